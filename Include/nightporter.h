@@ -1,0 +1,3 @@
+#ifndef NIGHTPORTER_H
+#define NIGHTPORTER_H
+#endif

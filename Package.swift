@@ -1,0 +1,79 @@
+// swift-tools-version: 6.2
+// Nightporter: the notification core for end-to-end encrypted apps.
+// Imports point down this list only: Nightporter → Engine → Notifications, Push, Relay → Store → Crypto → Machines.
+
+import PackageDescription
+
+let swift: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility")]
+
+let package = Package(
+  name: "nightporter",
+  products: [
+    .library(name: "nightporter", type: .dynamic, targets: ["Nightporter"]),
+    .library(name: "nightporter-static", type: .static, targets: ["Nightporter"]),
+    .executable(name: "porter-server", targets: ["porter-server"]),
+    .executable(name: "porter-harness", targets: ["porter-harness"]),
+    .executable(name: "porter-machines", targets: ["porter-machines"]),
+  ],
+  targets: [
+    // The C interface: its header is the source of truth, Sources/Nightporter implements it.
+    .systemLibrary(name: "CNightporter", path: "Include"),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
+
+    // Pure.
+    .target(name: "PorterMachines", swiftSettings: swift),
+    .target(name: "PorterJSON", swiftSettings: swift),
+
+    // Effects, from the bottom up.
+    .target(name: "PorterPlatform", swiftSettings: swift),
+    .target(name: "PorterCrypto", dependencies: ["CSodium", "PorterPlatform"], swiftSettings: swift),
+    .target(
+      name: "PorterStore", dependencies: ["CSQLite", "PorterCrypto", "PorterMachines", "PorterPlatform"],
+      swiftSettings: swift),
+    .target(
+      name: "PorterRelay", dependencies: ["PorterStore", "PorterCrypto", "PorterPlatform"], swiftSettings: swift),
+    .target(
+      name: "PorterPush", dependencies: ["PorterJSON", "PorterCrypto", "PorterPlatform"], swiftSettings: swift),
+    .target(name: "PorterNotifications", dependencies: ["PorterJSON"], swiftSettings: swift),
+    .target(
+      name: "PorterEngine",
+      dependencies: [
+        "PorterMachines", "PorterJSON", "PorterPlatform", "PorterCrypto", "PorterStore", "PorterRelay", "PorterPush",
+        "PorterNotifications",
+      ], swiftSettings: swift),
+    .target(
+      name: "Nightporter", dependencies: ["CNightporter", "PorterEngine", "PorterMachines", "PorterJSON"],
+      swiftSettings: swift),
+
+    // Programs.
+    .target(name: "PorterMachineCompiler", swiftSettings: swift),
+    .executableTarget(name: "porter-machines", dependencies: ["PorterMachineCompiler"], swiftSettings: swift),
+    .target(
+      name: "PorterServer",
+      dependencies: ["PorterJSON", "PorterPlatform", "PorterCrypto", "PorterStore", "PorterRelay", "PorterPush"],
+      swiftSettings: swift),
+    .executableTarget(name: "porter-server", dependencies: ["PorterServer"], swiftSettings: swift),
+    .executableTarget(
+      name: "porter-harness", dependencies: ["Nightporter", "CFFI"],
+      cSettings: [
+        .headerSearchPath("../../Include"),
+        .define("_GNU_SOURCE"),
+      ]),
+
+    // Tests.
+    .testTarget(name: "PorterPlatformTests", dependencies: ["PorterPlatform"], swiftSettings: swift),
+    .testTarget(name: "PorterJSONTests", dependencies: ["PorterJSON"], swiftSettings: swift),
+    .testTarget(
+      name: "PorterMachinesTests", dependencies: ["PorterMachines", "PorterMachineCompiler"], swiftSettings: swift),
+    .testTarget(name: "PorterCryptoTests", dependencies: ["PorterCrypto"], swiftSettings: swift),
+    .testTarget(name: "PorterStoreTests", dependencies: ["PorterStore"], swiftSettings: swift),
+    .testTarget(name: "PorterRelayTests", dependencies: ["PorterRelay"], swiftSettings: swift),
+    .testTarget(name: "PorterPushTests", dependencies: ["PorterPush"], swiftSettings: swift),
+    .testTarget(name: "PorterNotificationsTests", dependencies: ["PorterNotifications"], swiftSettings: swift),
+    .testTarget(name: "PorterServerTests", dependencies: ["PorterServer"], swiftSettings: swift),
+  ],
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .c11
+)

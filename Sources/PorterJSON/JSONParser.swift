@@ -1,0 +1,230 @@
+/// Why a text is not JSON, and at which byte. Never quotes the text: it may hold a secret.
+package struct JSONError: Error, Hashable, Sendable {
+  package enum Reason: String, Sendable {
+    case unexpectedEnd, unexpectedCharacter, invalidNumber, invalidEscape, invalidUTF8, controlCharacter, tooDeep, trailingText
+  }
+  package var reason: Reason
+  package var offset: Int
+}
+
+extension JSONValue {
+  /// RFC 8259, strictly. Nesting deeper than 64 is refused, so that no input can exhaust the stack.
+  package init(parsing text: some StringProtocol) throws(JSONError) {
+    try self.init(parsing: Array(text.utf8))
+  }
+
+  package init(parsing bytes: [UInt8]) throws(JSONError) {
+    var parser = JSONParser(bytes: bytes)
+    self = try parser.document()
+  }
+}
+
+struct JSONParser {
+  private let bytes: [UInt8]
+  private var position = 0
+  private static let deepest = 64
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  mutating func document() throws(JSONError) -> JSONValue {
+    let value = try value(depth: 0)
+    skipSpace()
+    guard position == bytes.count else { throw failure(.trailingText) }
+    return value
+  }
+
+  private func failure(_ reason: JSONError.Reason) -> JSONError { JSONError(reason: reason, offset: position) }
+
+  private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private mutating func skipSpace() {
+    while let byte = current, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 { position += 1 }
+  }
+
+  private mutating func value(depth: Int) throws(JSONError) -> JSONValue {
+    guard depth <= Self.deepest else { throw failure(.tooDeep) }
+    skipSpace()
+    guard let byte = current else { throw failure(.unexpectedEnd) }
+    switch byte {
+    case UInt8(ascii: "{"): return .object(try object(depth: depth))
+    case UInt8(ascii: "["): return .array(try array(depth: depth))
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try literal("true", .bool(true))
+    case UInt8(ascii: "f"): return try literal("false", .bool(false))
+    case UInt8(ascii: "n"): return try literal("null", .null)
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+    default: throw failure(.unexpectedCharacter)
+    }
+  }
+
+  private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
+    let end = position + text.utf8CodeUnitCount
+    let expected = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+    guard end <= bytes.count else { throw failure(.unexpectedEnd) }
+    guard bytes[position..<end].elementsEqual(expected) else { throw failure(.unexpectedCharacter) }
+    position = end
+    return value
+  }
+
+  private mutating func object(depth: Int) throws(JSONError) -> JSONObject {
+    position += 1
+    var object = JSONObject()
+    var names = Set<String>()
+    skipSpace()
+    if current == UInt8(ascii: "}") {
+      position += 1
+      return object
+    }
+    while true {
+      skipSpace()
+      guard current == UInt8(ascii: "\"") else { throw failure(current == nil ? .unexpectedEnd : .unexpectedCharacter) }
+      let name = try string()
+      skipSpace()
+      try expect(UInt8(ascii: ":"))
+      let value = try value(depth: depth + 1)
+      if names.insert(name).inserted { object.append(name, value) } else { object[name] = value }
+      skipSpace()
+      if current == UInt8(ascii: ",") {
+        position += 1
+      } else {
+        try expect(UInt8(ascii: "}"))
+        return object
+      }
+    }
+  }
+
+  private mutating func array(depth: Int) throws(JSONError) -> [JSONValue] {
+    position += 1
+    var elements: [JSONValue] = []
+    skipSpace()
+    if current == UInt8(ascii: "]") {
+      position += 1
+      return elements
+    }
+    while true {
+      elements.append(try value(depth: depth + 1))
+      skipSpace()
+      if current == UInt8(ascii: ",") {
+        position += 1
+      } else {
+        try expect(UInt8(ascii: "]"))
+        return elements
+      }
+    }
+  }
+
+  private mutating func expect(_ byte: UInt8) throws(JSONError) {
+    guard let found = current else { throw failure(.unexpectedEnd) }
+    guard found == byte else { throw failure(.unexpectedCharacter) }
+    position += 1
+  }
+
+  private mutating func number() throws(JSONError) -> JSONValue {
+    let start = position
+    var isInteger = true
+    if current == UInt8(ascii: "-") { position += 1 }
+    let leadingZero = current == UInt8(ascii: "0")
+    let wholeDigits = skipDigits()
+    guard wholeDigits > 0, !(leadingZero && wholeDigits > 1) else { throw failure(.invalidNumber) }
+    if current == UInt8(ascii: ".") {
+      isInteger = false
+      position += 1
+      guard skipDigits() > 0 else { throw failure(.invalidNumber) }
+    }
+    if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
+      isInteger = false
+      position += 1
+      if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
+      guard skipDigits() > 0 else { throw failure(.invalidNumber) }
+    }
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    if isInteger, let integer = Int64(text) { return .integer(integer) }
+    guard let number = Double(text), number.isFinite else { throw failure(.invalidNumber) }
+    return .number(number)
+  }
+
+  private mutating func skipDigits() -> Int {
+    let start = position
+    while let byte = current, byte >= 48, byte <= 57 { position += 1 }
+    return position - start
+  }
+
+  private mutating func string() throws(JSONError) -> String {
+    position += 1
+    let start = position
+    while let byte = current, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { position += 1 }
+    if current == UInt8(ascii: "\"") {
+      defer { position += 1 }
+      return try decoded(bytes[start..<position])
+    }
+    var buffer = Array(bytes[start..<position])
+    while let byte = current {
+      switch byte {
+      case UInt8(ascii: "\""):
+        position += 1
+        return try decoded(buffer[...])
+      case UInt8(ascii: "\\"): try escape(into: &buffer)
+      case 0..<0x20: throw failure(.controlCharacter)
+      default:
+        buffer.append(byte)
+        position += 1
+      }
+    }
+    throw failure(.unexpectedEnd)
+  }
+
+  private func decoded(_ slice: ArraySlice<UInt8>) throws(JSONError) -> String {
+    guard let text = String(validating: slice, as: UTF8.self) else { throw failure(.invalidUTF8) }
+    return text
+  }
+
+  private mutating func escape(into buffer: inout [UInt8]) throws(JSONError) {
+    position += 1
+    guard let byte = current else { throw failure(.unexpectedEnd) }
+    position += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): buffer.append(byte)
+    case UInt8(ascii: "b"): buffer.append(0x08)
+    case UInt8(ascii: "f"): buffer.append(0x0c)
+    case UInt8(ascii: "n"): buffer.append(0x0a)
+    case UInt8(ascii: "r"): buffer.append(0x0d)
+    case UInt8(ascii: "t"): buffer.append(0x09)
+    case UInt8(ascii: "u"):
+      let scalar = try unicodeEscape()
+      buffer.append(contentsOf: Array(String(Character(scalar)).utf8))
+    default: throw failure(.invalidEscape)
+    }
+  }
+
+  /// A lone surrogate has no UTF-8 form and is refused.
+  private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
+    let first = try fourHexDigits()
+    if let scalar = Unicode.Scalar(first) { return scalar }
+    guard (0xd800..<0xdc00).contains(first), current == UInt8(ascii: "\\"), position + 1 < bytes.count,
+      bytes[position + 1] == UInt8(ascii: "u")
+    else { throw failure(.invalidEscape) }
+    position += 2
+    let second = try fourHexDigits()
+    guard (0xdc00..<0xe000).contains(second),
+      let scalar = Unicode.Scalar(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00))
+    else { throw failure(.invalidEscape) }
+    return scalar
+  }
+
+  private mutating func fourHexDigits() throws(JSONError) -> UInt32 {
+    guard position + 4 <= bytes.count else { throw failure(.unexpectedEnd) }
+    var value: UInt32 = 0
+    for byte in bytes[position..<position + 4] {
+      let digit: UInt8
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+      default: throw failure(.invalidEscape)
+      }
+      value = value << 4 | UInt32(digit)
+    }
+    position += 4
+    return value
+  }
+}

@@ -1,0 +1,87 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// One process's tenancy. Ownership and phases on record name an instance, never a role or a process name (INC-06).
+package struct Instance: Hashable, Sendable, CustomStringConvertible {
+  /// Which boot of the system; a pid and a `Moment` mean nothing across two of them.
+  package var boot: String
+  package var process: Int32
+  /// When the process started, in the kernel's own unit; tells a recycled pid from the first holder.
+  package var started: Int64
+  package var nonce: [UInt8]
+
+  package init(boot: String, process: Int32, started: Int64, nonce: [UInt8]) {
+    self.boot = boot
+    self.process = process
+    self.started = started
+    self.nonce = nonce
+  }
+
+  /// The running process, with a nonce of its own for each controller.
+  package static func current(randomness: some Randomness) -> Instance {
+    let process = getpid()
+    return Instance(
+      boot: bootIdentifier(), process: process, started: startTime(of: process) ?? 0, nonce: randomness.bytes(8))
+  }
+
+  package var description: String { "\(process)@\(started)/\(TextEncoding.hex(nonce))" }
+
+  /// The form that is stored; `boot:process:started:nonce`.
+  package var stored: String { "\(boot):\(process):\(started):\(TextEncoding.hex(nonce))" }
+
+  package init?(stored: String) {
+    let parts = stored.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 4, let process = Int32(parts[1]), let started = Int64(parts[2]),
+      let nonce = TextEncoding.hexDecoded(parts[3])
+    else { return nil }
+    self.init(boot: String(parts[0]), process: process, started: started, nonce: nonce)
+  }
+
+  #if canImport(Darwin)
+    private static func bootIdentifier() -> String {
+      var size = 0
+      guard sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0 else { return "unknown" }
+      var buffer = [UInt8](repeating: 0, count: size)
+      guard sysctlbyname("kern.bootsessionuuid", &buffer, &size, nil, 0) == 0 else { return "unknown" }
+      return String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+    }
+
+    private static func startTime(of process: Int32) -> Int64? {
+      var query = [CTL_KERN, KERN_PROC, KERN_PROC_PID, process]
+      var information = kinfo_proc()
+      var size = MemoryLayout<kinfo_proc>.stride
+      guard sysctl(&query, 4, &information, &size, nil, 0) == 0, size > 0 else { return nil }
+      let start = information.kp_proc.p_starttime
+      return Int64(start.tv_sec) * 1_000_000 + Int64(start.tv_usec)
+    }
+  #else
+    private static func bootIdentifier() -> String {
+      let bytes = readWhole("/proc/sys/kernel/random/boot_id")
+      return String(decoding: bytes.prefix { $0 > 32 }, as: UTF8.self)
+    }
+
+    /// Field 22 of `/proc/PID/stat`; the name in field 2 may hold spaces and parentheses, so it is skipped from its end.
+    private static func startTime(of process: Int32) -> Int64? {
+      let bytes = readWhole("/proc/\(process)/stat")
+      guard let name = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+      let fields = bytes[(name + 1)...].split(separator: UInt8(ascii: " "))
+      return fields.count > 19 ? Int64(String(decoding: fields[19], as: UTF8.self)) : nil
+    }
+
+    private static func readWhole(_ path: String) -> [UInt8] {
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return [] }
+      defer { close(descriptor) }
+      var buffer = [UInt8](repeating: 0, count: 1_024)
+      let count = read(descriptor, &buffer, buffer.count)
+      return Array(buffer.prefix(max(0, count)))
+    }
+  #endif
+}

@@ -1,0 +1,50 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// The one logger. Lines go to the sink that the program sets at its start; without one, nothing is written.
+///
+/// A message is a `StaticString` with values beside it, so that no message text, name or key can slip in by interpolation:
+/// a value is a number, an identifier of ours, or the name of a state.
+package struct Log: Sendable {
+  package enum Level: Int32, Sendable, Comparable {
+    case debug = 0
+    case info = 1
+    case warning = 2
+    case error = 3
+    package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  package typealias Sink = @Sendable (Level, String) -> Void
+
+  private let minimum: Level
+  private let sink: Sink?
+
+  package init(minimum: Level = .info, sink: Sink? = nil) {
+    self.minimum = minimum
+    self.sink = sink
+  }
+
+  package static let silent = Log()
+
+  /// Writes to standard error; for programs.
+  package static func standardError(minimum: Level) -> Log {
+    Log(minimum: minimum) { level, line in
+      let text = "\(level): \(line)\n"
+      _ = text.utf8.withContiguousStorageIfAvailable { write(2, $0.baseAddress, $0.count) }
+    }
+  }
+
+  package func callAsFunction(_ level: Level, _ message: StaticString, _ values: KeyValuePairs<StaticString, String> = [:]) {
+    guard let sink, level >= minimum else { return }
+    var line = "\(message)"
+    for (key, value) in values { line += " \(key)=\(value)" }
+    sink(level, line)
+  }
+}

@@ -1,0 +1,21 @@
+/// The port through which randomness comes in. A test that replays a night gives a seeded one.
+package protocol Randomness: Sendable {
+  /// Cryptographically strong bytes. Safe from any thread.
+  func bytes(_ count: Int) -> [UInt8]
+}
+
+/// The operating system's generator.
+package struct SystemRandomness: Randomness {
+  package init() {}
+
+  package func bytes(_ count: Int) -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    var bytes = [UInt8]()
+    bytes.reserveCapacity(count + 7)
+    while bytes.count < count {
+      withUnsafeBytes(of: generator.next() as UInt64) { bytes.append(contentsOf: $0) }
+    }
+    bytes.removeLast(bytes.count - count)
+    return bytes
+  }
+}

@@ -1,3 +1,317 @@
+/*
+ * nightporter.h: the whole C interface of Nightporter, the notification core for end-to-end encrypted apps.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One library is linked into an app and into its notification extension; both open the same store. chat_* functions follow
+ * SimpleX's published interface in name, argument order, ownership and JSON shape. np_* functions are what that interface
+ * lacks: version, freeing, pushes with a deadline, phases, states, the machines themselves, and a host's own transport.
+ *
+ * CONVENTIONS
+ *
+ * Strings    Every string in and out is UTF-8 and ends with NUL. A string that is not UTF-8 is answered with an error.
+ * Ownership  A `char *` result belongs to the caller, who gives it back with np_string_free() or free(). A `const char *`
+ *            result is static: it lives as long as the library and is not freed. Arguments are copied; none is kept.
+ * NULL       NULL and garbage are answered with an error, never trusted. A function with a `char *` result gives NULL only when
+ *            memory is exhausted.
+ * Handles    A chat_ctrl is an opaque handle, not an address. A handle that was freed, or never given, is recognised and
+ *            answered with an error; it can not become valid again by chance.
+ * Threads    Every function may be called from any thread at any time, unless its own text says otherwise. Calls on one controller
+ *            are carried out one after the other on that controller's own thread; np_expire_push(), np_event_fd(), np_version()
+ *            and np_machine_* do not wait for that thread.
+ * Forking    A controller does not survive fork(). Call exec() in the child, or create the controller after the fork.
+ * Errors     An np_error code, or a JSON object {"error": …} in SimpleX's taxonomy. No call ends the process.
+ * Order      End in this order: stop calling, chat_close_store() or "/_app suspend 0", np_ctrl_free(). A call that waits in
+ *            chat_recv_msg() returns when its controller is freed.
+ */
 #ifndef NIGHTPORTER_H
 #define NIGHTPORTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
 #endif
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Version
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The version of this header. np_version() tells that of the library that was loaded. */
+#define NP_VERSION "0.1.0"
+
+/* Grows by one whenever a program compiled against an older header could misbehave. */
+#define NP_ABI_VERSION 1
+
+/* The library's version, such as "0.1.0". Static. */
+const char *np_version(void);
+
+/* The library's ABI number; a host compares it with NP_ABI_VERSION at its start. */
+int np_abi_version(void);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Errors
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* What a function with an np_error result answers. Values are never reused. */
+typedef enum np_error {
+  NP_OK = 0,
+  NP_ERROR_NULL = 1,          /* a pointer that must not be NULL was NULL */
+  NP_ERROR_HANDLE = 2,        /* no controller has this handle: it was freed, or never given */
+  NP_ERROR_UTF8 = 3,          /* a string is not UTF-8 */
+  NP_ERROR_ARGUMENT = 4,      /* a value is outside what the function documents */
+  NP_ERROR_STATE = 5,         /* the controller's machines refuse this now; np_state() says what they are in */
+  NP_ERROR_NOTHING_PENDING = 6, /* np_expire_push() found no push in progress */
+  NP_ERROR_SYSTEM = 7,        /* the operating system refused a resource (descriptor, thread, memory) */
+  NP_ERROR_TIMEOUT = 8        /* a relay exchange did not end in its time */
+} np_error;
+
+/* The name of an error, such as "NP_ERROR_HANDLE"; "unknown" for a value outside the enum. Static. */
+const char *np_error_name(int error);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Controllers and the store
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* One engine with one store, on one thread. */
+typedef void *chat_ctrl;
+
+/*
+ * Opens the store at `path` (a prefix: the file is `<path>_chat.db`), creating or migrating it, and makes a controller.
+ *
+ * key       must be "" until sealed stores land: any other key is answered with `errorNotADatabase` or, for a new file,
+ *           with `errorSQL` that says so. A key is never ignored and a plain file never made in its place.
+ * confirm   "yesUp": migrate forwards without asking. "error": answer `errorMigration` when a migration is needed.
+ *           "yesUpDown", "console": as in SimpleX's interface; a store of a newer schema is always refused, since migrations here
+ *           go forwards only. Any other text is answered with `invalidConfirmation`.
+ * ctrl      receives the handle, only when the answer is {"type":"ok"}. The caller ends it with np_ctrl_free().
+ *
+ * The controller has the role `app`. Returns SimpleX's DBMigrationResult as JSON. Waits for the disk; no network.
+ */
+char *chat_migrate_init(const char *path, const char *key, const char *confirm, chat_ctrl *ctrl);
+
+/*
+ * As chat_migrate_init(), with two more choices.
+ *
+ * keep_key    not 0: the key stays in memory, so that chat_reopen_store() works. "" is always kept.
+ * background  0: role `app`. Not 0: role `extension`: it never migrates (INC-23) but answers `errorMigration`, its phase
+ *             is that of a notification extension, and chat_start is `/_start main=off snd_files=off`.
+ */
+char *chat_migrate_init_key(const char *path, const char *key, int keep_key, const char *confirm, int background,
+                            chat_ctrl *ctrl);
+
+/*
+ * Closes the store's files. Afterwards the process holds no open file and no lock of the store, whatever was in progress;
+ * np_state() says `quiescent: true`. Returns "" or a text that says what failed. Closing twice is harmless.
+ */
+char *chat_close_store(chat_ctrl ctrl);
+
+/* Opens the files again. Returns "" or a text that says what failed. Reopening an open store is harmless. */
+char *chat_reopen_store(chat_ctrl ctrl);
+
+/* Ends a controller: closes its store, wakes its waiting callers, gives its thread and memory back. NULL is allowed. */
+np_error np_ctrl_free(chat_ctrl ctrl);
+
+/* Frees a string that a function of this header gave. NULL is allowed. */
+void np_string_free(char *string);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Commands and events
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/*
+ * Carries out one command and waits for its answer: {"result": …} or {"error": …}. spec/protocol/commands.md has the grammar.
+ * Commands that need the relay (`/_connect`, `/_ntf register` …) answer within 15 s, by an error if need be.
+ */
+char *chat_send_cmd(chat_ctrl ctrl, const char *command);
+
+/* As chat_send_cmd(); a `retry` above 0 lengthens time-outs of the network in steps of 15 s (at most 4 steps). */
+char *chat_send_cmd_retry(chat_ctrl ctrl, const char *command, int retry);
+
+/* Waits for the next event, without limit; returns `{"error": …}` when the controller is freed meanwhile. */
+char *chat_recv_msg(chat_ctrl ctrl);
+
+/*
+ * Waits at most `wait_us` microseconds for the next event. "" when none came. An event is taken and returned in one step: one that
+ * arrives as the time ends is either returned or still there for the next call. At most 4096 events wait; the oldest
+ * gives way, and an event `eventsLost` with their number takes its place.
+ */
+char *chat_recv_msg_wait(chat_ctrl ctrl, int wait_us);
+
+/*
+ * A descriptor that is readable while events wait, for poll(), epoll, libuv or asyncio. Owned by the controller: do not
+ * read, write or close it. After it became readable call chat_recv_msg_wait(ctrl, 0) until that returns "".
+ * Returns -1 for a handle that is not valid.
+ */
+int np_event_fd(chat_ctrl ctrl);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Pushes
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/*
+ * Takes in one push and answers once, before `deadline_ms` milliseconds have passed, what to show.
+ *
+ * payload_json  the whole payload as the platform gave it, {"aps": …, "notificationData": …}.
+ * deadline_ms   1 to 30000.
+ *
+ * In the role `extension` the store is closed again before the answer is given, so that the caller can hand over to the platform
+ * at once (INC-48). The answer:
+ *
+ *   { "outcome": "presented" | "nothingNew" | "yielded" | "verified" | "checked" | "locked" | "offline" | "expired" |
+ *                "unknown" | "malformed" | "stopped" | "schema" | "failed" | "busy",
+ *     "reason": a sentence for a log, without any content,
+ *     "notifications": [ { "identifier", "title", "body", "categoryIdentifier", "targetContentIdentifier", "userInfo", … } ],
+ *     "withdrawals": [ identifiers of shown notifications to take away ],
+ *     "badge": number, left out when the store could not be read,
+ *     "quiescent": true when no store file is open or locked any more,
+ *     "trace": [ { "us": microseconds since the call, "machine", "event", "state" } ] }
+ *
+ * One push at a time for each controller: a second call during a first is answered with the outcome "busy", at once.
+ */
+char *np_receive_push(chat_ctrl ctrl, const char *payload_json, int deadline_ms);
+
+/*
+ * The platform's "time is up" for the push in progress; call it from another thread. The waiting np_receive_push() returns its
+ * best answer at once, with outcome "expired" unless it had one already. NP_ERROR_NOTHING_PENDING when none is in progress.
+ */
+np_error np_expire_push(chat_ctrl ctrl);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Phases and states
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* What the platform tells a process about itself. */
+typedef enum np_phase {
+  NP_PHASE_ACTIVE = 0,            /* on screen, or about to be: the same as "/_app activate" */
+  NP_PHASE_BACKGROUND = 1,        /* begins to suspend, with the platform's usual time (15 s) */
+  NP_PHASE_SUSPENDED = 2,         /* suspends now: the same as "/_app suspend 0"; quiescent when the call returns */
+  NP_PHASE_BACKGROUND_REFRESH = 3 /* woken in the background to fetch */
+} np_phase;
+
+/* Tells the controller its phase. NP_ERROR_STATE when the machines refuse, for instance before "/_start". */
+np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
+
+/*
+ * Everything that can be known about a controller without changing it:
+ *   { "role", "quiescent", "holds": [what keeps it from being quiescent], "machines": { name: state, … },
+ *     "instance", "unread", "eventsWaiting" }
+ * "unread" is left out while the store is closed. Never opens the store.
+ */
+char *np_state(chat_ctrl ctrl);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * A host's own transport
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/*
+ * Carries one request to the relay and its answer back; spec/protocol/relay.md has their form, which a transport need not know.
+ *
+ * answer         to be set to memory from malloc(); the library frees it.
+ * answer_length  its length, at most 65536.
+ * timeout_ms     after this time the answer is of no use.
+ *
+ * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on a thread of the library's own, one call at a time for each
+ * controller; it may block.
+ */
+typedef np_error (*np_relay_exchange)(void *context, const uint8_t *request, size_t request_length, uint8_t **answer,
+                                      size_t *answer_length, int timeout_ms);
+
+typedef struct np_relay {
+  size_t size;                    /* sizeof(np_relay) of the host's header */
+  void *context;                  /* given to each call; the host's own */
+  np_relay_exchange exchange;     /* must not be NULL */
+  void (*release)(void *context); /* called once when the library needs the transport no more; may be NULL */
+} np_relay;
+
+/*
+ * Makes the controller reach the relay through the host. Before "/_start" only, else NP_ERROR_STATE.
+ * `relay` is copied; its context must live until `release` is called.
+ */
+np_error np_set_relay(chat_ctrl ctrl, const np_relay *relay);
+
+/* The host's transport has learned that something waits at the relay: the controller asks for it. Does not wait. */
+np_error np_relay_ready(chat_ctrl ctrl);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Validation: pure functions of their arguments
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* JSON {"formattedText": […]}, or {} when the text has no markdown. */
+char *chat_parse_markdown(const char *text);
+
+/* JSON {"serverAddress": …, "parseError": ""} for a notification server's or relay's address. */
+char *chat_parse_server(const char *address);
+
+/* JSON {"uriInfo": {"scheme", "sanitized"}, "parseError": ""}. `safe` not 0 also removes tracking parameters. */
+char *chat_parse_uri(const char *uri, int safe);
+
+/* The hash of a hidden profile's password with its salt, both base64url in and out. */
+char *chat_password_hash(const char *password, const char *salt);
+
+/* The nearest valid display name: at most 50 characters; "" when nothing is left of it. */
+char *chat_valid_name(const char *name);
+
+/* Length in bytes of the text as a JSON string, without its quotes; -1 for NULL or a text that is not UTF-8. */
+int chat_json_length(const char *text);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The machines, pure: spec/machines/ has them, nightporter_machines.h their constants
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+#define NP_STEP_MAX_EFFECTS 8
+
+typedef enum np_step_kind {
+  NP_STEP_MOVED = 0,   /* a transition was taken */
+  NP_STEP_IGNORED = 1, /* a harmless repeat; `reason` names it */
+  NP_STEP_REFUSED = 2  /* not allowed in this state; `reason` names why */
+} np_step_kind;
+
+typedef struct np_step {
+  int32_t state;                         /* the state afterwards */
+  int32_t kind;                          /* an np_step_kind */
+  int32_t effect_count;                  /* how many of `effects` are set */
+  int32_t effects[NP_STEP_MAX_EFFECTS];  /* in the order in which they are to be carried out */
+  const char *reason;                    /* static; "" when kind is NP_STEP_MOVED */
+} np_step;
+
+/* How many machines there are; they are numbered from 0. */
+int np_machine_count(void);
+
+/* The number of the machine with this name, such as "token_status"; -1 when there is none. */
+int np_machine_find(const char *name);
+
+/* Names are static; NULL for a number out of range. Counts are -1 for a number out of range. */
+const char *np_machine_name(int machine);
+int np_machine_state_count(int machine);
+int np_machine_event_count(int machine);
+int np_machine_effect_count(int machine);
+const char *np_machine_state_name(int machine, int state);
+const char *np_machine_event_name(int machine, int event);
+const char *np_machine_effect_name(int machine, int effect);
+
+/* The state in which a machine begins; -1 for a number out of range. */
+int np_machine_initial(int machine);
+
+/* What `machine` does in `state` on `event`; changes nothing but `*step`. NP_ERROR_ARGUMENT for a number out of range. */
+np_error np_machine_step(int machine, int state, int event, np_step *step);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Log
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* level: 0 debug, 1 info, 2 warning, 3 error. `line` lives for the call only, and never holds a message, name or key. */
+typedef void (*np_log_sink)(void *context, int level, const char *line);
+
+/*
+ * Where controllers made afterwards write their log; NULL for nowhere, which is how the library starts. The sink is called on any
+ * thread and must not call back into the library.
+ */
+np_error np_set_log(np_log_sink sink, void *context, int minimum_level);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* NIGHTPORTER_H */

@@ -1,0 +1,116 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// A mutex with a condition to wait on; what the standard library's `Mutex` does not offer.
+///
+/// `@unchecked Sendable`: the two POSIX objects are made for sharing between threads, and `value` is touched under the lock only.
+package final class Monitor<Value>: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private var value: Value
+
+  package init(_ value: sending Value) {
+    self.value = value
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+    condition = .allocate(capacity: 1)
+    condition.initialize(to: pthread_cond_t())
+    #if canImport(Darwin)
+      pthread_cond_init(condition, nil)
+    #else
+      // Deadlines must not follow a step of the wall clock (INC-14).
+      var attributes = pthread_condattr_t()
+      pthread_condattr_init(&attributes)
+      pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      pthread_cond_init(condition, &attributes)
+      pthread_condattr_destroy(&attributes)
+    #endif
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body(&value)
+  }
+
+  /// As `withLock`, and wakes everyone who waits.
+  package func signal<Result>(_ body: (inout Value) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer {
+      pthread_cond_broadcast(condition)
+      pthread_mutex_unlock(mutex)
+    }
+    return body(&value)
+  }
+
+  /// Waits until `take` gives something, for at most `span` (nil: without limit). The last look is after the time has ended,
+  /// so that what arrives at that very moment is not lost.
+  package func wait<Result>(atMost span: Span?, _ take: (inout Value) -> Result?) -> Result? {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    let end = span.map { Self.monotonicNow() + $0 }
+    while true {
+      if let result = take(&value) { return result }
+      guard let end else {
+        pthread_cond_wait(condition, mutex)
+        continue
+      }
+      let left = end - Self.monotonicNow()
+      guard left > .zero else { return nil }
+      var time = timespec()
+      #if canImport(Darwin)
+        time.tv_sec = Int(left.nanoseconds / 1_000_000_000)
+        time.tv_nsec = Int(left.nanoseconds % 1_000_000_000)
+        pthread_cond_timedwait_relative_np(condition, mutex, &time)
+      #else
+        time.tv_sec = Int(end.nanoseconds / 1_000_000_000)
+        time.tv_nsec = Int(end.nanoseconds % 1_000_000_000)
+        pthread_cond_timedwait(condition, mutex, &time)
+      #endif
+    }
+  }
+
+  private static func monotonicNow() -> Moment {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Moment(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
+  }
+}
+
+/// A value that is given once and waited for from another thread. Who gives it second is told so: that is how a push that expires
+/// while it finishes still ends exactly once (INC-31).
+package final class Promise<Value: Sendable>: Sendable {
+  private let monitor = Monitor<Value?>(nil)
+
+  package init() {}
+
+  /// False when a value was there already; that value stays.
+  @discardableResult
+  package func fulfil(_ value: Value) -> Bool {
+    monitor.signal { held in
+      guard held == nil else { return false }
+      held = value
+      return true
+    }
+  }
+
+  /// Nil when the time ended first.
+  package func wait(atMost span: Span? = nil) -> Value? { monitor.wait(atMost: span) { $0 } }
+
+  package var isFulfilled: Bool { monitor.withLock { $0 != nil } }
+}

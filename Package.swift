@@ -63,10 +63,13 @@ let package = Package(
       ]),
 
     // Tests.
+    .target(name: "PropertyTesting", path: "Tests/Support/PropertyTesting", swiftSettings: swift),
+    .testTarget(name: "PropertyTestingTests", dependencies: ["PropertyTesting"], swiftSettings: swift),
     .testTarget(name: "PorterPlatformTests", dependencies: ["PorterPlatform"], swiftSettings: swift),
     .testTarget(name: "PorterJSONTests", dependencies: ["PorterJSON"], swiftSettings: swift),
     .testTarget(
-      name: "PorterMachinesTests", dependencies: ["PorterMachines", "PorterMachineCompiler"], swiftSettings: swift),
+      name: "PorterMachinesTests", dependencies: ["PorterMachines", "PorterMachineCompiler", "PropertyTesting"],
+      swiftSettings: swift),
     .testTarget(name: "PorterCryptoTests", dependencies: ["PorterCrypto"], swiftSettings: swift),
     .testTarget(name: "PorterStoreTests", dependencies: ["PorterStore"], swiftSettings: swift),
     .testTarget(name: "PorterRelayTests", dependencies: ["PorterRelay"], swiftSettings: swift),

@@ -1,0 +1,90 @@
+import CSQLite
+import PorterPlatform
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// Waits for another connection's lock: short random pauses up to a deadline.
+///
+/// SQLite's own busy timeout backs off to pauses of 100 ms, hundreds of times a commit's length; a waiter then
+/// sleeps through every gap of a busy file. Pauses here grow from 50 µs to 2 ms, and differ between processes so that
+/// they do not wake in step.
+final class BusyWaiter {
+  var timeout: Span
+  /// How often the connection had been interrupted when the running statement began.
+  var interruptionsBefore: UInt32 = 0
+
+  private let interrupter: DatabaseInterrupter
+  private let clock = SystemClock()
+  private var deadline = Moment.distantFuture
+  private var jitter: UInt64
+
+  init(timeout: Span, interrupter: DatabaseInterrupter) {
+    self.timeout = timeout
+    self.interrupter = interrupter
+    jitter = UInt64.random(in: 1 ... .max)
+  }
+
+  func install(on database: OpaquePointer) {
+    sqlite3_busy_handler(
+      database,
+      { context, attempt in
+        guard let context else { return 0 }
+        return Unmanaged<BusyWaiter>.fromOpaque(context).takeUnretainedValue().wait(attempt: attempt) ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Sleeps a little; false if SQLite should give up. `attempt` counts from 0 for each lock that is waited for.
+  private func wait(attempt: Int32) -> Bool {
+    // SQLite looks at its interrupt flag between steps only, not while it waits for a lock.
+    guard interrupter.interruptions == interruptionsBefore else { return false }
+    let now = clock.now()
+    if attempt == 0 { deadline = now + timeout }
+    guard now < deadline else { return false }
+    let remaining = (deadline - now).nanoseconds
+    var pause = timespec(tv_sec: 0, tv_nsec: Int(min(pauseNanoseconds(attempt: attempt), remaining)))
+    // A signal may cut the pause short; then the lock is tried earlier, which is as well.
+    nanosleep(&pause, nil)
+    return true
+  }
+
+  private func pauseNanoseconds(attempt: Int32) -> Int64 {
+    let longest: Int64 = 2_000_000
+    let ceiling = min(longest, 50_000 << Int64(min(attempt / 2, 6)))
+    jitter ^= jitter << 13
+    jitter ^= jitter >> 7
+    jitter ^= jitter << 17
+    return ceiling / 2 + Int64(jitter % UInt64(ceiling))
+  }
+}
+
+/// Stops the statement that a connection is running. Safe from any thread, also while or after the database is closed.
+///
+/// It stops what runs at that moment, also a wait for a lock; what begins later is not affected. A caller that wants to stop
+/// a sequence of statements needs a flag of its own beside it.
+package final class DatabaseInterrupter: Sendable {
+  /// The connection's address; 0 once it is closed, since SQLite must not be asked to interrupt a closed connection.
+  private let address = Mutex<UInt>(0)
+  private let count = Atomic<UInt32>(0)
+
+  package func interrupt() {
+    count.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    address.withLock { address in
+      guard let database = OpaquePointer(bitPattern: address) else { return }
+      sqlite3_interrupt(database)
+    }
+  }
+
+  var interruptions: UInt32 { count.load(ordering: .relaxed) }
+
+  func attach(_ database: OpaquePointer) { address.withLock { $0 = UInt(bitPattern: database) } }
+  func detach() { address.withLock { $0 = 0 } }
+}

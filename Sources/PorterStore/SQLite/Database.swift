@@ -1,0 +1,339 @@
+import CSQLite
+import PorterPlatform
+
+/// One connection to an SQLite file.
+///
+/// Threads: created, used and closed on one thread, or handed from one to the next as a whole; SQLite's own mutex is off.
+/// Only `interrupter` may be used from others. Ownership: whoever created it closes it; releasing the last reference closes it
+/// too, but cannot report a failure. After `close()` every call throws `closed`.
+package final class Database {
+  package enum Access: Sendable {
+    /// The file must exist.
+    case readOnly
+    /// The file must exist.
+    case readWrite
+    /// The file is created when it is missing; its directory is not.
+    case create
+  }
+
+  /// What a commit has done when it returns (`PRAGMA synchronous`, in WAL mode).
+  package enum Durability: Sendable {
+    /// The commit is on the disk.
+    case full
+    /// The commit survives the process, not a power failure: the log is synced at checkpoints.
+    case normal
+  }
+
+  package struct Options: Sendable {
+    package var access: Access
+    package var durability: Durability
+    /// The name of a registered VFS; nil for the system's.
+    package var vfs: String?
+    /// How long a statement waits for a lock that another connection holds; 0 for not at all.
+    package var busyTimeout: Span
+    package var foreignKeys: Bool
+    /// The page cache's limit; nil for SQLite's own, 2000.
+    package var cacheKibibytes: Int?
+
+    package init(
+      access: Access = .create, durability: Durability = .full, vfs: String? = nil,
+      busyTimeout: Span = .seconds(3), foreignKeys: Bool = true, cacheKibibytes: Int? = nil
+    ) {
+      self.access = access
+      self.durability = durability
+      self.vfs = vfs
+      self.busyTimeout = busyTimeout
+      self.foreignKeys = foreignKeys
+      self.cacheKibibytes = cacheKibibytes
+    }
+  }
+
+  package enum TransactionKind: Sendable {
+    /// A lock is taken when the first statement needs it. For reading several things as of one time.
+    case deferred
+    /// The write lock is taken, or waited for, at once. For everything that writes.
+    case immediate
+    case exclusive
+  }
+
+  package let path: String
+  /// Stops the running statement from any thread.
+  package let interrupter = DatabaseInterrupter()
+
+  private var handle: OpaquePointer?
+  private let waiter: BusyWaiter
+  private var statements: [String: Statement] = [:]
+
+  // MARK: Opening and closing
+
+  /// Opens the file in WAL mode. A file that is no database, or needs another key, is found out here.
+  package init(path: String, options: Options = Options()) throws(SQLiteError) {
+    self.path = path
+    waiter = BusyWaiter(timeout: options.busyTimeout, interrupter: interrupter)
+    let handle = try Self.open(path, options)
+    self.handle = handle
+    waiter.install(on: handle)
+    interrupter.attach(handle)
+    do throws(SQLiteError) {
+      try configure(options)
+    } catch {
+      try? close()
+      throw error
+    }
+  }
+
+  deinit { try? close() }
+
+  package var isOpen: Bool { handle != nil }
+
+  /// Finalizes all statements and closes the file. Afterwards the process has no lock on it, nor on its log, through this
+  /// connection. Does nothing if it is closed already.
+  ///
+  /// With `checkpoint: false` the last connection leaves the log beside the file instead of writing it back, which saves two
+  /// syncs; the next one to open reads it.
+  package func close(checkpoint: Bool = true) throws(SQLiteError) {
+    guard let handle else { return }
+    for statement in statements.values { statement.finalize() }
+    statements.removeAll()
+    // A transaction that its owner left open must not keep the file.
+    if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+    sqlite3_db_config_integer(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, checkpoint ? 0 : 1)
+    interrupter.detach()
+    let code = sqlite3_close(handle)
+    guard code == SQLITE_OK else {
+      interrupter.attach(handle)
+      throw SQLiteError(code: code, in: handle)
+    }
+    self.handle = nil
+  }
+
+  private static func open(_ path: String, _ options: Options) throws(SQLiteError) -> OpaquePointer {
+    // C would cut the path at the NUL and open another file.
+    guard !path.isEmpty, !path.utf8.contains(0) else { throw SQLiteError(kind: .cannotOpen) }
+    let access =
+      switch options.access {
+      case .readOnly: SQLITE_OPEN_READONLY
+      case .readWrite: SQLITE_OPEN_READWRITE
+      case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      }
+    var handle: OpaquePointer?
+    let code = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX, options.vfs)
+    guard code == SQLITE_OK, let handle else {
+      let error = SQLiteError(code: code == SQLITE_OK ? SQLITE_NOMEM : code, in: handle)
+      sqlite3_close(handle)
+      throw error
+    }
+    sqlite3_extended_result_codes(handle, 1)
+    return handle
+  }
+
+  private func configure(_ options: Options) throws(SQLiteError) {
+    // Temporary tables and sorts stay in memory: a temporary file would hold plain text beside a sealed store.
+    var sql = "PRAGMA temp_store=MEMORY;"
+    sql += "PRAGMA foreign_keys=\(options.foreignKeys ? "ON" : "OFF");"
+    if let limit = options.cacheKibibytes { sql += "PRAGMA cache_size=-\(max(0, limit));" }
+    if options.access != .readOnly {
+      sql += "PRAGMA journal_mode=WAL;PRAGMA synchronous=\(options.durability == .full ? "FULL" : "NORMAL");"
+      try execute(sql)
+    } else {
+      // Reading the version reads the file's header, so that a wrong file or key is told here and not later.
+      try execute(sql + "PRAGMA user_version;")
+    }
+  }
+
+  // MARK: Statements
+
+  /// Runs all statements of `sql`, which has no parameters; rows are ignored.
+  package func execute(_ sql: String) throws(SQLiteError) {
+    guard let handle else { throw SQLiteError(kind: .closed) }
+    let interruptions = interrupter.interruptions
+    waiter.interruptionsBefore = interruptions
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code != SQLITE_OK else { return }
+    if code & 0xff == SQLITE_BUSY, interrupter.interruptions != interruptions {
+      throw SQLiteError(code: SQLITE_INTERRUPT)
+    }
+    // Nothing can be bound here, so the parser's complaint quotes nothing but the statement.
+    throw code & 0xff == SQLITE_ERROR
+      ? SQLiteError(code: code, detail: String(cString: sqlite3_errmsg(handle)))
+      : SQLiteError(code: code, in: handle)
+  }
+
+  /// The prepared form of one statement, kept until the database is closed.
+  package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+    if let statement = statements[sql] { return statement }
+    let statement = try compile(sql, persistent: true)
+    statements[sql] = statement
+    return statement
+  }
+
+  /// Runs one statement to its end; answers the number of rows it changed.
+  @discardableResult
+  package func run(_ sql: String, _ bindings: [Binding] = []) throws(SQLiteError) -> Int {
+    try idle(sql).run(bindings)
+  }
+
+  /// Calls `each` for every row. `each` may use the database, also with the same statement.
+  package func query(
+    _ sql: String, _ bindings: [Binding] = [], _ each: (borrowing Row) throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
+    try idle(sql).query(bindings, each)
+  }
+
+  /// The same, for a closure that throws an error of the caller's layer.
+  package func query<Failure: SQLiteFailure>(
+    _ sql: String, _ bindings: [Binding] = [], throwing failure: Failure.Type,
+    _ each: (borrowing Row) throws(Failure) -> Void
+  ) throws(Failure) {
+    let statement = try Failure.carrying { () throws(SQLiteError) in try idle(sql) }
+    try statement.query(bindings, throwing: failure, each)
+  }
+
+  /// What `map` makes of each row.
+  package func rows<Result>(
+    _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> [Result] {
+    var results: [Result] = []
+    try query(sql, bindings) { (row) throws(SQLiteError) in results.append(try map(row)) }
+    return results
+  }
+
+  /// What `map` makes of the first row; nil if there is none.
+  package func first<Result>(
+    _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result? {
+    try idle(sql).first(bindings, map)
+  }
+
+  /// The first column of the first row; nil if there is no row or it is null.
+  package func integer(_ sql: String, _ bindings: [Binding] = []) throws(SQLiteError) -> Int64? {
+    try idle(sql).first(bindings) { $0.optionalInteger(0) } ?? nil
+  }
+
+  /// The prepared statement, or a second one of the same text if the caller stands inside its rows.
+  private func idle(_ sql: String) throws(SQLiteError) -> Statement {
+    let statement = try prepare(sql)
+    return statement.isRunning ? try compile(sql, persistent: false) : statement
+  }
+
+  private func compile(_ sql: String, persistent: Bool) throws(SQLiteError) -> Statement {
+    guard let handle else { throw SQLiteError(kind: .closed) }
+    var compiled: OpaquePointer?
+    waiter.interruptionsBefore = interrupter.interruptions
+    let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+    let (code, isOne) = sql.withCString { text in
+      var rest: UnsafePointer<CChar>?
+      let code = sqlite3_prepare_v3(handle, text, -1, flags, &compiled, &rest)
+      return (code, rest == nil || rest?.pointee == 0)
+    }
+    guard code == SQLITE_OK else {
+      throw code & 0xff == SQLITE_ERROR
+        ? SQLiteError(code: code, detail: String(cString: sqlite3_errmsg(handle)))
+        : SQLiteError(code: code, in: handle)
+    }
+    // SQLite would leave a second statement out without a word.
+    guard isOne, let compiled else {
+      sqlite3_finalize(compiled)
+      throw SQLiteError(kind: .misuse, detail: "not exactly one statement")
+    }
+    return Statement(handle: compiled, waiter: waiter, interrupter: interrupter)
+  }
+
+  // MARK: Transactions
+
+  /// Runs `body` in a transaction: committed when it returns, rolled back when it throws. Transactions do not nest.
+  @discardableResult
+  package func transaction<Result>(
+    _ kind: TransactionKind = .immediate, _ body: () throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    try transaction(kind, throwing: SQLiteError.self, body)
+  }
+
+  /// The same, for a body that throws an error of the caller's layer.
+  @discardableResult
+  package func transaction<Result, Failure: SQLiteFailure>(
+    _ kind: TransactionKind = .immediate, throwing failure: Failure.Type, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try beginTransaction(kind, throwing: failure)
+    let result: Result
+    do throws(Failure) {
+      result = try body()
+    } catch {
+      rollBack()
+      throw error
+    }
+    do throws(SQLiteError) {
+      try run("COMMIT")
+    } catch {
+      rollBack()
+      throw Failure(error)
+    }
+    return result
+  }
+
+  package var isInTransaction: Bool { handle.map { sqlite3_get_autocommit($0) == 0 } ?? false }
+
+  private func beginTransaction<Failure: SQLiteFailure>(
+    _ kind: TransactionKind, throwing failure: Failure.Type
+  ) throws(Failure) {
+    guard !isInTransaction else { throw Failure(SQLiteError(kind: .misuse, detail: "transactions do not nest")) }
+    let sql =
+      switch kind {
+      case .deferred: "BEGIN DEFERRED"
+      case .immediate: "BEGIN IMMEDIATE"
+      case .exclusive: "BEGIN EXCLUSIVE"
+      }
+    try Failure.carrying { () throws(SQLiteError) in try run(sql) }
+  }
+
+  /// SQLite rolls some failures back by itself (a full disk); then there is nothing left to do. Should it fail, `close()` does it.
+  private func rollBack() {
+    guard isInTransaction else { return }
+    _ = try? run("ROLLBACK")
+  }
+
+  // MARK: About the connection
+
+  /// How long a statement waits for a lock that another connection holds; 0 for not at all.
+  package var busyTimeout: Span {
+    get { waiter.timeout }
+    set { waiter.timeout = newValue }
+  }
+
+  /// For later commits; not inside a transaction, where SQLite refuses it.
+  package func setDurability(_ durability: Durability) throws(SQLiteError) {
+    try run(durability == .full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL")
+  }
+
+  /// The rowid of the last insert through this connection.
+  package var lastInsertedRow: Int64 { handle.map { sqlite3_last_insert_rowid($0) } ?? 0 }
+
+  /// Rows changed by the last statement that changes rows.
+  package var changes: Int { handle.map { Int(sqlite3_changes($0)) } ?? 0 }
+
+  /// Stops the running statement; see `interrupter`, which other threads hold.
+  package func interrupt() { interrupter.interrupt() }
+
+  /// The schema's number in the file's header; the owner of the schema gives it its meaning.
+  package var userVersion: Int64 {
+    get throws(SQLiteError) { try integer("PRAGMA user_version") ?? 0 }
+  }
+
+  /// Part of the running transaction, if there is one.
+  package func setUserVersion(_ version: Int32) throws(SQLiteError) {
+    try execute("PRAGMA user_version=\(version)")
+  }
+
+  /// What SQLite finds wrong with the file; empty if nothing. `quick` leaves out the comparison of indexes with their tables.
+  package func integrityCheck(quick: Bool = false) throws(SQLiteError) -> [String] {
+    let lines = try rows(quick ? "PRAGMA quick_check" : "PRAGMA integrity_check") { $0.text(0) }
+    return lines == ["ok"] ? [] : lines
+  }
+
+  /// Writes the log back into the file as far as readers allow, without waiting for them.
+  package func checkpoint() throws(SQLiteError) {
+    guard let handle else { throw SQLiteError(kind: .closed) }
+    let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
+  }
+}

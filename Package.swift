@@ -36,12 +36,14 @@ let package = Package(
       name: "PorterRelay", dependencies: ["PorterStore", "PorterCrypto", "PorterPlatform"], swiftSettings: swift),
     .target(
       name: "PorterPush", dependencies: ["PorterJSON", "PorterCrypto", "PorterPlatform"], swiftSettings: swift),
-    .target(name: "PorterNotifications", dependencies: ["PorterJSON"], swiftSettings: swift),
+    .target(name: "PorterSchema", dependencies: ["PorterJSON", "PorterPlatform"], swiftSettings: swift),
+    .target(
+      name: "PorterNotifications", dependencies: ["PorterJSON", "PorterPlatform", "PorterSchema"], swiftSettings: swift),
     .target(
       name: "PorterEngine",
       dependencies: [
         "PorterMachines", "PorterJSON", "PorterPlatform", "PorterCrypto", "PorterStore", "PorterRelay", "PorterPush",
-        "PorterNotifications",
+        "PorterNotifications", "PorterSchema",
       ], swiftSettings: swift),
     .target(
       name: "Nightporter", dependencies: ["CNightporter", "PorterEngine", "PorterMachines", "PorterJSON"],

@@ -1,0 +1,107 @@
+import PorterJSON
+
+/// What a command or an event can fail with, and the one error type of this module.
+///
+/// The cases and their JSON are those of the interface this library follows; `nightporter` is for what it has no word for.
+package enum ChatError: Error, Hashable, Sendable {
+  case error(ErrorType)
+  /// `connection` is the agent's name of the connection concerned, base64url; empty if none is.
+  case agent(AgentError, connection: String = "")
+  case store(StoreError)
+  case database(DatabaseError)
+  case nightporter(NightporterError)
+
+  package var json: JSONValue {
+    switch self {
+    case .error(let error): .tagged("error", ["errorType": error.json])
+    case .agent(let error, let connection):
+      .tagged("errorAgent", ["agentError": error.json, "agentConnId": .string(connection)])
+    case .store(let error): .tagged("errorStore", ["storeError": error.json])
+    case .database(let error): .tagged("errorDatabase", ["databaseError": error.json])
+    case .nightporter(let error): error.json
+    }
+  }
+
+  /// A command that was refused because of its text.
+  package static func command(_ message: String) -> ChatError { .error(.commandError(message: message)) }
+
+  /// A state that should not be, met in our own code; never caused by input alone.
+  package static func `internal`(_ message: String) -> ChatError { .error(.internalError(message: message)) }
+
+  /// There is no device token: hosts take this answer to `/_ntf get` as "notifications are off", not as a failure.
+  package static let noToken = ChatError.agent(.command(.prohibited, context: "no token"))
+}
+
+extension ChatError {
+  /// The `errorType` of a `ChatError` with tag `error`.
+  package enum ErrorType: Hashable, Sendable {
+    case noActiveUser
+    case noConnectionUser(agentConnectionID: String)
+    case userUnknown
+    case userExists(name: String)
+    case differentActiveUser(commanded: Int64, active: Int64)
+    case cantDeleteActiveUser(Int64)
+    case cantDeleteLastUser(Int64)
+    case cantHideLastUser(Int64)
+    case hiddenUserAlwaysMuted(Int64)
+    case emptyUserPassword(Int64)
+    case userAlreadyHidden(Int64)
+    case userNotHidden(Int64)
+    case invalidDisplayName(given: String, valid: String)
+    case chatNotStarted
+    case chatNotStopped
+    case chatStoreChanged
+    /// The text is no invitation of ours.
+    case invalidConnReq
+    /// It is an invitation, of a kind or version that this library does not speak.
+    case unsupportedConnReq
+    case contactNotReady(ContactRecord)
+    case contactNotActive(ContactRecord)
+    case contactDisabled(ContactRecord)
+    case connectionDisabled(ConnectionRecord)
+    case noCurrentCall
+    case agentVersion
+    case commandError(message: String)
+    case agentCommandError(message: String)
+    case internalError(message: String)
+    case exception(message: String)
+
+    var json: JSONValue {
+      switch self {
+      case .noActiveUser: .tagged("noActiveUser")
+      case .noConnectionUser(let id): .tagged("noConnectionUser", ["agentConnId": .string(id)])
+      case .userUnknown: .tagged("userUnknown")
+      case .userExists(let name): .tagged("userExists", ["contactName": .string(name)])
+      case .differentActiveUser(let commanded, let active):
+        .tagged(
+          "differentActiveUser", ["commandUserId": .integer(commanded), "activeUserId": .integer(active)])
+      case .cantDeleteActiveUser(let id): Self.user("cantDeleteActiveUser", id)
+      case .cantDeleteLastUser(let id): Self.user("cantDeleteLastUser", id)
+      case .cantHideLastUser(let id): Self.user("cantHideLastUser", id)
+      case .hiddenUserAlwaysMuted(let id): Self.user("hiddenUserAlwaysMuted", id)
+      case .emptyUserPassword(let id): Self.user("emptyUserPassword", id)
+      case .userAlreadyHidden(let id): Self.user("userAlreadyHidden", id)
+      case .userNotHidden(let id): Self.user("userNotHidden", id)
+      case .invalidDisplayName(let given, let valid):
+        .tagged("invalidDisplayName", ["displayName": .string(given), "validName": .string(valid)])
+      case .chatNotStarted: .tagged("chatNotStarted")
+      case .chatNotStopped: .tagged("chatNotStopped")
+      case .chatStoreChanged: .tagged("chatStoreChanged")
+      case .invalidConnReq: .tagged("invalidConnReq")
+      case .unsupportedConnReq: .tagged("unsupportedConnReq")
+      case .contactNotReady(let contact): .tagged("contactNotReady", ["contact": contact.json])
+      case .contactNotActive(let contact): .tagged("contactNotActive", ["contact": contact.json])
+      case .contactDisabled(let contact): .tagged("contactDisabled", ["contact": contact.json])
+      case .connectionDisabled(let connection): .tagged("connectionDisabled", ["connection": connection.json])
+      case .noCurrentCall: .tagged("noCurrentCall")
+      case .agentVersion: .tagged("agentVersion")
+      case .commandError(let message): .tagged("commandError", ["message": .string(message)])
+      case .agentCommandError(let message): .tagged("agentCommandError", ["message": .string(message)])
+      case .internalError(let message): .tagged("internalError", ["message": .string(message)])
+      case .exception(let message): .tagged("exception", ["message": .string(message)])
+      }
+    }
+
+    private static func user(_ tag: String, _ id: Int64) -> JSONValue { .tagged(tag, ["userId": .integer(id)]) }
+  }
+}

@@ -1,0 +1,106 @@
+import PorterJSON
+import PorterPlatform
+
+package enum MessageDirection: String, Hashable, Sendable, CaseIterable {
+  case sent, received
+}
+
+/// Why a message could not be delivered.
+package enum SendError: Hashable, Sendable {
+  case authentication, quota, expired
+  case other(String)
+
+  var json: JSONValue {
+    switch self {
+    case .authentication: .tagged("auth")
+    case .quota: .tagged("quota")
+    case .expired: .tagged("expired")
+    case .other(let reason): .tagged("other", ["sndError": .string(reason)])
+    }
+  }
+}
+
+package enum ChatItemStatus: Hashable, Sendable {
+  case sndNew, sndSent, sndRcvd, sndErrorAuth
+  case sndError(SendError)
+  case sndWarning(SendError)
+  case rcvNew, rcvRead
+
+  package var json: JSONValue {
+    switch self {
+    case .sndNew: .tagged("sndNew")
+    case .sndSent: .tagged("sndSent", ["sndProgress": "complete"])
+    case .sndRcvd: .tagged("sndRcvd", ["msgRcptStatus": "ok", "sndProgress": "complete"])
+    case .sndErrorAuth: .tagged("sndErrorAuth")
+    case .sndError(let error): .tagged("sndError", ["agentError": error.json])
+    case .sndWarning(let error): .tagged("sndWarning", ["agentError": error.json])
+    case .rcvNew: .tagged("rcvNew")
+    case .rcvRead: .tagged("rcvRead")
+    }
+  }
+}
+
+/// A message in a direct conversation.
+package struct ChatItemRecord: Hashable, Sendable {
+  package var id: Int64
+  package var direction: MessageDirection
+  package var content: MessageContent
+  package var status: ChatItemStatus
+  /// base64url; the name that both sides know the message by.
+  package var sharedID: String?
+  /// When the sender's relay took it, for a received message; when it was written, for a sent one.
+  package var timestamp: WallTime
+  package var created: WallTime
+  package var updated: WallTime
+  package var isEdited: Bool
+  package var deleted: WallTime?
+
+  package init(
+    id: Int64, direction: MessageDirection, content: MessageContent, status: ChatItemStatus, sharedID: String? = nil,
+    timestamp: WallTime, created: WallTime, updated: WallTime, isEdited: Bool = false, deleted: WallTime? = nil
+  ) {
+    self.id = id
+    self.direction = direction
+    self.content = content
+    self.status = status
+    self.sharedID = sharedID
+    self.timestamp = timestamp
+    self.created = created
+    self.updated = updated
+    self.isEdited = isEdited
+    self.deleted = deleted
+  }
+
+  /// The `ChatItem` shape.
+  package var json: JSONValue {
+    let formatted = FormattedText.parse(content.text)
+    return .compact([
+      "chatDir": .tagged(direction == .sent ? "directSnd" : "directRcv"),
+      "meta": metadata(hasLink: formatted?.contains { $0.format?.isLink ?? false } ?? false),
+      "content": .tagged(
+        direction == .sent ? "sndMsgContent" : "rcvMsgContent", ["msgContent": content.json]),
+      "mentions": .object(JSONObject()),
+      "formattedText": formatted.map { .array($0.map(\.json)) },
+      "reactions": .array([]),
+    ])
+  }
+
+  private func metadata(hasLink: Bool) -> JSONValue {
+    .compact([
+      "itemId": .integer(id),
+      "itemTs": .string(timestamp.iso8601),
+      "itemText": .string(content.text),
+      "itemStatus": status.json,
+      "itemSharedMsgId": sharedID.map(JSONValue.string),
+      "itemDeleted": deleted.map { .tagged("deleted", ["deletedTs": .string($0.iso8601), "chatType": "direct"]) },
+      "itemEdited": .bool(isEdited),
+      "userMention": .bool(false),
+      "hasLink": .bool(hasLink),
+      "deletable": .bool(direction == .sent && deleted == nil),
+      "editable": .bool(false),
+      "showGroupAsSender": .bool(false),
+      "createdAt": .string(created.iso8601),
+      "updatedAt": .string(updated.iso8601),
+    ])
+  }
+}

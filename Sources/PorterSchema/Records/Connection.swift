@@ -1,0 +1,137 @@
+import PorterJSON
+import PorterPlatform
+
+/// How far the handshake of a connection has come.
+package enum ConnectionStatus: Hashable, Sendable {
+  case new, prepared, joined, requested, accepted, sndReady, ready, deleted
+  case failed(reason: String)
+
+  package var tag: String {
+    switch self {
+    case .new: "new"
+    case .prepared: "prepared"
+    case .joined: "joined"
+    case .requested: "requested"
+    case .accepted: "accepted"
+    case .sndReady: "sndReady"
+    case .ready: "ready"
+    case .deleted: "deleted"
+    case .failed: "failed"
+    }
+  }
+
+  package var json: JSONValue {
+    switch self {
+    case .new, .prepared, .joined, .requested, .accepted, .sndReady, .ready, .deleted: .tagged(tag)
+    case .failed(let reason): .tagged(tag, ["connError": .string(reason)])
+    }
+  }
+}
+
+/// A two-way connection: a mailbox of ours and one of the contact's.
+package struct ConnectionRecord: Hashable, Sendable {
+  package var id: Int64
+  /// base64url; what hints and commands name the connection by.
+  package var agentID: String
+  package var status: ConnectionStatus
+  /// True on the side that made the invitation.
+  package var isInitiator: Bool
+  package var localAlias: String
+  /// How often the relay refused our signature; a connection with too many is shown as disabled.
+  package var authenticationErrors: Int64
+  /// How often the contact's mailbox was full.
+  package var quotaErrors: Int64
+  /// The contact, once there is one.
+  package var entityID: Int64?
+  package var created: WallTime
+
+  package init(
+    id: Int64, agentID: String, status: ConnectionStatus, isInitiator: Bool, localAlias: String = "",
+    authenticationErrors: Int64 = 0, quotaErrors: Int64 = 0, entityID: Int64? = nil, created: WallTime
+  ) {
+    self.id = id
+    self.agentID = agentID
+    self.status = status
+    self.isInitiator = isInitiator
+    self.localAlias = localAlias
+    self.authenticationErrors = authenticationErrors
+    self.quotaErrors = quotaErrors
+    self.entityID = entityID
+    self.created = created
+  }
+
+  /// The version of the conversation's protocol that this library speaks.
+  package static let chatVersion: Int64 = 1
+
+  /// The `Connection` shape.
+  package var json: JSONValue {
+    .compact([
+      "connId": .integer(id),
+      "agentConnId": .string(agentID),
+      "connChatVersion": .integer(Self.chatVersion),
+      "peerChatVRange": .compact([
+        "minVersion": .integer(Self.chatVersion), "maxVersion": .integer(Self.chatVersion),
+      ]),
+      "connLevel": .integer(0),
+      "viaGroupLink": .bool(false),
+      "connType": "contact",
+      "connStatus": status.json,
+      "contactConnInitiated": .bool(isInitiator),
+      "localAlias": .string(localAlias),
+      "entityId": entityID.map(JSONValue.integer),
+      "pqSupport": .bool(false),
+      "pqEncryption": .bool(false),
+      "authErrCounter": .integer(authenticationErrors),
+      "quotaErrCounter": .integer(quotaErrors),
+      "createdAt": .string(created.iso8601),
+    ])
+  }
+}
+
+/// A connection without a contact yet: an invitation that nobody has used, or one of ours to a contact who has not answered.
+package struct PendingConnectionRecord: Hashable, Sendable {
+  package var id: Int64
+  package var agentID: String
+  package var status: ConnectionStatus
+  /// The invitation, on the side that made it. It holds keys: it is for the user's eyes, never for a log.
+  package var invitationLink: String?
+  package var localAlias: String
+  package var created: WallTime
+  package var updated: WallTime
+
+  package init(
+    id: Int64, agentID: String, status: ConnectionStatus, invitationLink: String? = nil, localAlias: String = "",
+    created: WallTime, updated: WallTime
+  ) {
+    self.id = id
+    self.agentID = agentID
+    self.status = status
+    self.invitationLink = invitationLink
+    self.localAlias = localAlias
+    self.created = created
+    self.updated = updated
+  }
+
+  /// The `PendingContactConnection` shape.
+  package var json: JSONValue {
+    .compact([
+      "pccConnId": .integer(id),
+      "pccAgentConnId": .string(agentID),
+      "pccConnStatus": status.json,
+      "viaContactUri": .bool(false),
+      "connLinkInv": invitationLink.map { .compact(["connFullLink": .string($0)]) },
+      "localAlias": .string(localAlias),
+      "createdAt": .string(created.iso8601),
+      "updatedAt": .string(updated.iso8601),
+    ])
+  }
+}
+
+extension JSONValue {
+  /// A value of a sum type, as the interface writes them: the tag as member `type`, the payload beside it.
+  static func tagged(_ tag: String, _ members: KeyValuePairs<String, JSONValue?> = [:]) -> JSONValue {
+    var object = JSONObject([("type", .string(tag))])
+    for case (let name, let value?) in members { object[name] = value }
+    return .object(object)
+  }
+}

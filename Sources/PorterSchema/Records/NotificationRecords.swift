@@ -1,0 +1,133 @@
+import PorterJSON
+import PorterPlatform
+
+/// How a push reaches the device.
+package enum PushProvider: String, Hashable, Sendable, CaseIterable {
+  case development = "apns_dev"
+  case production = "apns_prod"
+  case test = "apns_test"
+  /// Reaches nothing; its one token is the literal `test_ntf_token`.
+  case null = "apns_null"
+}
+
+/// A push address of this device. Whoever knows it can send it pushes, so it is printed nowhere but in the answer that shows it.
+package struct DeviceToken: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  package var provider: PushProvider
+  /// Lower-case hexadecimal.
+  package var token: String
+
+  package init(provider: PushProvider, token: String) {
+    self.provider = provider
+    self.token = token
+  }
+
+  package var json: JSONValue {
+    .compact(["pushProvider": .string(provider.rawValue), "token": .string(token)])
+  }
+
+  package var description: String { "DeviceToken(\(provider.rawValue))" }
+  package var debugDescription: String { description }
+  package var customMirror: Mirror { Mirror(self, children: ["provider": provider.rawValue]) }
+}
+
+/// Where a token stands with the notification server, in the interface's words.
+package enum TokenStatus: String, Hashable, Sendable, CaseIterable {
+  case new = "NEW"
+  case registered = "REGISTERED"
+  case invalid = "INVALID"
+  case invalidBad = "INVALID,BAD"
+  case invalidTopic = "INVALID,TOPIC"
+  case invalidExpired = "INVALID,EXPIRED"
+  case invalidUnregistered = "INVALID,UNREGISTERED"
+  case confirmed = "CONFIRMED"
+  case active = "ACTIVE"
+  case expired = "EXPIRED"
+}
+
+package enum NotificationMode: String, Hashable, Sendable, CaseIterable {
+  case instant = "INSTANT"
+  case periodic = "PERIODIC"
+}
+
+/// Names one message at the relay, without its content.
+package struct NotificationMessage: Hashable, Sendable {
+  /// base64url.
+  package var id: String
+  package var timestamp: WallTime
+
+  package init(id: String, timestamp: WallTime) {
+    self.id = id
+    self.timestamp = timestamp
+  }
+
+  /// The `NtfMsgInfo` shape.
+  package var json: JSONValue { .compact(["msgId": .string(id), "msgTs": .string(timestamp.iso8601)]) }
+
+  /// The `NtfMsgAckInfo` shape.
+  package var acknowledgementJSON: JSONValue {
+    .compact(["msgId": .string(id), "msgTs_": .string(timestamp.iso8601)])
+  }
+}
+
+/// What a connection serves.
+package struct ConnectionEntity: Hashable, Sendable {
+  package var connection: ConnectionRecord
+  package var contact: ContactRecord?
+
+  package init(connection: ConnectionRecord, contact: ContactRecord?) {
+    self.connection = connection
+    self.contact = contact
+  }
+
+  package var json: JSONValue {
+    .tagged("rcvDirectMsgConnection", ["entityConnection": connection.json, "contact": contact?.json])
+  }
+}
+
+/// A connection that a push says got something.
+package struct NotifiedConnection: Hashable, Sendable {
+  package var user: UserRecord
+  package var agentConnectionID: String
+  package var queueID: Int64
+  package var entity: ConnectionEntity
+  /// Absent if its sealed metadata did not open.
+  package var expected: NotificationMessage?
+
+  package init(
+    user: UserRecord, agentConnectionID: String, queueID: Int64, entity: ConnectionEntity, expected: NotificationMessage?
+  ) {
+    self.user = user
+    self.agentConnectionID = agentConnectionID
+    self.queueID = queueID
+    self.entity = entity
+    self.expected = expected
+  }
+
+  /// The `NtfConn` shape.
+  package var json: JSONValue {
+    .compact([
+      "user": user.json,
+      "agentConnId": .string(agentConnectionID),
+      "agentDbQueueId": .integer(queueID),
+      "connEntity": entity.json,
+      "expectedMsg_": expected?.json,
+    ])
+  }
+}
+
+/// What asking the relay for one connection's message gave. Each of a batch has its own (INC-44).
+package enum ReceivedNotification: Hashable, Sendable {
+  /// Nil if the mailbox was empty.
+  case information(NotificationMessage?)
+  case error(AgentError)
+
+  /// The `RcvNtfMsgInfo` shape.
+  package var json: JSONValue {
+    switch self {
+    case .information(let message): .tagged("info", ["ntfMsgInfo": message?.json])
+    case .error(let error): .tagged("error", ["ntfMsgError": error.json])
+    }
+  }
+}

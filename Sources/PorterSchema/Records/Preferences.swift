@@ -1,0 +1,75 @@
+import PorterJSON
+
+/// Whether a feature of a conversation is allowed by one side.
+package enum FeatureAllowed: String, Hashable, Sendable, CaseIterable {
+  case always, yes, no
+}
+
+/// What one side allows in a conversation. An absent value means the default (`Preferences.defaults`).
+package struct Preferences: Hashable, Sendable {
+  package enum Feature: String, Hashable, Sendable, CaseIterable {
+    case timedMessages, fullDelete, reactions, voice, files, calls, sessions
+  }
+
+  package var allowed: [Feature: FeatureAllowed]
+  /// Seconds that a disappearing message stays; only said beside `timedMessages`.
+  package var timedMessagesSeconds: Int64?
+
+  package init(allowed: [Feature: FeatureAllowed] = [:], timedMessagesSeconds: Int64? = nil) {
+    self.allowed = allowed
+    self.timedMessagesSeconds = timedMessagesSeconds
+  }
+
+  /// What this library does not carry, it does not offer, so that a host can grey it out.
+  package static func byDefault(_ feature: Feature) -> FeatureAllowed { .no }
+
+  package func allows(_ feature: Feature) -> FeatureAllowed { allowed[feature] ?? Self.byDefault(feature) }
+
+  /// The `Preferences` shape: only what is set.
+  package var json: JSONValue {
+    var object = JSONObject()
+    for feature in Feature.allCases where allowed[feature] != nil {
+      object[feature.rawValue] = preference(feature)
+    }
+    return .object(object)
+  }
+
+  /// The `FullPreferences` shape: every feature.
+  package var fullJSON: JSONValue {
+    var object = JSONObject()
+    for feature in Feature.allCases { object[feature.rawValue] = preference(feature) }
+    object["commands"] = .array([])
+    return .object(object)
+  }
+
+  private func preference(_ feature: Feature) -> JSONValue {
+    .compact([
+      "allow": .string(allows(feature).rawValue),
+      "ttl": feature == .timedMessages ? timedMessagesSeconds.map(JSONValue.integer) : nil,
+    ])
+  }
+
+  /// The `ContactUserPreferences` shape: what `self` (the profile's owner) and the contact make of each feature together.
+  package func merged(with contact: Preferences) -> JSONValue {
+    var object = JSONObject()
+    for feature in Feature.allCases {
+      let enabled = Self.enabled(own: allows(feature), contact: contact.allows(feature))
+      object[feature.rawValue] = .compact([
+        "enabled": .compact(["forUser": .bool(enabled.forUser), "forContact": .bool(enabled.forContact)]),
+        "userPreference": .compact(["type": "user", "preference": preference(feature)]),
+        "contactPreference": contact.preference(feature),
+      ])
+    }
+    return .object(object)
+  }
+
+  /// `always` grants the other side a feature even if it does not return the favour.
+  static func enabled(own: FeatureAllowed, contact: FeatureAllowed) -> (forUser: Bool, forContact: Bool) {
+    switch (own, contact) {
+    case (.always, .no): (forUser: false, forContact: true)
+    case (.no, .always): (forUser: true, forContact: false)
+    case (.no, _), (_, .no): (forUser: false, forContact: false)
+    case (.yes, .yes), (.yes, .always), (.always, .yes), (.always, .always): (forUser: true, forContact: true)
+    }
+  }
+}

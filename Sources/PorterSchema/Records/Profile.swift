@@ -1,0 +1,53 @@
+import PorterJSON
+
+/// What a person shows of themselves to a contact.
+package struct Profile: Hashable, Sendable {
+  package var displayName: String
+  package var fullName: String
+  package var shortDescription: String?
+  /// A `data:` URL.
+  package var image: String?
+  package var preferences: Preferences?
+
+  package init(
+    displayName: String, fullName: String = "", shortDescription: String? = nil, image: String? = nil,
+    preferences: Preferences? = nil
+  ) {
+    self.displayName = displayName
+    self.fullName = fullName
+    self.shortDescription = shortDescription
+    self.image = image
+    self.preferences = preferences
+  }
+
+  package var json: JSONValue { .object(JSONObject(members)) }
+
+  fileprivate var members: [(String, JSONValue)] {
+    var members: [(String, JSONValue)] = [("displayName", .string(displayName)), ("fullName", .string(fullName))]
+    if let shortDescription { members.append(("shortDescr", .string(shortDescription))) }
+    if let image { members.append(("image", .string(image))) }
+    if let preferences { members.append(("preferences", preferences.json)) }
+    return members
+  }
+}
+
+/// A profile as it is stored, the owner's or a contact's.
+package struct ProfileRecord: Hashable, Sendable {
+  package var id: Int64
+  package var profile: Profile
+  /// The name that this side gave; empty without one.
+  package var localAlias: String
+
+  package init(id: Int64, profile: Profile, localAlias: String = "") {
+    self.id = id
+    self.profile = profile
+    self.localAlias = localAlias
+  }
+
+  /// The `LocalProfile` shape.
+  package var json: JSONValue {
+    var object = JSONObject([("profileId", .integer(id))] + profile.members)
+    object["localAlias"] = .string(localAlias)
+    return .object(object)
+  }
+}

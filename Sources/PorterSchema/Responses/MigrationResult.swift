@@ -1,0 +1,74 @@
+import PorterJSON
+
+/// The answer of `chat_migrate_init`. A controller comes with `ok` only.
+package enum MigrationResult: Hashable, Sendable {
+  /// A migration to be applied, and how to undo it if that is possible.
+  package struct Step: Hashable, Sendable {
+    package var name: String
+    package var canBeUndone: Bool
+    package init(name: String, canBeUndone: Bool) {
+      self.name = name
+      self.canBeUndone = canBeUndone
+    }
+  }
+
+  package enum Obstacle: Hashable, Sendable {
+    /// The store is older than the library, and the confirmation did not allow to change it.
+    case upgrade([Step])
+    /// The store is newer than the library.
+    case downgrade([String])
+    /// The store is newer, and these migrations of it cannot be undone.
+    case noWayDown([String])
+    /// The store's history is not the library's.
+    case different(library: String, store: String)
+  }
+
+  case ok
+  case invalidConfirmation
+  case errorNotADatabase(file: String)
+  case errorMigration(file: String, Obstacle)
+  case errorSQL(file: String, reason: String)
+  case agentError(AgentError)
+  /// What the interface has no word for, as `errorSQL` with the member `np`.
+  case nightporter(file: String, NightporterError)
+
+  package var json: JSONValue {
+    switch self {
+    case .ok: .tagged("ok")
+    case .invalidConfirmation: .tagged("invalidConfirmation")
+    case .errorNotADatabase(let file): .tagged("errorNotADatabase", ["dbFile": .string(file)])
+    case .errorMigration(let file, let obstacle):
+      .tagged("errorMigration", ["dbFile": .string(file), "migrationError": obstacle.json])
+    case .errorSQL(let file, let reason):
+      .tagged("errorSQL", ["dbFile": .string(file), "migrationSQLError": .string(reason)])
+    case .agentError(let error): .tagged("agentError", ["agentError": error.json])
+    case .nightporter(let file, let error):
+      .tagged(
+        "errorSQL", ["dbFile": .string(file), "migrationSQLError": .string(error.message), "np": error.json["np"]])
+    }
+  }
+}
+
+extension MigrationResult.Obstacle {
+  var json: JSONValue {
+    switch self {
+    case .upgrade(let steps):
+      .tagged(
+        "upgrade",
+        [
+          "upMigrations": .array(
+            steps.map { .compact(["upName": .string($0.name), "withDown": .bool($0.canBeUndone)]) })
+        ])
+    case .downgrade(let names): .tagged("downgrade", ["downMigrations": .array(names.map(JSONValue.string))])
+    case .noWayDown(let names):
+      .tagged("migrationError", ["mtrError": .tagged("noDown", ["dbMigrations": .array(names.map(JSONValue.string))])])
+    case .different(let library, let store):
+      .tagged(
+        "migrationError",
+        [
+          "mtrError": .tagged(
+            "different", ["appMigration": .string(library), "dbMigration": .string(store)])
+        ])
+    }
+  }
+}

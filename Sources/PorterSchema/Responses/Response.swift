@@ -1,0 +1,185 @@
+import PorterJSON
+
+/// What a command is answered with when it succeeds.
+package enum Response: Hashable, Sendable {
+  case activeUser(UserRecord)
+  case usersList([UserSummary])
+  /// `user` did it, `updated` is whose settings changed; they may be the same.
+  case userPrivacy(user: UserRecord, updated: UserRecord)
+  case userProfileUpdated(UserRecord, ProfileChange)
+  case userProfileNoChange(UserRecord)
+
+  case chatStarted
+  case chatRunning
+  case chatStopped
+  case cmdOk(UserRecord?)
+
+  case apiChats(UserRecord, [ChatRecord])
+  case apiChat(UserRecord, ChatRecord, NavigationInfo?)
+  case itemsReadForChat(UserRecord, ChatInfo)
+  case newChatItems(UserRecord, [ChatItemInChat])
+
+  case invitation(UserRecord, link: String, PendingConnectionRecord)
+  case sentConfirmation(UserRecord, PendingConnectionRecord)
+  case contactAlreadyExists(UserRecord, ContactRecord)
+  case connectionPlan(UserRecord, link: String, InvitationPlan)
+  case contactsList(UserRecord, [ContactRecord])
+  case contactDeleted(UserRecord, ContactRecord)
+  case contactConnectionDeleted(UserRecord, PendingConnectionRecord)
+  case contactAliasUpdated(UserRecord, ContactRecord)
+  case connectionAliasUpdated(UserRecord, PendingConnectionRecord)
+
+  case ntfToken(DeviceToken, TokenStatus, NotificationMode, server: String)
+  case ntfTokenStatus(TokenStatus)
+  case ntfConns([NotifiedConnection])
+  case connNtfMessages([ReceivedNotification])
+  case serverTestResult(UserRecord, server: String, failure: ServerTestFailure?)
+
+  /// Calls are not carried; the list is there, and empty.
+  case callInvitations
+
+  package var json: JSONValue {
+    switch self {
+    case .activeUser(let user): .about(user, "activeUser")
+    case .usersList(let users): .tagged("usersList", ["users": .array(users.map(\.json))])
+    case .userPrivacy(let user, let updated): .about(user, "userPrivacy", ["updatedUser": updated.json])
+    case .userProfileUpdated(let user, let change): .about(user, "userProfileUpdated", change.members)
+    case .userProfileNoChange(let user): .about(user, "userProfileNoChange")
+    case .chatStarted: .tagged("chatStarted")
+    case .chatRunning: .tagged("chatRunning")
+    case .chatStopped: .tagged("chatStopped")
+    case .cmdOk(let user): .tagged("cmdOk", ["user_": user?.json])
+    case .apiChats(let user, let chats): .about(user, "apiChats", ["chats": .array(chats.map(\.json))])
+    case .apiChat(let user, let chat, let place):
+      .about(user, "apiChat", ["chat": chat.json, "navInfo": place?.json])
+    case .itemsReadForChat(let user, let chat): .about(user, "itemsReadForChat", ["chatInfo": chat.json])
+    case .newChatItems(let user, let items): .about(user, "newChatItems", ["chatItems": .array(items.map(\.json))])
+    case .invitation(let user, let link, let connection):
+      .about(
+        user, "invitation",
+        ["connLinkInvitation": .compact(["connFullLink": .string(link)]), "connection": connection.json])
+    case .sentConfirmation(let user, let connection):
+      .about(user, "sentConfirmation", ["connection": connection.json])
+    case .contactAlreadyExists(let user, let contact):
+      .about(user, "contactAlreadyExists", ["contact": contact.json])
+    case .connectionPlan(let user, let link, let plan):
+      .about(
+        user, "connectionPlan",
+        ["connLink": .compact(["connFullLink": .string(link)]), "connectionPlan": plan.json])
+    case .contactsList(let user, let contacts):
+      .about(user, "contactsList", ["contacts": .array(contacts.map(\.json))])
+    case .contactDeleted(let user, let contact): .about(user, "contactDeleted", ["contact": contact.json])
+    case .contactConnectionDeleted(let user, let connection):
+      .about(user, "contactConnectionDeleted", ["connection": connection.json])
+    case .contactAliasUpdated(let user, let contact):
+      .about(user, "contactAliasUpdated", ["toContact": contact.json])
+    case .connectionAliasUpdated(let user, let connection):
+      .about(user, "connectionAliasUpdated", ["toConnection": connection.json])
+    case .ntfToken(let token, let status, let mode, let server):
+      .tagged(
+        "ntfToken",
+        [
+          "token": token.json, "status": .string(status.rawValue), "ntfMode": .string(mode.rawValue),
+          "ntfServer": .string(server),
+        ])
+    case .ntfTokenStatus(let status): .tagged("ntfTokenStatus", ["status": .string(status.rawValue)])
+    case .ntfConns(let connections): .tagged("ntfConns", ["ntfConns": .array(connections.map(\.json))])
+    case .connNtfMessages(let messages):
+      .tagged("connNtfMessages", ["receivedMsgs": .array(messages.map(\.json))])
+    case .serverTestResult(let user, let server, let failure):
+      .about(user, "serverTestResult", ["testServer": .string(server), "testFailure": failure?.json])
+    case .callInvitations: .tagged("callInvitations", ["callInvitations": .array([])])
+    }
+  }
+}
+
+/// How a profile changed, and to how many contacts it could be told.
+package struct ProfileChange: Hashable, Sendable {
+  package var from: Profile
+  package var to: Profile
+  package var successes: Int64
+  package var failures: Int64
+  package var changedContacts: [ContactRecord]
+
+  package init(from: Profile, to: Profile, successes: Int64, failures: Int64, changedContacts: [ContactRecord]) {
+    self.from = from
+    self.to = to
+    self.successes = successes
+    self.failures = failures
+    self.changedContacts = changedContacts
+  }
+
+  var members: KeyValuePairs<String, JSONValue?> {
+    [
+      "fromProfile": from.json,
+      "toProfile": to.json,
+      "updateSummary": .compact([
+        "updateSuccesses": .integer(successes),
+        "updateFailures": .integer(failures),
+        "changedContacts": .array(changedContacts.map(\.json)),
+      ]),
+    ]
+  }
+}
+
+extension JSONValue {
+  /// A tagged value that says first whose it is.
+  static func about(
+    _ user: UserRecord, _ tag: String, _ members: KeyValuePairs<String, JSONValue?> = [:]
+  ) -> JSONValue {
+    var object = JSONObject([("type", .string(tag)), ("user", user.json)])
+    for case (let name, let value?) in members { object[name] = value }
+    return .object(object)
+  }
+}
+
+/// What an invitation link leads to.
+package enum InvitationPlan: Hashable, Sendable {
+  case ok
+  case ownLink
+  case connecting(ContactRecord?)
+  case known(ContactRecord)
+
+  /// The `ConnectionPlan` shape.
+  package var json: JSONValue { .tagged("invitationLink", ["invitationLinkPlan": plan]) }
+
+  private var plan: JSONValue {
+    switch self {
+    case .ok: .tagged("ok")
+    case .ownLink: .tagged("ownLink")
+    case .connecting(let contact): .tagged("connecting", ["contact_": contact?.json])
+    case .known(let contact): .tagged("known", ["contact": contact.json])
+    }
+  }
+}
+
+/// At which step the test of a server failed.
+package struct ServerTestFailure: Hashable, Sendable {
+  package enum Step: String, Hashable, Sendable, CaseIterable {
+    case connect, createQueue, deleteQueue, disconnect
+  }
+  package var step: Step
+  package var error: AgentError
+
+  package init(step: Step, error: AgentError) {
+    self.step = step
+    self.error = error
+  }
+
+  package var json: JSONValue { .compact(["testStep": .string(step.rawValue), "testError": error.json]) }
+}
+
+/// A command's answer as it crosses the C interface: exactly one of `result` and `error`.
+package enum Answer: Hashable, Sendable {
+  case result(Response)
+  case error(ChatError)
+
+  package var json: JSONValue {
+    switch self {
+    case .result(let response): .compact(["result": response.json])
+    case .error(let error): .compact(["error": error.json])
+    }
+  }
+
+  package var text: String { json.text }
+}

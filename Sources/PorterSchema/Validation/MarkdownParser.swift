@@ -1,0 +1,143 @@
+/// Reads the marks of message texts: `*bold*`, `_italic_`, `~strike~`, `` `snippet` ``, `#secret#`, `!1 red!`, `!- small!`, web
+/// addresses and `@mentions`. A mark counts at the start of a word only, and if no space follows it or precedes the closing one;
+/// marks do not nest.
+struct MarkdownParser {
+  private let bytes: [UInt8]
+  private var position = 0
+  private var found: [FormattedText] = []
+  private var plainStart = 0
+  /// Marks that are known not to occur in the rest of the text, so that a text of opening marks is not searched again and again.
+  private var exhausted = Set<UInt8>()
+
+  init(_ text: String) { bytes = Array(text.utf8) }
+
+  mutating func runs() -> [FormattedText] {
+    while position < bytes.count {
+      if let (run, end) = formatted() {
+        flushPlain()
+        found.append(run)
+        position = end
+        plainStart = end
+      } else {
+        skipWord()
+      }
+      while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
+    }
+    flushPlain()
+    return found
+  }
+
+  private mutating func flushPlain() {
+    guard plainStart < position else { return }
+    found.append(FormattedText(nil, text(plainStart, position)))
+    plainStart = position
+  }
+
+  private func text(_ start: Int, _ end: Int) -> String { String(decoding: bytes[start..<end], as: UTF8.self) }
+
+  private mutating func skipWord() { position = endOfWord(position) }
+
+  private func endOfWord(_ start: Int) -> Int {
+    bytes[start...].firstIndex(where: Self.isSpace) ?? bytes.count
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
+
+  private mutating func formatted() -> (FormattedText, end: Int)? {
+    switch bytes[position] {
+    case UInt8(ascii: "*"): return enclosed(.bold)
+    case UInt8(ascii: "_"): return enclosed(.italic)
+    case UInt8(ascii: "~"): return enclosed(.strikeThrough)
+    case UInt8(ascii: "`"): return enclosed(.snippet)
+    case UInt8(ascii: "#"): return secret()
+    case UInt8(ascii: "!"): return colored()
+    case UInt8(ascii: "@"): return mention()
+    case UInt8(ascii: "h"), UInt8(ascii: "H"): return address()
+    default: return nil
+    }
+  }
+
+  /// The next occurrence of `mark` at or after `start`.
+  private mutating func closing(_ mark: UInt8, from start: Int) -> Int? {
+    guard start < bytes.count, !exhausted.contains(mark) else { return nil }
+    if let end = bytes[start...].firstIndex(of: mark) { return end }
+    exhausted.insert(mark)
+    return nil
+  }
+
+  private func isTight(_ start: Int, _ end: Int) -> Bool {
+    start < end && !Self.isSpace(bytes[start]) && !Self.isSpace(bytes[end - 1])
+  }
+
+  private mutating func enclosed(_ format: FormattedText.Format) -> (FormattedText, end: Int)? {
+    let start = position + 1
+    guard let end = closing(bytes[position], from: start), isTight(start, end) else { return nil }
+    return (FormattedText(format, text(start, end)), end + 1)
+  }
+
+  /// Several marks on each side are one: `##secret##`. What is too many on one side belongs to the secret, never to what is shown.
+  private mutating func secret() -> (FormattedText, end: Int)? {
+    let mark = UInt8(ascii: "#")
+    let start = bytes[position...].firstIndex { $0 != mark } ?? bytes.count
+    guard let firstClosing = closing(mark, from: start), isTight(start, firstClosing) else { return nil }
+    let end = bytes[firstClosing...].firstIndex { $0 != mark } ?? bytes.count
+    return (FormattedText(.secret, text(position + 1, end - 1)), end)
+  }
+
+  private mutating func colored() -> (FormattedText, end: Int)? {
+    let label = position + 1
+    let labelEnd = bytes[label...].prefix(8).firstIndex(of: UInt8(ascii: " "))
+    guard let labelEnd, let format = Self.color(named: text(label, labelEnd)) else { return nil }
+    let start = labelEnd + 1
+    guard let end = closing(UInt8(ascii: "!"), from: start), isTight(start, end) else { return nil }
+    return (FormattedText(format, text(start, end)), end + 1)
+  }
+
+  private static func color(named name: String) -> FormattedText.Format? {
+    switch name {
+    case "1", "r", "red": .colored(.red)
+    case "2", "g", "green": .colored(.green)
+    case "3", "b", "blue": .colored(.blue)
+    case "4", "y", "yellow": .colored(.yellow)
+    case "5", "c", "cyan": .colored(.cyan)
+    case "6", "m", "magenta": .colored(.magenta)
+    case "-": .small
+    default: nil
+    }
+  }
+
+  /// `@name` or `@'name with spaces'`.
+  private mutating func mention() -> (FormattedText, end: Int)? {
+    let start = position + 1
+    guard start < bytes.count else { return nil }
+    let quote = UInt8(ascii: "'")
+    if bytes[start] == quote {
+      guard let end = closing(quote, from: start + 1), isTight(start + 1, end) else { return nil }
+      return (FormattedText(.mention(text(start + 1, end)), text(position, end + 1)), end + 1)
+    }
+    let end = withoutTrailingPunctuation(start, endOfWord(start))
+    guard end > start, bytes[start] != UInt8(ascii: "@") else { return nil }
+    return (FormattedText(.mention(text(start, end)), text(position, end)), end)
+  }
+
+  private func address() -> (FormattedText, end: Int)? {
+    let end = withoutTrailingPunctuation(position, endOfWord(position))
+    let word = bytes[position..<end]
+    for scheme in ["https://", "http://"] where word.count > scheme.utf8.count {
+      // Setting bit 5 makes ASCII letters small and leaves `:` and `/` as they are.
+      if zip(word, scheme.utf8).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) {
+        return (FormattedText(.uri, text(position, end)), end)
+      }
+    }
+    return nil
+  }
+
+  /// A sentence's full stop after an address is not part of it.
+  private func withoutTrailingPunctuation(_ start: Int, _ end: Int) -> Int {
+    var end = end
+    while end > start, Self.punctuation.contains(bytes[end - 1]) { end -= 1 }
+    return end
+  }
+
+  private static let punctuation = Set(".,;:!?)'\"".utf8)
+}

@@ -326,8 +326,14 @@ package final class Database {
 
   /// What SQLite finds wrong with the file; empty if nothing. `quick` leaves out the comparison of indexes with their tables.
   package func integrityCheck(quick: Bool = false) throws(SQLiteError) -> [String] {
-    let lines = try rows(quick ? "PRAGMA quick_check" : "PRAGMA integrity_check") { $0.text(0) }
-    return lines == ["ok"] ? [] : lines
+    do throws(SQLiteError) {
+      let lines = try rows(quick ? "PRAGMA quick_check" : "PRAGMA integrity_check") { $0.text(0) }
+      return lines == ["ok"] ? [] : lines
+    } catch {
+      // Damage can be such that the check itself does not get through it; that is a finding too.
+      guard error.kind == .corrupt else { throw error }
+      return [error.description]
+    }
   }
 
   /// Writes the log back into the file as far as readers allow, without waiting for them.

@@ -1,0 +1,198 @@
+import Foundation
+import PorterPlatform
+import Synchronization
+import XCTest
+
+@testable import PorterStore
+
+final class SQLiteLockTests: SQLiteTestCase {
+  private let clock = SystemClock()
+
+  /// Runs `body` on a thread of its own, since a connection belongs to one.
+  private func onThread(_ body: @escaping @Sendable () throws -> Void) -> XCTestExpectation {
+    let done = expectation(description: "thread")
+    Thread.detachNewThread {
+      do { try body() } catch { XCTFail("\(error)") }
+      done.fulfill()
+    }
+    return done
+  }
+
+  func testHeldLockEndsInBusyAtTheTimeout() throws {
+    let holder = try openWithTable()
+    let waiter = try open("test.db", Database.Options(busyTimeout: .milliseconds(60)))
+    try holder.transaction { () throws(SQLiteError) in
+      let start = clock.now()
+      do throws(SQLiteError) {
+        try waiter.transaction { () throws(SQLiteError) in }
+        XCTFail("two writers at once")
+      } catch {
+        XCTAssertEqual(error.kind, .busy)
+        XCTAssertTrue(error.isTemporary)
+      }
+      XCTAssertGreaterThanOrEqual(clock.now() - start, .milliseconds(60))
+      waiter.busyTimeout = .zero
+      let again = clock.now()
+      XCTAssertThrowsError(try waiter.transaction { () throws(SQLiteError) in })
+      XCTAssertLessThan(clock.now() - again, .milliseconds(50))
+      // A reader is not in anyone's way.
+      XCTAssertEqual(try waiter.integer("SELECT count(*) FROM item"), 0)
+    }
+    try waiter.transaction { () throws(SQLiteError) in try waiter.run("INSERT INTO item(name) VALUES('later')") }
+  }
+
+  func testWaiterGoesOnAsSoonAsTheLockIsFree() throws {
+    let holder = try openWithTable()
+    let path = file()
+    let held = DispatchSemaphore(value: 0)
+    let waited = Mutex(Span.zero)
+    let done = onThread {
+      let waiter = try Database(path: path)
+      held.wait()
+      let start = SystemClock().now()
+      try waiter.transaction { () throws(SQLiteError) in try waiter.run("INSERT INTO item(name) VALUES('waited')") }
+      waited.withLock { $0 = SystemClock().now() - start }
+    }
+    try holder.transaction { () throws(SQLiteError) in
+      held.signal()
+      usleep(30_000)
+    }
+    wait(for: [done], timeout: 10)
+    XCTAssertGreaterThan(waited.withLock { $0 }, .milliseconds(5))
+    XCTAssertLessThan(waited.withLock { $0 }, .seconds(2))
+    XCTAssertEqual(try holder.integer("SELECT count(*) FROM item"), 1)
+  }
+
+  func testWritersSideBySideLoseNothing() throws {
+    try openWithTable().close()
+    let path = file()
+    let threads = (0..<4).map { writer in
+      onThread {
+        let database = try Database(path: path, options: .init(durability: .normal, busyTimeout: .seconds(30)))
+        for number in 0..<100 {
+          try database.transaction { () throws(SQLiteError) in
+            try database.run("INSERT INTO item(name) VALUES(?1)", [.text("\(writer)-\(number)")])
+          }
+        }
+        try database.close()
+      }
+    }
+    wait(for: threads, timeout: 60)
+    XCTAssertEqual(try open().integer("SELECT count(*) FROM item"), 400)
+  }
+
+  func testInterruptStopsARunningStatement() throws {
+    let database = try openWithTable()
+    try withInterrupts(of: database) {
+      assertFails(.interrupted) {
+        try database.run("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n")
+      }
+    }
+    XCTAssertEqual(try database.integer("SELECT 5"), 5, "what begins later is not affected")
+  }
+
+  func testInterruptStopsAWaitForALock() throws {
+    let holder = try openWithTable()
+    let waiter = try open("test.db", Database.Options(busyTimeout: .seconds(30)))
+    let start = clock.now()
+    try holder.transaction { () throws(SQLiteError) in
+      _ = try? withInterrupts(of: waiter) {
+        assertFails(.interrupted) { try waiter.transaction { () throws(SQLiteError) in } }
+      }
+    }
+    XCTAssertLessThan(clock.now() - start, .seconds(10))
+  }
+
+  func testInterruptAfterCloseIsHarmless() throws {
+    let database = try openWithTable()
+    let interrupter = database.interrupter
+    try database.close()
+    interrupter.interrupt()
+    database.interrupt()
+  }
+
+  /// Interrupts again and again, as one that comes before the statement has begun is lost.
+  private func withInterrupts(of database: Database, _ body: () -> Void) throws {
+    let interrupter = database.interrupter
+    let stop = DispatchSemaphore(value: 0)
+    let done = onThread {
+      while stop.wait(timeout: .now() + .milliseconds(20)) == .timedOut { interrupter.interrupt() }
+    }
+    body()
+    stop.signal()
+    wait(for: [done], timeout: 10)
+  }
+
+  // MARK: Closing
+
+  func testClosedDatabaseAnswersClosed() throws {
+    let database = try openWithTable()
+    let statement = try database.prepare("SELECT 1")
+    XCTAssertTrue(try statement.step())
+    try database.close()
+    try database.close()
+    XCTAssertFalse(database.isOpen)
+    assertFails(.closed) { try statement.step() }
+    assertFails(.closed) { try statement.bind(Int64(1), at: 1) }
+    assertFails(.closed) { try statement.run() }
+    assertFails(.closed) { try database.run("SELECT 1") }
+    assertFails(.closed) { try database.execute("SELECT 1") }
+    assertFails(.closed) { try database.transaction { () throws(SQLiteError) in } }
+    assertFails(.closed) { try database.checkpoint() }
+    XCTAssertEqual(database.changes, 0)
+    XCTAssertEqual(database.lastInsertedRow, 0)
+  }
+
+  func testReleasingADatabaseClosesItAndRollsBack() throws {
+    var database: Database? = try openWithTable()
+    try database?.execute("BEGIN IMMEDIATE; INSERT INTO item(name) VALUES('a')")
+    database = nil
+    XCTAssertEqual(try open().integer("SELECT count(*) FROM item"), 0)
+  }
+
+  func testCloseWithoutCheckpointLeavesTheLogAndLosesNothing() throws {
+    let database = try openWithTable()
+    try database.run("INSERT INTO item(name) VALUES('a')")
+    try database.close(checkpoint: false)
+    XCTAssertTrue(FileManager.default.fileExists(atPath: file() + "-wal"))
+    let again = try open()
+    XCTAssertEqual(try again.integer("SELECT count(*) FROM item"), 1)
+    try again.close()
+    XCTAssertFalse(FileManager.default.fileExists(atPath: file() + "-wal"))
+  }
+
+  #if os(Linux)
+    func testINC01ClosedDatabaseHoldsNoLock() throws {
+      for checkpoint in [true, false] {
+        let database = try openWithTable()
+        let other = try open()
+        let statement = try database.prepare("SELECT * FROM sqlite_schema")
+        try database.execute("BEGIN IMMEDIATE; INSERT INTO item(name) VALUES('never committed')")
+        XCTAssertTrue(try statement.step())
+        XCTAssertGreaterThan(try locksHeld(), 0, "or this test sees nothing")
+        try database.close(checkpoint: checkpoint)
+        try other.close(checkpoint: checkpoint)
+        XCTAssertEqual(try locksHeld(), 0)
+        XCTAssertEqual(try openDescriptors(), [])
+      }
+    }
+
+    /// Locks of this process on the files in the test's directory, as the kernel lists them.
+    private func locksHeld() throws -> Int {
+      let inodes = try FileManager.default.contentsOfDirectory(atPath: directory).map {
+        try FileManager.default.attributesOfItem(atPath: file($0))[.systemFileNumber] as? Int ?? -1
+      }
+      return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").count { line in
+        let fields = line.split(separator: " ")
+        return fields.count > 5 && fields[4] == "\(getpid())"
+          && inodes.contains { fields[5].hasSuffix(":\($0)") }
+      }
+    }
+
+    private func openDescriptors() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+      }.filter { $0.hasPrefix(directory) }
+    }
+  #endif
+}

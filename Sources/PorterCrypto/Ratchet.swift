@@ -1,0 +1,175 @@
+import PorterPlatform
+
+/// One side of a conversation under the Double Ratchet (Signal's specification, revision 1), without header encryption.
+///
+/// A value: whoever holds it stores it in the transaction that stores the message (INC-10), and forgets it when that transaction
+/// fails. A call that throws leaves it as it was. A message may leave the process only after the state behind it is stored: message
+/// keys fix their nonces, so one key must never seal two texts.
+package struct Ratchet: Sendable, Redacted {
+  /// Message keys that one message may make the receiver derive and keep, in each of the (at most two) chains that it moves.
+  package static let maximumSkippedPerStep: UInt32 = 1_000
+  /// Message keys kept in all; beyond it the oldest are given up.
+  package static let maximumSkippedInAll = 2_000
+  /// Bytes that a message is longer than its plaintext: header and tag.
+  package static let overhead = RatchetHeader.count + MessageCipher.overhead
+
+  /// A symmetric chain: the key of its next step and that step's number.
+  struct Chain: Sendable, Equatable {
+    var key: SecretBytes
+    var next: UInt32
+  }
+
+  /// Which chains there are. The joining side begins `opening`, the inviting side `awaiting`.
+  enum Conversation: Sendable, Equatable {
+    case awaiting
+    case opening(remote: BoxPublicKey, sending: Chain)
+    case established(remote: BoxPublicKey, sending: Chain, receiving: Chain)
+  }
+
+  var rootKey: SecretBytes
+  var ownKeys: BoxKeyPair
+  var conversation: Conversation
+  /// Length of the sending chain before the present one; "PN" in the specification.
+  var previousCount: UInt32
+  var retired: RetiredKeys
+  var skipped: SkippedKeys
+
+  /// The side that sends first and knows the other's ratchet key.
+  init(opening secret: SecretBytes, remote: BoxPublicKey, randomness: some Randomness) throws(CryptoError) {
+    let ownKeys = try BoxKeyPair.generate(randomness: randomness)
+    let (rootKey, chainKey) = try Self.rootStep(
+      rootKey: secret, agreement: try ownKeys.secretKey.diffieHellman(with: remote))
+    self.init(
+      rootKey: rootKey, ownKeys: ownKeys,
+      conversation: .opening(remote: remote, sending: Chain(key: chainKey, next: 0)), previousCount: 0,
+      retired: RetiredKeys(), skipped: SkippedKeys())
+  }
+
+  /// The side that is sent to first, at the ratchet key that it published.
+  init(awaiting secret: SecretBytes, ownKeys: BoxKeyPair) {
+    self.init(
+      rootKey: secret, ownKeys: ownKeys, conversation: .awaiting, previousCount: 0, retired: RetiredKeys(),
+      skipped: SkippedKeys())
+  }
+
+  init(
+    rootKey: SecretBytes, ownKeys: BoxKeyPair, conversation: Conversation, previousCount: UInt32, retired: RetiredKeys,
+    skipped: SkippedKeys
+  ) {
+    self.rootKey = rootKey
+    self.ownKeys = ownKeys
+    self.conversation = conversation
+    self.previousCount = previousCount
+    self.retired = retired
+    self.skipped = skipped
+  }
+
+  /// Whether `encrypt` can be called: the inviting side has to receive first.
+  package var canSend: Bool { conversation != .awaiting }
+
+  /// Header, ciphertext and tag. `associatedData` is authenticated with the message but not part of it.
+  package mutating func encrypt(_ plaintext: [UInt8], associatedData: [UInt8]) throws(CryptoError) -> [UInt8] {
+    var sending: Chain
+    switch conversation {
+    case .awaiting: throw .notEstablished
+    case .opening(_, let chain), .established(_, let chain, _): sending = chain
+    }
+    let header = RatchetHeader(ratchetKey: ownKeys.publicKey, previousCount: previousCount, number: sending.next)
+    let messageKey = try sending.step()
+    let encoded = header.encoded
+    let sealed = try MessageCipher.seal(plaintext, key: messageKey, associatedData: associatedData + encoded)
+    switch conversation {
+    case .awaiting: throw .notEstablished
+    case .opening(let remote, _): conversation = .opening(remote: remote, sending: sending)
+    case .established(let remote, _, let receiving):
+      conversation = .established(remote: remote, sending: sending, receiving: receiving)
+    }
+    return encoded + sealed
+  }
+
+  /// The plaintext. Throws `.duplicate` for a message whose key is used up, `.tooManySkipped` for a leap beyond the bounds,
+  /// `.authenticationFailed` for all that was changed, and leaves the state as it was when it throws.
+  /// `randomness` gives the next own ratchet key when the message brings a new one of the other side.
+  package mutating func decrypt(
+    _ message: [UInt8], associatedData: [UInt8], randomness: some Randomness
+  ) throws(CryptoError) -> [UInt8] {
+    let header = try RatchetHeader(message)
+    var next = self
+    let messageKey = try next.messageKey(for: header, randomness: randomness)
+    let plaintext = try MessageCipher.open(
+      Array(message[RatchetHeader.count...]), key: messageKey,
+      associatedData: associatedData + message[..<RatchetHeader.count])
+    self = next
+    return plaintext
+  }
+
+  private mutating func messageKey(
+    for header: RatchetHeader, randomness: some Randomness
+  ) throws(CryptoError) -> SecretBytes {
+    if let key = skipped.take(ratchetKey: header.ratchetKey, number: header.number) { return key }
+    guard !retired.contains(header.ratchetKey) else { throw .duplicate }
+    try turn(to: header, randomness: randomness)
+    guard case .established(let remote, let sending, var receiving) = conversation else { throw .authenticationFailed }
+    guard header.number >= receiving.next else { throw .duplicate }
+    guard header.number - receiving.next <= Self.maximumSkippedPerStep else { throw .tooManySkipped }
+    try skipped.keep(&receiving, of: remote, upTo: header.number)
+    let key = try receiving.step()
+    conversation = .established(remote: remote, sending: sending, receiving: receiving)
+    return key
+  }
+
+  /// The Diffie-Hellman step, if the message is the first to be seen under a new ratchet key of the other side.
+  private mutating func turn(to header: RatchetHeader, randomness: some Randomness) throws(CryptoError) {
+    var sentCount: UInt32 = 0
+    switch conversation {
+    case .awaiting: break
+    case .opening(let remote, let sending):
+      // Nothing was received yet, so there is no chain under the published key, and an honest peer never opens one.
+      guard remote != header.ratchetKey else { throw .authenticationFailed }
+      sentCount = sending.next
+    case .established(let remote, let sending, var receiving):
+      guard remote != header.ratchetKey else { return }
+      sentCount = sending.next
+      // A gap beyond the bound is given up, not refused: each later message of the other side repeats the same count,
+      // so refusing it would end the conversation.
+      if header.previousCount > receiving.next,
+        header.previousCount - receiving.next <= Self.maximumSkippedPerStep
+      {
+        try skipped.keep(&receiving, of: remote, upTo: header.previousCount)
+      }
+      retired.append(remote)
+    }
+    let (receivingRoot, receivingKey) = try Self.rootStep(
+      rootKey: rootKey, agreement: try ownKeys.secretKey.diffieHellman(with: header.ratchetKey))
+    ownKeys = try BoxKeyPair.generate(randomness: randomness)
+    let (sendingRoot, sendingKey) = try Self.rootStep(
+      rootKey: receivingRoot, agreement: try ownKeys.secretKey.diffieHellman(with: header.ratchetKey))
+    previousCount = sentCount
+    rootKey = sendingRoot
+    conversation = .established(
+      remote: header.ratchetKey, sending: Chain(key: sendingKey, next: 0), receiving: Chain(key: receivingKey, next: 0))
+  }
+
+  /// KDF_RK of the specification.
+  private static func rootStep(
+    rootKey: SecretBytes, agreement: SecretBytes
+  ) throws(CryptoError) -> (rootKey: SecretBytes, chainKey: SecretBytes) {
+    let derived = try KeyDerivation.hkdfSHA256(
+      inputKeyMaterial: agreement, salt: rootKey, info: Array("Nightporter ratchet root v1".utf8), count: 64)
+    return (derived.slice(0..<32), derived.slice(32..<64))
+  }
+}
+
+extension Ratchet.Chain {
+  /// KDF_CK of the specification: gives the message key of this step and moves to the next.
+  mutating func step() throws(CryptoError) -> SecretBytes {
+    let (following, overflow) = next.addingReportingOverflow(1)
+    guard !overflow else { throw .chainExhausted }
+    guard let messageKey = KeyDerivation.chainStep(key: key, constant: 1),
+      let chainKey = KeyDerivation.chainStep(key: key, constant: 2)
+    else { throw .malformed(.ratchetState) }
+    key = chainKey
+    next = following
+    return messageKey
+  }
+}

@@ -1,0 +1,80 @@
+import CSodium
+import PorterPlatform
+
+/// A value that neither prints, interpolates, dumps nor reflects as anything but the word "redacted".
+package protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension Redacted {
+  package var description: String { "redacted" }
+  package var debugDescription: String { "redacted" }
+  package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
+
+/// Secret bytes, overwritten when the last reference goes. Compared in constant time. Immutable, hence safe on any thread.
+///
+/// A class, because only then can one place hold the bytes and wipe them at the end, however often the struct around them is copied.
+package final class SecretBytes: Sendable, Redacted {
+  package let count: Int
+  /// Written before `init` returns, then only read, until `deinit` owns it alone.
+  private nonisolated(unsafe) let storage: UnsafeMutablePointer<UInt8>
+
+  private init(zeros count: Int) {
+    self.count = count
+    storage = .allocate(capacity: max(1, count))
+    storage.initialize(repeating: 0, count: max(1, count))
+  }
+
+  deinit {
+    sodium_memzero(storage, count)
+    storage.deallocate()
+  }
+
+  /// Copies; the caller's own copy stays as it is.
+  package convenience init(_ bytes: some Collection<UInt8>) {
+    self.init(zeros: bytes.count)
+    _ = UnsafeMutableBufferPointer(start: storage, count: count).update(fromContentsOf: bytes)
+  }
+
+  /// For a function of libsodium to write its result; nil if `fill` says that it failed.
+  static func filled(count: Int, by fill: (UnsafeMutablePointer<UInt8>) -> Bool) -> SecretBytes? {
+    let bytes = SecretBytes(zeros: count)
+    return fill(bytes.storage) ? bytes : nil
+  }
+
+  package static func random(_ count: Int, randomness: some Randomness) throws(CryptoError) -> SecretBytes {
+    var bytes = randomness.bytes(count)
+    defer { Sodium.wipe(&bytes) }
+    guard bytes.count == count else { throw .randomnessFailed }
+    return SecretBytes(bytes)
+  }
+
+  /// The bytes themselves, only until `body` returns: for a call that takes a pointer, such as SQLite's `bind`.
+  package func withExposedBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    withExtendedLifetime(self) { body(UnsafeRawBufferPointer(start: storage, count: count)) }
+  }
+
+  /// A copy that nobody wipes. For a store that seals what it is given, and for nothing else.
+  package func exposeForStorage() -> [UInt8] { withExposedBytes { Array($0) } }
+
+  func withPointer<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result {
+    withExtendedLifetime(self) { body(UnsafePointer(storage)) }
+  }
+
+  func slice(_ range: Range<Int>) -> SecretBytes {
+    withExposedBytes { SecretBytes($0[range]) }
+  }
+}
+
+extension SecretBytes: Equatable {
+  package static func == (left: SecretBytes, right: SecretBytes) -> Bool {
+    left.count == right.count
+      && left.withPointer { first in right.withPointer { second in sodium_memcmp(first, second, left.count) == 0 } }
+  }
+}
+
+/// Comparison in a time that depends on the lengths only.
+package enum ConstantTime {
+  package static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    left.count == right.count && sodium_memcmp(left, right, left.count) == 0
+  }
+}

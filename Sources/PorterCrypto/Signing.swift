@@ -1,0 +1,65 @@
+import CSodium
+import PorterPlatform
+
+/// An Ed25519 public key. Any 32 bytes are accepted here; those that are no proper point verify nothing.
+package struct SigningPublicKey: Hashable, Sendable {
+  package static let count = 32
+  package static let signatureCount = 64
+  package let bytes: [UInt8]
+
+  package init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.count else { return nil }
+    self.bytes = Array(bytes)
+  }
+
+  fileprivate init(checked bytes: [UInt8]) { self.bytes = bytes }
+
+  /// False for a signature of another length, by another key, over another message, or not in canonical form.
+  package func isValid(signature: [UInt8], for message: [UInt8]) -> Bool {
+    signature.count == Self.signatureCount
+      && crypto_sign_verify_detached(signature, message, UInt64(message.count), bytes) == 0
+  }
+}
+
+/// An Ed25519 key pair; what is stored is its 32-byte seed.
+package struct SigningKeyPair: Sendable, Redacted {
+  package static let storedCount = 32
+  package let publicKey: SigningPublicKey
+  /// Seed and public key, as libsodium wants them for signing.
+  private let secret: SecretBytes
+
+  private init?(seed: SecretBytes) {
+    var publicBytes = [UInt8](repeating: 0, count: SigningPublicKey.count)
+    let secret = SecretBytes.filled(count: 64) { result in
+      seed.withPointer { crypto_sign_seed_keypair(&publicBytes, result, $0) == 0 }
+    }
+    guard let secret else { return nil }
+    self.secret = secret
+    publicKey = SigningPublicKey(checked: publicBytes)
+  }
+
+  /// From what `exposeForStorage` gave; nil unless it is 32 bytes.
+  package init?(stored: some Collection<UInt8>) {
+    guard stored.count == Self.storedCount else { return nil }
+    self.init(seed: SecretBytes(stored))
+  }
+
+  package static func generate(randomness: some Randomness) throws(CryptoError) -> SigningKeyPair {
+    try Sodium.initialize()
+    guard let pair = SigningKeyPair(seed: try SecretBytes.random(storedCount, randomness: randomness)) else {
+      throw .unavailable
+    }
+    return pair
+  }
+
+  /// The seed, in a copy that nobody wipes. For a store that seals what it is given, and for nothing else.
+  package func exposeForStorage() -> [UInt8] { secret.slice(0..<Self.storedCount).exposeForStorage() }
+
+  /// 64 bytes; the same for the same message (RFC 8032).
+  package func sign(_ message: [UInt8]) -> [UInt8] {
+    var signature = [UInt8](repeating: 0, count: SigningPublicKey.signatureCount)
+    // Signing has no failure: key and signature have the lengths that their types fix.
+    _ = secret.withPointer { crypto_sign_detached(&signature, nil, message, UInt64(message.count), $0) }
+    return signature
+  }
+}

@@ -1,0 +1,120 @@
+/// The key of a message that was passed over and may still come. Stored apart from the ratchet, a row each.
+package struct SkippedKey: Sendable, Equatable, Redacted {
+  package static let storedCount = BoxPublicKey.count + 4 + 32
+  /// Grows with each key that a ratchet keeps, so that the oldest is known; names the key within its ratchet.
+  package let sequence: Int64
+  let ratchetKey: BoxPublicKey
+  let number: UInt32
+  let messageKey: SecretBytes
+
+  init(sequence: Int64, ratchetKey: BoxPublicKey, number: UInt32, messageKey: SecretBytes) {
+    self.sequence = sequence
+    self.ratchetKey = ratchetKey
+    self.number = number
+    self.messageKey = messageKey
+  }
+
+  /// From what was stored; nil unless `sequence` is one that a ratchet gives and `stored` is 68 bytes.
+  package init?(sequence: Int64, stored: [UInt8]) {
+    guard stored.count == Self.storedCount, (0..<Int64.max).contains(sequence) else { return nil }
+    var reader = ByteReader(stored[...])
+    guard let ratchetKey = reader.take(BoxPublicKey.count).flatMap({ BoxPublicKey(bytes: $0) }),
+      let number = reader.takeUInt32(), let messageKey = reader.takeSecret(32)
+    else { return nil }
+    self.init(sequence: sequence, ratchetKey: ratchetKey, number: number, messageKey: messageKey)
+  }
+
+  /// 68 bytes in a copy that nobody wipes. For a store that seals what it is given, and for nothing else.
+  package func exposeForStorage() -> [UInt8] {
+    var bytes = ratchetKey.bytes
+    bytes.reserveCapacity(Self.storedCount)
+    bytes.append(bigEndian: number)
+    bytes.append(exposing: messageKey)
+    return bytes
+  }
+}
+
+/// The kept keys, oldest first, and what became of them since they were last stored.
+struct SkippedKeys: Sendable, Equatable {
+  private(set) var keys: [SkippedKey] = []
+  /// Sequences of keys that are stored but no longer kept.
+  private(set) var removed: [Int64] = []
+  private var nextSequence: Int64 = 0
+  /// Keys from here on are not stored yet.
+  private var firstUnstored: Int64 = 0
+
+  init() {}
+
+  /// The keys as a store gives them, in any order. Throws for one that is there twice.
+  init(stored: [SkippedKey]) throws(CryptoError) {
+    keys = stored.sorted { $0.sequence < $1.sequence }
+    guard zip(keys, keys.dropFirst()).allSatisfy({ $0.sequence < $1.sequence }) else { throw .malformed(.skippedKeys) }
+    nextSequence = (keys.last?.sequence ?? -1) + 1
+    firstUnstored = nextSequence
+    evict()
+  }
+
+  var added: [SkippedKey] { Array(keys[(keys.firstIndex { $0.sequence >= firstUnstored } ?? keys.endIndex)...]) }
+
+  mutating func markStored() {
+    removed = []
+    firstUnstored = nextSequence
+  }
+
+  /// Gives a key out once.
+  mutating func take(ratchetKey: BoxPublicKey, number: UInt32) -> SecretBytes? {
+    guard let index = keys.firstIndex(where: { $0.number == number && $0.ratchetKey == ratchetKey }) else { return nil }
+    let key = keys.remove(at: index)
+    forget(key)
+    return key.messageKey
+  }
+
+  /// Moves `chain` up to `number` and keeps the message keys on the way.
+  mutating func keep(_ chain: inout Ratchet.Chain, of ratchetKey: BoxPublicKey, upTo number: UInt32) throws(CryptoError)
+  {
+    while chain.next < number {
+      let (following, overflow) = nextSequence.addingReportingOverflow(1)
+      guard !overflow else { throw .tooManySkipped }
+      let skippedNumber = chain.next
+      keys.append(
+        SkippedKey(
+          sequence: nextSequence, ratchetKey: ratchetKey, number: skippedNumber, messageKey: try chain.step()))
+      nextSequence = following
+    }
+    evict()
+  }
+
+  private mutating func evict() {
+    let surplus = keys.count - Ratchet.maximumSkippedInAll
+    guard surplus > 0 else { return }
+    for key in keys.prefix(surplus) { forget(key) }
+    keys.removeFirst(surplus)
+  }
+
+  private mutating func forget(_ key: SkippedKey) {
+    if key.sequence < firstUnstored { removed.append(key.sequence) }
+  }
+}
+
+/// Fingerprints of the ratchet keys that the other side used last before the present one, so that a late repeat of a message from
+/// one of those chains is told from a forgery. The bytes of the keys themselves would cost four times the room in each stored state.
+struct RetiredKeys: Sendable, Equatable {
+  static let maximum = 8
+  static let fingerprintCount = 8
+  private(set) var fingerprints: [[UInt8]] = []
+
+  init() {}
+
+  init(fingerprints: [[UInt8]]) { self.fingerprints = fingerprints }
+
+  func contains(_ key: BoxPublicKey) -> Bool { !fingerprints.isEmpty && fingerprints.contains(Self.fingerprint(key)) }
+
+  mutating func append(_ key: BoxPublicKey) {
+    fingerprints.append(Self.fingerprint(key))
+    if fingerprints.count > Self.maximum { fingerprints.removeFirst() }
+  }
+
+  private static func fingerprint(_ key: BoxPublicKey) -> [UInt8] {
+    Array(Digest.sha256(key.bytes).prefix(fingerprintCount))
+  }
+}

@@ -72,7 +72,9 @@ let package = Package(
     .testTarget(
       name: "PorterMachinesTests", dependencies: ["PorterMachines", "PorterMachineCompiler", "PropertyTesting"],
       swiftSettings: swift),
-    .testTarget(name: "PorterCryptoTests", dependencies: ["PorterCrypto"], swiftSettings: swift),
+    .testTarget(
+      name: "PorterCryptoTests", dependencies: ["PorterCrypto", "PropertyTesting"], exclude: ["Peer"],
+      swiftSettings: swift),
     .testTarget(name: "PorterStoreTests", dependencies: ["PorterStore"], swiftSettings: swift),
     .testTarget(name: "PorterRelayTests", dependencies: ["PorterRelay"], swiftSettings: swift),
     .testTarget(name: "PorterPushTests", dependencies: ["PorterPush"], swiftSettings: swift),

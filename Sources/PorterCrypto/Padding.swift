@@ -6,7 +6,7 @@ package enum Padding {
 
   /// Throws `.malformed(.plaintext)` when `data` does not fit, or is longer than a 2-byte length can say.
   package static func pad(_ data: [UInt8], to count: Int) throws(CryptoError) -> [UInt8] {
-    guard let length = UInt16(exactly: data.count), data.count <= count - overhead else { throw .malformed(.plaintext) }
+    guard let length = UInt16(exactly: data.count), data.count + overhead <= count else { throw .malformed(.plaintext) }
     var padded = [UInt8]()
     padded.reserveCapacity(count)
     padded.append(UInt8(length >> 8))

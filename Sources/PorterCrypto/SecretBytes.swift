@@ -19,6 +19,8 @@ package final class SecretBytes: Sendable, Redacted {
   private nonisolated(unsafe) let storage: UnsafeMutablePointer<UInt8>
 
   private init(zeros count: Int) {
+    // Every key is one of these, so no other thread can be choosing libsodium's code while this one calls it with a key.
+    Sodium.initializeIfPossible()
     self.count = count
     storage = .allocate(capacity: max(1, count))
     storage.initialize(repeating: 0, count: max(1, count))

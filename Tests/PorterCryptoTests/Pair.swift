@@ -49,3 +49,9 @@ extension XCTestCase {
     }
   }
 }
+
+func flipping(_ bit: Int, of bytes: [UInt8]) -> [UInt8] {
+  var flipped = bytes
+  flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+  return flipped
+}

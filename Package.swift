@@ -77,7 +77,7 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(name: "PorterStoreTests", dependencies: ["PorterStore"], swiftSettings: swift),
     .testTarget(name: "PorterRelayTests", dependencies: ["PorterRelay"], swiftSettings: swift),
-    .testTarget(name: "PorterPushTests", dependencies: ["PorterPush"], swiftSettings: swift),
+    .testTarget(name: "PorterPushTests", dependencies: ["PorterPush", "PropertyTesting"], swiftSettings: swift),
     .testTarget(name: "PorterNotificationsTests", dependencies: ["PorterNotifications"], swiftSettings: swift),
     .testTarget(name: "PorterServerTests", dependencies: ["PorterServer"], swiftSettings: swift),
   ],

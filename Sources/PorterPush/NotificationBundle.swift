@@ -1,0 +1,104 @@
+import PorterCrypto
+import PorterPlatform
+
+/// What a message push tells: in which mailboxes something arrived, oldest first.
+///
+/// Several, because APNs keeps only the newest push while a device is offline (INC-38): each push repeats what the ones before it told.
+package struct NotificationBundle: Hashable, Sendable {
+  package struct Entry: Hashable, Sendable {
+    /// Names the mailbox's notifier at the relay.
+    package var notifier: [UInt8]
+    /// When the server heard of it, in whole seconds since 1970.
+    package var seconds: Int64
+    package var metadataNonce: BoxNonce
+    /// Message id and time, sealed by the relay for the mailbox's owner; the server cannot read them.
+    package var sealedMetadata: [UInt8]
+
+    package init(notifier: [UInt8], seconds: Int64, metadataNonce: BoxNonce, sealedMetadata: [UInt8]) {
+      self.notifier = notifier
+      self.seconds = seconds
+      self.metadataNonce = metadataNonce
+      self.sealedMetadata = sealedMetadata
+    }
+  }
+
+  package static let maximumEntries = 6
+  package static let notifierCount = 24
+  /// Of an entry, in bytes. The relay's are 144; there is room for them to grow.
+  package static let maximumMetadataCount = 272
+  /// Each bundle is padded to this, so that every message push has the same size whatever it tells. Six of the largest entries take
+  /// 2,699 bytes and fit; the whole JSON comes to about 3,970 of the platform's 4,096 bytes (INC-69).
+  package static let paddedCount = 2_816
+
+  package let entries: [Entry]
+  /// Entries that could not be read. They do not take the readable ones with them (INC-44).
+  package let damagedEntries: Int
+
+  /// Throws `.malformed` if there are more than six entries, or one is of the wrong size.
+  package init(_ entries: [Entry]) throws(PushError) {
+    guard entries.count <= Self.maximumEntries else { throw .malformed(.bundle) }
+    guard entries.allSatisfy(\.isWellFormed) else { throw .malformed(.bundleEntry) }
+    self.entries = entries
+    damagedEntries = 0
+  }
+
+  private init(entries: [Entry], damagedEntries: Int) {
+    self.entries = entries
+    self.damagedEntries = damagedEntries
+  }
+}
+
+extension NotificationBundle {
+  package func push(sealedWith key: BoxSharedKey, nonce: BoxNonce) throws(PushError) -> PushPayload {
+    let ciphertext = try PushError.carrying { () throws(CryptoError) in
+      try key.sealPadded(Array(text.utf8), to: Self.paddedCount, nonce: nonce)
+    }
+    return .message(nonce: nonce, ciphertext: ciphertext)
+  }
+
+  package init(opening ciphertext: [UInt8], nonce: BoxNonce, with key: BoxSharedKey) throws(PushError) {
+    guard ciphertext.count == Self.paddedCount + Box.overhead else { throw .malformed(.bundle) }
+    let opened = try PushError.carrying { () throws(CryptoError) in try key.openPadded(ciphertext, nonce: nonce) }
+    guard let text = String(validating: opened, as: UTF8.self) else { throw .malformed(.bundle) }
+    try self.init(text: text)
+  }
+
+  /// Entries joined by `;`, each with its four fields joined by single spaces.
+  var text: String { entries.map(\.text).joined(separator: ";") }
+
+  init(text: String) throws(PushError) {
+    guard !text.isEmpty else {
+      self.init(entries: [], damagedEntries: 0)
+      return
+    }
+    let parts = text.split(separator: ";", omittingEmptySubsequences: false)
+    guard parts.count <= Self.maximumEntries else { throw .malformed(.bundle) }
+    let entries = parts.compactMap { Entry(text: $0) }
+    self.init(entries: entries, damagedEntries: parts.count - entries.count)
+  }
+}
+
+extension NotificationBundle.Entry {
+  fileprivate var isWellFormed: Bool {
+    notifier.count == NotificationBundle.notifierCount && seconds >= 0 && sealedMetadata.count >= Box.overhead
+      && sealedMetadata.count <= NotificationBundle.maximumMetadataCount
+  }
+
+  fileprivate var text: String {
+    let fields = [
+      TextEncoding.base64URL(notifier), String(seconds), TextEncoding.base64URL(metadataNonce.bytes),
+      TextEncoding.base64URL(sealedMetadata),
+    ]
+    return fields.joined(separator: " ")
+  }
+
+  fileprivate init?(text: some StringProtocol) {
+    let fields = text.split(separator: " ", omittingEmptySubsequences: false)
+    guard fields.count == 4, let notifier = TextEncoding.base64URLDecoded(fields[0]), let seconds = Int64(fields[1]),
+      let nonce = TextEncoding.base64URLDecoded(fields[2]).flatMap({ BoxNonce(bytes: $0) }),
+      let metadata = TextEncoding.base64URLDecoded(fields[3])
+    else { return nil }
+    self.init(notifier: notifier, seconds: seconds, metadataNonce: nonce, sealedMetadata: metadata)
+    guard isWellFormed else { return nil }
+  }
+}

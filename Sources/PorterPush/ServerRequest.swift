@@ -1,0 +1,118 @@
+import PorterCrypto
+import PorterPlatform
+
+/// Tells a request from every other, and its answer from every other. The server executes a request with one id once, and answers a
+/// repeat with what it answered before.
+package struct CorrelationID: Hashable, Sendable {
+  package static let count = 24
+  package let bytes: [UInt8]
+
+  package init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.count else { return nil }
+    self.bytes = Array(bytes)
+  }
+
+  package static func generate(randomness: some Randomness) throws(PushError) -> CorrelationID {
+    guard let id = CorrelationID(bytes: randomness.bytes(count)) else { throw .crypto(.randomnessFailed) }
+    return id
+  }
+}
+
+/// A push address: whoever knows it can send pushes to the device, so that it is never printed.
+package struct PushToken: Hashable, Sendable, Redacted {
+  package static let maximumCount = 256
+
+  /// `apns_test` and the like: up to 32 lower-case letters, digits and underscores.
+  package let provider: String
+  package let bytes: [UInt8]
+
+  /// Nil for a provider that is no such name, or a token of no, or more than `maximumCount`, bytes.
+  package init?(provider: String, bytes: [UInt8]) {
+    let isName = provider.utf8.allSatisfy {
+      UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+        || $0 == UInt8(ascii: "_")
+    }
+    guard isName, 1...32 ~= provider.utf8.count, 1...Self.maximumCount ~= bytes.count else { return nil }
+    self.provider = provider
+    self.bytes = bytes
+  }
+}
+
+/// The right to hear that something arrived in one mailbox.
+package struct NotifierCredentials: Sendable {
+  /// At the relay.
+  package let notifier: [UInt8]
+  /// Signs the server's commands for this notifier at the relay.
+  package let key: SigningKeyPair
+
+  /// Nil unless `notifier` has the size of an id at the relay.
+  package init?(notifier: [UInt8], key: SigningKeyPair) {
+    guard notifier.count == RelayIdentifier.count else { return nil }
+    self.notifier = notifier
+    self.key = key
+  }
+}
+
+/// What a client asks of a notification server.
+package struct ServerRequest: Sendable {
+  /// Items in one SNEW, SCHK or SDEL at most, so that any batch fits an envelope.
+  package static let maximumBatch = 48
+
+  package enum Command: Sendable {
+    /// TNEW. The server answers with the token's id and its own key, and sends a verification push.
+    /// Asked again with the same push token and keys, it sends the push again.
+    case newToken(PushToken, signingKey: SigningPublicKey, boxKey: BoxPublicKey)
+    /// TVFY.
+    case verify(token: [UInt8], VerificationCode)
+    /// TCHK.
+    case check(token: [UInt8])
+    /// TRPL: the device got another push token; keys and subscriptions stay, and a new verification push is sent.
+    case replace(token: [UInt8], with: PushToken)
+    /// TDEL, with its subscriptions.
+    case delete(token: [UInt8])
+    /// TCRN: a `checkMessages` push every so many minutes; 0 for none, else at least 20.
+    case setPeriod(token: [UInt8], minutes: Int)
+    /// SNEW. Repeats are harmless: a notifier that is subscribed keeps its state, its key is replaced.
+    case subscribe(token: [UInt8], [NotifierCredentials])
+    /// SCHK, by notifier id.
+    case checkSubscriptions(token: [UInt8], [[UInt8]])
+    /// SDEL, by notifier id.
+    case unsubscribe(token: [UInt8], [[UInt8]])
+  }
+
+  package let correlation: CorrelationID
+  /// The sender id of the mailbox in which the client waits for the answer.
+  package let replyMailbox: [UInt8]
+  package let command: Command
+
+  package init(correlation: CorrelationID, replyMailbox: [UInt8], command: Command) {
+    self.correlation = correlation
+    self.replyMailbox = replyMailbox
+    self.command = command
+  }
+
+  /// Nil for TNEW, which has none yet.
+  package var token: [UInt8]? {
+    switch command {
+    case .newToken: nil
+    case .verify(let token, _), .check(let token), .replace(let token, _), .delete(let token), .setPeriod(let token, _),
+      .subscribe(let token, _), .checkSubscriptions(let token, _), .unsubscribe(let token, _):
+      token
+    }
+  }
+
+  /// As it is written.
+  package var commandName: String {
+    switch command {
+    case .newToken: "TNEW"
+    case .verify: "TVFY"
+    case .check: "TCHK"
+    case .replace: "TRPL"
+    case .delete: "TDEL"
+    case .setPeriod: "TCRN"
+    case .subscribe: "SNEW"
+    case .checkSubscriptions: "SCHK"
+    case .unsubscribe: "SDEL"
+    }
+  }
+}

@@ -1,0 +1,1027 @@
+/* Generated from spec/machines by porter-machines. Do not change by hand. */
+
+/*
+ * The codes of the machines, for np_machine_step and its relatives. A machine's codes are stable within an ABI
+ * number; look machines up by name, since a new one may change the numbers of those after it.
+ */
+
+#ifndef NIGHTPORTER_MACHINES_H
+#define NIGHTPORTER_MACHINES_H
+
+/* What became of an event. */
+enum np_machine_answer {
+  /* The state is another one. */
+  NP_MACHINE_ANSWER_MOVED = 0,
+  /* The state is the same; the effects count. */
+  NP_MACHINE_ANSWER_STAYED = 1,
+  /* A harmless repeat. */
+  NP_MACHINE_ANSWER_IGNORED = 2,
+  /* The caller did something wrong; the reason says what. */
+  NP_MACHINE_ANSWER_REFUSED = 3
+};
+
+/* The machines, by name. */
+enum np_machine {
+  NP_MACHINE_APP_PHASE = 0,
+  NP_MACHINE_CHAT_LIFECYCLE = 1,
+  NP_MACHINE_CONNECTION = 2,
+  NP_MACHINE_EXTENSION_PHASE = 3,
+  NP_MACHINE_LEDGER_ENTRY = 4,
+  NP_MACHINE_MAILBOX_FETCH = 5,
+  NP_MACHINE_PUSH = 6,
+  NP_MACHINE_SERVER_TOKEN = 7,
+  NP_MACHINE_SUBSCRIPTION = 8,
+  NP_MACHINE_TOKEN_STATUS = 9
+};
+
+/* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
+and believed only while that process lives (INC-12, INC-13, INC-17). A process that has just started is suspended: it
+holds nothing yet. */
+enum np_app_phase_state {
+  /* At the front; receives by itself. */
+  NP_APP_PHASE_STATE_ACTIVE = 0,
+  /* Coming to the front: waits for an extension, or for the store to open. Counts as running, so that extensions yield.
+  */
+  NP_APP_PHASE_STATE_ACTIVATING = 1,
+  /* At work in the background, for a bounded time. */
+  NP_APP_PHASE_STATE_BG_REFRESH = 2,
+  /* Finishes what has begun, within a delay. */
+  NP_APP_PHASE_STATE_SUSPENDING = 3,
+  /* Holds nothing: the system may freeze or end the process at any moment (INC-01). */
+  NP_APP_PHASE_STATE_SUSPENDED = 4,
+  /* The user stopped the chat. Neither process receives anything until it is started again. */
+  NP_APP_PHASE_STATE_STOPPED = 5
+};
+
+enum np_app_phase_event {
+  /* The app comes to the front, or is started; no extension is at work. */
+  NP_APP_PHASE_EVENT_FOREGROUND_EXTENSION_INACTIVE = 0,
+  /* The app comes to the front, or is started, while an extension is at work. */
+  NP_APP_PHASE_EVENT_FOREGROUND_EXTENSION_ACTIVE = 1,
+  /* The extension let go of the store, or its process is gone. */
+  NP_APP_PHASE_EVENT_EXTENSION_SUSPENDED = 2,
+  /* The extension was waited for long enough. */
+  NP_APP_PHASE_EVENT_WAIT_OVER = 3,
+  /* The chat is active: the store is open, operations may begin. */
+  NP_APP_PHASE_EVENT_ACTIVATED = 4,
+  /* The chat could not be activated. */
+  NP_APP_PHASE_EVENT_ACTIVATE_FAILED = 5,
+  /* The app leaves the front, and no call holds it. */
+  NP_APP_PHASE_EVENT_BACKGROUND = 6,
+  /* The app leaves the front during a call; the host raises background when the call ends. */
+  NP_APP_PHASE_EVENT_CALL_HOLDS = 7,
+  /* The system grants time in the background, by a task or a silent push. */
+  NP_APP_PHASE_EVENT_REFRESH_BEGAN = 8,
+  /* The work in the background is done, or its time is up. */
+  NP_APP_PHASE_EVENT_REFRESH_DONE = 9,
+  /* Everything must be let go of at once (suspend with a delay of 0). */
+  NP_APP_PHASE_EVENT_SUSPEND_NOW = 10,
+  /* The chat is suspended: no file of the store is open. */
+  NP_APP_PHASE_EVENT_CHAT_SUSPENDED = 11,
+  /* The suspend timer of the current cycle fired. The engine drops those of earlier cycles (INC-21). */
+  NP_APP_PHASE_EVENT_TIMEOUT = 12,
+  /* The process is about to end. */
+  NP_APP_PHASE_EVENT_TERMINATE = 13,
+  /* The user stops the chat, or the store is about to be exported, imported or deleted. */
+  NP_APP_PHASE_EVENT_STOP = 14,
+  /* The user starts the stopped chat again. */
+  NP_APP_PHASE_EVENT_START_CONFIRMED = 15
+};
+
+enum np_app_phase_effect {
+  /* Write the new phase and the writing instance where other processes see it. */
+  NP_APP_PHASE_EFFECT_PUBLISH_PHASE = 0,
+  /* Ask the extension to let go of what it holds. */
+  NP_APP_PHASE_EFFECT_ASK_EXTENSION_TO_YIELD = 1,
+  /* Take over by a new epoch: what the extension still tries to commit is refused by the store (INC-04, INC-22). */
+  NP_APP_PHASE_EFFECT_DISPLACE_EXTENSION = 2,
+  /* Open, start or activate the chat, whatever it needs. Answer: activated or activateFailed. */
+  NP_APP_PHASE_EFFECT_ACTIVATE_CHAT = 3,
+  /* Raise suspend at the chat lifecycle, with the delay that the host gave. */
+  NP_APP_PHASE_EFFECT_SUSPEND_CHAT = 4,
+  /* Raise suspendNow at the chat lifecycle. */
+  NP_APP_PHASE_EFFECT_SUSPEND_CHAT_NOW = 5,
+  /* Raise stop at the chat lifecycle. */
+  NP_APP_PHASE_EFFECT_STOP_CHAT = 6,
+  /* Raise timeout one second after the delay that was given to the chat, with a new cycle number (INC-21). */
+  NP_APP_PHASE_EFFECT_ARM_SUSPEND_TIMER = 7,
+  /* End the cycle of the suspend timer. */
+  NP_APP_PHASE_EFFECT_CANCEL_SUSPEND_TIMER = 8,
+  /* Starts the timer `extensionWait`: raise `waitOver` after 10000 ms. */
+  NP_APP_PHASE_EFFECT_START_EXTENSION_WAIT = 9,
+  /* Takes the timer `extensionWait` back; harmless if it does not run. */
+  NP_APP_PHASE_EFFECT_CANCEL_EXTENSION_WAIT = 10
+};
+
+enum np_app_phase_reason {
+  NP_APP_PHASE_REASON_ALREADY_ACTIVE = 0,
+  NP_APP_PHASE_REASON_APP_IS_ACTIVE = 1,
+  NP_APP_PHASE_REASON_ALREADY_ACTIVATING = 2,
+  NP_APP_PHASE_REASON_ALREADY_REFRESHING = 3,
+  NP_APP_PHASE_REASON_ALREADY_SUSPENDING = 4,
+  NP_APP_PHASE_REASON_ALREADY_SUSPENDED = 5,
+  NP_APP_PHASE_REASON_CHAT_STOPPED = 6
+};
+
+/* The chat of one controller: its store and its work. The functions and commands of the interface raise its events
+(chat_reopen_store, /_start, /_app suspend and so on); the answers tell them what to return. Suspending and stopping
+always end: by themselves when the work is drained, else by their timer. In closed and in suspended no file of the store
+is open. */
+enum np_chat_lifecycle_state {
+  /* The store is closed and nothing runs. */
+  NP_CHAT_LIFECYCLE_STATE_CLOSED = 0,
+  /* The store is open; the chat has not been started. */
+  NP_CHAT_LIFECYCLE_STATE_OPENED = 1,
+  /* The work begins. */
+  NP_CHAT_LIFECYCLE_STATE_STARTING = 2,
+  /* The chat runs. */
+  NP_CHAT_LIFECYCLE_STATE_ACTIVE = 3,
+  /* Operations that have begun are finished; none begins. */
+  NP_CHAT_LIFECYCLE_STATE_SUSPENDING = 4,
+  /* No file is open or locked. The chat counts as started, and goes on when activated. */
+  NP_CHAT_LIFECYCLE_STATE_SUSPENDED = 5,
+  /* The store is opened again, and the work goes on. */
+  NP_CHAT_LIFECYCLE_STATE_ACTIVATING = 6,
+  /* Operations that have begun are finished; then the chat is stopped. */
+  NP_CHAT_LIFECYCLE_STATE_STOPPING = 7,
+  /* The chat was stopped. The store is open. */
+  NP_CHAT_LIFECYCLE_STATE_STOPPED = 8
+};
+
+enum np_chat_lifecycle_event {
+  /* The store is to be opened: a new controller, or chat_reopen_store. */
+  NP_CHAT_LIFECYCLE_EVENT_OPEN = 0,
+  /* The store could not be opened. */
+  NP_CHAT_LIFECYCLE_EVENT_OPEN_FAILED = 1,
+  /* The store is to be closed: chat_close_store. */
+  NP_CHAT_LIFECYCLE_EVENT_CLOSE = 2,
+  /* The chat is to start: /_start. */
+  NP_CHAT_LIFECYCLE_EVENT_START = 3,
+  /* The work has started. */
+  NP_CHAT_LIFECYCLE_EVENT_STARTED = 4,
+  /* The work could not start. */
+  NP_CHAT_LIFECYCLE_EVENT_START_FAILED = 5,
+  /* The chat is to go on: /_app activate. */
+  NP_CHAT_LIFECYCLE_EVENT_ACTIVATE = 6,
+  /* The store is open and the work goes on. */
+  NP_CHAT_LIFECYCLE_EVENT_ACTIVATED = 7,
+  /* The store could not be opened again. */
+  NP_CHAT_LIFECYCLE_EVENT_ACTIVATE_FAILED = 8,
+  /* The chat is to let go of everything within a delay: /_app suspend. With a delay of 0, raise suspendNow. */
+  NP_CHAT_LIFECYCLE_EVENT_SUSPEND = 9,
+  /* The chat is to let go of everything at once: /_app suspend 0, or the system's "time is up". */
+  NP_CHAT_LIFECYCLE_EVENT_SUSPEND_NOW = 10,
+  /* All operations that had begun are done; none may begin. */
+  NP_CHAT_LIFECYCLE_EVENT_DRAINED = 11,
+  /* The drain timer of the current cycle fired. The engine drops those of earlier cycles (INC-21). */
+  NP_CHAT_LIFECYCLE_EVENT_TIMEOUT = 12,
+  /* The chat is to stop: /_stop. */
+  NP_CHAT_LIFECYCLE_EVENT_STOP = 13,
+  /* The controller is given back: np_ctrl_free. */
+  NP_CHAT_LIFECYCLE_EVENT_SHUT_DOWN = 14
+};
+
+enum np_chat_lifecycle_effect {
+  /* Open the store's files; raise openFailed if that fails. */
+  NP_CHAT_LIFECYCLE_EFFECT_OPEN_STORE = 0,
+  /* Close them: afterwards no file is open or locked. */
+  NP_CHAT_LIFECYCLE_EFFECT_CLOSE_STORE = 1,
+  /* Load the user, subscribe, begin operations. Answer: started or startFailed. */
+  NP_CHAT_LIFECYCLE_EFFECT_START_WORK = 2,
+  /* Open the store, allow operations, subscribe again. Answer: activated or activateFailed. */
+  NP_CHAT_LIFECYCLE_EFFECT_RESUME_WORK = 3,
+  /* Give up subscriptions: nothing new comes in. */
+  NP_CHAT_LIFECYCLE_EFFECT_STOP_RECEIVING = 4,
+  /* Let no operation begin, and raise drained when those that have begun are done. */
+  NP_CHAT_LIFECYCLE_EFFECT_DRAIN_WORK = 5,
+  /* Abandon operations that have begun. What they would have committed is not committed; nothing was acknowledged. */
+  NP_CHAT_LIFECYCLE_EFFECT_CANCEL_WORK = 6,
+  /* Raise timeout after the delay of the suspend, or 3 s after a stop, with a new cycle number (INC-21). */
+  NP_CHAT_LIFECYCLE_EFFECT_ARM_DRAIN_TIMER = 7,
+  /* End the cycle of the drain timer. */
+  NP_CHAT_LIFECYCLE_EFFECT_CANCEL_DRAIN_TIMER = 8,
+  /* Emit the event chatSuspended. Never after suspendNow. */
+  NP_CHAT_LIFECYCLE_EFFECT_EMIT_CHAT_SUSPENDED = 9
+};
+
+enum np_chat_lifecycle_reason {
+  NP_CHAT_LIFECYCLE_REASON_STALE = 0,
+  NP_CHAT_LIFECYCLE_REASON_ALREADY_CLOSED = 1,
+  NP_CHAT_LIFECYCLE_REASON_STORE_CLOSED = 2,
+  NP_CHAT_LIFECYCLE_REASON_NOT_RUNNING = 3,
+  NP_CHAT_LIFECYCLE_REASON_ALREADY_OPEN = 4,
+  NP_CHAT_LIFECYCLE_REASON_CHAT_NOT_STARTED = 5,
+  NP_CHAT_LIFECYCLE_REASON_CHAT_NOT_STOPPED = 6,
+  NP_CHAT_LIFECYCLE_REASON_ALREADY_RUNNING = 7,
+  NP_CHAT_LIFECYCLE_REASON_OPENS_WHEN_ACTIVATED = 8,
+  NP_CHAT_LIFECYCLE_REASON_ALREADY_SUSPENDED = 9,
+  NP_CHAT_LIFECYCLE_REASON_STOPPING = 10,
+  NP_CHAT_LIFECYCLE_REASON_ALREADY_STOPPING = 11
+};
+
+/* One connection to a contact: from an invitation or a request to a channel on which messages pass. Both sides run this
+machine: the one that made the invitation waits, the other one accepts it. */
+enum np_connection_state {
+  /* There is an invitation or a request, and one side only. */
+  NP_CONNECTION_STATE_REQUESTED = 0,
+  /* Both sides have keys of the other; it is not proven yet that the channel works. */
+  NP_CONNECTION_STATE_ACCEPTED = 1,
+  /* Messages pass. */
+  NP_CONNECTION_STATE_READY = 2,
+  /* It is gone. */
+  NP_CONNECTION_STATE_DELETED = 3
+};
+
+enum np_connection_event {
+  /* Our user follows an invitation, or accepts a request. */
+  NP_CONNECTION_EVENT_ACCEPT = 0,
+  /* Our user declines a request. */
+  NP_CONNECTION_EVENT_REJECT = 1,
+  /* The other side followed our invitation: its keys and its mailbox are known. */
+  NP_CONNECTION_EVENT_PEER_CONFIRMED = 2,
+  /* The other side, whose invitation we followed, says hello. */
+  NP_CONNECTION_EVENT_PEER_GREETED = 3,
+  /* The other side, which followed our invitation, answered our hello. */
+  NP_CONNECTION_EVENT_PEER_ANSWERED = 4,
+  /* Our user sends a message. */
+  NP_CONNECTION_EVENT_MESSAGE_GIVEN = 5,
+  /* A message of the other side was decrypted. */
+  NP_CONNECTION_EVENT_MESSAGE_ARRIVED = 6,
+  /* The other side has deleted the connection. */
+  NP_CONNECTION_EVENT_PEER_LEFT = 7,
+  /* Our user deletes the contact, or the invitation. */
+  NP_CONNECTION_EVENT_DELETE = 8
+};
+
+enum np_connection_effect {
+  /* Send our keys, our profile and our mailbox to the mailbox of the invitation. */
+  NP_CONNECTION_EFFECT_SEND_CONFIRMATION = 0,
+  /* Have the relay accept nobody else's messages in our mailbox. */
+  NP_CONNECTION_EFFECT_SECURE_MAILBOX = 1,
+  /* Say hello: the first message under the ratchet. */
+  NP_CONNECTION_EFFECT_SEND_GREETING = 2,
+  /* Answer the hello. */
+  NP_CONNECTION_EFFECT_SEND_ANSWER = 3,
+  /* Emit contactConnected. */
+  NP_CONNECTION_EFFECT_EMIT_CONTACT_CONNECTED = 4,
+  /* Emit contactDeletedByContact. */
+  NP_CONNECTION_EFFECT_EMIT_CONTACT_LEFT = 5,
+  /* Raise create at the connection's notification subscription. */
+  NP_CONNECTION_EFFECT_CREATE_SUBSCRIPTION = 6,
+  /* Raise turnOff at it. */
+  NP_CONNECTION_EFFECT_DELETE_SUBSCRIPTION = 7,
+  /* Encrypt and send. */
+  NP_CONNECTION_EFFECT_SEND_MESSAGE = 8,
+  /* Keep the message until the connection is ready. */
+  NP_CONNECTION_EFFECT_QUEUE_MESSAGE = 9,
+  /* Send what was kept. */
+  NP_CONNECTION_EFFECT_SEND_QUEUED = 10,
+  /* Commit the message. */
+  NP_CONNECTION_EFFECT_DELIVER_MESSAGE = 11,
+  /* Have the relay delete the mailbox. */
+  NP_CONNECTION_EFFECT_DELETE_MAILBOX = 12,
+  /* Delete the keys and the ratchet. */
+  NP_CONNECTION_EFFECT_FORGET_KEYS = 13
+};
+
+enum np_connection_reason {
+  NP_CONNECTION_REASON_NOT_ACCEPTED = 0,
+  NP_CONNECTION_REASON_NOT_READY = 1,
+  NP_CONNECTION_REASON_ALREADY_ACCEPTED = 2,
+  NP_CONNECTION_REASON_ALREADY_USED = 3,
+  NP_CONNECTION_REASON_ALREADY_READY = 4,
+  NP_CONNECTION_REASON_ENDED = 5
+};
+
+/* The phase of a notification extension's process, as the app sees it. One process serves many pushes, one after the
+other or at once; it may be frozen between them, so that it must hold nothing then (INC-01). A new process begins as
+created, which repairs what a crashed one left behind (INC-17). */
+enum np_extension_phase_state {
+  /* The process has just started, and has not needed the chat. */
+  NP_EXTENSION_PHASE_STATE_CREATED = 0,
+  /* Opens the store. */
+  NP_EXTENSION_PHASE_STATE_STARTING = 1,
+  /* Fetches for one or more pushes. */
+  NP_EXTENSION_PHASE_STATE_ACTIVE = 2,
+  /* Finishes what has begun, within a delay. */
+  NP_EXTENSION_PHASE_STATE_SUSPENDING = 3,
+  /* Holds nothing. */
+  NP_EXTENSION_PHASE_STATE_SUSPENDED = 4
+};
+
+enum np_extension_phase_event {
+  /* A push needs the chat. */
+  NP_EXTENSION_PHASE_EVENT_START = 0,
+  /* The store is open, and the chat can fetch. */
+  NP_EXTENSION_PHASE_EVENT_STARTED = 1,
+  /* The store cannot be opened, or not by an extension (INC-23); nothing is held. */
+  NP_EXTENSION_PHASE_EVENT_START_FAILED_NO_STORE = 2,
+  /* The store was opened, but the chat did not start. */
+  NP_EXTENSION_PHASE_EVENT_START_FAILED_OTHER = 3,
+  /* No push is at work any more. */
+  NP_EXTENSION_PHASE_EVENT_LAST_PUSH_ENDED = 4,
+  /* The app, or a share extension, wants the store. */
+  NP_EXTENSION_PHASE_EVENT_APP_RUNNING = 5,
+  /* The system says that the time is up. */
+  NP_EXTENSION_PHASE_EVENT_SUSPEND_NOW = 6,
+  /* The chat is suspended: no file of the store is open. */
+  NP_EXTENSION_PHASE_EVENT_CHAT_SUSPENDED = 7,
+  /* The suspend timer of the current cycle fired (INC-21). */
+  NP_EXTENSION_PHASE_EVENT_TIMEOUT = 8
+};
+
+enum np_extension_phase_effect {
+  /* Write the new phase and the writing instance where the app sees it (INC-11). */
+  NP_EXTENSION_PHASE_EFFECT_PUBLISH_PHASE = 0,
+  /* Open the store as an extension and start the chat without subscriptions, or activate it if it was suspended.
+  Answer: started or startFailed. */
+  NP_EXTENSION_PHASE_EFFECT_OPEN_CHAT = 1,
+  /* Raise suspend at the chat lifecycle, with the delay of an extension. */
+  NP_EXTENSION_PHASE_EFFECT_SUSPEND_CHAT = 2,
+  /* Raise suspendNow at the chat lifecycle. */
+  NP_EXTENSION_PHASE_EFFECT_SUSPEND_CHAT_NOW = 3,
+  /* Raise timeout one second after that delay, with a new cycle number (INC-21). */
+  NP_EXTENSION_PHASE_EFFECT_ARM_SUSPEND_TIMER = 4,
+  /* End the cycle of the suspend timer. */
+  NP_EXTENSION_PHASE_EFFECT_CANCEL_SUSPEND_TIMER = 5
+};
+
+enum np_extension_phase_reason {
+  NP_EXTENSION_PHASE_REASON_NOT_STARTED = 0,
+  NP_EXTENSION_PHASE_REASON_HOLDS_NOTHING = 1,
+  NP_EXTENSION_PHASE_REASON_ALREADY_STARTING = 2,
+  NP_EXTENSION_PHASE_REASON_ALREADY_ACTIVE = 3,
+  NP_EXTENSION_PHASE_REASON_ALREADY_SUSPENDING = 4,
+  NP_EXTENSION_PHASE_REASON_ALREADY_SUSPENDED = 5
+};
+
+/* One thing that may be shown, in the ledger. An entry goes forward only; each step is taken in the transaction that
+changes what it is about, and the badge is computed in the same transaction (INC-60). So a thing is committed once,
+shown once, and withdrawn when it was read or deleted elsewhere (INC-46). */
+enum np_ledger_entry_state {
+  /* Its identity is known, its content is not. */
+  NP_LEDGER_ENTRY_STATE_SEEN = 0,
+  /* It is in the store and counts as unread, but has not been shown. */
+  NP_LEDGER_ENTRY_STATE_COMMITTED = 1,
+  /* It was shown. */
+  NP_LEDGER_ENTRY_STATE_PRESENTED = 2,
+  /* It was shown, and then replaced by better content. */
+  NP_LEDGER_ENTRY_STATE_UPGRADED = 3,
+  /* The user has read it. */
+  NP_LEDGER_ENTRY_STATE_READ = 4,
+  /* It could not be decrypted or verified. It is never shown, and stops nothing else (INC-41, INC-66). */
+  NP_LEDGER_ENTRY_STATE_QUARANTINED = 5,
+  /* It is gone, and must not come back. */
+  NP_LEDGER_ENTRY_STATE_WITHDRAWN = 6
+};
+
+enum np_ledger_entry_event {
+  /* It was decrypted, and is being committed. */
+  NP_LEDGER_ENTRY_EVENT_COMMIT = 0,
+  /* It does not decrypt or does not verify. */
+  NP_LEDGER_ENTRY_EVENT_QUARANTINE = 1,
+  /* What was quarantined decrypts after all: a key came late. */
+  NP_LEDGER_ENTRY_EVENT_REPAIR = 2,
+  /* The notification is handed to the platform. */
+  NP_LEDGER_ENTRY_EVENT_PRESENT = 3,
+  /* There is better content for the same notification (INC-47). */
+  NP_LEDGER_ENTRY_EVENT_UPGRADE = 4,
+  /* The user has read it, here or elsewhere. */
+  NP_LEDGER_ENTRY_EVENT_READ = 5,
+  /* It was deleted, by its sender or by the user. */
+  NP_LEDGER_ENTRY_EVENT_WITHDRAW = 6,
+  /* It arrived again. */
+  NP_LEDGER_ENTRY_EVENT_REPEAT = 7
+};
+
+enum np_ledger_entry_effect {
+  /* Count it as unread, and compute the badge. */
+  NP_LEDGER_ENTRY_EFFECT_COUNT_UNREAD = 0,
+  /* Count it as unread no more, and compute the badge. */
+  NP_LEDGER_ENTRY_EFFECT_UNCOUNT_UNREAD = 1,
+  /* Show it, under its identifier. */
+  NP_LEDGER_ENTRY_EFFECT_SHOW = 2,
+  /* Show the better content, under the same identifier. */
+  NP_LEDGER_ENTRY_EFFECT_REPLACE = 3,
+  /* Have the platform remove what was shown under its identifier. */
+  NP_LEDGER_ENTRY_EFFECT_REMOVE = 4,
+  /* Put on record why it is quarantined. */
+  NP_LEDGER_ENTRY_EFFECT_RECORD_REASON = 5
+};
+
+enum np_ledger_entry_reason {
+  NP_LEDGER_ENTRY_REASON_NOT_COMMITTED = 0,
+  NP_LEDGER_ENTRY_REASON_ALREADY_SEEN = 1,
+  NP_LEDGER_ENTRY_REASON_ALREADY_COMMITTED = 2,
+  NP_LEDGER_ENTRY_REASON_NOT_SHOWN_YET = 3,
+  NP_LEDGER_ENTRY_REASON_ALREADY_PRESENTED = 4,
+  NP_LEDGER_ENTRY_REASON_ALREADY_READ = 5,
+  NP_LEDGER_ENTRY_REASON_ALREADY_QUARANTINED = 6,
+  NP_LEDGER_ENTRY_REASON_QUARANTINED = 7,
+  NP_LEDGER_ENTRY_REASON_ENDED = 8
+};
+
+/* Getting one mailbox's messages one by one: get, commit, acknowledge. Each wait has a deadline (INC-39). A message
+that was not acknowledged comes again, and the ledger recognises it, so that giving up is always safe. */
+enum np_mailbox_fetch_state {
+  /* Nobody is fetching. */
+  NP_MAILBOX_FETCH_STATE_IDLE = 0,
+  /* The relay has been asked. */
+  NP_MAILBOX_FETCH_STATE_GETTING = 1,
+  /* The message is being decrypted and committed. */
+  NP_MAILBOX_FETCH_STATE_RECEIVED = 2,
+  /* The relay has been told. */
+  NP_MAILBOX_FETCH_STATE_ACKNOWLEDGING = 3
+};
+
+enum np_mailbox_fetch_event {
+  /* Somebody wants the next message. */
+  NP_MAILBOX_FETCH_EVENT_GET = 0,
+  /* The relay gave a message. */
+  NP_MAILBOX_FETCH_EVENT_MESSAGE = 1,
+  /* The mailbox is empty. */
+  NP_MAILBOX_FETCH_EVENT_EMPTY = 2,
+  /* The relay did not answer, or refused. */
+  NP_MAILBOX_FETCH_EVENT_FAILED = 3,
+  /* The message is committed, or quarantined. */
+  NP_MAILBOX_FETCH_EVENT_COMMITTED = 4,
+  /* The message could not be committed. */
+  NP_MAILBOX_FETCH_EVENT_ABANDONED = 5,
+  /* The relay has dropped the message. */
+  NP_MAILBOX_FETCH_EVENT_DROPPED = 6,
+  /* The relay did not have that message any more. */
+  NP_MAILBOX_FETCH_EVENT_NO_MESSAGE = 7,
+  /* A wait took too long. */
+  NP_MAILBOX_FETCH_EVENT_TIMEOUT = 8
+};
+
+enum np_mailbox_fetch_effect {
+  /* Ask the relay for the first message. */
+  NP_MAILBOX_FETCH_EFFECT_SEND_GET = 0,
+  /* Hand the message to whoever asked. Answer: committed or abandoned. */
+  NP_MAILBOX_FETCH_EFFECT_DELIVER_MESSAGE = 1,
+  /* Tell the relay to drop it. Answer: dropped, noMessage or failed. */
+  NP_MAILBOX_FETCH_EFFECT_SEND_ACKNOWLEDGE = 2,
+  /* Tell whoever asked that there is nothing. */
+  NP_MAILBOX_FETCH_EFFECT_REPORT_EMPTY = 3,
+  /* Tell whoever asked that the relay was not reached, or refused. */
+  NP_MAILBOX_FETCH_EFFECT_REPORT_FAILED = 4,
+  /* Emit ntfMessage: the message is done. */
+  NP_MAILBOX_FETCH_EFFECT_EMIT_MARKER = 5,
+  /* Let the next one ask. */
+  NP_MAILBOX_FETCH_EFFECT_RELEASE_MAILBOX = 6,
+  /* Starts the timer `deadline`: raise `timeout` after 10000 ms. */
+  NP_MAILBOX_FETCH_EFFECT_START_DEADLINE = 7,
+  /* Takes the timer `deadline` back; harmless if it does not run. */
+  NP_MAILBOX_FETCH_EFFECT_CANCEL_DEADLINE = 8
+};
+
+enum np_mailbox_fetch_reason {
+  NP_MAILBOX_FETCH_REASON_LATE = 0,
+  NP_MAILBOX_FETCH_REASON_BUSY = 1
+};
+
+/* One push in an extension, from its arrival to its answer. It is a hint: whatever waits is fetched (INC-38). It ends
+exactly once, on every path, with an outcome (INC-30, INC-31); the answer is the last thing that happens, after the
+store is closed (INC-48); every state has an expire edge that answers at once. What cannot improve ends without waiting
+(INC-32). */
+enum np_push_state {
+  /* Handed over by the system; its form is looked at. */
+  NP_PUSH_STATE_RECEIVED = 0,
+  /* Who acts: the app, or this process? */
+  NP_PUSH_STATE_DECIDING = 1,
+  /* Opens the store, for a bounded time. */
+  NP_PUSH_STATE_OPENING_STORE = 2,
+  /* Opens the sealed payload. */
+  NP_PUSH_STATE_DECODING = 3,
+  /* Proves the token, although the app does not run (INC-62). */
+  NP_PUSH_STATE_VERIFYING = 4,
+  /* Takes the next connection, or finds that none is left. */
+  NP_PUSH_STATE_CLAIMING = 5,
+  /* Asks the relay. No lock is held. */
+  NP_PUSH_STATE_FETCHING = 6,
+  /* Decrypts, and commits once. */
+  NP_PUSH_STATE_COMMITTING = 7,
+  /* The message is safe; the relay may drop it. */
+  NP_PUSH_STATE_ACKNOWLEDGING = 8,
+  /* Decides what the user sees. */
+  NP_PUSH_STATE_PRESENTING = 9,
+  /* There is something to show. */
+  NP_PUSH_STATE_QUIESCING_PRESENTED = 10,
+  /* There is nothing to show. */
+  NP_PUSH_STATE_QUIESCING_NOTHING_NEW = 11,
+  /* Another process fetches. */
+  NP_PUSH_STATE_QUIESCING_YIELDED = 12,
+  /* The token was verified. */
+  NP_PUSH_STATE_QUIESCING_VERIFIED = 13,
+  /* No relay was reached. */
+  NP_PUSH_STATE_QUIESCING_OFFLINE = 14,
+  /* The push was for nobody. */
+  NP_PUSH_STATE_QUIESCING_UNKNOWN = 15,
+  /* What came is quarantined. */
+  NP_PUSH_STATE_QUIESCING_QUARANTINED = 16,
+  /* The store failed. */
+  NP_PUSH_STATE_QUIESCING_FAILED = 17,
+  /* Something is shown. */
+  NP_PUSH_STATE_PRESENTED = 18,
+  /* There was nothing to show. */
+  NP_PUSH_STATE_NOTHING_NEW = 19,
+  /* Another process does it. */
+  NP_PUSH_STATE_YIELDED = 20,
+  /* The token was verified. */
+  NP_PUSH_STATE_VERIFIED = 21,
+  /* The device has not been unlocked yet; the message is fetched later (INC-50). */
+  NP_PUSH_STATE_LOCKED = 22,
+  /* No relay was reached. */
+  NP_PUSH_STATE_OFFLINE = 23,
+  /* Time was up; the content is the best there was. */
+  NP_PUSH_STATE_EXPIRED = 24,
+  /* The push was for nobody here. */
+  NP_PUSH_STATE_UNKNOWN = 25,
+  /* What came is quarantined, and is not shown. */
+  NP_PUSH_STATE_QUARANTINED = 26,
+  /* The user stopped the chat. */
+  NP_PUSH_STATE_STOPPED = 27,
+  /* The app must be started once, to migrate the store (INC-23). */
+  NP_PUSH_STATE_WRONG_SCHEMA = 28,
+  /* The store failed. */
+  NP_PUSH_STATE_FAILED = 29
+};
+
+enum np_push_event {
+  /* It is addressed to this device and has the form of a message push. */
+  NP_PUSH_EVENT_PAYLOAD_MESSAGE = 0,
+  /* It has the form of a verification push. */
+  NP_PUSH_EVENT_PAYLOAD_VERIFICATION = 1,
+  /* It is a periodic wake-up: anything may be waiting. */
+  NP_PUSH_EVENT_PAYLOAD_WAKE = 2,
+  /* It is nothing that we know; it may be garbage. */
+  NP_PUSH_EVENT_PAYLOAD_UNKNOWN = 3,
+  /* The app lives and runs: it will fetch by itself. */
+  NP_PUSH_EVENT_APP_RUNNING = 4,
+  /* The app is suspended or suspending, or its process is gone (INC-12, INC-13). */
+  NP_PUSH_EVENT_APP_INACTIVE = 5,
+  /* The user stopped the chat. */
+  NP_PUSH_EVENT_APP_STOPPED = 6,
+  /* The store is open. */
+  NP_PUSH_EVENT_STORE_OPENED = 7,
+  /* The keys cannot be read before the device is unlocked for the first time (INC-50). */
+  NP_PUSH_EVENT_STORE_LOCKED = 8,
+  /* The store is older or newer than this program; only the app migrates (INC-23). */
+  NP_PUSH_EVENT_STORE_WRONG_SCHEMA = 9,
+  /* Another process holds what opening needs, and does not let go in time (INC-18). */
+  NP_PUSH_EVENT_STORE_BUSY = 10,
+  /* The store cannot be opened, or fails. */
+  NP_PUSH_EVENT_STORE_FAILED = 11,
+  /* The payload decrypts, and names connections that we know. */
+  NP_PUSH_EVENT_DECODED_MESSAGE = 12,
+  /* The payload decrypts to a verification code. */
+  NP_PUSH_EVENT_DECODED_VERIFICATION = 13,
+  /* Everything it names is on record already (INC-34, INC-36). */
+  NP_PUSH_EVENT_DECODED_REPEAT = 14,
+  /* It decrypts, but names no connection that we know, such as one of a deleted contact. */
+  NP_PUSH_EVENT_DECODED_UNKNOWN = 15,
+  /* It does not decrypt or does not verify. */
+  NP_PUSH_EVENT_DECODED_UNDECRYPTABLE = 16,
+  /* The token is active, or the code is on record and will be sent again (INC-62). */
+  NP_PUSH_EVENT_VERIFIED = 17,
+  /* The code could not be used now. */
+  NP_PUSH_EVENT_VERIFY_FAILED = 18,
+  /* The next connection is ours, under a new epoch. */
+  NP_PUSH_EVENT_CLAIM_GRANTED = 19,
+  /* Another living process has claimed it, and fetches. */
+  NP_PUSH_EVENT_CLAIM_BUSY = 20,
+  /* All connections have been seen to. */
+  NP_PUSH_EVENT_CLAIM_NONE_LEFT = 21,
+  /* The mailbox gave a message. */
+  NP_PUSH_EVENT_FETCH_MESSAGE = 22,
+  /* The mailbox is empty. */
+  NP_PUSH_EVENT_FETCH_EMPTY = 23,
+  /* The relay cannot be reached. */
+  NP_PUSH_EVENT_FETCH_OFFLINE = 24,
+  /* The relay does not know the mailbox, or not our key. */
+  NP_PUSH_EVENT_FETCH_DENIED = 25,
+  /* Message, ratchet, ledger and badge are committed. */
+  NP_PUSH_EVENT_COMMIT_DONE = 26,
+  /* The ledger has it already; nothing changed. */
+  NP_PUSH_EVENT_COMMIT_REPEAT = 27,
+  /* It does not decrypt; it is committed as quarantined, with the reason (INC-41, INC-66). */
+  NP_PUSH_EVENT_COMMIT_QUARANTINED = 28,
+  /* Another process has taken the connection: our epoch is over (INC-04, INC-05). */
+  NP_PUSH_EVENT_COMMIT_STALE = 29,
+  /* The store cannot write. */
+  NP_PUSH_EVENT_COMMIT_FAILED = 30,
+  /* The relay has dropped the message; the mailbox may hold more. */
+  NP_PUSH_EVENT_ACKNOWLEDGED = 31,
+  /* The relay has dropped the message, and it was the one the push is about, or the last that there is time for. */
+  NP_PUSH_EVENT_ACKNOWLEDGED_ENOUGH = 32,
+  /* The relay did not answer. The message is committed; a repeat will be recognised. */
+  NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 33,
+  /* There is something to show, or to withdraw. */
+  NP_PUSH_EVENT_CONTENT_SHOW = 34,
+  /* Nothing is to be shown: all is read, muted, or on record (INC-37). */
+  NP_PUSH_EVENT_CONTENT_NOTHING = 35,
+  /* Nothing is to be shown here, since another process fetches. */
+  NP_PUSH_EVENT_CONTENT_YIELDED = 36,
+  /* Nothing could be fetched, since no relay was reached. */
+  NP_PUSH_EVENT_CONTENT_OFFLINE = 37,
+  /* No mailbox is known any more. */
+  NP_PUSH_EVENT_CONTENT_UNKNOWN = 38,
+  /* All that came is quarantined. */
+  NP_PUSH_EVENT_CONTENT_QUARANTINED = 39,
+  /* No file of the store is open or locked. */
+  NP_PUSH_EVENT_QUIESCENT = 40,
+  /* Time is up: the deadline is near, or the system says so. */
+  NP_PUSH_EVENT_EXPIRE = 41
+};
+
+enum np_push_effect {
+  /* Find out who acts. Answer: app. */
+  NP_PUSH_EFFECT_READ_APP_PHASE = 0,
+  /* Open the store as an extension, without migrating. Answer: store. */
+  NP_PUSH_EFFECT_OPEN_STORE = 1,
+  /* Decrypt the payload and look its connections up. Answer: decoded. */
+  NP_PUSH_EFFECT_DECODE_PAYLOAD = 2,
+  /* Put the payload on record with its reason. It is not shown. */
+  NP_PUSH_EFFECT_QUARANTINE_PAYLOAD = 3,
+  /* Raise push.verification at the token, and send the code. Answer: verified or verifyFailed. */
+  NP_PUSH_EFFECT_VERIFY_TOKEN = 4,
+  /* Claim the next connection in a short transaction. Answer: claim. */
+  NP_PUSH_EFFECT_CLAIM_NEXT = 5,
+  /* Give the connection back. */
+  NP_PUSH_EFFECT_RELEASE_CLAIM = 6,
+  /* Ask the relay for the next message; nothing is held meanwhile. Answer: fetch. */
+  NP_PUSH_EFFECT_FETCH_MESSAGE = 7,
+  /* Decrypt and commit in one transaction, under the epoch of the claim. Answer: commit. */
+  NP_PUSH_EFFECT_COMMIT_MESSAGE = 8,
+  /* Drop what was computed under the old epoch. */
+  NP_PUSH_EFFECT_DISCARD_WORK = 9,
+  /* Tell the relay that the message is committed. Answer: acknowledged, acknowledgedEnough or acknowledgeFailed. */
+  NP_PUSH_EFFECT_ACKNOWLEDGE = 10,
+  /* Remember for the outcome that another process fetches. */
+  NP_PUSH_EFFECT_NOTE_YIELDED = 11,
+  /* Remember for the outcome that a relay was not reached. */
+  NP_PUSH_EFFECT_NOTE_OFFLINE = 12,
+  /* Remember for the outcome that a mailbox is not known. */
+  NP_PUSH_EFFECT_NOTE_UNKNOWN = 13,
+  /* Decide from the ledger and the policy what to show. Answer: content. */
+  NP_PUSH_EFFECT_COMPOSE_CONTENT = 14,
+  /* Put on record that it is presented. */
+  NP_PUSH_EFFECT_RECORD_PRESENTED = 15,
+  /* As composeContent and recordPresented, at once and without waiting, from what is committed. */
+  NP_PUSH_EFFECT_COMPOSE_BEST = 16,
+  /* Abandon a request, a transaction and a claim. What was not committed was not acknowledged. */
+  NP_PUSH_EFFECT_CANCEL_WORK = 17,
+  /* Let go of the store. Answer: quiescent. */
+  NP_PUSH_EFFECT_CLOSE_STORE = 18,
+  /* Let go of the store at once, without an answer. */
+  NP_PUSH_EFFECT_CLOSE_STORE_NOW = 19,
+  /* Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace. */
+  NP_PUSH_EFFECT_ANSWER = 20
+};
+
+enum np_push_reason {
+  NP_PUSH_REASON_EARLY = 0,
+  NP_PUSH_REASON_LATE = 1,
+  NP_PUSH_REASON_ENDED = 2
+};
+
+/* A device token as the notification server knows it. A token is used only after a code that was pushed to it came
+back, so that nobody can register somebody else's device. */
+enum np_server_token_state {
+  /* There is no such token. */
+  NP_SERVER_TOKEN_STATE_NONE = 0,
+  /* On record; the code is on its way to the provider. */
+  NP_SERVER_TOKEN_STATE_REGISTERED = 1,
+  /* The provider took the code; the client has not sent it back yet. */
+  NP_SERVER_TOKEN_STATE_CONFIRMED = 2,
+  /* Proven: messages are pushed to it. */
+  NP_SERVER_TOKEN_STATE_ACTIVE = 3,
+  /* Not used for so long that its device must be gone. */
+  NP_SERVER_TOKEN_STATE_EXPIRED = 4,
+  /* The provider refused it. */
+  NP_SERVER_TOKEN_STATE_INVALID = 5,
+  /* The provider says that this is no token. */
+  NP_SERVER_TOKEN_STATE_INVALID_BAD = 6,
+  /* It belongs to another app. */
+  NP_SERVER_TOKEN_STATE_INVALID_TOPIC = 7,
+  /* The provider says that it has expired. */
+  NP_SERVER_TOKEN_STATE_INVALID_EXPIRED = 8,
+  /* The app was removed from the device. */
+  NP_SERVER_TOKEN_STATE_INVALID_UNREGISTERED = 9
+};
+
+enum np_server_token_event {
+  /* TNEW of a token that is not there. */
+  NP_SERVER_TOKEN_EVENT_REGISTER = 0,
+  /* TNEW of a token that is there, with the same keys. */
+  NP_SERVER_TOKEN_EVENT_REGISTER_AGAIN = 1,
+  /* TNEW of a token that is there, with other keys. */
+  NP_SERVER_TOKEN_EVENT_REGISTER_OTHER = 2,
+  /* The provider took the verification push. */
+  NP_SERVER_TOKEN_EVENT_PUSH_ACCEPTED = 3,
+  /* The provider refused the token, for no reason that we know. */
+  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_NO_REASON = 4,
+  /* The provider says BadDeviceToken. */
+  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_BAD = 5,
+  /* The provider says DeviceTokenNotForTopic. */
+  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_TOPIC = 6,
+  /* The provider says ExpiredToken. */
+  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_EXPIRED = 7,
+  /* The provider says Unregistered. */
+  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_UNREGISTERED = 8,
+  /* TVFY with the code that was sent. */
+  NP_SERVER_TOKEN_EVENT_VERIFY_MATCH = 9,
+  /* TVFY with another code. */
+  NP_SERVER_TOKEN_EVENT_VERIFY_MISMATCH = 10,
+  /* TCHK. */
+  NP_SERVER_TOKEN_EVENT_CHECK = 11,
+  /* TRPL with a new device token. */
+  NP_SERVER_TOKEN_EVENT_REPLACE = 12,
+  /* TCRN with 0, or with 20 minutes or more. */
+  NP_SERVER_TOKEN_EVENT_SET_INTERVAL = 13,
+  /* TCRN with 1 to 19 minutes. */
+  NP_SERVER_TOKEN_EVENT_SET_INTERVAL_TOO_SHORT = 14,
+  /* SNEW, SCHK or SDEL. */
+  NP_SERVER_TOKEN_EVENT_SUBSCRIBE = 15,
+  /* A mailbox that the token watches got something. */
+  NP_SERVER_TOKEN_EVENT_MESSAGE = 16,
+  /* The interval of periodic wake-ups is over. */
+  NP_SERVER_TOKEN_EVENT_WAKE_DUE = 17,
+  /* The token was not used for so long that its device must be gone. */
+  NP_SERVER_TOKEN_EVENT_STALE = 18,
+  /* TDEL. */
+  NP_SERVER_TOKEN_EVENT_DELETE = 19
+};
+
+enum np_server_token_effect {
+  /* Put the token on record, with a new key and a new code. */
+  NP_SERVER_TOKEN_EFFECT_CREATE_TOKEN = 0,
+  /* Put the new device token and a new code on record; subscriptions stay. */
+  NP_SERVER_TOKEN_EFFECT_REPLACE_TOKEN = 1,
+  /* Delete the token. */
+  NP_SERVER_TOKEN_EFFECT_DELETE_TOKEN = 2,
+  /* Delete other records of the same device token. */
+  NP_SERVER_TOKEN_EFFECT_DELETE_OTHERS = 3,
+  /* Delete the token's subscriptions. */
+  NP_SERVER_TOKEN_EFFECT_DELETE_SUBSCRIPTIONS = 4,
+  /* Push the code, encrypted. Answer: push. */
+  NP_SERVER_TOKEN_EFFECT_SEND_VERIFICATION = 5,
+  /* Push the last notifications, encrypted. Answer: push. */
+  NP_SERVER_TOKEN_EFFECT_SEND_MESSAGE = 6,
+  /* Push a wake-up. Answer: push. */
+  NP_SERVER_TOKEN_EFFECT_SEND_WAKE = 7,
+  /* Put the interval on record. */
+  NP_SERVER_TOKEN_EFFECT_SAVE_INTERVAL = 8,
+  /* Put the status on record. */
+  NP_SERVER_TOKEN_EFFECT_SAVE_STATUS = 9,
+  /* Answer with the token's id and key (IDTKN). */
+  NP_SERVER_TOKEN_EFFECT_REPLY_TOKEN = 10,
+  /* Answer with the status (TKN). */
+  NP_SERVER_TOKEN_EFFECT_REPLY_STATUS = 11,
+  /* Answer OK. */
+  NP_SERVER_TOKEN_EFFECT_REPLY_OK = 12,
+  /* Carry out the subscription command. */
+  NP_SERVER_TOKEN_EFFECT_ADMIT_SUBSCRIPTION = 13
+};
+
+enum np_server_token_reason {
+  NP_SERVER_TOKEN_REASON_AUTH = 0,
+  NP_SERVER_TOKEN_REASON_NO_TOKEN = 1,
+  NP_SERVER_TOKEN_REASON_QUOTA = 2,
+  NP_SERVER_TOKEN_REASON_NOT_ACTIVE = 3,
+  NP_SERVER_TOKEN_REASON_ALREADY_CONFIRMED = 4,
+  NP_SERVER_TOKEN_REASON_ALREADY_ACTIVE = 5,
+  NP_SERVER_TOKEN_REASON_LATE = 6,
+  NP_SERVER_TOKEN_REASON_ALREADY_EXPIRED = 7,
+  NP_SERVER_TOKEN_REASON_ALREADY_INVALID = 8
+};
+
+/* The subscription of one connection at the notification server, as the client keeps it: the relay must know a notifier
+key for the mailbox, the server must watch the mailbox with it, and that is checked from time to time, since servers
+forget (INC-64, INC-67). It needs an active token and the mode instant; whoever raises create sees to that. */
+enum np_subscription_state {
+  /* The relay is to be given a notifier key. */
+  NP_SUBSCRIPTION_STATE_NEW = 0,
+  /* The relay has the key; the server is to be told. */
+  NP_SUBSCRIPTION_STATE_KEY = 1,
+  /* The server has it on record. */
+  NP_SUBSCRIPTION_STATE_CREATED_NEW = 2,
+  /* The server is asking the relay. */
+  NP_SUBSCRIPTION_STATE_CREATED_PENDING = 3,
+  /* The server watches the mailbox. */
+  NP_SUBSCRIPTION_STATE_CREATED_ACTIVE = 4,
+  /* The server has lost the relay, and tries again. */
+  NP_SUBSCRIPTION_STATE_CREATED_INACTIVE = 5,
+  /* Turned off on purpose. The relay and the server are told until they have let go. */
+  NP_SUBSCRIPTION_STATE_OFF = 6,
+  /* There is no record any more. */
+  NP_SUBSCRIPTION_STATE_DELETED = 7
+};
+
+enum np_subscription_event {
+  /* The supervisor wants this subscription, and what is on record fits the mailbox. */
+  NP_SUBSCRIPTION_EVENT_CREATE = 0,
+  /* The supervisor wants it, but what is on record belongs to other keys or another mailbox. */
+  NP_SUBSCRIPTION_EVENT_CREATE_MISMATCH = 1,
+  /* The relay took the notifier key (NKEY). */
+  NP_SUBSCRIPTION_EVENT_NOTIFIER_ENABLED = 2,
+  /* No answer, or one that says to try again. */
+  NP_SUBSCRIPTION_EVENT_NOTIFIER_FAILED_TEMPORARY = 3,
+  /* The relay will not. */
+  NP_SUBSCRIPTION_EVENT_NOTIFIER_FAILED_PERMANENT = 4,
+  /* The server took the subscription (SNEW). */
+  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_OK = 5,
+  /* No answer, or one that says to try again. */
+  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_FAILED_TEMPORARY = 6,
+  /* The server will not. */
+  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_FAILED_PERMANENT = 7,
+  /* The relay or the server does not know the keys. */
+  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_AUTH_ERROR = 8,
+  /* It is time to ask the server. */
+  NP_SUBSCRIPTION_EVENT_CHECK_DUE = 9,
+  /* The server says: new. */
+  NP_SUBSCRIPTION_EVENT_CHECK_NEW = 10,
+  /* The server says: it is asking the relay. */
+  NP_SUBSCRIPTION_EVENT_CHECK_PENDING = 11,
+  /* The server says: it watches. */
+  NP_SUBSCRIPTION_EVENT_CHECK_ACTIVE = 12,
+  /* The server says: it has lost the relay for now. */
+  NP_SUBSCRIPTION_EVENT_CHECK_INACTIVE = 13,
+  /* The server says: ended, deleted, not authorised, or failed. */
+  NP_SUBSCRIPTION_EVENT_CHECK_ENDED = 14,
+  /* No answer, or one that says to try again. */
+  NP_SUBSCRIPTION_EVENT_CHECK_FAILED_TEMPORARY = 15,
+  /* The server knows the device under a new token id. */
+  NP_SUBSCRIPTION_EVENT_TOKEN_REPLACED = 16,
+  /* The connection shall not notify any more. */
+  NP_SUBSCRIPTION_EVENT_TURN_OFF = 17,
+  /* Relay and server have let go of it. */
+  NP_SUBSCRIPTION_EVENT_TURNED_OFF = 18,
+  /* The connection is gone; only the record is left. */
+  NP_SUBSCRIPTION_EVENT_FORGET = 19
+};
+
+enum np_subscription_effect {
+  /* Make keys for this mailbox, and put them on record. */
+  NP_SUBSCRIPTION_EFFECT_MAKE_NOTIFIER_KEYS = 0,
+  /* Give the relay the notifier key (NKEY). Answer: notifier. */
+  NP_SUBSCRIPTION_EFFECT_ENABLE_NOTIFIER = 1,
+  /* Put the notifier id and the relay's key on record. */
+  NP_SUBSCRIPTION_EFFECT_SAVE_NOTIFIER = 2,
+  /* Have the server watch (SNEW). Answer: subscribe. */
+  NP_SUBSCRIPTION_EFFECT_SUBSCRIBE_AT_SERVER = 3,
+  /* Ask the server (SCHK). Answer: check. */
+  NP_SUBSCRIPTION_EFFECT_CHECK_AT_SERVER = 4,
+  /* Have the server forget it (SDEL) and the relay drop the key (NDEL), retried until both did. Answer: turnedOff. */
+  NP_SUBSCRIPTION_EFFECT_RELEASE_AT_SERVER = 5,
+  /* Raise check.due in a day, within every expiry that a server may have (INC-64). */
+  NP_SUBSCRIPTION_EFFECT_SCHEDULE_CHECK = 6,
+  /* Repeat the last request later, after a growing delay. */
+  NP_SUBSCRIPTION_EFFECT_SCHEDULE_RETRY = 7,
+  /* Put the status on record; it is shown as the subscription's health (INC-67). */
+  NP_SUBSCRIPTION_EFFECT_SAVE_STATUS = 8,
+  /* Tell the host what was answered. */
+  NP_SUBSCRIPTION_EFFECT_REPORT_ERROR = 9,
+  /* Delete the record. */
+  NP_SUBSCRIPTION_EFFECT_DELETE_RECORD = 10
+};
+
+enum np_subscription_reason {
+  NP_SUBSCRIPTION_REASON_STALE = 0,
+  NP_SUBSCRIPTION_REASON_ALREADY_OFF = 1,
+  NP_SUBSCRIPTION_REASON_ENDED = 2
+};
+
+/* The device token as the client knows it. The app registers it, the server proves by an encrypted push that the token
+and the device belong together, and only then uses it. The extension may verify as well, since the app may not be
+running (INC-62). Intent is recorded and retried (INC-68), and an active token is checked, so that a token that the
+provider dropped is noticed (INC-63). */
+enum np_token_status_state {
+  /* There is no token. */
+  NP_TOKEN_STATUS_STATE_NONE = 0,
+  /* On record, not yet known to the server. */
+  NP_TOKEN_STATUS_STATE_NEW = 1,
+  /* The server has it, and sends the verification push. */
+  NP_TOKEN_STATUS_STATE_REGISTERED = 2,
+  /* The code has arrived, and is on its way to the server. */
+  NP_TOKEN_STATUS_STATE_CONFIRMED = 3,
+  /* Proven: the server sends pushes to it. */
+  NP_TOKEN_STATUS_STATE_ACTIVE = 4,
+  /* The server gave the token up. */
+  NP_TOKEN_STATUS_STATE_EXPIRED = 5,
+  /* The provider refuses the token. */
+  NP_TOKEN_STATUS_STATE_INVALID = 6,
+  /* The provider says that this is no token. */
+  NP_TOKEN_STATUS_STATE_INVALID_BAD = 7,
+  /* The token belongs to another app. */
+  NP_TOKEN_STATUS_STATE_INVALID_TOPIC = 8,
+  /* The token has expired; the system has another. */
+  NP_TOKEN_STATUS_STATE_INVALID_EXPIRED = 9,
+  /* The app was removed, or lost its permission. */
+  NP_TOKEN_STATUS_STATE_INVALID_UNREGISTERED = 10
+};
+
+enum np_token_status_event {
+  /* The host registers a device token that is not the one on record, or the first. */
+  NP_TOKEN_STATUS_EVENT_REGISTER_NEW_TOKEN = 0,
+  /* The host registers the token on record again. */
+  NP_TOKEN_STATUS_EVENT_REGISTER_SAME_TOKEN = 1,
+  /* The server took the token (TNEW): it is about to send the verification push. */
+  NP_TOKEN_STATUS_EVENT_REGISTER_OK = 2,
+  /* No answer, or one that says to try again. */
+  NP_TOKEN_STATUS_EVENT_REGISTER_FAILED_TEMPORARY = 3,
+  /* The server will not take the token. */
+  NP_TOKEN_STATUS_EVENT_REGISTER_FAILED_PERMANENT = 4,
+  /* The server took the new token in place of the old one (TRPL). */
+  NP_TOKEN_STATUS_EVENT_REPLACE_OK = 5,
+  /* No answer, or one that says to try again. */
+  NP_TOKEN_STATUS_EVENT_REPLACE_FAILED_TEMPORARY = 6,
+  /* The server does not know the old token any more. */
+  NP_TOKEN_STATUS_EVENT_REPLACE_FAILED_PERMANENT = 7,
+  /* A verification push was decrypted: here is the code. */
+  NP_TOKEN_STATUS_EVENT_PUSH_VERIFICATION = 8,
+  /* The server took the code (TVFY). */
+  NP_TOKEN_STATUS_EVENT_VERIFY_OK = 9,
+  /* The server does not know this token, or the code is another one. */
+  NP_TOKEN_STATUS_EVENT_VERIFY_AUTH_ERROR = 10,
+  /* No answer, or one that says to try again. */
+  NP_TOKEN_STATUS_EVENT_VERIFY_FAILED_TEMPORARY = 11,
+  /* It is time to ask the server about the token. */
+  NP_TOKEN_STATUS_EVENT_CHECK_DUE = 12,
+  /* The server says: active. */
+  NP_TOKEN_STATUS_EVENT_CHECK_ACTIVE = 13,
+  /* The server says: new, registered or confirmed; it waits for a code. */
+  NP_TOKEN_STATUS_EVENT_CHECK_UNVERIFIED = 14,
+  /* The server says: expired. */
+  NP_TOKEN_STATUS_EVENT_CHECK_EXPIRED = 15,
+  /* The provider refused the token, for no reason given. */
+  NP_TOKEN_STATUS_EVENT_CHECK_INVALID_NO_REASON = 16,
+  /* The provider says that this is no token. */
+  NP_TOKEN_STATUS_EVENT_CHECK_INVALID_BAD = 17,
+  /* The provider says that the token belongs to another app. */
+  NP_TOKEN_STATUS_EVENT_CHECK_INVALID_TOPIC = 18,
+  /* The provider says that the token has expired. */
+  NP_TOKEN_STATUS_EVENT_CHECK_INVALID_EXPIRED = 19,
+  /* The provider says that the app was removed, or has lost its permission. */
+  NP_TOKEN_STATUS_EVENT_CHECK_INVALID_UNREGISTERED = 20,
+  /* The server does not know this token. */
+  NP_TOKEN_STATUS_EVENT_CHECK_AUTH_ERROR = 21,
+  /* No answer, or one that says to try again. */
+  NP_TOKEN_STATUS_EVENT_CHECK_FAILED_TEMPORARY = 22,
+  /* The user wants a push for each message. */
+  NP_TOKEN_STATUS_EVENT_MODE_INSTANT = 23,
+  /* The user wants a periodic wake-up only. */
+  NP_TOKEN_STATUS_EVENT_MODE_PERIODIC = 24,
+  /* The user turns notifications off. */
+  NP_TOKEN_STATUS_EVENT_DELETE = 25
+};
+
+enum np_token_status_effect {
+  /* Choose a server, make the keys, and put the token on record. */
+  NP_TOKEN_STATUS_EFFECT_CREATE_RECORD = 0,
+  /* Delete the token, its keys and its server from the record. */
+  NP_TOKEN_STATUS_EFFECT_FORGET_RECORD = 1,
+  /* Put the new device token on record, beside the one that the server knows. */
+  NP_TOKEN_STATUS_EFFECT_SAVE_DEVICE_TOKEN = 2,
+  /* Ask the server to take the token (TNEW). Answer: register. */
+  NP_TOKEN_STATUS_EFFECT_SEND_REGISTER = 3,
+  /* Ask the server to take the new token in place of the old (TRPL). Answer: replace. */
+  NP_TOKEN_STATUS_EFFECT_SEND_REPLACE = 4,
+  /* Send the code on record (TVFY). Answer: verify. */
+  NP_TOKEN_STATUS_EFFECT_SEND_VERIFY = 5,
+  /* Ask for the status (TCHK). Answer: check. */
+  NP_TOKEN_STATUS_EFFECT_SEND_CHECK = 6,
+  /* Ask for periodic wake-ups (TCRN), 20 minutes; no answer is waited for. */
+  NP_TOKEN_STATUS_EFFECT_SEND_INTERVAL = 7,
+  /* Put the token among those the server must forget (TDEL), retried for 21 days. */
+  NP_TOKEN_STATUS_EFFECT_QUEUE_DELETE = 8,
+  /* Put the id and the key that the server gave on record. */
+  NP_TOKEN_STATUS_EFFECT_SAVE_SERVER_TOKEN = 9,
+  /* Put the verification code on record, so that it survives the process. */
+  NP_TOKEN_STATUS_EFFECT_SAVE_CODE = 10,
+  /* Put the mode on record. */
+  NP_TOKEN_STATUS_EFFECT_SAVE_MODE = 11,
+  /* Subscribe all connections, if the mode is instant. */
+  NP_TOKEN_STATUS_EFFECT_CREATE_SUBSCRIPTIONS = 12,
+  /* Give up the subscriptions of all connections. */
+  NP_TOKEN_STATUS_EFFECT_DELETE_SUBSCRIPTIONS = 13,
+  /* Repeat the last request later, after a growing delay (INC-65, INC-68). */
+  NP_TOKEN_STATUS_EFFECT_SCHEDULE_RETRY = 14,
+  /* Raise check.due in a day (INC-63). */
+  NP_TOKEN_STATUS_EFFECT_SCHEDULE_CHECK = 15,
+  /* Tell the host what the server said. */
+  NP_TOKEN_STATUS_EFFECT_REPORT_ERROR = 16,
+  /* Put the status on record, and tell the host. */
+  NP_TOKEN_STATUS_EFFECT_PUBLISH_STATUS = 17
+};
+
+enum np_token_status_reason {
+  NP_TOKEN_STATUS_REASON_NO_TOKEN = 0,
+  NP_TOKEN_STATUS_REASON_STALE = 1,
+  NP_TOKEN_STATUS_REASON_NO_SERVER_KEY = 2,
+  NP_TOKEN_STATUS_REASON_ALREADY_ACTIVE = 3,
+  NP_TOKEN_STATUS_REASON_TOKEN_UNUSABLE = 4
+};
+
+#endif /* NIGHTPORTER_MACHINES_H */

@@ -1,0 +1,17 @@
+// Generated from spec/machines by porter-machines. Do not change by hand.
+
+extension MachineCatalog {
+  /// All machines, by name.
+  package static let all: [MachineDescription] = [
+    MachineDescription(AppPhase.self),
+    MachineDescription(ChatLifecycle.self),
+    MachineDescription(Connection.self),
+    MachineDescription(ExtensionPhase.self),
+    MachineDescription(LedgerEntry.self),
+    MachineDescription(MailboxFetch.self),
+    MachineDescription(Push.self),
+    MachineDescription(ServerToken.self),
+    MachineDescription(Subscription.self),
+    MachineDescription(TokenStatus.self),
+  ]
+}

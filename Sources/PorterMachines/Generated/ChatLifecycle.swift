@@ -1,0 +1,411 @@
+// Generated from spec/machines/chat_lifecycle.scxml by porter-machines. Change that file, then run `make spec`.
+
+/// The chat of one controller: its store and its work. The functions and commands of the interface raise its events
+/// (chat_reopen_store, /_start, /_app suspend and so on); the answers tell them what to return. Suspending and stopping
+/// always end: by themselves when the work is drained, else by their timer. In closed and in suspended no file of the
+/// store is open.
+package enum ChatLifecycle: Machine {
+  package enum State: UInt8, MachineCode {
+    /// The store is closed and nothing runs.
+    case closed
+    /// The store is open; the chat has not been started.
+    case opened
+    /// The work begins.
+    case starting
+    /// The chat runs.
+    case active
+    /// Operations that have begun are finished; none begins.
+    case suspending
+    /// No file is open or locked. The chat counts as started, and goes on when activated.
+    case suspended
+    /// The store is opened again, and the work goes on.
+    case activating
+    /// Operations that have begun are finished; then the chat is stopped.
+    case stopping
+    /// The chat was stopped. The store is open.
+    case stopped
+
+    package var name: String {
+      switch self {
+      case .closed: "closed"
+      case .opened: "opened"
+      case .starting: "starting"
+      case .active: "active"
+      case .suspending: "suspending"
+      case .suspended: "suspended"
+      case .activating: "activating"
+      case .stopping: "stopping"
+      case .stopped: "stopped"
+      }
+    }
+  }
+
+  package enum Event: UInt8, MachineCode {
+    /// The store is to be opened: a new controller, or chat_reopen_store.
+    case open
+    /// The store could not be opened.
+    case openFailed
+    /// The store is to be closed: chat_close_store.
+    case close
+    /// The chat is to start: /_start.
+    case start
+    /// The work has started.
+    case started
+    /// The work could not start.
+    case startFailed
+    /// The chat is to go on: /_app activate.
+    case activate
+    /// The store is open and the work goes on.
+    case activated
+    /// The store could not be opened again.
+    case activateFailed
+    /// The chat is to let go of everything within a delay: /_app suspend. With a delay of 0, raise suspendNow.
+    case suspend
+    /// The chat is to let go of everything at once: /_app suspend 0, or the system's "time is up".
+    case suspendNow
+    /// All operations that had begun are done; none may begin.
+    case drained
+    /// The drain timer of the current cycle fired. The engine drops those of earlier cycles (INC-21).
+    case timeout
+    /// The chat is to stop: /_stop.
+    case stop
+    /// The controller is given back: np_ctrl_free.
+    case shutDown
+
+    package var name: String {
+      switch self {
+      case .open: "open"
+      case .openFailed: "openFailed"
+      case .close: "close"
+      case .start: "start"
+      case .started: "started"
+      case .startFailed: "startFailed"
+      case .activate: "activate"
+      case .activated: "activated"
+      case .activateFailed: "activateFailed"
+      case .suspend: "suspend"
+      case .suspendNow: "suspendNow"
+      case .drained: "drained"
+      case .timeout: "timeout"
+      case .stop: "stop"
+      case .shutDown: "shutDown"
+      }
+    }
+  }
+
+  package enum Effect: UInt8, MachineCode {
+    /// Open the store's files; raise openFailed if that fails.
+    case openStore
+    /// Close them: afterwards no file is open or locked.
+    case closeStore
+    /// Load the user, subscribe, begin operations. Answer: started or startFailed.
+    case startWork
+    /// Open the store, allow operations, subscribe again. Answer: activated or activateFailed.
+    case resumeWork
+    /// Give up subscriptions: nothing new comes in.
+    case stopReceiving
+    /// Let no operation begin, and raise drained when those that have begun are done.
+    case drainWork
+    /// Abandon operations that have begun. What they would have committed is not committed; nothing was acknowledged.
+    case cancelWork
+    /// Raise timeout after the delay of the suspend, or 3 s after a stop, with a new cycle number (INC-21).
+    case armDrainTimer
+    /// End the cycle of the drain timer.
+    case cancelDrainTimer
+    /// Emit the event chatSuspended. Never after suspendNow.
+    case emitChatSuspended
+
+    package var name: String {
+      switch self {
+      case .openStore: "openStore"
+      case .closeStore: "closeStore"
+      case .startWork: "startWork"
+      case .resumeWork: "resumeWork"
+      case .stopReceiving: "stopReceiving"
+      case .drainWork: "drainWork"
+      case .cancelWork: "cancelWork"
+      case .armDrainTimer: "armDrainTimer"
+      case .cancelDrainTimer: "cancelDrainTimer"
+      case .emitChatSuspended: "emitChatSuspended"
+      }
+    }
+  }
+
+  package enum Reason: UInt8, MachineCode {
+    case stale
+    case alreadyClosed
+    case storeClosed
+    case notRunning
+    case alreadyOpen
+    case chatNotStarted
+    case chatNotStopped
+    case alreadyRunning
+    case opensWhenActivated
+    case alreadySuspended
+    case stopping
+    case alreadyStopping
+
+    package var name: String {
+      switch self {
+      case .stale: "stale"
+      case .alreadyClosed: "alreadyClosed"
+      case .storeClosed: "storeClosed"
+      case .notRunning: "notRunning"
+      case .alreadyOpen: "alreadyOpen"
+      case .chatNotStarted: "chatNotStarted"
+      case .chatNotStopped: "chatNotStopped"
+      case .alreadyRunning: "alreadyRunning"
+      case .opensWhenActivated: "opensWhenActivated"
+      case .alreadySuspended: "alreadySuspended"
+      case .stopping: "stopping"
+      case .alreadyStopping: "alreadyStopping"
+      }
+    }
+  }
+
+  @inlinable package static var name: String { "chat_lifecycle" }
+
+  @inlinable package static var initial: State { .closed }
+
+  @inlinable package static func isFinal(_ state: State) -> Bool {
+    false
+  }
+
+  package static func timer(_ effect: Effect) -> MachineTimer<Event>? {
+    nil
+  }
+
+  @inlinable
+  package static func step(_ state: State, _ event: Event) -> MachineStep<ChatLifecycle> {
+    switch state {
+    case .closed: stepClosed(event)
+    case .opened: stepOpened(event)
+    case .starting: stepStarting(event)
+    case .active: stepActive(event)
+    case .suspending: stepSuspending(event)
+    case .suspended: stepSuspended(event)
+    case .activating: stepActivating(event)
+    case .stopping: stepStopping(event)
+    case .stopped: stepStopped(event)
+    }
+  }
+
+  @inlinable
+  static func stepClosed(_ event: Event) -> MachineStep<ChatLifecycle> {
+    switch event {
+    case .open:
+      MachineStep(.opened, .moved, .openStore)
+    case .openFailed, .started, .startFailed, .activated, .activateFailed, .drained, .timeout:
+      MachineStep(.closed, .ignored(.stale))
+    case .close, .suspendNow, .shutDown:
+      MachineStep(.closed, .ignored(.alreadyClosed))
+    case .start, .activate:
+      MachineStep(.closed, .refused(.storeClosed))
+    case .suspend:
+      // Nothing to do, but whoever waits for the event gets it (INC-39).
+      MachineStep(.closed, .stayed, .emitChatSuspended)
+    case .stop:
+      MachineStep(.closed, .ignored(.notRunning))
+    }
+  }
+
+  @inlinable
+  static func stepOpened(_ event: Event) -> MachineStep<ChatLifecycle> {
+    switch event {
+    case .open:
+      MachineStep(.opened, .ignored(.alreadyOpen))
+    case .openFailed:
+      MachineStep(.closed, .moved)
+    case .close, .suspendNow, .shutDown:
+      MachineStep(.closed, .moved, .closeStore)
+    case .start:
+      MachineStep(.starting, .moved, .startWork)
+    case .started, .startFailed, .activated, .activateFailed, .drained, .timeout:
+      MachineStep(.opened, .ignored(.stale))
+    case .activate:
+      MachineStep(.opened, .refused(.chatNotStarted))
+    case .suspend:
+      // Nothing runs, yet the store must not stay open (INC-01).
+      MachineStep(.closed, .moved, .closeStore, .emitChatSuspended)
+    case .stop:
+      MachineStep(.opened, .ignored(.notRunning))
+    }
+  }
+
+  @inlinable
+  static func stepStarting(_ event: Event) -> MachineStep<ChatLifecycle> {
+    switch event {
+    case .open:
+      MachineStep(.starting, .ignored(.alreadyOpen))
+    case .openFailed, .activated, .activateFailed, .drained, .timeout:
+      MachineStep(.starting, .ignored(.stale))
+    case .close:
+      MachineStep(.starting, .refused(.chatNotStopped))
+    case .start, .activate:
+      MachineStep(.starting, .ignored(.alreadyRunning))
+    case .started:
+      MachineStep(.active, .moved)
+    case .startFailed:
+      MachineStep(.opened, .moved, .stopReceiving)
+    case .suspend:
+      MachineStep(.suspending, .moved, .stopReceiving, .drainWork, .armDrainTimer)
+    case .suspendNow:
+      MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore)
+    case .stop:
+      MachineStep(.stopping, .moved, .stopReceiving, .drainWork, .armDrainTimer)
+    case .shutDown:
+      MachineStep(.closed, .moved, .stopReceiving, .cancelWork, .closeStore)
+    }
+  }
+
+  @inlinable
+  static func stepActive(_ event: Event) -> MachineStep<ChatLifecycle> {
+    switch event {
+    case .open:
+      MachineStep(.active, .ignored(.alreadyOpen))
+    case .openFailed, .started, .startFailed, .activated, .activateFailed, .drained, .timeout:
+      MachineStep(.active, .ignored(.stale))
+    case .close:
+      MachineStep(.active, .refused(.chatNotStopped))
+    case .start, .activate:
+      MachineStep(.active, .ignored(.alreadyRunning))
+    case .suspend:
+      MachineStep(.suspending, .moved, .stopReceiving, .drainWork, .armDrainTimer)
+    case .suspendNow:
+      MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore)
+    case .stop:
+      MachineStep(.stopping, .moved, .stopReceiving, .drainWork, .armDrainTimer)
+    case .shutDown:
+      MachineStep(.closed, .moved, .stopReceiving, .cancelWork, .closeStore)
+    }
+  }
+
+  @inlinable
+  static func stepSuspending(_ event: Event) -> MachineStep<ChatLifecycle> {
+    switch event {
+    case .open:
+      MachineStep(.suspending, .ignored(.alreadyOpen))
+    case .openFailed, .started, .startFailed, .activated, .activateFailed:
+      MachineStep(.suspending, .ignored(.stale))
+    case .close:
+      MachineStep(.suspending, .refused(.chatNotStopped))
+    case .start:
+      MachineStep(.suspending, .ignored(.alreadyRunning))
+    case .activate:
+      // The cycle is over, its timer must not end a later one (INC-21).
+      MachineStep(.activating, .moved, .cancelDrainTimer, .resumeWork)
+    case .suspend:
+      // The delay given last counts; there is one event for both.
+      MachineStep(.suspending, .stayed, .armDrainTimer)
+    case .suspendNow:
+      MachineStep(.suspended, .moved, .cancelDrainTimer, .cancelWork, .closeStore)
+    case .drained:
+      MachineStep(.suspended, .moved, .cancelDrainTimer, .closeStore, .emitChatSuspended)
+    case .timeout:
+      // The event comes at the deadline at the latest.
+      MachineStep(.suspended, .moved, .cancelWork, .closeStore, .emitChatSuspended)
+    case .stop:
+      MachineStep(.stopping, .moved, .armDrainTimer)
+    case .shutDown:
+      MachineStep(.closed, .moved, .cancelDrainTimer, .cancelWork, .closeStore)
+    }
+  }
+
+  @inlinable
+  static func stepSuspended(_ event: Event) -> MachineStep<ChatLifecycle> {
+    switch event {
+    case .open:
+      // Opening it now would break what suspended promises; activate does it.
+      MachineStep(.suspended, .ignored(.opensWhenActivated))
+    case .openFailed, .started, .startFailed, .activated, .activateFailed, .drained, .timeout:
+      MachineStep(.suspended, .ignored(.stale))
+    case .close:
+      MachineStep(.suspended, .ignored(.alreadyClosed))
+    case .start:
+      MachineStep(.suspended, .ignored(.alreadyRunning))
+    case .activate:
+      MachineStep(.activating, .moved, .resumeWork)
+    case .suspend:
+      MachineStep(.suspended, .stayed, .emitChatSuspended)
+    case .suspendNow:
+      MachineStep(.suspended, .ignored(.alreadySuspended))
+    case .stop:
+      // A stopped chat has its store open, for export and the like.
+      MachineStep(.stopped, .moved, .openStore)
+    case .shutDown:
+      MachineStep(.closed, .moved)
+    }
+  }
+
+  @inlinable
+  static func stepActivating(_ event: Event) -> MachineStep<ChatLifecycle> {
+    switch event {
+    case .open:
+      MachineStep(.activating, .ignored(.alreadyOpen))
+    case .openFailed, .started, .startFailed, .drained, .timeout:
+      MachineStep(.activating, .ignored(.stale))
+    case .close:
+      MachineStep(.activating, .refused(.chatNotStopped))
+    case .start, .activate:
+      MachineStep(.activating, .ignored(.alreadyRunning))
+    case .activated:
+      MachineStep(.active, .moved)
+    case .activateFailed:
+      MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore)
+    case .suspend:
+      MachineStep(.suspending, .moved, .stopReceiving, .drainWork, .armDrainTimer)
+    case .suspendNow:
+      MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore)
+    case .stop:
+      MachineStep(.stopping, .moved, .stopReceiving, .drainWork, .armDrainTimer)
+    case .shutDown:
+      MachineStep(.closed, .moved, .stopReceiving, .cancelWork, .closeStore)
+    }
+  }
+
+  @inlinable
+  static func stepStopping(_ event: Event) -> MachineStep<ChatLifecycle> {
+    switch event {
+    case .open:
+      MachineStep(.stopping, .ignored(.alreadyOpen))
+    case .openFailed, .started, .startFailed, .activated, .activateFailed:
+      MachineStep(.stopping, .ignored(.stale))
+    case .close:
+      MachineStep(.stopping, .refused(.chatNotStopped))
+    case .start, .activate:
+      MachineStep(.stopping, .refused(.stopping))
+    case .suspend:
+      MachineStep(.closed, .moved, .cancelDrainTimer, .cancelWork, .closeStore, .emitChatSuspended)
+    case .suspendNow, .shutDown:
+      MachineStep(.closed, .moved, .cancelDrainTimer, .cancelWork, .closeStore)
+    case .drained:
+      MachineStep(.stopped, .moved, .cancelDrainTimer)
+    case .timeout:
+      MachineStep(.stopped, .moved, .cancelWork)
+    case .stop:
+      MachineStep(.stopping, .ignored(.alreadyStopping))
+    }
+  }
+
+  @inlinable
+  static func stepStopped(_ event: Event) -> MachineStep<ChatLifecycle> {
+    switch event {
+    case .open:
+      MachineStep(.stopped, .ignored(.alreadyOpen))
+    case .openFailed:
+      MachineStep(.closed, .moved)
+    case .close, .suspendNow, .shutDown:
+      MachineStep(.closed, .moved, .closeStore)
+    case .start:
+      MachineStep(.starting, .moved, .startWork)
+    case .started, .startFailed, .activated, .activateFailed, .drained, .timeout:
+      MachineStep(.stopped, .ignored(.stale))
+    case .activate:
+      MachineStep(.stopped, .refused(.chatNotStarted))
+    case .suspend:
+      MachineStep(.closed, .moved, .closeStore, .emitChatSuspended)
+    case .stop:
+      MachineStep(.stopped, .ignored(.notRunning))
+    }
+  }
+}

@@ -1,0 +1,194 @@
+// Generated from spec/machines/mailbox_fetch.scxml by porter-machines. Change that file, then run `make spec`.
+
+/// Getting one mailbox's messages one by one: get, commit, acknowledge. Each wait has a deadline (INC-39). A message
+/// that was not acknowledged comes again, and the ledger recognises it, so that giving up is always safe.
+package enum MailboxFetch: Machine {
+  package enum State: UInt8, MachineCode {
+    /// Nobody is fetching.
+    case idle
+    /// The relay has been asked.
+    case getting
+    /// The message is being decrypted and committed.
+    case received
+    /// The relay has been told.
+    case acknowledging
+
+    package var name: String {
+      switch self {
+      case .idle: "idle"
+      case .getting: "getting"
+      case .received: "received"
+      case .acknowledging: "acknowledging"
+      }
+    }
+  }
+
+  package enum Event: UInt8, MachineCode {
+    /// Somebody wants the next message.
+    case get
+    /// The relay gave a message.
+    case message
+    /// The mailbox is empty.
+    case empty
+    /// The relay did not answer, or refused.
+    case failed
+    /// The message is committed, or quarantined.
+    case committed
+    /// The message could not be committed.
+    case abandoned
+    /// The relay has dropped the message.
+    case dropped
+    /// The relay did not have that message any more.
+    case noMessage
+    /// A wait took too long.
+    case timeout
+
+    package var name: String {
+      switch self {
+      case .get: "get"
+      case .message: "message"
+      case .empty: "empty"
+      case .failed: "failed"
+      case .committed: "committed"
+      case .abandoned: "abandoned"
+      case .dropped: "dropped"
+      case .noMessage: "noMessage"
+      case .timeout: "timeout"
+      }
+    }
+  }
+
+  package enum Effect: UInt8, MachineCode {
+    /// Ask the relay for the first message.
+    case sendGet
+    /// Hand the message to whoever asked. Answer: committed or abandoned.
+    case deliverMessage
+    /// Tell the relay to drop it. Answer: dropped, noMessage or failed.
+    case sendAcknowledge
+    /// Tell whoever asked that there is nothing.
+    case reportEmpty
+    /// Tell whoever asked that the relay was not reached, or refused.
+    case reportFailed
+    /// Emit ntfMessage: the message is done.
+    case emitMarker
+    /// Let the next one ask.
+    case releaseMailbox
+    /// Starts the timer `deadline`: raise `timeout` after 10000 ms.
+    case startDeadline
+    /// Takes the timer `deadline` back; harmless if it does not run.
+    case cancelDeadline
+
+    package var name: String {
+      switch self {
+      case .sendGet: "sendGet"
+      case .deliverMessage: "deliverMessage"
+      case .sendAcknowledge: "sendAcknowledge"
+      case .reportEmpty: "reportEmpty"
+      case .reportFailed: "reportFailed"
+      case .emitMarker: "emitMarker"
+      case .releaseMailbox: "releaseMailbox"
+      case .startDeadline: "startDeadline"
+      case .cancelDeadline: "cancelDeadline"
+      }
+    }
+  }
+
+  package enum Reason: UInt8, MachineCode {
+    case late
+    case busy
+
+    package var name: String {
+      switch self {
+      case .late: "late"
+      case .busy: "busy"
+      }
+    }
+  }
+
+  @inlinable package static var name: String { "mailbox_fetch" }
+
+  @inlinable package static var initial: State { .idle }
+
+  @inlinable package static func isFinal(_ state: State) -> Bool {
+    false
+  }
+
+  package static func timer(_ effect: Effect) -> MachineTimer<Event>? {
+    switch effect {
+    case .startDeadline: .start("deadline", milliseconds: 10000, raise: .timeout)
+    case .cancelDeadline: .cancel("deadline")
+    case .sendGet, .deliverMessage, .sendAcknowledge, .reportEmpty, .reportFailed, .emitMarker,
+      .releaseMailbox:
+      nil
+    }
+  }
+
+  @inlinable
+  package static func step(_ state: State, _ event: Event) -> MachineStep<MailboxFetch> {
+    switch state {
+    case .idle: stepIdle(event)
+    case .getting: stepGetting(event)
+    case .received: stepReceived(event)
+    case .acknowledging: stepAcknowledging(event)
+    }
+  }
+
+  @inlinable
+  static func stepIdle(_ event: Event) -> MachineStep<MailboxFetch> {
+    switch event {
+    case .get:
+      MachineStep(.getting, .moved, .sendGet, .startDeadline)
+    case .message, .empty, .failed, .committed, .abandoned, .dropped, .noMessage, .timeout:
+      MachineStep(.idle, .ignored(.late))
+    }
+  }
+
+  @inlinable
+  static func stepGetting(_ event: Event) -> MachineStep<MailboxFetch> {
+    switch event {
+    case .get:
+      MachineStep(.getting, .refused(.busy))
+    case .message:
+      MachineStep(.received, .moved, .cancelDeadline, .deliverMessage, .startDeadline)
+    case .empty:
+      MachineStep(.idle, .moved, .cancelDeadline, .reportEmpty, .releaseMailbox)
+    case .failed:
+      MachineStep(.idle, .moved, .cancelDeadline, .reportFailed, .releaseMailbox)
+    case .committed, .abandoned, .dropped, .noMessage:
+      MachineStep(.getting, .ignored(.late))
+    case .timeout:
+      MachineStep(.idle, .moved, .reportFailed, .releaseMailbox)
+    }
+  }
+
+  @inlinable
+  static func stepReceived(_ event: Event) -> MachineStep<MailboxFetch> {
+    switch event {
+    case .get:
+      MachineStep(.received, .refused(.busy))
+    case .message, .empty, .failed, .dropped, .noMessage:
+      MachineStep(.received, .ignored(.late))
+    case .committed:
+      MachineStep(.acknowledging, .moved, .cancelDeadline, .sendAcknowledge, .startDeadline)
+    case .abandoned:
+      MachineStep(.idle, .moved, .cancelDeadline, .releaseMailbox)
+    case .timeout:
+      MachineStep(.idle, .moved, .reportFailed, .releaseMailbox)
+    }
+  }
+
+  @inlinable
+  static func stepAcknowledging(_ event: Event) -> MachineStep<MailboxFetch> {
+    switch event {
+    case .get:
+      MachineStep(.acknowledging, .refused(.busy))
+    case .message, .empty, .committed, .abandoned:
+      MachineStep(.acknowledging, .ignored(.late))
+    case .failed, .timeout:
+      // It is committed. The relay gives it again, and the ledger knows it.
+      MachineStep(.idle, .moved, .cancelDeadline, .emitMarker, .releaseMailbox)
+    case .dropped, .noMessage:
+      MachineStep(.idle, .moved, .cancelDeadline, .emitMarker, .releaseMailbox)
+    }
+  }
+}

@@ -1,0 +1,600 @@
+// Generated from spec/machines/server_token.scxml by porter-machines. Change that file, then run `make spec`.
+
+/// A device token as the notification server knows it. A token is used only after a code that was pushed to it came
+/// back, so that nobody can register somebody else's device.
+package enum ServerToken: Machine {
+  package enum State: UInt8, MachineCode {
+    /// There is no such token.
+    case none
+    /// On record; the code is on its way to the provider.
+    case registered
+    /// The provider took the code; the client has not sent it back yet.
+    case confirmed
+    /// Proven: messages are pushed to it.
+    case active
+    /// Not used for so long that its device must be gone.
+    case expired
+    /// The provider refused it.
+    case invalid
+    /// The provider says that this is no token.
+    case invalidBad
+    /// It belongs to another app.
+    case invalidTopic
+    /// The provider says that it has expired.
+    case invalidExpired
+    /// The app was removed from the device.
+    case invalidUnregistered
+
+    package var name: String {
+      switch self {
+      case .none: "none"
+      case .registered: "registered"
+      case .confirmed: "confirmed"
+      case .active: "active"
+      case .expired: "expired"
+      case .invalid: "invalid"
+      case .invalidBad: "invalidBad"
+      case .invalidTopic: "invalidTopic"
+      case .invalidExpired: "invalidExpired"
+      case .invalidUnregistered: "invalidUnregistered"
+      }
+    }
+  }
+
+  package enum Event: UInt8, MachineCode {
+    /// TNEW of a token that is not there.
+    case register
+    /// TNEW of a token that is there, with the same keys.
+    case registerAgain
+    /// TNEW of a token that is there, with other keys.
+    case registerOther
+    /// The provider took the verification push.
+    case pushAccepted
+    /// The provider refused the token, for no reason that we know.
+    case pushInvalidNoReason
+    /// The provider says BadDeviceToken.
+    case pushInvalidBad
+    /// The provider says DeviceTokenNotForTopic.
+    case pushInvalidTopic
+    /// The provider says ExpiredToken.
+    case pushInvalidExpired
+    /// The provider says Unregistered.
+    case pushInvalidUnregistered
+    /// TVFY with the code that was sent.
+    case verifyMatch
+    /// TVFY with another code.
+    case verifyMismatch
+    /// TCHK.
+    case check
+    /// TRPL with a new device token.
+    case replace
+    /// TCRN with 0, or with 20 minutes or more.
+    case setInterval
+    /// TCRN with 1 to 19 minutes.
+    case setIntervalTooShort
+    /// SNEW, SCHK or SDEL.
+    case subscribe
+    /// A mailbox that the token watches got something.
+    case message
+    /// The interval of periodic wake-ups is over.
+    case wakeDue
+    /// The token was not used for so long that its device must be gone.
+    case stale
+    /// TDEL.
+    case delete
+
+    package var name: String {
+      switch self {
+      case .register: "register"
+      case .registerAgain: "registerAgain"
+      case .registerOther: "registerOther"
+      case .pushAccepted: "push.accepted"
+      case .pushInvalidNoReason: "push.invalid.noReason"
+      case .pushInvalidBad: "push.invalid.bad"
+      case .pushInvalidTopic: "push.invalid.topic"
+      case .pushInvalidExpired: "push.invalid.expired"
+      case .pushInvalidUnregistered: "push.invalid.unregistered"
+      case .verifyMatch: "verify.match"
+      case .verifyMismatch: "verify.mismatch"
+      case .check: "check"
+      case .replace: "replace"
+      case .setInterval: "setInterval"
+      case .setIntervalTooShort: "setIntervalTooShort"
+      case .subscribe: "subscribe"
+      case .message: "message"
+      case .wakeDue: "wakeDue"
+      case .stale: "stale"
+      case .delete: "delete"
+      }
+    }
+  }
+
+  package enum Effect: UInt8, MachineCode {
+    /// Put the token on record, with a new key and a new code.
+    case createToken
+    /// Put the new device token and a new code on record; subscriptions stay.
+    case replaceToken
+    /// Delete the token.
+    case deleteToken
+    /// Delete other records of the same device token.
+    case deleteOthers
+    /// Delete the token's subscriptions.
+    case deleteSubscriptions
+    /// Push the code, encrypted. Answer: push.
+    case sendVerification
+    /// Push the last notifications, encrypted. Answer: push.
+    case sendMessage
+    /// Push a wake-up. Answer: push.
+    case sendWake
+    /// Put the interval on record.
+    case saveInterval
+    /// Put the status on record.
+    case saveStatus
+    /// Answer with the token's id and key (IDTKN).
+    case replyToken
+    /// Answer with the status (TKN).
+    case replyStatus
+    /// Answer OK.
+    case replyOk
+    /// Carry out the subscription command.
+    case admitSubscription
+
+    package var name: String {
+      switch self {
+      case .createToken: "createToken"
+      case .replaceToken: "replaceToken"
+      case .deleteToken: "deleteToken"
+      case .deleteOthers: "deleteOthers"
+      case .deleteSubscriptions: "deleteSubscriptions"
+      case .sendVerification: "sendVerification"
+      case .sendMessage: "sendMessage"
+      case .sendWake: "sendWake"
+      case .saveInterval: "saveInterval"
+      case .saveStatus: "saveStatus"
+      case .replyToken: "replyToken"
+      case .replyStatus: "replyStatus"
+      case .replyOk: "replyOk"
+      case .admitSubscription: "admitSubscription"
+      }
+    }
+  }
+
+  package enum Reason: UInt8, MachineCode {
+    case auth
+    case noToken
+    case quota
+    case notActive
+    case alreadyConfirmed
+    case alreadyActive
+    case late
+    case alreadyExpired
+    case alreadyInvalid
+
+    package var name: String {
+      switch self {
+      case .auth: "auth"
+      case .noToken: "noToken"
+      case .quota: "quota"
+      case .notActive: "notActive"
+      case .alreadyConfirmed: "alreadyConfirmed"
+      case .alreadyActive: "alreadyActive"
+      case .late: "late"
+      case .alreadyExpired: "alreadyExpired"
+      case .alreadyInvalid: "alreadyInvalid"
+      }
+    }
+  }
+
+  @inlinable package static var name: String { "server_token" }
+
+  @inlinable package static var initial: State { .none }
+
+  @inlinable package static func isFinal(_ state: State) -> Bool {
+    false
+  }
+
+  package static func timer(_ effect: Effect) -> MachineTimer<Event>? {
+    nil
+  }
+
+  @inlinable
+  package static func step(_ state: State, _ event: Event) -> MachineStep<ServerToken> {
+    switch state {
+    case .none: stepNone(event)
+    case .registered: stepRegistered(event)
+    case .confirmed: stepConfirmed(event)
+    case .active: stepActive(event)
+    case .expired: stepExpired(event)
+    case .invalid: stepInvalid(event)
+    case .invalidBad: stepInvalidBad(event)
+    case .invalidTopic: stepInvalidTopic(event)
+    case .invalidExpired: stepInvalidExpired(event)
+    case .invalidUnregistered: stepInvalidUnregistered(event)
+    }
+  }
+
+  @inlinable
+  static func stepNone(_ event: Event) -> MachineStep<ServerToken> {
+    switch event {
+    case .register:
+      MachineStep(.registered, .moved, .createToken, .sendVerification, .replyToken)
+    case .registerAgain, .registerOther, .verifyMatch, .verifyMismatch, .check, .replace,
+      .setInterval, .setIntervalTooShort, .subscribe, .delete:
+      MachineStep(.none, .refused(.auth))
+    case .pushAccepted, .pushInvalidNoReason, .pushInvalidBad, .pushInvalidTopic,
+      .pushInvalidExpired, .pushInvalidUnregistered, .message, .wakeDue, .stale:
+      MachineStep(.none, .ignored(.noToken))
+    }
+  }
+
+  @inlinable
+  static func stepRegistered(_ event: Event) -> MachineStep<ServerToken> {
+    switch event {
+    case .register, .registerOther, .verifyMismatch:
+      MachineStep(.registered, .refused(.auth))
+    case .registerAgain:
+      // The same code, since the first push may have been lost.
+      MachineStep(.registered, .stayed, .sendVerification, .replyToken)
+    case .pushAccepted:
+      MachineStep(.confirmed, .moved, .saveStatus)
+    case .pushInvalidNoReason:
+      MachineStep(.invalid, .moved, .saveStatus)
+    case .pushInvalidBad:
+      MachineStep(.invalidBad, .moved, .saveStatus)
+    case .pushInvalidTopic:
+      MachineStep(.invalidTopic, .moved, .saveStatus)
+    case .pushInvalidExpired:
+      MachineStep(.invalidExpired, .moved, .saveStatus)
+    case .pushInvalidUnregistered:
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .verifyMatch:
+      MachineStep(.active, .moved, .saveStatus, .deleteOthers, .replyOk)
+    case .check:
+      MachineStep(.registered, .stayed, .replyStatus)
+    case .replace:
+      MachineStep(.registered, .stayed, .replaceToken, .sendVerification, .replyToken)
+    case .setInterval:
+      MachineStep(.registered, .stayed, .saveInterval, .replyOk)
+    case .setIntervalTooShort:
+      MachineStep(.registered, .refused(.quota))
+    case .subscribe:
+      MachineStep(.registered, .refused(.auth))
+    case .message, .wakeDue:
+      MachineStep(.registered, .ignored(.notActive))
+    case .stale:
+      MachineStep(.expired, .moved, .saveStatus)
+    case .delete:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    }
+  }
+
+  @inlinable
+  static func stepConfirmed(_ event: Event) -> MachineStep<ServerToken> {
+    switch event {
+    case .register, .registerOther, .verifyMismatch:
+      MachineStep(.confirmed, .refused(.auth))
+    case .registerAgain:
+      // The same code, since the first push may have been lost.
+      MachineStep(.confirmed, .stayed, .sendVerification, .replyToken)
+    case .pushAccepted:
+      MachineStep(.confirmed, .ignored(.alreadyConfirmed))
+    case .pushInvalidNoReason:
+      MachineStep(.invalid, .moved, .saveStatus)
+    case .pushInvalidBad:
+      MachineStep(.invalidBad, .moved, .saveStatus)
+    case .pushInvalidTopic:
+      MachineStep(.invalidTopic, .moved, .saveStatus)
+    case .pushInvalidExpired:
+      MachineStep(.invalidExpired, .moved, .saveStatus)
+    case .pushInvalidUnregistered:
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .verifyMatch:
+      MachineStep(.active, .moved, .saveStatus, .deleteOthers, .replyOk)
+    case .check:
+      MachineStep(.confirmed, .stayed, .replyStatus)
+    case .replace:
+      MachineStep(.registered, .moved, .replaceToken, .sendVerification, .replyToken)
+    case .setInterval:
+      MachineStep(.confirmed, .stayed, .saveInterval, .replyOk)
+    case .setIntervalTooShort:
+      MachineStep(.confirmed, .refused(.quota))
+    case .subscribe:
+      MachineStep(.confirmed, .refused(.auth))
+    case .message, .wakeDue:
+      MachineStep(.confirmed, .ignored(.notActive))
+    case .stale:
+      MachineStep(.expired, .moved, .saveStatus)
+    case .delete:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    }
+  }
+
+  @inlinable
+  static func stepActive(_ event: Event) -> MachineStep<ServerToken> {
+    switch event {
+    case .register, .registerOther, .verifyMismatch:
+      MachineStep(.active, .refused(.auth))
+    case .registerAgain:
+      // The same code, since the first push may have been lost.
+      MachineStep(.active, .stayed, .sendVerification, .replyToken)
+    case .pushAccepted:
+      MachineStep(.active, .ignored(.alreadyActive))
+    case .pushInvalidNoReason:
+      MachineStep(.invalid, .moved, .saveStatus)
+    case .pushInvalidBad:
+      MachineStep(.invalidBad, .moved, .saveStatus)
+    case .pushInvalidTopic:
+      MachineStep(.invalidTopic, .moved, .saveStatus)
+    case .pushInvalidExpired:
+      MachineStep(.invalidExpired, .moved, .saveStatus)
+    case .pushInvalidUnregistered:
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .verifyMatch:
+      MachineStep(.active, .stayed, .replyOk)
+    case .check:
+      MachineStep(.active, .stayed, .replyStatus)
+    case .replace:
+      MachineStep(.registered, .moved, .replaceToken, .sendVerification, .replyToken)
+    case .setInterval:
+      MachineStep(.active, .stayed, .saveInterval, .replyOk)
+    case .setIntervalTooShort:
+      MachineStep(.active, .refused(.quota))
+    case .subscribe:
+      MachineStep(.active, .stayed, .admitSubscription)
+    case .message:
+      MachineStep(.active, .stayed, .sendMessage)
+    case .wakeDue:
+      MachineStep(.active, .stayed, .sendWake)
+    case .stale:
+      MachineStep(.expired, .moved, .saveStatus)
+    case .delete:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    }
+  }
+
+  @inlinable
+  static func stepExpired(_ event: Event) -> MachineStep<ServerToken> {
+    switch event {
+    case .register, .registerOther, .verifyMismatch:
+      MachineStep(.expired, .refused(.auth))
+    case .registerAgain:
+      MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
+    case .pushAccepted:
+      MachineStep(.expired, .ignored(.late))
+    case .pushInvalidNoReason:
+      MachineStep(.invalid, .moved, .saveStatus)
+    case .pushInvalidBad:
+      MachineStep(.invalidBad, .moved, .saveStatus)
+    case .pushInvalidTopic:
+      MachineStep(.invalidTopic, .moved, .saveStatus)
+    case .pushInvalidExpired:
+      MachineStep(.invalidExpired, .moved, .saveStatus)
+    case .pushInvalidUnregistered:
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .verifyMatch:
+      MachineStep(.expired, .refused(.auth))
+    case .check:
+      MachineStep(.expired, .stayed, .replyStatus)
+    case .replace:
+      MachineStep(.registered, .moved, .replaceToken, .sendVerification, .replyToken)
+    case .setInterval:
+      MachineStep(.expired, .stayed, .saveInterval, .replyOk)
+    case .setIntervalTooShort:
+      MachineStep(.expired, .refused(.quota))
+    case .subscribe:
+      // Subscriptions outlive a token that is soon replaced.
+      MachineStep(.expired, .stayed, .admitSubscription)
+    case .message, .wakeDue:
+      MachineStep(.expired, .ignored(.notActive))
+    case .stale:
+      MachineStep(.expired, .ignored(.alreadyExpired))
+    case .delete:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    }
+  }
+
+  @inlinable
+  static func stepInvalid(_ event: Event) -> MachineStep<ServerToken> {
+    switch event {
+    case .register, .registerOther, .verifyMismatch:
+      MachineStep(.invalid, .refused(.auth))
+    case .registerAgain:
+      MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
+    case .pushAccepted:
+      MachineStep(.invalid, .ignored(.late))
+    case .pushInvalidNoReason:
+      MachineStep(.invalid, .ignored(.alreadyInvalid))
+    case .pushInvalidBad:
+      MachineStep(.invalidBad, .moved, .saveStatus)
+    case .pushInvalidTopic:
+      MachineStep(.invalidTopic, .moved, .saveStatus)
+    case .pushInvalidExpired:
+      MachineStep(.invalidExpired, .moved, .saveStatus)
+    case .pushInvalidUnregistered:
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .verifyMatch:
+      MachineStep(.invalid, .refused(.auth))
+    case .check:
+      MachineStep(.invalid, .stayed, .replyStatus)
+    case .replace:
+      MachineStep(.registered, .moved, .replaceToken, .sendVerification, .replyToken)
+    case .setInterval:
+      MachineStep(.invalid, .stayed, .saveInterval, .replyOk)
+    case .setIntervalTooShort:
+      MachineStep(.invalid, .refused(.quota))
+    case .subscribe:
+      // Subscriptions outlive a token that is soon replaced.
+      MachineStep(.invalid, .stayed, .admitSubscription)
+    case .message, .wakeDue:
+      MachineStep(.invalid, .ignored(.notActive))
+    case .stale:
+      MachineStep(.expired, .moved, .saveStatus)
+    case .delete:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    }
+  }
+
+  @inlinable
+  static func stepInvalidBad(_ event: Event) -> MachineStep<ServerToken> {
+    switch event {
+    case .register, .registerOther, .verifyMismatch:
+      MachineStep(.invalidBad, .refused(.auth))
+    case .registerAgain:
+      MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
+    case .pushAccepted:
+      MachineStep(.invalidBad, .ignored(.late))
+    case .pushInvalidNoReason:
+      MachineStep(.invalid, .moved, .saveStatus)
+    case .pushInvalidBad:
+      MachineStep(.invalidBad, .ignored(.alreadyInvalid))
+    case .pushInvalidTopic:
+      MachineStep(.invalidTopic, .moved, .saveStatus)
+    case .pushInvalidExpired:
+      MachineStep(.invalidExpired, .moved, .saveStatus)
+    case .pushInvalidUnregistered:
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .verifyMatch:
+      MachineStep(.invalidBad, .refused(.auth))
+    case .check:
+      MachineStep(.invalidBad, .stayed, .replyStatus)
+    case .replace:
+      MachineStep(.registered, .moved, .replaceToken, .sendVerification, .replyToken)
+    case .setInterval:
+      MachineStep(.invalidBad, .stayed, .saveInterval, .replyOk)
+    case .setIntervalTooShort:
+      MachineStep(.invalidBad, .refused(.quota))
+    case .subscribe:
+      // Subscriptions outlive a token that is soon replaced.
+      MachineStep(.invalidBad, .stayed, .admitSubscription)
+    case .message, .wakeDue:
+      MachineStep(.invalidBad, .ignored(.notActive))
+    case .stale:
+      MachineStep(.expired, .moved, .saveStatus)
+    case .delete:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    }
+  }
+
+  @inlinable
+  static func stepInvalidTopic(_ event: Event) -> MachineStep<ServerToken> {
+    switch event {
+    case .register, .registerOther, .verifyMismatch:
+      MachineStep(.invalidTopic, .refused(.auth))
+    case .registerAgain:
+      MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
+    case .pushAccepted:
+      MachineStep(.invalidTopic, .ignored(.late))
+    case .pushInvalidNoReason:
+      MachineStep(.invalid, .moved, .saveStatus)
+    case .pushInvalidBad:
+      MachineStep(.invalidBad, .moved, .saveStatus)
+    case .pushInvalidTopic:
+      MachineStep(.invalidTopic, .ignored(.alreadyInvalid))
+    case .pushInvalidExpired:
+      MachineStep(.invalidExpired, .moved, .saveStatus)
+    case .pushInvalidUnregistered:
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .verifyMatch:
+      MachineStep(.invalidTopic, .refused(.auth))
+    case .check:
+      MachineStep(.invalidTopic, .stayed, .replyStatus)
+    case .replace:
+      MachineStep(.registered, .moved, .replaceToken, .sendVerification, .replyToken)
+    case .setInterval:
+      MachineStep(.invalidTopic, .stayed, .saveInterval, .replyOk)
+    case .setIntervalTooShort:
+      MachineStep(.invalidTopic, .refused(.quota))
+    case .subscribe:
+      // Subscriptions outlive a token that is soon replaced.
+      MachineStep(.invalidTopic, .stayed, .admitSubscription)
+    case .message, .wakeDue:
+      MachineStep(.invalidTopic, .ignored(.notActive))
+    case .stale:
+      MachineStep(.expired, .moved, .saveStatus)
+    case .delete:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    }
+  }
+
+  @inlinable
+  static func stepInvalidExpired(_ event: Event) -> MachineStep<ServerToken> {
+    switch event {
+    case .register, .registerOther, .verifyMismatch:
+      MachineStep(.invalidExpired, .refused(.auth))
+    case .registerAgain:
+      MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
+    case .pushAccepted:
+      MachineStep(.invalidExpired, .ignored(.late))
+    case .pushInvalidNoReason:
+      MachineStep(.invalid, .moved, .saveStatus)
+    case .pushInvalidBad:
+      MachineStep(.invalidBad, .moved, .saveStatus)
+    case .pushInvalidTopic:
+      MachineStep(.invalidTopic, .moved, .saveStatus)
+    case .pushInvalidExpired:
+      MachineStep(.invalidExpired, .ignored(.alreadyInvalid))
+    case .pushInvalidUnregistered:
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .verifyMatch:
+      MachineStep(.invalidExpired, .refused(.auth))
+    case .check:
+      MachineStep(.invalidExpired, .stayed, .replyStatus)
+    case .replace:
+      MachineStep(.registered, .moved, .replaceToken, .sendVerification, .replyToken)
+    case .setInterval:
+      MachineStep(.invalidExpired, .stayed, .saveInterval, .replyOk)
+    case .setIntervalTooShort:
+      MachineStep(.invalidExpired, .refused(.quota))
+    case .subscribe:
+      // Subscriptions outlive a token that is soon replaced.
+      MachineStep(.invalidExpired, .stayed, .admitSubscription)
+    case .message, .wakeDue:
+      MachineStep(.invalidExpired, .ignored(.notActive))
+    case .stale:
+      MachineStep(.expired, .moved, .saveStatus)
+    case .delete:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    }
+  }
+
+  @inlinable
+  static func stepInvalidUnregistered(_ event: Event) -> MachineStep<ServerToken> {
+    switch event {
+    case .register, .registerOther, .verifyMismatch:
+      MachineStep(.invalidUnregistered, .refused(.auth))
+    case .registerAgain:
+      MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
+    case .pushAccepted:
+      MachineStep(.invalidUnregistered, .ignored(.late))
+    case .pushInvalidNoReason:
+      MachineStep(.invalid, .moved, .saveStatus)
+    case .pushInvalidBad:
+      MachineStep(.invalidBad, .moved, .saveStatus)
+    case .pushInvalidTopic:
+      MachineStep(.invalidTopic, .moved, .saveStatus)
+    case .pushInvalidExpired:
+      MachineStep(.invalidExpired, .moved, .saveStatus)
+    case .pushInvalidUnregistered:
+      MachineStep(.invalidUnregistered, .ignored(.alreadyInvalid))
+    case .verifyMatch:
+      MachineStep(.invalidUnregistered, .refused(.auth))
+    case .check:
+      MachineStep(.invalidUnregistered, .stayed, .replyStatus)
+    case .replace:
+      MachineStep(.registered, .moved, .replaceToken, .sendVerification, .replyToken)
+    case .setInterval:
+      MachineStep(.invalidUnregistered, .stayed, .saveInterval, .replyOk)
+    case .setIntervalTooShort:
+      MachineStep(.invalidUnregistered, .refused(.quota))
+    case .subscribe:
+      // Subscriptions outlive a token that is soon replaced.
+      MachineStep(.invalidUnregistered, .stayed, .admitSubscription)
+    case .message, .wakeDue:
+      MachineStep(.invalidUnregistered, .ignored(.notActive))
+    case .stale:
+      MachineStep(.expired, .moved, .saveStatus)
+    case .delete:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    }
+  }
+}

@@ -1,0 +1,399 @@
+// Generated from spec/machines/subscription.scxml by porter-machines. Change that file, then run `make spec`.
+
+/// The subscription of one connection at the notification server, as the client keeps it: the relay must know a
+/// notifier key for the mailbox, the server must watch the mailbox with it, and that is checked from time to time,
+/// since servers forget (INC-64, INC-67). It needs an active token and the mode instant; whoever raises create sees to
+/// that.
+package enum Subscription: Machine {
+  package enum State: UInt8, MachineCode {
+    /// The relay is to be given a notifier key.
+    case new
+    /// The relay has the key; the server is to be told.
+    case key
+    /// The server has it on record.
+    case createdNew
+    /// The server is asking the relay.
+    case createdPending
+    /// The server watches the mailbox.
+    case createdActive
+    /// The server has lost the relay, and tries again.
+    case createdInactive
+    /// Turned off on purpose. The relay and the server are told until they have let go.
+    case off
+    /// Final. There is no record any more.
+    case deleted
+
+    package var name: String {
+      switch self {
+      case .new: "new"
+      case .key: "key"
+      case .createdNew: "createdNew"
+      case .createdPending: "createdPending"
+      case .createdActive: "createdActive"
+      case .createdInactive: "createdInactive"
+      case .off: "off"
+      case .deleted: "deleted"
+      }
+    }
+  }
+
+  package enum Event: UInt8, MachineCode {
+    /// The supervisor wants this subscription, and what is on record fits the mailbox.
+    case create
+    /// The supervisor wants it, but what is on record belongs to other keys or another mailbox.
+    case createMismatch
+    /// The relay took the notifier key (NKEY).
+    case notifierEnabled
+    /// No answer, or one that says to try again.
+    case notifierFailedTemporary
+    /// The relay will not.
+    case notifierFailedPermanent
+    /// The server took the subscription (SNEW).
+    case subscribeOk
+    /// No answer, or one that says to try again.
+    case subscribeFailedTemporary
+    /// The server will not.
+    case subscribeFailedPermanent
+    /// The relay or the server does not know the keys.
+    case subscribeAuthError
+    /// It is time to ask the server.
+    case checkDue
+    /// The server says: new.
+    case checkNew
+    /// The server says: it is asking the relay.
+    case checkPending
+    /// The server says: it watches.
+    case checkActive
+    /// The server says: it has lost the relay for now.
+    case checkInactive
+    /// The server says: ended, deleted, not authorised, or failed.
+    case checkEnded
+    /// No answer, or one that says to try again.
+    case checkFailedTemporary
+    /// The server knows the device under a new token id.
+    case tokenReplaced
+    /// The connection shall not notify any more.
+    case turnOff
+    /// Relay and server have let go of it.
+    case turnedOff
+    /// The connection is gone; only the record is left.
+    case forget
+
+    package var name: String {
+      switch self {
+      case .create: "create"
+      case .createMismatch: "createMismatch"
+      case .notifierEnabled: "notifier.enabled"
+      case .notifierFailedTemporary: "notifier.failedTemporary"
+      case .notifierFailedPermanent: "notifier.failedPermanent"
+      case .subscribeOk: "subscribe.ok"
+      case .subscribeFailedTemporary: "subscribe.failedTemporary"
+      case .subscribeFailedPermanent: "subscribe.failedPermanent"
+      case .subscribeAuthError: "subscribe.authError"
+      case .checkDue: "check.due"
+      case .checkNew: "check.new"
+      case .checkPending: "check.pending"
+      case .checkActive: "check.active"
+      case .checkInactive: "check.inactive"
+      case .checkEnded: "check.ended"
+      case .checkFailedTemporary: "check.failedTemporary"
+      case .tokenReplaced: "tokenReplaced"
+      case .turnOff: "turnOff"
+      case .turnedOff: "turnedOff"
+      case .forget: "forget"
+      }
+    }
+  }
+
+  package enum Effect: UInt8, MachineCode {
+    /// Make keys for this mailbox, and put them on record.
+    case makeNotifierKeys
+    /// Give the relay the notifier key (NKEY). Answer: notifier.
+    case enableNotifier
+    /// Put the notifier id and the relay's key on record.
+    case saveNotifier
+    /// Have the server watch (SNEW). Answer: subscribe.
+    case subscribeAtServer
+    /// Ask the server (SCHK). Answer: check.
+    case checkAtServer
+    /// Have the server forget it (SDEL) and the relay drop the key (NDEL), retried until both did. Answer: turnedOff.
+    case releaseAtServer
+    /// Raise check.due in a day, within every expiry that a server may have (INC-64).
+    case scheduleCheck
+    /// Repeat the last request later, after a growing delay.
+    case scheduleRetry
+    /// Put the status on record; it is shown as the subscription's health (INC-67).
+    case saveStatus
+    /// Tell the host what was answered.
+    case reportError
+    /// Delete the record.
+    case deleteRecord
+
+    package var name: String {
+      switch self {
+      case .makeNotifierKeys: "makeNotifierKeys"
+      case .enableNotifier: "enableNotifier"
+      case .saveNotifier: "saveNotifier"
+      case .subscribeAtServer: "subscribeAtServer"
+      case .checkAtServer: "checkAtServer"
+      case .releaseAtServer: "releaseAtServer"
+      case .scheduleCheck: "scheduleCheck"
+      case .scheduleRetry: "scheduleRetry"
+      case .saveStatus: "saveStatus"
+      case .reportError: "reportError"
+      case .deleteRecord: "deleteRecord"
+      }
+    }
+  }
+
+  package enum Reason: UInt8, MachineCode {
+    case stale
+    case alreadyOff
+    case ended
+
+    package var name: String {
+      switch self {
+      case .stale: "stale"
+      case .alreadyOff: "alreadyOff"
+      case .ended: "ended"
+      }
+    }
+  }
+
+  @inlinable package static var name: String { "subscription" }
+
+  @inlinable package static var initial: State { .new }
+
+  @inlinable package static func isFinal(_ state: State) -> Bool {
+    switch state {
+    case .deleted: true
+    case .new, .key, .createdNew, .createdPending, .createdActive, .createdInactive, .off: false
+    }
+  }
+
+  package static func timer(_ effect: Effect) -> MachineTimer<Event>? {
+    nil
+  }
+
+  @inlinable
+  package static func step(_ state: State, _ event: Event) -> MachineStep<Subscription> {
+    switch state {
+    case .new: stepNew(event)
+    case .key: stepKey(event)
+    case .createdNew: stepCreatedNew(event)
+    case .createdPending: stepCreatedPending(event)
+    case .createdActive: stepCreatedActive(event)
+    case .createdInactive: stepCreatedInactive(event)
+    case .off: stepOff(event)
+    case .deleted: stepDeleted(event)
+    }
+  }
+
+  @inlinable
+  static func stepNew(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create, .createMismatch:
+      MachineStep(.new, .stayed, .makeNotifierKeys, .enableNotifier)
+    case .notifierEnabled:
+      MachineStep(.key, .moved, .saveNotifier, .saveStatus, .subscribeAtServer)
+    case .notifierFailedTemporary:
+      MachineStep(.new, .stayed, .scheduleRetry)
+    case .notifierFailedPermanent:
+      // The record stays, and the next create repairs it.
+      MachineStep(.new, .stayed, .reportError)
+    case .subscribeOk, .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError,
+      .checkDue, .checkNew, .checkPending, .checkActive, .checkInactive, .checkEnded,
+      .checkFailedTemporary, .tokenReplaced, .turnedOff:
+      MachineStep(.new, .ignored(.stale))
+    case .turnOff:
+      MachineStep(.off, .moved, .saveStatus, .releaseAtServer)
+    case .forget:
+      MachineStep(.deleted, .moved, .deleteRecord)
+    }
+  }
+
+  @inlinable
+  static func stepKey(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create, .tokenReplaced:
+      MachineStep(.key, .stayed, .subscribeAtServer)
+    case .createMismatch:
+      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .checkDue, .checkNew,
+      .checkPending, .checkActive, .checkInactive, .checkEnded, .checkFailedTemporary, .turnedOff:
+      MachineStep(.key, .ignored(.stale))
+    case .subscribeOk:
+      MachineStep(.createdNew, .moved, .saveStatus, .scheduleCheck)
+    case .subscribeFailedTemporary:
+      MachineStep(.key, .stayed, .scheduleRetry)
+    case .subscribeFailedPermanent:
+      MachineStep(.key, .stayed, .reportError)
+    case .subscribeAuthError:
+      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .turnOff:
+      MachineStep(.off, .moved, .saveStatus, .releaseAtServer)
+    case .forget:
+      MachineStep(.deleted, .moved, .deleteRecord)
+    }
+  }
+
+  @inlinable
+  static func stepCreatedNew(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create, .checkDue:
+      MachineStep(.createdNew, .stayed, .checkAtServer)
+    case .createMismatch:
+      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
+      .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .turnedOff:
+      MachineStep(.createdNew, .ignored(.stale))
+    case .checkNew:
+      MachineStep(.createdNew, .stayed, .scheduleCheck)
+    case .checkPending:
+      MachineStep(.createdPending, .moved, .saveStatus, .scheduleCheck)
+    case .checkActive:
+      MachineStep(.createdActive, .moved, .saveStatus, .scheduleCheck)
+    case .checkInactive:
+      MachineStep(.createdInactive, .moved, .saveStatus, .scheduleCheck)
+    case .checkEnded:
+      // Made again from the beginning (INC-67).
+      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .checkFailedTemporary:
+      MachineStep(.createdNew, .stayed, .scheduleRetry)
+    case .tokenReplaced:
+      MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
+    case .turnOff:
+      MachineStep(.off, .moved, .saveStatus, .releaseAtServer)
+    case .forget:
+      MachineStep(.deleted, .moved, .deleteRecord)
+    }
+  }
+
+  @inlinable
+  static func stepCreatedPending(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create, .checkDue:
+      MachineStep(.createdPending, .stayed, .checkAtServer)
+    case .createMismatch:
+      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
+      .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .turnedOff:
+      MachineStep(.createdPending, .ignored(.stale))
+    case .checkNew:
+      MachineStep(.createdNew, .moved, .saveStatus, .scheduleCheck)
+    case .checkPending:
+      MachineStep(.createdPending, .stayed, .scheduleCheck)
+    case .checkActive:
+      MachineStep(.createdActive, .moved, .saveStatus, .scheduleCheck)
+    case .checkInactive:
+      MachineStep(.createdInactive, .moved, .saveStatus, .scheduleCheck)
+    case .checkEnded:
+      // Made again from the beginning (INC-67).
+      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .checkFailedTemporary:
+      MachineStep(.createdPending, .stayed, .scheduleRetry)
+    case .tokenReplaced:
+      MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
+    case .turnOff:
+      MachineStep(.off, .moved, .saveStatus, .releaseAtServer)
+    case .forget:
+      MachineStep(.deleted, .moved, .deleteRecord)
+    }
+  }
+
+  @inlinable
+  static func stepCreatedActive(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create, .checkDue:
+      MachineStep(.createdActive, .stayed, .checkAtServer)
+    case .createMismatch:
+      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
+      .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .turnedOff:
+      MachineStep(.createdActive, .ignored(.stale))
+    case .checkNew:
+      MachineStep(.createdNew, .moved, .saveStatus, .scheduleCheck)
+    case .checkPending:
+      MachineStep(.createdPending, .moved, .saveStatus, .scheduleCheck)
+    case .checkActive:
+      MachineStep(.createdActive, .stayed, .scheduleCheck)
+    case .checkInactive:
+      MachineStep(.createdInactive, .moved, .saveStatus, .scheduleCheck)
+    case .checkEnded:
+      // Made again from the beginning (INC-67).
+      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .checkFailedTemporary:
+      MachineStep(.createdActive, .stayed, .scheduleRetry)
+    case .tokenReplaced:
+      MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
+    case .turnOff:
+      MachineStep(.off, .moved, .saveStatus, .releaseAtServer)
+    case .forget:
+      MachineStep(.deleted, .moved, .deleteRecord)
+    }
+  }
+
+  @inlinable
+  static func stepCreatedInactive(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create, .checkDue:
+      MachineStep(.createdInactive, .stayed, .checkAtServer)
+    case .createMismatch:
+      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
+      .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .turnedOff:
+      MachineStep(.createdInactive, .ignored(.stale))
+    case .checkNew:
+      MachineStep(.createdNew, .moved, .saveStatus, .scheduleCheck)
+    case .checkPending:
+      MachineStep(.createdPending, .moved, .saveStatus, .scheduleCheck)
+    case .checkActive:
+      MachineStep(.createdActive, .moved, .saveStatus, .scheduleCheck)
+    case .checkInactive:
+      MachineStep(.createdInactive, .stayed, .scheduleCheck)
+    case .checkEnded:
+      // Made again from the beginning (INC-67).
+      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .checkFailedTemporary:
+      MachineStep(.createdInactive, .stayed, .scheduleRetry)
+    case .tokenReplaced:
+      MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
+    case .turnOff:
+      MachineStep(.off, .moved, .saveStatus, .releaseAtServer)
+    case .forget:
+      MachineStep(.deleted, .moved, .deleteRecord)
+    }
+  }
+
+  @inlinable
+  static func stepOff(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create:
+      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .createMismatch:
+      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
+      .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .checkDue,
+      .checkNew, .checkPending, .checkActive, .checkInactive, .checkEnded, .checkFailedTemporary,
+      .tokenReplaced:
+      MachineStep(.off, .ignored(.stale))
+    case .turnOff:
+      MachineStep(.off, .ignored(.alreadyOff))
+    case .turnedOff:
+      MachineStep(.off, .stayed, .saveStatus)
+    case .forget:
+      MachineStep(.deleted, .moved, .deleteRecord)
+    }
+  }
+
+  @inlinable
+  static func stepDeleted(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create, .createMismatch, .notifierEnabled, .notifierFailedTemporary,
+      .notifierFailedPermanent, .subscribeOk, .subscribeFailedTemporary, .subscribeFailedPermanent,
+      .subscribeAuthError, .checkDue, .checkNew, .checkPending, .checkActive, .checkInactive,
+      .checkEnded, .checkFailedTemporary, .tokenReplaced, .turnOff, .turnedOff, .forget:
+      MachineStep(.deleted, .ignored(.ended))
+    }
+  }
+}

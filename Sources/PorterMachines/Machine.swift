@@ -1,0 +1,69 @@
+/// A machine of `spec/machines`: pure, total, and small. It knows no clock, no file and no thread.
+package protocol Machine: Sendable {
+  associatedtype State: MachineCode
+  associatedtype Event: MachineCode
+  associatedtype Effect: MachineCode
+  /// Why an event is ignored or refused.
+  associatedtype Reason: MachineCode
+
+  /// The machine's name in `spec/machines`.
+  static var name: String { get }
+  static var initial: State { get }
+
+  /// What `state` answers to `event`. Every pair is answered.
+  static func step(_ state: State, _ event: Event) -> MachineStep<Self>
+
+  /// Whether the machine has ended. A final state ignores every event.
+  static func isFinal(_ state: State) -> Bool
+
+  /// What an effect does to a timer, if it is about one. The engine keeps the timers; a machine only names them.
+  static func timer(_ effect: Effect) -> MachineTimer<Event>?
+}
+
+/// A state, event, effect or reason: a byte with a name. Codes are counted from 0 in the order of the machine's file.
+package protocol MachineCode: RawRepresentable, CaseIterable, Hashable, Sendable where RawValue == UInt8 {
+  /// As written in the machine's file: `verify.authError`.
+  var name: String { get }
+}
+
+extension MachineCode {
+  /// The code of that name.
+  package init?(name: String) {
+    guard let code = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = code
+  }
+}
+
+/// What became of an event.
+package enum MachineAnswer<Reason: MachineCode>: Hashable, Sendable {
+  /// The state is another one.
+  case moved
+  /// The state is the same; the effects are to be carried out.
+  case stayed
+  /// A harmless repeat: nothing is to be done, nothing is wrong.
+  case ignored(Reason)
+  /// Whoever raised the event did something wrong; this is the error to answer with.
+  case refused(Reason)
+}
+
+/// The answer of a machine to one event. Trivial to copy; making one never touches the heap.
+package struct MachineStep<M: Machine>: Hashable, Sendable {
+  package let next: M.State
+  package let answer: MachineAnswer<M.Reason>
+  /// To be carried out in this order, after `next` has been noted.
+  package let effects: MachineEffects<M.Effect>
+
+  @inlinable package init(_ next: M.State, _ answer: MachineAnswer<M.Reason>, packed: UInt64) {
+    self.next = next
+    self.answer = answer
+    effects = MachineEffects(packed: packed)
+  }
+}
+
+/// What an effect does to a timer.
+package enum MachineTimer<Event: MachineCode>: Hashable, Sendable {
+  /// Raise the event after the time; a timer of that name that still runs is replaced.
+  case start(String, milliseconds: UInt32, raise: Event)
+  /// The timer of that name must not fire any more; harmless if none runs.
+  case cancel(String)
+}

@@ -1,0 +1,395 @@
+/* Generated from spec/machines/chat_lifecycle.scxml by porter-machines. Do not change by hand.
+ *
+ * Included in a model: define PORTER_WORLD and chat_lifecycle_does(effect), a statement, before the #include.
+ * Alone: every state is offered every event, and must answer. */
+
+#define chat_lifecycle_state_closed 0
+#define chat_lifecycle_state_opened 1
+#define chat_lifecycle_state_starting 2
+#define chat_lifecycle_state_active 3
+#define chat_lifecycle_state_suspending 4
+#define chat_lifecycle_state_suspended 5
+#define chat_lifecycle_state_activating 6
+#define chat_lifecycle_state_stopping 7
+#define chat_lifecycle_state_stopped 8
+
+#define chat_lifecycle_on_open 0
+#define chat_lifecycle_on_openFailed 1
+#define chat_lifecycle_on_close 2
+#define chat_lifecycle_on_start 3
+#define chat_lifecycle_on_started 4
+#define chat_lifecycle_on_startFailed 5
+#define chat_lifecycle_on_activate 6
+#define chat_lifecycle_on_activated 7
+#define chat_lifecycle_on_activateFailed 8
+#define chat_lifecycle_on_suspend 9
+#define chat_lifecycle_on_suspendNow 10
+#define chat_lifecycle_on_drained 11
+#define chat_lifecycle_on_timeout 12
+#define chat_lifecycle_on_stop 13
+#define chat_lifecycle_on_shutDown 14
+
+#define chat_lifecycle_do_openStore 0
+#define chat_lifecycle_do_closeStore 1
+#define chat_lifecycle_do_startWork 2
+#define chat_lifecycle_do_resumeWork 3
+#define chat_lifecycle_do_stopReceiving 4
+#define chat_lifecycle_do_drainWork 5
+#define chat_lifecycle_do_cancelWork 6
+#define chat_lifecycle_do_armDrainTimer 7
+#define chat_lifecycle_do_cancelDrainTimer 8
+#define chat_lifecycle_do_emitChatSuspended 9
+
+#ifndef PORTER_ANSWERS
+#define PORTER_ANSWERS
+#define MOVED 1
+#define STAYED 2
+#define IGNORED 3
+#define REFUSED 4
+#endif
+
+#define chat_lifecycle_initial chat_lifecycle_state_closed
+#define chat_lifecycle_isFinal(s) (false)
+
+#ifndef PORTER_WORLD
+inline chat_lifecycle_does(effect) {
+  skip
+}
+#endif
+
+inline chat_lifecycle_step(state, event, answer) {
+  if
+  :: state == chat_lifecycle_state_closed ->
+    if
+    :: event == chat_lifecycle_on_open ->
+       answer = MOVED; state = chat_lifecycle_state_opened; chat_lifecycle_does(chat_lifecycle_do_openStore)
+    :: event == chat_lifecycle_on_openFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_close ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_start ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activate ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_activated ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activateFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_suspend ->
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+    :: event == chat_lifecycle_on_suspendNow ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_drained ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_timeout ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_stop ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_shutDown ->
+       answer = IGNORED
+    fi
+  :: state == chat_lifecycle_state_opened ->
+    if
+    :: event == chat_lifecycle_on_open ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_openFailed ->
+       answer = MOVED; state = chat_lifecycle_state_closed
+    :: event == chat_lifecycle_on_close ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_start ->
+       answer = MOVED; state = chat_lifecycle_state_starting; chat_lifecycle_does(chat_lifecycle_do_startWork)
+    :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activate ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_activated ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activateFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_suspend ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+    :: event == chat_lifecycle_on_suspendNow ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_drained ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_timeout ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_stop ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_shutDown ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    fi
+  :: state == chat_lifecycle_state_starting ->
+    if
+    :: event == chat_lifecycle_on_open ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_openFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_close ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_start ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_started ->
+       answer = MOVED; state = chat_lifecycle_state_active
+    :: event == chat_lifecycle_on_startFailed ->
+       answer = MOVED; state = chat_lifecycle_state_opened; chat_lifecycle_does(chat_lifecycle_do_stopReceiving)
+    :: event == chat_lifecycle_on_activate ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activated ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activateFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_suspend ->
+       answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork); chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+    :: event == chat_lifecycle_on_suspendNow ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_drained ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_timeout ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_stop ->
+       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork); chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+    :: event == chat_lifecycle_on_shutDown ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    fi
+  :: state == chat_lifecycle_state_active ->
+    if
+    :: event == chat_lifecycle_on_open ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_openFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_close ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_start ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activate ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activated ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activateFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_suspend ->
+       answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork); chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+    :: event == chat_lifecycle_on_suspendNow ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_drained ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_timeout ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_stop ->
+       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork); chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+    :: event == chat_lifecycle_on_shutDown ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    fi
+  :: state == chat_lifecycle_state_suspending ->
+    if
+    :: event == chat_lifecycle_on_open ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_openFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_close ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_start ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activate ->
+       answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_resumeWork)
+    :: event == chat_lifecycle_on_activated ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activateFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_suspend ->
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+    :: event == chat_lifecycle_on_suspendNow ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_drained ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+    :: event == chat_lifecycle_on_timeout ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+    :: event == chat_lifecycle_on_stop ->
+       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+    :: event == chat_lifecycle_on_shutDown ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    fi
+  :: state == chat_lifecycle_state_suspended ->
+    if
+    :: event == chat_lifecycle_on_open ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_openFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_close ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_start ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activate ->
+       answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_resumeWork)
+    :: event == chat_lifecycle_on_activated ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activateFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_suspend ->
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+    :: event == chat_lifecycle_on_suspendNow ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_drained ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_timeout ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_stop ->
+       answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_openStore)
+    :: event == chat_lifecycle_on_shutDown ->
+       answer = MOVED; state = chat_lifecycle_state_closed
+    fi
+  :: state == chat_lifecycle_state_activating ->
+    if
+    :: event == chat_lifecycle_on_open ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_openFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_close ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_start ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activate ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activated ->
+       answer = MOVED; state = chat_lifecycle_state_active
+    :: event == chat_lifecycle_on_activateFailed ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_suspend ->
+       answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork); chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+    :: event == chat_lifecycle_on_suspendNow ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_drained ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_timeout ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_stop ->
+       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork); chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+    :: event == chat_lifecycle_on_shutDown ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    fi
+  :: state == chat_lifecycle_state_stopping ->
+    if
+    :: event == chat_lifecycle_on_open ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_openFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_close ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_start ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activate ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_activated ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activateFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_suspend ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+    :: event == chat_lifecycle_on_suspendNow ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_drained ->
+       answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer)
+    :: event == chat_lifecycle_on_timeout ->
+       answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_cancelWork)
+    :: event == chat_lifecycle_on_stop ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_shutDown ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    fi
+  :: state == chat_lifecycle_state_stopped ->
+    if
+    :: event == chat_lifecycle_on_open ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_openFailed ->
+       answer = MOVED; state = chat_lifecycle_state_closed
+    :: event == chat_lifecycle_on_close ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_start ->
+       answer = MOVED; state = chat_lifecycle_state_starting; chat_lifecycle_does(chat_lifecycle_do_startWork)
+    :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activate ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_activated ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activateFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_suspend ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+    :: event == chat_lifecycle_on_suspendNow ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_drained ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_timeout ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_stop ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_shutDown ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    fi
+  fi
+}
+
+#ifndef PORTER_WORLD
+active proctype chat_lifecycle_world() {
+  byte state = chat_lifecycle_initial;
+  byte event = 0;
+  byte answer = 0;
+  do
+  :: true ->
+    atomic {
+      if
+      :: event = chat_lifecycle_on_open
+      :: event = chat_lifecycle_on_openFailed
+      :: event = chat_lifecycle_on_close
+      :: event = chat_lifecycle_on_start
+      :: event = chat_lifecycle_on_started
+      :: event = chat_lifecycle_on_startFailed
+      :: event = chat_lifecycle_on_activate
+      :: event = chat_lifecycle_on_activated
+      :: event = chat_lifecycle_on_activateFailed
+      :: event = chat_lifecycle_on_suspend
+      :: event = chat_lifecycle_on_suspendNow
+      :: event = chat_lifecycle_on_drained
+      :: event = chat_lifecycle_on_timeout
+      :: event = chat_lifecycle_on_stop
+      :: event = chat_lifecycle_on_shutDown
+      fi;
+      answer = 0;
+      chat_lifecycle_step(state, event, answer);
+      assert(answer != 0); /* answered */
+      event = 0
+    }
+  od;
+  skip
+}
+#endif

@@ -1,0 +1,150 @@
+/* Generated from spec/machines/connection.scxml by porter-machines. Do not change by hand.
+ *
+ * Included in a model: define PORTER_WORLD and connection_does(effect), a statement, before the #include.
+ * Alone: every state is offered every event, and must answer. */
+
+#define connection_state_requested 0
+#define connection_state_accepted 1
+#define connection_state_ready 2
+#define connection_state_deleted 3
+
+#define connection_on_accept 0
+#define connection_on_reject 1
+#define connection_on_peerConfirmed 2
+#define connection_on_peerGreeted 3
+#define connection_on_peerAnswered 4
+#define connection_on_messageGiven 5
+#define connection_on_messageArrived 6
+#define connection_on_peerLeft 7
+#define connection_on_delete 8
+
+#define connection_do_sendConfirmation 0
+#define connection_do_secureMailbox 1
+#define connection_do_sendGreeting 2
+#define connection_do_sendAnswer 3
+#define connection_do_emitContactConnected 4
+#define connection_do_emitContactLeft 5
+#define connection_do_createSubscription 6
+#define connection_do_deleteSubscription 7
+#define connection_do_sendMessage 8
+#define connection_do_queueMessage 9
+#define connection_do_sendQueued 10
+#define connection_do_deliverMessage 11
+#define connection_do_deleteMailbox 12
+#define connection_do_forgetKeys 13
+
+#ifndef PORTER_ANSWERS
+#define PORTER_ANSWERS
+#define MOVED 1
+#define STAYED 2
+#define IGNORED 3
+#define REFUSED 4
+#endif
+
+#define connection_initial connection_state_requested
+#define connection_isFinal(s) ((s) == connection_state_deleted)
+
+#ifndef PORTER_WORLD
+inline connection_does(effect) {
+  skip
+}
+#endif
+
+inline connection_step(state, event, answer) {
+  if
+  :: state == connection_state_requested ->
+    if
+    :: event == connection_on_accept ->
+       answer = MOVED; state = connection_state_accepted; connection_does(connection_do_sendConfirmation)
+    :: event == connection_on_reject ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    :: event == connection_on_peerConfirmed ->
+       answer = MOVED; state = connection_state_accepted; connection_does(connection_do_secureMailbox); connection_does(connection_do_sendGreeting)
+    :: event == connection_on_peerGreeted ->
+       answer = REFUSED
+    :: event == connection_on_peerAnswered ->
+       answer = REFUSED
+    :: event == connection_on_messageGiven ->
+       answer = REFUSED
+    :: event == connection_on_messageArrived ->
+       answer = REFUSED
+    :: event == connection_on_peerLeft ->
+       answer = REFUSED
+    :: event == connection_on_delete ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    fi
+  :: state == connection_state_accepted ->
+    if
+    :: event == connection_on_accept ->
+       answer = IGNORED
+    :: event == connection_on_reject ->
+       answer = REFUSED
+    :: event == connection_on_peerConfirmed ->
+       answer = REFUSED
+    :: event == connection_on_peerGreeted ->
+       answer = MOVED; state = connection_state_ready; connection_does(connection_do_secureMailbox); connection_does(connection_do_sendAnswer); connection_does(connection_do_sendQueued); connection_does(connection_do_createSubscription); connection_does(connection_do_emitContactConnected)
+    :: event == connection_on_peerAnswered ->
+       answer = MOVED; state = connection_state_ready; connection_does(connection_do_sendQueued); connection_does(connection_do_createSubscription); connection_does(connection_do_emitContactConnected)
+    :: event == connection_on_messageGiven ->
+       answer = STAYED; connection_does(connection_do_queueMessage)
+    :: event == connection_on_messageArrived ->
+       answer = STAYED; connection_does(connection_do_deliverMessage)
+    :: event == connection_on_peerLeft ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys); connection_does(connection_do_emitContactLeft)
+    :: event == connection_on_delete ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    fi
+  :: state == connection_state_ready ->
+    if
+    :: event == connection_on_accept ->
+       answer = IGNORED
+    :: event == connection_on_reject ->
+       answer = REFUSED
+    :: event == connection_on_peerConfirmed ->
+       answer = REFUSED
+    :: event == connection_on_peerGreeted ->
+       answer = IGNORED
+    :: event == connection_on_peerAnswered ->
+       answer = IGNORED
+    :: event == connection_on_messageGiven ->
+       answer = STAYED; connection_does(connection_do_sendMessage)
+    :: event == connection_on_messageArrived ->
+       answer = STAYED; connection_does(connection_do_deliverMessage)
+    :: event == connection_on_peerLeft ->
+       answer = STAYED; connection_does(connection_do_deleteSubscription); connection_does(connection_do_emitContactLeft)
+    :: event == connection_on_delete ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    fi
+  :: connection_isFinal(state) -> answer = IGNORED
+  fi
+}
+
+#ifndef PORTER_WORLD
+active proctype connection_world() {
+  byte state = connection_initial;
+  byte event = 0;
+  byte answer = 0;
+  do
+  :: !connection_isFinal(state) ->
+    atomic {
+      if
+      :: event = connection_on_accept
+      :: event = connection_on_reject
+      :: event = connection_on_peerConfirmed
+      :: event = connection_on_peerGreeted
+      :: event = connection_on_peerAnswered
+      :: event = connection_on_messageGiven
+      :: event = connection_on_messageArrived
+      :: event = connection_on_peerLeft
+      :: event = connection_on_delete
+      fi;
+      answer = 0;
+      connection_step(state, event, answer);
+      assert(answer != 0); /* answered */
+      event = 0
+    }
+  :: connection_isFinal(state) -> break
+  od;
+  skip
+}
+#endif

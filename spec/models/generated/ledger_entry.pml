@@ -1,0 +1,194 @@
+/* Generated from spec/machines/ledger_entry.scxml by porter-machines. Do not change by hand.
+ *
+ * Included in a model: define PORTER_WORLD and ledger_entry_does(effect), a statement, before the #include.
+ * Alone: every state is offered every event, and must answer. */
+
+#define ledger_entry_state_seen 0
+#define ledger_entry_state_committed 1
+#define ledger_entry_state_presented 2
+#define ledger_entry_state_upgraded 3
+#define ledger_entry_state_read 4
+#define ledger_entry_state_quarantined 5
+#define ledger_entry_state_withdrawn 6
+
+#define ledger_entry_on_commit 0
+#define ledger_entry_on_quarantine 1
+#define ledger_entry_on_repair 2
+#define ledger_entry_on_present 3
+#define ledger_entry_on_upgrade 4
+#define ledger_entry_on_read 5
+#define ledger_entry_on_withdraw 6
+#define ledger_entry_on_repeat 7
+
+#define ledger_entry_do_countUnread 0
+#define ledger_entry_do_uncountUnread 1
+#define ledger_entry_do_show 2
+#define ledger_entry_do_replace 3
+#define ledger_entry_do_remove 4
+#define ledger_entry_do_recordReason 5
+
+#ifndef PORTER_ANSWERS
+#define PORTER_ANSWERS
+#define MOVED 1
+#define STAYED 2
+#define IGNORED 3
+#define REFUSED 4
+#endif
+
+#define ledger_entry_initial ledger_entry_state_seen
+#define ledger_entry_isFinal(s) ((s) == ledger_entry_state_withdrawn)
+
+#ifndef PORTER_WORLD
+inline ledger_entry_does(effect) {
+  skip
+}
+#endif
+
+inline ledger_entry_step(state, event, answer) {
+  if
+  :: state == ledger_entry_state_seen ->
+    if
+    :: event == ledger_entry_on_commit ->
+       answer = MOVED; state = ledger_entry_state_committed; ledger_entry_does(ledger_entry_do_countUnread)
+    :: event == ledger_entry_on_quarantine ->
+       answer = MOVED; state = ledger_entry_state_quarantined; ledger_entry_does(ledger_entry_do_recordReason)
+    :: event == ledger_entry_on_repair ->
+       answer = REFUSED
+    :: event == ledger_entry_on_present ->
+       answer = REFUSED
+    :: event == ledger_entry_on_upgrade ->
+       answer = REFUSED
+    :: event == ledger_entry_on_read ->
+       answer = REFUSED
+    :: event == ledger_entry_on_withdraw ->
+       answer = MOVED; state = ledger_entry_state_withdrawn
+    :: event == ledger_entry_on_repeat ->
+       answer = IGNORED
+    fi
+  :: state == ledger_entry_state_committed ->
+    if
+    :: event == ledger_entry_on_commit ->
+       answer = IGNORED
+    :: event == ledger_entry_on_quarantine ->
+       answer = REFUSED
+    :: event == ledger_entry_on_repair ->
+       answer = IGNORED
+    :: event == ledger_entry_on_present ->
+       answer = MOVED; state = ledger_entry_state_presented; ledger_entry_does(ledger_entry_do_show)
+    :: event == ledger_entry_on_upgrade ->
+       answer = IGNORED
+    :: event == ledger_entry_on_read ->
+       answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread)
+    :: event == ledger_entry_on_withdraw ->
+       answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread)
+    :: event == ledger_entry_on_repeat ->
+       answer = IGNORED
+    fi
+  :: state == ledger_entry_state_presented ->
+    if
+    :: event == ledger_entry_on_commit ->
+       answer = IGNORED
+    :: event == ledger_entry_on_quarantine ->
+       answer = REFUSED
+    :: event == ledger_entry_on_repair ->
+       answer = IGNORED
+    :: event == ledger_entry_on_present ->
+       answer = IGNORED
+    :: event == ledger_entry_on_upgrade ->
+       answer = MOVED; state = ledger_entry_state_upgraded; ledger_entry_does(ledger_entry_do_replace)
+    :: event == ledger_entry_on_read ->
+       answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_withdraw ->
+       answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_repeat ->
+       answer = IGNORED
+    fi
+  :: state == ledger_entry_state_upgraded ->
+    if
+    :: event == ledger_entry_on_commit ->
+       answer = IGNORED
+    :: event == ledger_entry_on_quarantine ->
+       answer = REFUSED
+    :: event == ledger_entry_on_repair ->
+       answer = IGNORED
+    :: event == ledger_entry_on_present ->
+       answer = IGNORED
+    :: event == ledger_entry_on_upgrade ->
+       answer = STAYED; ledger_entry_does(ledger_entry_do_replace)
+    :: event == ledger_entry_on_read ->
+       answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_withdraw ->
+       answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_repeat ->
+       answer = IGNORED
+    fi
+  :: state == ledger_entry_state_read ->
+    if
+    :: event == ledger_entry_on_commit ->
+       answer = IGNORED
+    :: event == ledger_entry_on_quarantine ->
+       answer = REFUSED
+    :: event == ledger_entry_on_repair ->
+       answer = IGNORED
+    :: event == ledger_entry_on_present ->
+       answer = IGNORED
+    :: event == ledger_entry_on_upgrade ->
+       answer = IGNORED
+    :: event == ledger_entry_on_read ->
+       answer = IGNORED
+    :: event == ledger_entry_on_withdraw ->
+       answer = MOVED; state = ledger_entry_state_withdrawn
+    :: event == ledger_entry_on_repeat ->
+       answer = IGNORED
+    fi
+  :: state == ledger_entry_state_quarantined ->
+    if
+    :: event == ledger_entry_on_commit ->
+       answer = MOVED; state = ledger_entry_state_committed; ledger_entry_does(ledger_entry_do_countUnread)
+    :: event == ledger_entry_on_quarantine ->
+       answer = IGNORED
+    :: event == ledger_entry_on_repair ->
+       answer = MOVED; state = ledger_entry_state_committed; ledger_entry_does(ledger_entry_do_countUnread)
+    :: event == ledger_entry_on_present ->
+       answer = REFUSED
+    :: event == ledger_entry_on_upgrade ->
+       answer = REFUSED
+    :: event == ledger_entry_on_read ->
+       answer = REFUSED
+    :: event == ledger_entry_on_withdraw ->
+       answer = MOVED; state = ledger_entry_state_withdrawn
+    :: event == ledger_entry_on_repeat ->
+       answer = IGNORED
+    fi
+  :: ledger_entry_isFinal(state) -> answer = IGNORED
+  fi
+}
+
+#ifndef PORTER_WORLD
+active proctype ledger_entry_world() {
+  byte state = ledger_entry_initial;
+  byte event = 0;
+  byte answer = 0;
+  do
+  :: !ledger_entry_isFinal(state) ->
+    atomic {
+      if
+      :: event = ledger_entry_on_commit
+      :: event = ledger_entry_on_quarantine
+      :: event = ledger_entry_on_repair
+      :: event = ledger_entry_on_present
+      :: event = ledger_entry_on_upgrade
+      :: event = ledger_entry_on_read
+      :: event = ledger_entry_on_withdraw
+      :: event = ledger_entry_on_repeat
+      fi;
+      answer = 0;
+      ledger_entry_step(state, event, answer);
+      assert(answer != 0); /* answered */
+      event = 0
+    }
+  :: ledger_entry_isFinal(state) -> break
+  od;
+  skip
+}
+#endif

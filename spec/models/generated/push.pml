@@ -1,0 +1,1759 @@
+/* Generated from spec/machines/push.scxml by porter-machines. Do not change by hand.
+ *
+ * Included in a model: define PORTER_WORLD and push_does(effect), a statement, before the #include.
+ * Alone: every state is offered every event, and must answer. */
+
+#define push_state_received 0
+#define push_state_deciding 1
+#define push_state_openingStore 2
+#define push_state_decoding 3
+#define push_state_verifying 4
+#define push_state_claiming 5
+#define push_state_fetching 6
+#define push_state_committing 7
+#define push_state_acknowledging 8
+#define push_state_presenting 9
+#define push_state_quiescingPresented 10
+#define push_state_quiescingNothingNew 11
+#define push_state_quiescingYielded 12
+#define push_state_quiescingVerified 13
+#define push_state_quiescingOffline 14
+#define push_state_quiescingUnknown 15
+#define push_state_quiescingQuarantined 16
+#define push_state_quiescingFailed 17
+#define push_state_presented 18
+#define push_state_nothingNew 19
+#define push_state_yielded 20
+#define push_state_verified 21
+#define push_state_locked 22
+#define push_state_offline 23
+#define push_state_expired 24
+#define push_state_unknown 25
+#define push_state_quarantined 26
+#define push_state_stopped 27
+#define push_state_wrongSchema 28
+#define push_state_failed 29
+
+#define push_on_payloadMessage 0
+#define push_on_payloadVerification 1
+#define push_on_payloadWake 2
+#define push_on_payloadUnknown 3
+#define push_on_appRunning 4
+#define push_on_appInactive 5
+#define push_on_appStopped 6
+#define push_on_storeOpened 7
+#define push_on_storeLocked 8
+#define push_on_storeWrongSchema 9
+#define push_on_storeBusy 10
+#define push_on_storeFailed 11
+#define push_on_decodedMessage 12
+#define push_on_decodedVerification 13
+#define push_on_decodedRepeat 14
+#define push_on_decodedUnknown 15
+#define push_on_decodedUndecryptable 16
+#define push_on_verified 17
+#define push_on_verifyFailed 18
+#define push_on_claimGranted 19
+#define push_on_claimBusy 20
+#define push_on_claimNoneLeft 21
+#define push_on_fetchMessage 22
+#define push_on_fetchEmpty 23
+#define push_on_fetchOffline 24
+#define push_on_fetchDenied 25
+#define push_on_commitDone 26
+#define push_on_commitRepeat 27
+#define push_on_commitQuarantined 28
+#define push_on_commitStale 29
+#define push_on_commitFailed 30
+#define push_on_acknowledged 31
+#define push_on_acknowledgedEnough 32
+#define push_on_acknowledgeFailed 33
+#define push_on_contentShow 34
+#define push_on_contentNothing 35
+#define push_on_contentYielded 36
+#define push_on_contentOffline 37
+#define push_on_contentUnknown 38
+#define push_on_contentQuarantined 39
+#define push_on_quiescent 40
+#define push_on_expire 41
+
+#define push_do_readAppPhase 0
+#define push_do_openStore 1
+#define push_do_decodePayload 2
+#define push_do_quarantinePayload 3
+#define push_do_verifyToken 4
+#define push_do_claimNext 5
+#define push_do_releaseClaim 6
+#define push_do_fetchMessage 7
+#define push_do_commitMessage 8
+#define push_do_discardWork 9
+#define push_do_acknowledge 10
+#define push_do_noteYielded 11
+#define push_do_noteOffline 12
+#define push_do_noteUnknown 13
+#define push_do_composeContent 14
+#define push_do_recordPresented 15
+#define push_do_composeBest 16
+#define push_do_cancelWork 17
+#define push_do_closeStore 18
+#define push_do_closeStoreNow 19
+#define push_do_answer 20
+
+#ifndef PORTER_ANSWERS
+#define PORTER_ANSWERS
+#define MOVED 1
+#define STAYED 2
+#define IGNORED 3
+#define REFUSED 4
+#endif
+
+#define push_initial push_state_received
+#define push_isFinal(s) ((s) == push_state_presented || (s) == push_state_nothingNew || (s) == push_state_yielded || (s) == push_state_verified || (s) == push_state_locked || (s) == push_state_offline || (s) == push_state_expired || (s) == push_state_unknown || (s) == push_state_quarantined || (s) == push_state_stopped || (s) == push_state_wrongSchema || (s) == push_state_failed)
+
+#ifndef PORTER_WORLD
+byte push_times_answer = 0;
+inline push_does(effect) {
+  if
+  :: effect == push_do_answer ->
+     assert(push_times_answer == 0); /* once */
+     push_times_answer++
+  :: else -> skip
+  fi
+}
+#endif
+
+inline push_step(state, event, answer) {
+  if
+  :: state == push_state_received ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = MOVED; state = push_state_deciding; push_does(push_do_readAppPhase)
+    :: event == push_on_payloadVerification ->
+       answer = MOVED; state = push_state_deciding; push_does(push_do_readAppPhase)
+    :: event == push_on_payloadWake ->
+       answer = MOVED; state = push_state_deciding; push_does(push_do_readAppPhase)
+    :: event == push_on_payloadUnknown ->
+       answer = MOVED; state = push_state_unknown; push_does(push_do_answer)
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = IGNORED
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = IGNORED
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_expired; push_does(push_do_answer)
+    fi
+  :: state == push_state_deciding ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = MOVED; state = push_state_yielded; push_does(push_do_answer)
+    :: event == push_on_appInactive ->
+       answer = MOVED; state = push_state_openingStore; push_does(push_do_openStore)
+    :: event == push_on_appStopped ->
+       answer = MOVED; state = push_state_stopped; push_does(push_do_answer)
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = IGNORED
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = IGNORED
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_expired; push_does(push_do_answer)
+    fi
+  :: state == push_state_openingStore ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = MOVED; state = push_state_decoding; push_does(push_do_decodePayload)
+    :: event == push_on_storeLocked ->
+       answer = MOVED; state = push_state_locked; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_storeWrongSchema ->
+       answer = MOVED; state = push_state_wrongSchema; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_storeBusy ->
+       answer = MOVED; state = push_state_yielded; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_storeFailed ->
+       answer = MOVED; state = push_state_failed; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = IGNORED
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_expired; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_decoding ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+    :: event == push_on_decodedMessage ->
+       answer = MOVED; state = push_state_claiming; push_does(push_do_claimNext)
+    :: event == push_on_decodedVerification ->
+       answer = MOVED; state = push_state_verifying; push_does(push_do_verifyToken)
+    :: event == push_on_decodedRepeat ->
+       answer = MOVED; state = push_state_presenting; push_does(push_do_composeContent)
+    :: event == push_on_decodedUnknown ->
+       answer = MOVED; state = push_state_quiescingUnknown; push_does(push_do_closeStore)
+    :: event == push_on_decodedUndecryptable ->
+       answer = MOVED; state = push_state_quiescingQuarantined; push_does(push_do_quarantinePayload); push_does(push_do_closeStore)
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = IGNORED
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_verifying ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = MOVED; state = push_state_quiescingVerified; push_does(push_do_closeStore)
+    :: event == push_on_verifyFailed ->
+       answer = MOVED; state = push_state_quiescingOffline; push_does(push_do_closeStore)
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = IGNORED
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_claiming ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = MOVED; state = push_state_fetching; push_does(push_do_fetchMessage)
+    :: event == push_on_claimBusy ->
+       answer = STAYED; push_does(push_do_noteYielded); push_does(push_do_claimNext)
+    :: event == push_on_claimNoneLeft ->
+       answer = MOVED; state = push_state_presenting; push_does(push_do_composeContent)
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = IGNORED
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_fetching ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = MOVED; state = push_state_committing; push_does(push_do_commitMessage)
+    :: event == push_on_fetchEmpty ->
+       answer = MOVED; state = push_state_claiming; push_does(push_do_releaseClaim); push_does(push_do_claimNext)
+    :: event == push_on_fetchOffline ->
+       answer = MOVED; state = push_state_claiming; push_does(push_do_noteOffline); push_does(push_do_releaseClaim); push_does(push_do_claimNext)
+    :: event == push_on_fetchDenied ->
+       answer = MOVED; state = push_state_claiming; push_does(push_do_noteUnknown); push_does(push_do_releaseClaim); push_does(push_do_claimNext)
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = IGNORED
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_committing ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = MOVED; state = push_state_acknowledging; push_does(push_do_acknowledge)
+    :: event == push_on_commitRepeat ->
+       answer = MOVED; state = push_state_acknowledging; push_does(push_do_acknowledge)
+    :: event == push_on_commitQuarantined ->
+       answer = MOVED; state = push_state_acknowledging; push_does(push_do_acknowledge)
+    :: event == push_on_commitStale ->
+       answer = MOVED; state = push_state_claiming; push_does(push_do_discardWork); push_does(push_do_noteYielded); push_does(push_do_claimNext)
+    :: event == push_on_commitFailed ->
+       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = IGNORED
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_acknowledging ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = MOVED; state = push_state_fetching; push_does(push_do_fetchMessage)
+    :: event == push_on_acknowledgedEnough ->
+       answer = MOVED; state = push_state_claiming; push_does(push_do_releaseClaim); push_does(push_do_claimNext)
+    :: event == push_on_acknowledgeFailed ->
+       answer = MOVED; state = push_state_claiming; push_does(push_do_noteOffline); push_does(push_do_releaseClaim); push_does(push_do_claimNext)
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = IGNORED
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_presenting ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = MOVED; state = push_state_quiescingPresented; push_does(push_do_recordPresented); push_does(push_do_closeStore)
+    :: event == push_on_contentNothing ->
+       answer = MOVED; state = push_state_quiescingNothingNew; push_does(push_do_closeStore)
+    :: event == push_on_contentYielded ->
+       answer = MOVED; state = push_state_quiescingYielded; push_does(push_do_closeStore)
+    :: event == push_on_contentOffline ->
+       answer = MOVED; state = push_state_quiescingOffline; push_does(push_do_closeStore)
+    :: event == push_on_contentUnknown ->
+       answer = MOVED; state = push_state_quiescingUnknown; push_does(push_do_closeStore)
+    :: event == push_on_contentQuarantined ->
+       answer = MOVED; state = push_state_quiescingQuarantined; push_does(push_do_closeStore)
+    :: event == push_on_quiescent ->
+       answer = IGNORED
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_quiescingPresented ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = IGNORED
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = MOVED; state = push_state_presented; push_does(push_do_answer)
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_presented; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_quiescingNothingNew ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = IGNORED
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = MOVED; state = push_state_nothingNew; push_does(push_do_answer)
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_nothingNew; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_quiescingYielded ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = IGNORED
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = MOVED; state = push_state_yielded; push_does(push_do_answer)
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_yielded; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_quiescingVerified ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = IGNORED
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = MOVED; state = push_state_verified; push_does(push_do_answer)
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_verified; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_quiescingOffline ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = IGNORED
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = MOVED; state = push_state_offline; push_does(push_do_answer)
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_offline; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_quiescingUnknown ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = IGNORED
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = MOVED; state = push_state_unknown; push_does(push_do_answer)
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_unknown; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_quiescingQuarantined ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = IGNORED
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = MOVED; state = push_state_quarantined; push_does(push_do_answer)
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_quarantined; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: state == push_state_quiescingFailed ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = IGNORED
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verified ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgedEnough ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_contentShow ->
+       answer = IGNORED
+    :: event == push_on_contentNothing ->
+       answer = IGNORED
+    :: event == push_on_contentYielded ->
+       answer = IGNORED
+    :: event == push_on_contentOffline ->
+       answer = IGNORED
+    :: event == push_on_contentUnknown ->
+       answer = IGNORED
+    :: event == push_on_contentQuarantined ->
+       answer = IGNORED
+    :: event == push_on_quiescent ->
+       answer = MOVED; state = push_state_failed; push_does(push_do_answer)
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_failed; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    fi
+  :: push_isFinal(state) -> answer = IGNORED
+  fi
+}
+
+#ifndef PORTER_WORLD
+active proctype push_world() {
+  byte state = push_initial;
+  byte event = 0;
+  byte answer = 0;
+  do
+  :: !push_isFinal(state) ->
+    atomic {
+      if
+      :: event = push_on_payloadMessage
+      :: event = push_on_payloadVerification
+      :: event = push_on_payloadWake
+      :: event = push_on_payloadUnknown
+      :: event = push_on_appRunning
+      :: event = push_on_appInactive
+      :: event = push_on_appStopped
+      :: event = push_on_storeOpened
+      :: event = push_on_storeLocked
+      :: event = push_on_storeWrongSchema
+      :: event = push_on_storeBusy
+      :: event = push_on_storeFailed
+      :: event = push_on_decodedMessage
+      :: event = push_on_decodedVerification
+      :: event = push_on_decodedRepeat
+      :: event = push_on_decodedUnknown
+      :: event = push_on_decodedUndecryptable
+      :: event = push_on_verified
+      :: event = push_on_verifyFailed
+      :: event = push_on_claimGranted
+      :: event = push_on_claimBusy
+      :: event = push_on_claimNoneLeft
+      :: event = push_on_fetchMessage
+      :: event = push_on_fetchEmpty
+      :: event = push_on_fetchOffline
+      :: event = push_on_fetchDenied
+      :: event = push_on_commitDone
+      :: event = push_on_commitRepeat
+      :: event = push_on_commitQuarantined
+      :: event = push_on_commitStale
+      :: event = push_on_commitFailed
+      :: event = push_on_acknowledged
+      :: event = push_on_acknowledgedEnough
+      :: event = push_on_acknowledgeFailed
+      :: event = push_on_contentShow
+      :: event = push_on_contentNothing
+      :: event = push_on_contentYielded
+      :: event = push_on_contentOffline
+      :: event = push_on_contentUnknown
+      :: event = push_on_contentQuarantined
+      :: event = push_on_quiescent
+      :: event = push_on_expire
+      fi;
+      answer = 0;
+      push_step(state, event, answer);
+      assert(answer != 0); /* answered */
+      event = 0
+    }
+  :: push_isFinal(state) -> break
+  od;
+  assert(push_times_answer == 1); /* not left out */
+  skip
+}
+#endif

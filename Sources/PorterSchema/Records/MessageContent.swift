@@ -61,18 +61,20 @@ package enum MessageContent: Hashable, Sendable {
     let image = json["image"]?.stringValue
     let duration = json["duration"]?.integerValue
     switch tag {
-    case "link": return isLinkPreview(json["preview"]).map { .link(text: text, preview: $0) }
+    case "link": return linkPreview(json["preview"]).map { .link(text: text, preview: $0) }
     case "image": return image.map { .image(text: text, image: $0) }
     case "video":
       guard let image, let duration else { return nil }
       return .video(text: text, image: image, duration: duration)
     case "voice": return duration.map { .voice(text: text, duration: $0) }
-    case "report": return (json["reason"]?.stringValue).flatMap(ReportReason.init).map { .report(text: text, reason: $0) }
+    case "report":
+      let reason = (json["reason"]?.stringValue).flatMap(ReportReason.init)
+      return reason.map { .report(text: text, reason: $0) }
     default: return nil
     }
   }
 
-  private static func isLinkPreview(_ preview: JSONValue?) -> JSONValue? {
+  private static func linkPreview(_ preview: JSONValue?) -> JSONValue? {
     guard let preview, ["uri", "title", "description", "image"].allSatisfy({ preview[$0]?.stringValue != nil }) else {
       return nil
     }

@@ -96,7 +96,8 @@ package struct NotifiedConnection: Hashable, Sendable {
   package var expected: NotificationMessage?
 
   package init(
-    user: UserRecord, agentConnectionID: String, queueID: Int64, entity: ConnectionEntity, expected: NotificationMessage?
+    user: UserRecord, agentConnectionID: String, queueID: Int64, entity: ConnectionEntity,
+    expected: NotificationMessage?
   ) {
     self.user = user
     self.agentConnectionID = agentConnectionID

@@ -20,6 +20,17 @@ package struct Preferences: Hashable, Sendable {
     self.timedMessagesSeconds = timedMessagesSeconds
   }
 
+  /// Ignores features and values it does not know. Nil if it is no object.
+  package init?(json: JSONValue) {
+    guard case .object = json else { return nil }
+    self.init()
+    for feature in Feature.allCases {
+      allowed[feature] = (json[feature.rawValue]?["allow"]?.stringValue).flatMap(FeatureAllowed.init)
+    }
+    guard allowed[.timedMessages] != nil else { return }
+    timedMessagesSeconds = json[Feature.timedMessages.rawValue]?["ttl"]?.integerValue
+  }
+
   /// What this library does not carry, it does not offer, so that a host can grey it out.
   package static func byDefault(_ feature: Feature) -> FeatureAllowed { .no }
 

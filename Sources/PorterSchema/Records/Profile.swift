@@ -8,16 +8,34 @@ package struct Profile: Hashable, Sendable {
   /// A `data:` URL.
   package var image: String?
   package var preferences: Preferences?
+  package var peerType: PeerType?
+
+  package enum PeerType: String, Hashable, Sendable, CaseIterable {
+    case human, bot
+  }
 
   package init(
     displayName: String, fullName: String = "", shortDescription: String? = nil, image: String? = nil,
-    preferences: Preferences? = nil
+    preferences: Preferences? = nil, peerType: PeerType? = nil
   ) {
     self.displayName = displayName
     self.fullName = fullName
     self.shortDescription = shortDescription
     self.image = image
     self.preferences = preferences
+    self.peerType = peerType
+  }
+
+  /// Members it does not know are ignored, so that a newer contact's profile still reads. Nil without a display name.
+  package init?(json: JSONValue) {
+    guard let displayName = json["displayName"]?.stringValue else { return nil }
+    self.init(
+      displayName: displayName,
+      fullName: json["fullName"]?.stringValue ?? "",
+      shortDescription: json["shortDescr"]?.stringValue,
+      image: json["image"]?.stringValue,
+      preferences: json["preferences"].flatMap(Preferences.init(json:)),
+      peerType: (json["peerType"]?.stringValue).flatMap(PeerType.init))
   }
 
   package var json: JSONValue { .object(JSONObject(members)) }
@@ -27,6 +45,7 @@ package struct Profile: Hashable, Sendable {
     if let shortDescription { members.append(("shortDescr", .string(shortDescription))) }
     if let image { members.append(("image", .string(image))) }
     if let preferences { members.append(("preferences", preferences.json)) }
+    if let peerType { members.append(("peerType", .string(peerType.rawValue))) }
     return members
   }
 }

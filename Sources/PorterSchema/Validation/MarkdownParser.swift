@@ -1,6 +1,6 @@
-/// Reads the marks of message texts: `*bold*`, `_italic_`, `~strike~`, `` `snippet` ``, `#secret#`, `!1 red!`, `!- small!`, web
-/// addresses and `@mentions`. A mark counts at the start of a word only, and if no space follows it or precedes the closing one;
-/// marks do not nest.
+/// Reads the marks of message texts: `*bold*` or `**bold**`, `_italic_`, `~strike~`, `` `snippet` ``, `#secret#`, `!1 red!`,
+/// `!- small!`, web addresses and `@mentions`. A mark counts at the start of a word only, and if no space follows it or precedes
+/// the closing one; marks do not nest.
 struct MarkdownParser {
   private let bytes: [UInt8]
   private var position = 0
@@ -8,6 +8,7 @@ struct MarkdownParser {
   private var plainStart = 0
   /// Marks that are known not to occur in the rest of the text, so that a text of opening marks is not searched again and again.
   private var exhausted = Set<UInt8>()
+  private var hasNoMoreDoubles = false
 
   init(_ text: String) { bytes = Array(text.utf8) }
 
@@ -45,7 +46,7 @@ struct MarkdownParser {
 
   private mutating func formatted() -> (FormattedText, end: Int)? {
     switch bytes[position] {
-    case UInt8(ascii: "*"): return enclosed(.bold)
+    case UInt8(ascii: "*"): return bold()
     case UInt8(ascii: "_"): return enclosed(.italic)
     case UInt8(ascii: "~"): return enclosed(.strikeThrough)
     case UInt8(ascii: "`"): return enclosed(.snippet)
@@ -73,6 +74,24 @@ struct MarkdownParser {
     let start = position + 1
     guard let end = closing(bytes[position], from: start), isTight(start, end) else { return nil }
     return (FormattedText(format, text(start, end)), end + 1)
+  }
+
+  /// A text that opens with two marks has to close with two.
+  private mutating func bold() -> (FormattedText, end: Int)? {
+    let start = position + 2
+    guard start <= bytes.count, bytes[position + 1] == bytes[position] else { return enclosed(.bold) }
+    guard let end = doubleClosing(from: start), isTight(start, end) else { return nil }
+    return (FormattedText(.bold, text(start, end)), end + 2)
+  }
+
+  private mutating func doubleClosing(from start: Int) -> Int? {
+    var search = start
+    while !hasNoMoreDoubles, let mark = closing(UInt8(ascii: "*"), from: search), mark + 1 < bytes.count {
+      if bytes[mark + 1] == bytes[mark] { return mark }
+      search = mark + 1
+    }
+    hasNoMoreDoubles = true
+    return nil
   }
 
   /// Several marks on each side are one: `##secret##`. What is too many on one side belongs to the secret, never to what is shown.
@@ -115,15 +134,17 @@ struct MarkdownParser {
       guard let end = closing(quote, from: start + 1), isTight(start + 1, end) else { return nil }
       return (FormattedText(.mention(text(start + 1, end)), text(position, end + 1)), end + 1)
     }
-    let end = withoutTrailingPunctuation(start, endOfWord(start))
+    let end = withoutTrailing(Self.sentenceMarks, start, endOfWord(start))
     guard end > start, bytes[start] != UInt8(ascii: "@") else { return nil }
     return (FormattedText(.mention(text(start, end)), text(position, end)), end)
   }
 
   private func address() -> (FormattedText, end: Int)? {
-    let end = withoutTrailingPunctuation(position, endOfWord(position))
-    let word = bytes[position..<end]
-    for scheme in ["https://", "http://"] where word.count > scheme.utf8.count {
+    let word = bytes[position..<endOfWord(position)]
+    // A bracket that is closed inside belongs to the address, one that was opened before it does not.
+    let marks = word.contains(UInt8(ascii: "(")) ? Self.addressMarks : Self.addressMarks.union([UInt8(ascii: ")")])
+    let end = withoutTrailing(marks, position, word.endIndex)
+    for scheme in ["https://", "http://"] where end - position > scheme.utf8.count {
       // Setting bit 5 makes ASCII letters small and leaves `:` and `/` as they are.
       if zip(word, scheme.utf8).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) {
         return (FormattedText(.uri, text(position, end)), end)
@@ -133,11 +154,12 @@ struct MarkdownParser {
   }
 
   /// A sentence's full stop after an address is not part of it.
-  private func withoutTrailingPunctuation(_ start: Int, _ end: Int) -> Int {
+  private func withoutTrailing(_ marks: Set<UInt8>, _ start: Int, _ end: Int) -> Int {
     var end = end
-    while end > start, Self.punctuation.contains(bytes[end - 1]) { end -= 1 }
+    while end > start, marks.contains(bytes[end - 1]) { end -= 1 }
     return end
   }
 
-  private static let punctuation = Set(".,;:!?)'\"".utf8)
+  private static let addressMarks = Set(".,;:?'\"".utf8)
+  private static let sentenceMarks = Set(".,;:!?)'\"".utf8)
 }

@@ -1,0 +1,129 @@
+import PorterJSON
+import PorterPlatform
+
+extension Command {
+  static let chatRules: [Rule] = [
+    Rule("/_get chats") { (cursor) throws(ChatError) in
+      let user = try cursor.spaceAndNumber("a profile's id")
+      let pending = try cursor.onOffOption("pcc") ?? false
+      let page = try listPage(&cursor)
+      let query = cursor.isAtEnd ? .all : try ChatListQuery(json: try cursor.spaceAndJSON("a query"), at: cursor)
+      return .getChats(user: user, pendingConnections: pending, page, query)
+    },
+    Rule("/_get chat") { (cursor) throws(ChatError) in
+      let chat = try cursor.chatReference()
+      if cursor.skip(" content=") { throw .nightporter(.notSupported("messages by kind")) }
+      let page = try chatPage(&cursor)
+      return .getChat(chat, page, search: cursor.skip(" search=") ? cursor.rest() : nil)
+    },
+    Rule("/_read chat items") { (cursor) throws(ChatError) in
+      let chat = try cursor.chatReference()
+      try cursor.expectSpace(before: "messages' ids")
+      return .readItems(chat, try cursor.numbers("a message's id"))
+    },
+    Rule("/_read chat") { (cursor) throws(ChatError) in .readChat(try cursor.chatReference()) },
+    Rule("/_read user") { (cursor) throws(ChatError) in .readUser(try cursor.spaceAndNumber("a profile's id")) },
+    Rule("/_unread chat") { (cursor) throws(ChatError) in
+      let chat = try cursor.chatReference()
+      try cursor.expectSpace(before: "on or off")
+      return .markUnread(chat, try cursor.onOff())
+    },
+    Rule("/_settings") { (cursor) throws(ChatError) in
+      let chat = try cursor.chatReference()
+      let object = try cursor.spaceAndJSON("settings")
+      guard let filter = (object["enableNtfs"]?.stringValue).flatMap(NotificationFilter.init),
+        let favorite = object["favorite"]?.boolValue
+      else { throw cursor.failure("enableNtfs (none, all or mentions) and favorite") }
+      let settings = ChatSettings(
+        notifications: filter, sendsReceipts: object["sendRcpts"]?.boolValue, isFavorite: favorite)
+      return .setChatSettings(chat, settings)
+    },
+    Rule("/_send") { (cursor) throws(ChatError) in
+      let chat = try cursor.chatReference()
+      if try cursor.onOffOption("live") ?? false { throw .nightporter(.notSupported("live messages")) }
+      if cursor.skip(" ttl=") { throw .nightporter(.notSupported("disappearing messages")) }
+      if try cursor.onOffOption("sign") ?? false { throw .nightporter(.notSupported("signed messages")) }
+      if cursor.skip(" text ") {
+        return .send(chat, [ComposedMessage(.text(try cursor.nonEmptyRest("a text")))])
+      }
+      guard cursor.skip(" json ") else { throw cursor.failure("json and messages, or text and a text") }
+      return .send(chat, try composedMessages(&cursor))
+    },
+    Rule("/_delete item", absent: "deleting messages"),
+    Rule("/_delete member item", absent: "groups"),
+    Rule("/_delete link", absent: "groups"),
+    Rule("/_delete") { (cursor) throws(ChatError) in
+      let chat = try cursor.chatReference()
+      let mode = ChatDeletion.allCases.first { cursor.skipWord(" \($0.rawValue)") } ?? .full
+      return .deleteChat(chat, mode, notifies: try cursor.onOffOption("notify") ?? true)
+    },
+    Rule("/_call get", .getCalls),
+  ]
+
+  /// `@name text`, after the `@`.
+  static func sendByName(_ cursor: inout CommandCursor) throws(ChatError) -> Command {
+    let name = try cursor.name("a contact's name")
+    guard cursor.skip(" ") else { throw cursor.failure("a space and a text") }
+    return .sendByName(name, ComposedMessage(.text(try cursor.nonEmptyRest("a text"))))
+  }
+
+  private static func listPage(_ cursor: inout CommandCursor) throws(ChatError) -> ChatListPage {
+    let isAfter = cursor.skip(" after=")
+    if isAfter || cursor.skip(" before=") {
+      let start = cursor
+      guard let time = WallTime(iso8601: try cursor.word("a timestamp")) else { throw start.failure("a timestamp") }
+      let count = try count(&cursor)
+      return isAfter ? .after(time, count: count) : .before(time, count: count)
+    }
+    return .last(cursor.skip(" count=") ? try cursor.number("a count") : defaultListCount)
+  }
+
+  private static let defaultListCount: Int64 = 5_000
+
+  private static func count(_ cursor: inout CommandCursor) throws(ChatError) -> Int64 {
+    guard cursor.skip(" count=") else { throw cursor.failure("a space and count=") }
+    return try cursor.number("a count")
+  }
+
+  private static func chatPage(_ cursor: inout CommandCursor) throws(ChatError) -> ChatPage {
+    if cursor.skip(" count=") { return .last(try cursor.number("a count")) }
+    if cursor.skip(" initial=") { return .initial(try cursor.number("a count")) }
+    let what = "a message's id"
+    if cursor.skip(" after=") { return .after(try cursor.number(what), count: try count(&cursor)) }
+    if cursor.skip(" before=") { return .before(try cursor.number(what), count: try count(&cursor)) }
+    if cursor.skip(" around=") { return .around(try cursor.number(what), count: try count(&cursor)) }
+    throw cursor.failure("count=, after=, before=, around= or initial=")
+  }
+
+  private static func composedMessages(_ cursor: inout CommandCursor) throws(ChatError) -> [ComposedMessage] {
+    let value = try cursor.json("messages")
+    // One message may come without the brackets.
+    let elements = value.arrayValue ?? [value]
+    guard !elements.isEmpty else { throw cursor.failure("one message at least") }
+    var messages: [ComposedMessage] = []
+    for element in elements { messages.append(try ComposedMessage(json: element, at: cursor)) }
+    return messages
+  }
+}
+
+extension ComposedMessage {
+  fileprivate init(json: JSONValue, at cursor: CommandCursor) throws(ChatError) {
+    if let file = json["fileSource"], file != .null { throw .nightporter(.notSupported("files")) }
+    guard let content = json["msgContent"].flatMap(MessageContent.init(json:)) else {
+      throw cursor.failure("msgContent with type and text")
+    }
+    self.init(content, quotedItemID: json["quotedItemId"]?.integerValue)
+  }
+}
+
+extension ChatListQuery {
+  fileprivate init(json: JSONValue, at cursor: CommandCursor) throws(ChatError) {
+    switch json["type"]?.stringValue {
+    case "filters":
+      self = .filters(
+        favorite: json["favorite"]?.boolValue ?? false, unread: json["unread"]?.boolValue ?? false)
+    case "search": self = .search(json["search"]?.stringValue ?? "")
+    default: throw cursor.failure("a query of type filters or search")
+    }
+  }
+}

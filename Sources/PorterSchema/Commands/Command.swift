@@ -1,0 +1,166 @@
+import PorterJSON
+import PorterPlatform
+
+/// What a host asks for with `chat_send_cmd`. `spec/protocol/commands.md` has the grammar and the answers.
+package enum Command: Hashable, Sendable {
+  // Profiles.
+  case showActiveUser
+  /// Without a profile, the engine makes one.
+  case createUser(Profile?)
+  case listUsers
+  case setActiveUser(Int64, password: SecretText?)
+  case hideUser(Int64, password: SecretText)
+  case unhideUser(Int64, password: SecretText)
+  case muteUser(Int64)
+  case unmuteUser(Int64)
+  case deleteUser(Int64, deletesMailboxes: Bool, password: SecretText?)
+  case updateProfile(Int64, Profile)
+
+  // Life of the controller.
+  case startChat(mainApp: Bool, sendsFiles: Bool)
+  case stopChat
+  case checkRunning
+  case activateChat(restores: Bool)
+  /// Zero means at once, and without the event.
+  case suspendChat(Span)
+  case setPhase(HostPhase)
+  case resubscribeAll
+  case setFilePaths(FilePaths)
+  case encryptFiles(Bool)
+  case setNetwork(NetworkSettings)
+  /// What the host knows of the network; nothing here depends on it.
+  case setNetworkInformation
+  case deleteStorage
+  case encryptStorage(currentKey: SecretText, newKey: SecretText)
+
+  // Push notifications.
+  case getToken
+  case registerToken(DeviceToken, NotificationMode)
+  case verifyToken(DeviceToken, nonce: [UInt8], code: [UInt8])
+  case checkToken(DeviceToken)
+  case deleteToken(DeviceToken)
+  case notifiedConnections(nonce: [UInt8], sealed: [UInt8])
+  case connectionMessages([ConnectionMessageRequest])
+  case testNotificationServer(ServerAddress)
+
+  // Conversations.
+  case getChats(user: Int64, pendingConnections: Bool, ChatListPage, ChatListQuery)
+  case getChat(ChatReference, ChatPage, search: String?)
+  case readChat(ChatReference)
+  case readItems(ChatReference, [Int64])
+  case readUser(Int64)
+  case markUnread(ChatReference, Bool)
+  case setChatSettings(ChatReference, ChatSettings)
+  case send(ChatReference, [ComposedMessage])
+  /// To the active user's contact of that name.
+  case sendByName(String, ComposedMessage)
+  case deleteChat(ChatReference, ChatDeletion, notifies: Bool)
+
+  // Contacts.
+  case addContact(user: UserSelection)
+  case connect(user: UserSelection, link: SecretText)
+  case connectionPlan(user: Int64, link: SecretText)
+  case listContacts(UserSelection)
+  case setContactAlias(Int64, String)
+  case setConnectionAlias(Int64, String)
+  /// There are no addresses here; the answer says so in the way that hosts expect.
+  case showAddress(UserSelection)
+
+  /// There are no calls here; the answer is an empty list.
+  case getCalls
+}
+
+/// Which profile a command is about.
+package enum UserSelection: Hashable, Sendable {
+  case active
+  case id(Int64)
+}
+
+package enum HostPhase: String, Hashable, Sendable, CaseIterable {
+  case active, background, suspended
+}
+
+/// A conversation, as commands name it.
+package enum ChatReference: Hashable, Sendable {
+  case contact(Int64)
+  case pendingConnection(Int64)
+  case group(Int64)
+  case noteFolder(Int64)
+}
+
+/// Where a host keeps files; none are kept yet, so the engine only remembers them.
+package struct FilePaths: Hashable, Sendable {
+  package var files: String
+  package var temporary: String
+  package var assets: String
+
+  package init(files: String, temporary: String, assets: String) {
+    self.files = files
+    self.temporary = temporary
+    self.assets = assets
+  }
+}
+
+/// What `/_network` sets. An absent member changes nothing.
+package struct NetworkSettings: Hashable, Sendable {
+  package var relay: RelayAddress?
+  package var notificationServer: ServerAddress?
+
+  package init(relay: RelayAddress? = nil, notificationServer: ServerAddress? = nil) {
+    self.relay = relay
+    self.notificationServer = notificationServer
+  }
+}
+
+/// Which conversations of a list.
+package enum ChatListPage: Hashable, Sendable {
+  case last(Int64)
+  case after(WallTime, count: Int64)
+  case before(WallTime, count: Int64)
+}
+
+package enum ChatListQuery: Hashable, Sendable {
+  /// Both may be asked for; then a conversation that is either comes.
+  case filters(favorite: Bool, unread: Bool)
+  case search(String)
+
+  package static let all = ChatListQuery.filters(favorite: false, unread: false)
+}
+
+/// Which messages of a conversation.
+package enum ChatPage: Hashable, Sendable {
+  case last(Int64)
+  case after(Int64, count: Int64)
+  case before(Int64, count: Int64)
+  case around(Int64, count: Int64)
+  /// Around the first message not read.
+  case initial(Int64)
+}
+
+package struct ComposedMessage: Hashable, Sendable {
+  package var content: MessageContent
+  package var quotedItemID: Int64?
+
+  package init(_ content: MessageContent, quotedItemID: Int64? = nil) {
+    self.content = content
+    self.quotedItemID = quotedItemID
+  }
+}
+
+/// What of a conversation goes.
+package enum ChatDeletion: String, Hashable, Sendable, CaseIterable {
+  case full, entity, messages
+}
+
+/// Asks for the message that a push spoke of.
+package struct ConnectionMessageRequest: Hashable, Sendable {
+  package var agentConnectionID: String
+  package var queueID: Int64
+  package var timestamp: WallTime
+
+  package init(agentConnectionID: String, queueID: Int64, timestamp: WallTime) {
+    self.agentConnectionID = agentConnectionID
+    self.queueID = queueID
+    self.timestamp = timestamp
+  }
+}

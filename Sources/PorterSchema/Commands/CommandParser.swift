@@ -1,0 +1,83 @@
+import PorterJSON
+
+extension Command {
+  /// The longest command taken, in bytes. A message holds 16 KB, several may be sent at once, and JSON writes some bytes as six.
+  package static let maximumBytes = 262_144
+
+  /// Reads a command. Spaces and line ends after it are ignored. Refuses with `ChatError`, whose text says where and what was expected, and never
+  /// quotes the command, since it may hold a password or a link.
+  package init(parsing text: String) throws(ChatError) {
+    var bytes = Array(text.utf8)
+    guard bytes.count <= Self.maximumBytes else {
+      throw .nightporter(.commandTooLarge(bytes: bytes.count, limit: Self.maximumBytes))
+    }
+    while let last = bytes.last, last == 0x20 || (0x09...0x0d).contains(last) { bytes.removeLast() }
+    var cursor = CommandCursor(bytes)
+    self = try Self.read(&cursor)
+    try cursor.expectEnd()
+  }
+
+  private static func read(_ cursor: inout CommandCursor) throws(ChatError) -> Command {
+    if cursor.skip("@") { return try sendByName(&cursor) }
+    for rule in grammar where cursor.skipWord(rule.words) { return try rule.read(&cursor) }
+    throw cursor.failure("a command")
+  }
+
+  struct Rule: Sendable {
+    let words: String
+    let read: @Sendable (inout CommandCursor) throws(ChatError) -> Command
+
+    init(_ words: String, _ read: @escaping @Sendable (inout CommandCursor) throws(ChatError) -> Command) {
+      self.words = words
+      self.read = read
+    }
+
+    /// A part of the interface that is known and absent.
+    init(_ words: String, absent what: NightporterError.StaticText) {
+      self.words = words
+      read = { (_: inout CommandCursor) throws(ChatError) in throw .nightporter(.notSupported(what)) }
+    }
+
+    /// A command without arguments.
+    init(_ words: String, _ command: Command) {
+      self.words = words
+      read = { (_: inout CommandCursor) throws(ChatError) in command }
+    }
+  }
+
+  /// Longer ones before those they begin with: the first that fits is taken, and answers for all errors after it.
+  private static let grammar: [Rule] =
+    userRules + lifecycleRules + notificationRules + chatRules + contactRules + absentRules
+
+  /// Told apart from typing errors, and last, since some are beginnings of what there is.
+  private static let absentRules: [Rule] = [
+    Rule("/_db export", absent: "archives"),
+    Rule("/_db import", absent: "archives"),
+    Rule("/_get item info", absent: "versions of messages"),
+    Rule("/_get items", absent: "messages of all conversations"),
+    Rule("/_get app settings", absent: "settings of apps"),
+    Rule("/_save app settings", absent: "settings of apps"),
+    Rule("/_update item", absent: "editing"),
+    Rule("/_reaction", absent: "reactions"),
+    Rule("/freceive", absent: "files"),
+    Rule("/fcancel", absent: "files"),
+    Rule("/_set_file_to_receive", absent: "files"),
+    Rule("/_call", absent: "calls"),
+    Rule("/_address", absent: "addresses"),
+    Rule("/_address_settings", absent: "addresses"),
+    Rule("/_profile_address", absent: "addresses"),
+    Rule("/_delete_address", absent: "addresses"),
+    Rule("/_accept member", absent: "groups"),
+    Rule("/_accept", absent: "addresses"),
+    Rule("/_reject", absent: "addresses"),
+    Rule("/_set prefs", absent: "preferences of contacts"),
+    Rule("/_set custom", absent: "custom data"),
+    Rule("/_set accept member contacts", absent: "groups"),
+  ] + groupCommands.map { Rule($0, absent: "groups") }
+
+  private static let groupCommands = [
+    "/_group", "/_groups", "/_group_profile", "/_public group", "/_get relays", "/_add relays", "/_relay allow", "/_add",
+    "/_join", "/_member", "/_members", "/_block", "/_remove", "/_leave", "/_create link",
+    "/_set link role", "/_get link",
+  ]
+}

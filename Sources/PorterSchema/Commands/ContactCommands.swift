@@ -1,0 +1,41 @@
+extension Command {
+  static let contactRules: [Rule] = [
+    Rule("/_connect plan") { (cursor) throws(ChatError) in
+      let user = try cursor.spaceAndNumber("a profile's id")
+      return .connectionPlan(user: user, link: SecretText(try cursor.spaceAndWord("a link")))
+    },
+    Rule("/_connect") { (cursor) throws(ChatError) in
+      try invitation(&cursor, .id(try cursor.spaceAndNumber("a profile's id")))
+    },
+    Rule("/connect") { (cursor) throws(ChatError) in try invitation(&cursor, .active) },
+    Rule("/c") { (cursor) throws(ChatError) in try invitation(&cursor, .active) },
+    Rule("/_contacts") { (cursor) throws(ChatError) in
+      .listContacts(.id(try cursor.spaceAndNumber("a profile's id")))
+    },
+    Rule("/contacts", .listContacts(.active)),
+    Rule("/_set alias") { (cursor) throws(ChatError) in
+      try cursor.expectSpace(before: "@id or :id")
+      if cursor.skip("@") { return .setContactAlias(try cursor.number("a contact's id"), alias(&cursor)) }
+      guard cursor.skip(":") else { throw cursor.failure("@id or :id") }
+      return .setConnectionAlias(try cursor.number("a connection's id"), alias(&cursor))
+    },
+    Rule("/_show_address") { (cursor) throws(ChatError) in
+      .showAddress(.id(try cursor.spaceAndNumber("a profile's id")))
+    },
+    Rule("/show_address", .showAddress(.active)),
+  ]
+
+  private static func alias(_ cursor: inout CommandCursor) -> String { cursor.skipSpace() ? cursor.rest() : "" }
+
+  /// With a link, takes the invitation up; without one, makes an invitation.
+  private static func invitation(
+    _ cursor: inout CommandCursor, _ user: UserSelection
+  ) throws(ChatError) -> Command {
+    if try cursor.onOffOption("incognito") ?? false { throw .nightporter(.notSupported("incognito profiles")) }
+    guard !cursor.isAtEnd else { return .addContact(user: user) }
+    let link = SecretText(try cursor.spaceAndWord("a link"))
+    // A short form of the same link may follow; the full one is enough.
+    if cursor.skipSpace() { _ = cursor.rest() }
+    return .connect(user: user, link: link)
+  }
+}

@@ -67,8 +67,12 @@ let package = Package(
     // Tests.
     .target(name: "PropertyTesting", path: "Tests/Support/PropertyTesting", swiftSettings: swift),
     .testTarget(name: "PropertyTestingTests", dependencies: ["PropertyTesting"], swiftSettings: swift),
-    .testTarget(name: "PorterPlatformTests", dependencies: ["PorterPlatform"], swiftSettings: swift),
-    .testTarget(name: "PorterJSONTests", dependencies: ["PorterJSON"], swiftSettings: swift),
+    .testTarget(
+      name: "PorterPlatformTests", dependencies: ["PorterPlatform", "PropertyTesting"], swiftSettings: swift),
+    .testTarget(name: "PorterJSONTests", dependencies: ["PorterJSON", "PropertyTesting"], swiftSettings: swift),
+    .testTarget(
+      name: "PorterSchemaTests", dependencies: ["PorterSchema", "PorterJSON", "PorterPlatform", "PropertyTesting"],
+      exclude: ["peers"], swiftSettings: swift),
     .testTarget(
       name: "PorterMachinesTests", dependencies: ["PorterMachines", "PorterMachineCompiler", "PropertyTesting"],
       swiftSettings: swift),
@@ -78,7 +82,10 @@ let package = Package(
     .testTarget(name: "PorterStoreTests", dependencies: ["PorterStore"], swiftSettings: swift),
     .testTarget(name: "PorterRelayTests", dependencies: ["PorterRelay"], swiftSettings: swift),
     .testTarget(name: "PorterPushTests", dependencies: ["PorterPush", "PropertyTesting"], swiftSettings: swift),
-    .testTarget(name: "PorterNotificationsTests", dependencies: ["PorterNotifications"], swiftSettings: swift),
+    .testTarget(
+      name: "PorterNotificationsTests",
+      dependencies: ["PorterNotifications", "PorterSchema", "PorterJSON", "PorterPlatform", "PropertyTesting"],
+      swiftSettings: swift),
     .testTarget(name: "PorterServerTests", dependencies: ["PorterServer"], swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6],

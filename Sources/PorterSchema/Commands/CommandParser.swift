@@ -1,11 +1,12 @@
 import PorterJSON
 
 extension Command {
-  /// The longest command taken, in bytes. A message holds 16 KB, several may be sent at once, and JSON writes some bytes as six.
+  /// The longest command taken, in bytes. A message holds 16 KB, several may be sent at once, and JSON writes some
+  /// bytes as six.
   package static let maximumBytes = 262_144
 
-  /// Reads a command. Spaces and line ends after it are ignored. Refuses with `ChatError`, whose text says where and what was expected, and never
-  /// quotes the command, since it may hold a password or a link.
+  /// Reads a command. Spaces and line ends after it are ignored. Refuses with `ChatError`, whose text says where and
+  /// what was expected, and never quotes the command, since it may hold a password or a link.
   package init(parsing text: String) throws(ChatError) {
     var bytes = Array(text.utf8)
     guard bytes.count <= Self.maximumBytes else {
@@ -50,34 +51,35 @@ extension Command {
     userRules + lifecycleRules + notificationRules + chatRules + contactRules + absentRules
 
   /// Told apart from typing errors, and last, since some are beginnings of what there is.
-  private static let absentRules: [Rule] = [
-    Rule("/_db export", absent: "archives"),
-    Rule("/_db import", absent: "archives"),
-    Rule("/_get item info", absent: "versions of messages"),
-    Rule("/_get items", absent: "messages of all conversations"),
-    Rule("/_get app settings", absent: "settings of apps"),
-    Rule("/_save app settings", absent: "settings of apps"),
-    Rule("/_update item", absent: "editing"),
-    Rule("/_reaction", absent: "reactions"),
-    Rule("/freceive", absent: "files"),
-    Rule("/fcancel", absent: "files"),
-    Rule("/_set_file_to_receive", absent: "files"),
-    Rule("/_call", absent: "calls"),
-    Rule("/_address", absent: "addresses"),
-    Rule("/_address_settings", absent: "addresses"),
-    Rule("/_profile_address", absent: "addresses"),
-    Rule("/_delete_address", absent: "addresses"),
-    Rule("/_accept member", absent: "groups"),
-    Rule("/_accept", absent: "addresses"),
-    Rule("/_reject", absent: "addresses"),
-    Rule("/_set prefs", absent: "preferences of contacts"),
-    Rule("/_set custom", absent: "custom data"),
-    Rule("/_set accept member contacts", absent: "groups"),
-  ] + groupCommands.map { Rule($0, absent: "groups") }
+  private static let absentRules: [Rule] =
+    [
+      Rule("/_db export", absent: "archives"),
+      Rule("/_db import", absent: "archives"),
+      Rule("/_get item info", absent: "versions of messages"),
+      Rule("/_get items", absent: "messages of all conversations"),
+      Rule("/_get app settings", absent: "settings of apps"),
+      Rule("/_save app settings", absent: "settings of apps"),
+      Rule("/_update item", absent: "editing"),
+      Rule("/_reaction", absent: "reactions"),
+      Rule("/freceive", absent: "files"),
+      Rule("/fcancel", absent: "files"),
+      Rule("/_set_file_to_receive", absent: "files"),
+      Rule("/_call", absent: "calls"),
+      Rule("/_address", absent: "addresses"),
+      Rule("/_address_settings", absent: "addresses"),
+      Rule("/_profile_address", absent: "addresses"),
+      Rule("/_delete_address", absent: "addresses"),
+      Rule("/_accept member", absent: "groups"),
+      Rule("/_accept", absent: "addresses"),
+      Rule("/_reject", absent: "addresses"),
+      Rule("/_set prefs", absent: "preferences of contacts"),
+      Rule("/_set custom", absent: "custom data"),
+      Rule("/_set accept member contacts", absent: "groups"),
+    ] + groupCommands.map { Rule($0, absent: "groups") }
 
   private static let groupCommands = [
-    "/_group", "/_groups", "/_group_profile", "/_public group", "/_get relays", "/_add relays", "/_relay allow", "/_add",
-    "/_join", "/_member", "/_members", "/_block", "/_remove", "/_leave", "/_create link",
-    "/_set link role", "/_get link",
+    "/_group", "/_groups", "/_group_profile", "/_public group", "/_get relays", "/_get link", "/_add relays", "/_add",
+    "/_relay allow", "/_join", "/_member", "/_members", "/_block", "/_remove", "/_leave", "/_create link",
+    "/_set link role",
   ]
 }

@@ -2,7 +2,8 @@ import PorterJSON
 
 /// What a command or an event can fail with, and the one error type of this module.
 ///
-/// The cases and their JSON are those of the interface this library follows; `nightporter` is for what it has no word for.
+/// The cases and their JSON are those of the interface this library follows; `nightporter` is for what it has no word
+/// for.
 package enum ChatError: Error, Hashable, Sendable {
   case error(ErrorType)
   /// `connection` is the agent's name of the connection concerned, base64url; empty if none is.

@@ -1,9 +1,11 @@
 import PorterJSON
 
-/// Failures that the interface we follow has no word for. Each is written as the nearest shape it does have, so that a program
-/// made for that interface understands it, with a member `np` beside it: `{code, advice, …}`. `code` is stable; `advice` says what to do.
+/// Failures that the interface we follow has no word for. Each is written as the nearest shape it does have, so that a
+/// program made for that interface understands it, with a member `np` beside it: `{code, advice, …}`. `code` is stable;
+/// `advice` says what to do.
 package enum NightporterError: Hashable, Sendable {
-  /// `position` is a byte offset in the command; the command itself is never quoted, for it may hold a password or a link.
+  /// `position` is a byte offset in the command; the command itself is never quoted, for it may hold a password or a
+  /// link.
   case commandSyntax(position: Int, expected: String)
   case commandTooLarge(bytes: Int, limit: Int)
   case textNotUTF8

@@ -88,7 +88,8 @@ package struct ConnectionRecord: Hashable, Sendable {
   }
 }
 
-/// A connection without a contact yet: an invitation that nobody has used, or one of ours to a contact who has not answered.
+/// A connection without a contact yet: an invitation that nobody has used, or one of ours to a contact who has not
+/// answered.
 package struct PendingConnectionRecord: Hashable, Sendable {
   package var id: Int64
   package var agentID: String

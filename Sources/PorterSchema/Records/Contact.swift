@@ -1,7 +1,8 @@
 import PorterJSON
 import PorterPlatform
 
-/// What of a conversation may notify. `mentions` concerns groups; in a direct conversation nothing mentions, so nothing notifies.
+/// What of a conversation may notify. `mentions` concerns groups; in a direct conversation nothing mentions, so nothing
+/// notifies.
 package enum NotificationFilter: String, Hashable, Sendable, CaseIterable {
   case none, all, mentions
 }

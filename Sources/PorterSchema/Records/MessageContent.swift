@@ -1,7 +1,7 @@
 import PorterJSON
 
-/// What a message carries. This library sends and understands text; the other kinds are those of the interface, so that a
-/// message of a newer or richer sender is kept whole and shown as well as possible.
+/// What a message carries. This library sends and understands text; the other kinds are those of the interface, so that
+/// a message of a newer or richer sender is kept whole and shown as well as possible.
 package enum MessageContent: Hashable, Sendable {
   package enum ReportReason: String, Hashable, Sendable, CaseIterable {
     case spam, content, community, profile, other
@@ -45,8 +45,8 @@ package enum MessageContent: Hashable, Sendable {
     }
   }
 
-  /// Reads the form that a message's body carries. A known kind whose members do not fit is `unknown` with its text, so that
-  /// one odd message is still shown. Nil without `type` and `text`.
+  /// Reads the form that a message's body carries. A known kind whose members do not fit is `unknown` with its text, so
+  /// that one odd message is still shown. Nil without `type` and `text`.
   package init?(json: JSONValue) {
     guard let tag = json["type"]?.stringValue, let text = json["text"]?.stringValue else { return nil }
     switch tag {

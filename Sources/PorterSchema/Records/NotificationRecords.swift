@@ -10,7 +10,8 @@ package enum PushProvider: String, Hashable, Sendable, CaseIterable {
   case null = "apns_null"
 }
 
-/// A push address of this device. Whoever knows it can send it pushes, so it is printed nowhere but in the answer that shows it.
+/// A push address of this device. Whoever knows it can send it pushes, so it is printed nowhere but in the answer that
+/// shows it.
 package struct DeviceToken: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {

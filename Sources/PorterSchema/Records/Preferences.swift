@@ -60,15 +60,20 @@ package struct Preferences: Hashable, Sendable {
     ])
   }
 
-  /// The `ContactUserPreferences` shape: what `self` (the profile's owner) and the contact make of each feature together.
+  private func simplePreference(_ feature: Feature) -> JSONValue {
+    .compact(["allow": .string(allows(feature).rawValue)])
+  }
+
+  /// The `ContactUserPreferences` shape: what `self` (the profile's owner) and the contact make of each feature
+  /// together.
   package func merged(with contact: Preferences) -> JSONValue {
     var object = JSONObject()
     for feature in Feature.allCases {
       let enabled = Self.enabled(own: allows(feature), contact: contact.allows(feature))
       object[feature.rawValue] = .compact([
         "enabled": .compact(["forUser": .bool(enabled.forUser), "forContact": .bool(enabled.forContact)]),
-        "userPreference": .compact(["type": "user", "preference": preference(feature)]),
-        "contactPreference": contact.preference(feature),
+        "userPreference": .compact(["type": "user", "preference": simplePreference(feature)]),
+        "contactPreference": contact.simplePreference(feature),
       ])
     }
     return .object(object)

@@ -1,12 +1,13 @@
-/// Reads the marks of message texts: `*bold*` or `**bold**`, `_italic_`, `~strike~`, `` `snippet` ``, `#secret#`, `!1 red!`,
-/// `!- small!`, web addresses and `@mentions`. A mark counts at the start of a word only, and if no space follows it or precedes
-/// the closing one; marks do not nest.
+/// Reads the marks of message texts: `*bold*` or `**bold**`, `_italic_`, `~strike~`, `` `snippet` ``, `#secret#`, `!1
+/// red!`, `!- small!`, web addresses and `@mentions`. A mark counts at the start of a word only, and if no space
+/// follows it or precedes the closing one; marks do not nest.
 struct MarkdownParser {
   private let bytes: [UInt8]
   private var position = 0
   private var found: [FormattedText] = []
   private var plainStart = 0
-  /// Marks that are known not to occur in the rest of the text, so that a text of opening marks is not searched again and again.
+  /// Marks that are known not to occur in the rest of the text, so that a text of opening marks is not searched again
+  /// and again.
   private var exhausted = Set<UInt8>()
   private var hasNoMoreDoubles = false
 
@@ -94,7 +95,8 @@ struct MarkdownParser {
     return nil
   }
 
-  /// Several marks on each side are one: `##secret##`. What is too many on one side belongs to the secret, never to what is shown.
+  /// Several marks on each side are one: `##secret##`. What is too many on one side belongs to the secret, never to
+  /// what is shown.
   private mutating func secret() -> (FormattedText, end: Int)? {
     let mark = UInt8(ascii: "#")
     let start = bytes[position...].firstIndex { $0 != mark } ?? bytes.count

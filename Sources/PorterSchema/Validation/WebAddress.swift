@@ -20,8 +20,8 @@ package struct WebAddress: Hashable, Sendable {
     sanitized = Self.sanitize(text, keepsUnknownParameters: keepsUnknownParameters)
   }
 
-  /// The answer of `chat_parse_uri`. With `safe`, only parameters that are known to follow people go; without, in an address whose
-  /// path carries an identifier already, only those stay that are known to select content.
+  /// The answer of `chat_parse_uri`. With `safe`, only parameters that are known to follow people go; without, in an
+  /// address whose path carries an identifier already, only those stay that are known to select content.
   package static func parseAnswer(_ text: String, safe: Bool) -> JSONValue {
     guard let address = WebAddress(text, keepsUnknownParameters: safe) else {
       return .compact(["parseError": "expected an http or https address"])

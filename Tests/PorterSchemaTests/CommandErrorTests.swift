@@ -1,0 +1,120 @@
+import PorterJSON
+import PorterSchema
+import PropertyTesting
+import XCTest
+
+final class CommandErrorTests: XCTestCase {
+  /// Each refusal names the byte and what was expected there.
+  func testRefusalsSayWhereAndWhat() {
+    let refusals: [(String, Int, String)] = [
+      ("", 0, "a command"), ("hello", 0, "a command"), ("/", 0, "a command"), ("/userx", 0, "a command"),
+      (" /user", 0, "a command"), ("/user alice", 5, "the command's end"), ("/_user", 6, "a space and a profile's id"),
+      ("/_user x", 7, "a profile's id"), ("/_user -1", 7, "a profile's id"),
+      ("/_user 9223372036854775808", 7, "a profile's id"),
+      ("/_user 1 x", 9, "a password as JSON (unexpectedCharacter)"),
+      ("/_user 1 2", 9, "a password as a JSON string"), ("/_create user 3", 15, "a new user as a JSON object"),
+      ("/_create user {\"profile\":{}}", 28, "a profile with a displayName"),
+      ("/create user 'alice", 14, "a name and a closing '"), ("/_delete user 1", 15, "a space and del_smp=on|off"),
+      ("/_app suspend -1", 14, "a number of microseconds"), ("/_app phase on", 12, "active, background or suspended"),
+      ("/_start main=yes", 13, "on or off"), ("/_network {", 11, "network settings as JSON (unexpectedEnd)"),
+      ("/_network {\"relay\":1}", 21, "relay, embedded:<path> or a path"),
+      ("/_network {\"ntfServer\":\"smp://a\"}", 33, "ntfServer, ntf:<key, base64url>@<mailbox, base64url>"),
+      ("/_ntf register apns_wrong 00ff INSTANT", 15, "a provider (apns_dev, apns_prod, apns_test, apns_null)"),
+      ("/_ntf register apns_prod 00FF INSTANT", 25, "a device token in lower-case hexadecimal"),
+      ("/_ntf register apns_prod 00f INSTANT", 25, "a device token in lower-case hexadecimal"),
+      ("/_ntf register apns_prod 00ff OFF", 30, "INSTANT or PERIODIC"),
+      ("/_ntf conns AAAA AAAA", 12, "a nonce of 24 bytes, base64url"),
+      ("/_ntf conn messages a:b:c", 20, "up to 64 times connection:queue:timestamp"),
+      ("/_ntf conn messages Y29ubg:1:2023-11-14T22:13:20Z,", 20, "up to 64 times connection:queue:timestamp"),
+      ("/_get chats 1 after=noon count=1", 20, "a timestamp"),
+      ("/_get chat @1", 13, "count=, after=, before=, around= or initial="),
+      ("/_get chat 1 count=1", 11, "a conversation: @id, #id, *id or :id"),
+      ("/_read chat items @1 1,", 23, "a message's id"),
+      ("/_settings @1 {}", 16, "enableNtfs (none, all or mentions) and favorite"),
+      ("/_send @1 json []", 17, "one message at least"), ("/_send @1 json [{}]", 19, "msgContent with type and text"),
+      ("/_send @1", 9, "json and messages, or text and a text"), ("@bob", 4, "a space and a text"),
+      ("@ hello", 1, "a contact's name"),
+    ]
+    for (text, position, expected) in refusals {
+      XCTAssertThrowsError(try Command(parsing: text), text) { error in
+        XCTAssertEqual(
+          error as? ChatError, .nightporter(.commandSyntax(position: position, expected: expected)), text)
+      }
+    }
+  }
+
+  func testWhatIsAbsentIsToldApartFromTypingErrors() {
+    for text in [
+      "/_group 1 {}", "/_members #1", "/_db export {}", "/_call invite @1 {}", "/_get item info @1 2",
+      "/_delete item @1 2 broadcast", "/_send @1 live=on text a", "/_send @1 ttl=3 text a", "/freceive 1",
+      #"/_send @1 json [{"fileSource":{"filePath":"x"},"msgContent":{"type":"file","text":""}}]"#,
+      "/_connect 1 incognito=on", "/_accept 1", "/_accept member #1 2 member", "/_set prefs @1 {}",
+    ] {
+      XCTAssertThrowsError(try Command(parsing: text), text) { error in
+        guard case .nightporter(.notSupported) = error as? ChatError else { return XCTFail("\(text): \(error)") }
+      }
+    }
+  }
+
+  func testNamesThatMayNotBeShownAreRefusedWithOneThatMay() {
+    XCTAssertThrowsError(try Command(parsing: "/create user @alice")) { error in
+      XCTAssertEqual(error as? ChatError, .error(.invalidDisplayName(given: "@alice", valid: "alice")))
+    }
+  }
+
+  func testOversizedCommandsAreRefused() {
+    let text = "/_send @1 text " + String(repeating: "a", count: Command.maximumBytes)
+    XCTAssertThrowsError(try Command(parsing: text)) { error in
+      let expected = NightporterError.commandTooLarge(bytes: text.utf8.count, limit: Command.maximumBytes)
+      XCTAssertEqual(error as? ChatError, .nightporter(expected))
+    }
+  }
+
+  /// Whatever is wrong with a command, the answer quotes nothing of what its author may want to keep.
+  func testRefusalsNeverQuoteSecrets() {
+    let secret = "s3cretPassphrase"
+    let commands = [
+      "/_user 1 \(secret)", "/_user 1 \"\(secret)", "/_hide user 1 \(secret)",
+      "/_db encryption {\"currentKey\":\"\(secret)\"}",
+      "/_db encryption \(secret)", "/_connect x \(secret)", "/_ntf register apns_prod \(secret) INSTANT",
+      "/_ntf verify apns_prod 00ff \(secret) \(secret)", "/_network {\"ntfServer\":\"\(secret)\"}", secret,
+      "/\(secret)",
+      "@'\(secret)", "/_send @1 \(secret)", "/_delete user 1 del_smp=\(secret)", "/_start main=\(secret)",
+    ]
+    for command in commands {
+      XCTAssertThrowsError(try Command(parsing: command), command) { error in
+        guard let error = error as? ChatError else { return XCTFail("\(error)") }
+        XCTAssertFalse(Answer.error(error).text.contains(secret), command)
+        XCTAssertFalse("\(error)".contains(secret), command)
+      }
+    }
+  }
+
+  /// Pieces of commands in any order, cut and spoiled: a command or a `ChatError`, in time, and never a trap.
+  func testAnyTextIsACommandOrATypedRefusal() {
+    let pieces = [
+      "/_user", "/_ntf conns", "/_ntf conn messages", "/_get chats", "/_get chat", "/_send", "/_connect", "@", "'", " ",
+      "1", "9223372036854775807", "99999999999999999999", "@1", ":1", "#1(_support", "json", "[", "]", "{", "}",
+      "\"msgContent\":", "count=", "after=", "2023-11-14T22:13:20Z", ",", ":", "on", "off", "=", "é", "\u{0}", "\n",
+      "apns_null", "test_ntf_token", "/", "_", "\"", "\\u", "incognito=", "/_network", "/_settings", "/_set alias",
+    ]
+    let command = Generator.one(of: [Generator<String>.element(of: pieces), Generator<String>.text(0...3)])
+      .array(0...12).map { $0.joined() }
+    forAll(command, runs: 20_000) { text in
+      do {
+        _ = try Command(parsing: text)
+      } catch let error as ChatError {
+        if case .nightporter(.commandSyntax(let position, _)) = error {
+          try expect(position >= 0 && position <= text.utf8.count, "position \(position)")
+        }
+      }
+    }
+  }
+
+  func testDeepAndWideJSONIsRefusedOrReadInTime() {
+    let deep = "/_network " + String(repeating: "[", count: 100_000)
+    XCTAssertThrowsError(try Command(parsing: deep))
+    let wide = "/_network {" + (0..<10_000).map { "\"a\($0)\":1" }.joined(separator: ",") + "}"
+    XCTAssertEqual(try? Command(parsing: wide), .setNetwork(NetworkSettings()))
+  }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import XCTest
+
+/// Runs a script of `peers/` in the Python environment of the tests. A missing environment or package fails the test.
+func runPeer(
+  _ script: String, input: String = "", file: StaticString = #filePath, line: UInt = #line
+) throws -> String {
+  let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+  let root = here.deletingLastPathComponent().deletingLastPathComponent()
+  let environment =
+    ProcessInfo.processInfo.environment["PORTER_VENV"].map { URL(fileURLWithPath: $0) }
+    ?? root.appendingPathComponent(".venv")
+  let directory = FileManager.default.temporaryDirectory.appendingPathComponent("porter-peer-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: directory) }
+  // Files rather than pipes: a pipe that is full on both sides waits for ever.
+  let names = ["input", "output", "errors"].map(directory.appendingPathComponent)
+  try Data(input.utf8).write(to: names[0])
+  for name in names.dropFirst() { try Data().write(to: name) }
+  let process = Process()
+  process.executableURL = environment.appendingPathComponent("bin/python")
+  process.arguments = [here.appendingPathComponent("peers/\(script)").path]
+  process.standardInput = try FileHandle(forReadingFrom: names[0])
+  process.standardOutput = try FileHandle(forWritingTo: names[1])
+  process.standardError = try FileHandle(forWritingTo: names[2])
+  try process.run()
+  process.waitUntilExit()
+  let output = String(decoding: try Data(contentsOf: names[1]), as: UTF8.self)
+  let errors = String(decoding: try Data(contentsOf: names[2]), as: UTF8.self)
+  XCTAssertEqual(process.terminationStatus, 0, "\(script) failed: \(errors)", file: file, line: line)
+  return output
+}

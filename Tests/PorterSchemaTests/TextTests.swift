@@ -1,0 +1,191 @@
+import PorterJSON
+import PorterPlatform
+import PorterSchema
+import PropertyTesting
+import XCTest
+
+final class MarkdownTests: XCTestCase {
+  func testMarks() {
+    assertRuns("plain", nil)
+    assertRuns("a *b c* d", [.init(nil, "a "), .init(.bold, "b c"), .init(nil, " d")])
+    assertRuns("**strong**", [.init(.bold, "strong")])
+    assertRuns(
+      "_it_ ~no~ `x = *y*`",
+      [
+        .init(.italic, "it"), .init(nil, " "), .init(.strikeThrough, "no"), .init(nil, " "),
+        .init(.snippet, "x = *y*"),
+      ])
+    assertRuns("pin: #12 34#", [.init(nil, "pin: "), .init(.secret, "12 34")])
+    assertRuns(
+      "!1 red! !- tiny! !green leaf!",
+      [
+        .init(.colored(.red), "red"), .init(nil, " "), .init(.small, "tiny"), .init(nil, " "),
+        .init(.colored(.green), "leaf"),
+      ])
+    assertRuns(
+      "@alice, @'bob b.'!",
+      [
+        .init(.mention("alice"), "@alice"), .init(nil, ", "), .init(.mention("bob b."), "@'bob b.'"), .init(nil, "!"),
+      ])
+  }
+
+  func testWebAddresses() {
+    assertRuns(
+      "see https://a.example/b, ok",
+      [
+        .init(nil, "see "), .init(.uri, "https://a.example/b"), .init(nil, ", ok"),
+      ])
+    assertRuns("HTTP://a.example/wiki/B_(c)", [.init(.uri, "HTTP://a.example/wiki/B_(c)")])
+    assertRuns("https://a.example/d!", [.init(.uri, "https://a.example/d!")])
+    assertRuns("https:// and http://", nil)
+    assertRuns("_https://a.example", nil)
+  }
+
+  func testWhatIsNoMark() {
+    for text in [
+      "a * b * c", "*a * b", "a*b* c", "* a*", "**a* b", "** a **", "***", "**", "*", "#", "##", "# a #", "!9 a!", "!",
+      "!1", "!1 ", "@", "@'a", "@ a", "_", "``", "!1  a!", "2 * 3 * 4",
+    ] { assertRuns(text, nil) }
+  }
+
+  /// Too many marks on one side hide more, not less.
+  func testUnevenSecretsHideTheirMarksToo() {
+    assertRuns("##a### b", [.init(.secret, "#a##"), .init(nil, " b")])
+  }
+
+  func testNothingButMarksIsLost() {
+    forAll(Generator.one(of: [Make.marked, Generator<String>.text(0...40)]), runs: 5_000) { text in
+      guard let runs = FormattedText.parse(text) else { return }
+      try expect(runs.allSatisfy { !$0.text.isEmpty }, "an empty run")
+      for (run, next) in zip(runs, runs.dropFirst()) {
+        try expect(run.format != nil || next.format != nil, "two plain runs in a row")
+      }
+      // Dropping the runs' characters from the text leaves marks only.
+      var rest = Array(text.utf8)[...]
+      for byte in runs.flatMap({ Array($0.text.utf8) }) {
+        while let first = rest.first, first != byte {
+          try expect("*_~`#!- 123456rgbycmlanuewotdhig".utf8.contains(first), "lost byte \(first)")
+          rest.removeFirst()
+        }
+        try expect(!rest.isEmpty, "a byte that was not there")
+        rest.removeFirst()
+      }
+      try expect(rest.allSatisfy { "*_~`#!".utf8.contains($0) }, "lost the end")
+    }
+  }
+
+  /// Time grows with the length, not its square: opening marks without end are searched for once.
+  func testManyOpeningMarksTakeNoTime() {
+    for unit in ["*a ", "_a ~b ", "#a ", "!1 a ", "@'a ", "**a ", "**a* ", "`a *b ", "h", "https:// "] {
+      let text = String(repeating: unit, count: 100_000 / unit.utf8.count)
+      let start = ContinuousClock.now
+      _ = FormattedText.parse(text)
+      XCTAssertLessThan(ContinuousClock.now - start, .seconds(2), unit)
+    }
+  }
+
+  func testTheAnswer() {
+    XCTAssertEqual(FormattedText.parseAnswer("plain").text, "{}")
+    XCTAssertEqual(
+      FormattedText.parseAnswer("*a* b").text,
+      #"{"formattedText":[{"format":{"type":"bold"},"text":"a"},{"text":" b"}]}"#)
+  }
+
+  private func assertRuns(_ text: String, _ runs: [FormattedText]?, line: UInt = #line) {
+    XCTAssertEqual(FormattedText.parse(text), runs, text, line: line)
+  }
+}
+
+final class DisplayNameTests: XCTestCase {
+  func testExamples() {
+    let names = [
+      "alice": "alice", " alice  b ": "alice b", "@alice": "alice", "#alice": "alice", "'alice'": "alice", "": "",
+      "...": "", "a....b": "a...b", "José 🙂": "José 🙂", "a\u{0}b": "ab", "a\nb": "a b", "e\u{301}": "e\u{301}",
+      "\u{301}a": "a", "a\u{202E}b": "ab", "a \u{301}b": "a b", "1": "1",
+    ]
+    for (given, valid) in names { XCTAssertEqual(DisplayName.sanitized(given), valid, given) }
+    XCTAssertEqual(DisplayName.sanitized(String(repeating: "a", count: 80)).count, 50)
+  }
+
+  func testWhatIsValidStaysAndFitsACommand() {
+    forAll(Generator<String>.text(0...80), runs: 2_000) { name in
+      let valid = DisplayName.sanitized(name)
+      try expectEqual(DisplayName.sanitized(valid), valid)
+      try expect(valid.unicodeScalars.count <= DisplayName.maximumLength)
+      try expect(!valid.contains("'") && !valid.contains("\n") && !valid.contains("  "))
+      try assume(!valid.isEmpty)
+      try expectEqual(
+        try Command(parsing: "@'\(valid)' hello"), .sendByName(valid, ComposedMessage(.text("hello"))))
+      try expectEqual(try Command(parsing: "/create user '\(valid)'"), .createUser(Profile(displayName: valid)))
+    }
+  }
+}
+
+final class AddressTests: XCTestCase {
+  func testServerAddressesReadBack() {
+    forAll(both(Generator<[UInt8]>.bytes(32...32), Generator<[UInt8]>.bytes(24...24))) { key, mailbox in
+      let address = ServerAddress(key: key, mailbox: mailbox)
+      try expectEqual(ServerAddress(parsing: "\(address)"), address)
+    }
+    XCTAssertNil(ServerAddress(parsing: "ntf:AAAA@AAAA"))
+    XCTAssertNil(ServerAddress(parsing: "ntf://AAAA@AAAA"))
+    forAll(Generator<String>.text(0...60)) { try expect(ServerAddress(parsing: "ntf:" + $0) == nil) }
+  }
+
+  func testRelayAddresses() {
+    XCTAssertEqual(RelayAddress(parsing: "embedded:relay.db"), .embedded(path: "relay.db"))
+    XCTAssertEqual(RelayAddress(parsing: "/var/relay.db"), .embedded(path: "/var/relay.db"))
+    XCTAssertEqual(RelayAddress(parsing: "relay.db"), .embedded(path: "relay.db"))
+    XCTAssertEqual(RelayAddress(parsing: "./a:b"), .embedded(path: "./a:b"))
+    for text in ["", "embedded:", "nats://host", "smp://a@b", "a\u{0}b"] {
+      XCTAssertNil(RelayAddress(parsing: text), text)
+    }
+  }
+
+  func testServerAnswers() {
+    let address = ServerAddress(key: [UInt8](repeating: 0, count: 32), mailbox: [UInt8](repeating: 0, count: 24))
+    let (key, mailbox) = (String(repeating: "A", count: 43), String(repeating: "A", count: 32))
+    XCTAssertEqual(
+      TextChecks.server("\(address)").text,
+      #"{"serverAddress":{"serverProtocol":"ntf","hostnames":["\#(mailbox)"],"port":"","keyHash":"\#(key)","#
+        + #""basicAuth":""},"parseError":""}"#)
+    XCTAssertEqual(TextChecks.server("embedded:/r")["serverAddress"]?["hostnames"], ["/r"])
+    let refused = TextChecks.server("smp://key@host")
+    XCTAssertNil(refused["serverAddress"])
+    XCTAssertFalse(refused["parseError"]?.stringValue?.isEmpty ?? true)
+  }
+
+  func testJSONLength() {
+    XCTAssertEqual(TextChecks.jsonLength(""), 0)
+    XCTAssertEqual(TextChecks.jsonLength("a\"b\\\n\u{1}é"), 1 + 2 + 1 + 2 + 2 + 6 + 2)
+    forAll(Generator<String>.text(0...40)) {
+      try expectEqual(TextChecks.jsonLength($0), JSONValue($0).text.utf8.count - 2)
+    }
+  }
+
+  func testWebAddressesLoseWhatFollowsPeople() {
+    let cases: [(String, safe: String?, eager: String?)] = [
+      ("https://a.example/p", nil, nil),
+      ("https://a.example/p?q=x&utm_source=y#top", "https://a.example/p?q=x#top", "https://a.example/p?q=x#top"),
+      ("https://a.example/p?fbclid=1", "https://a.example/p", "https://a.example/p"),
+      ("https://a.example/p/a12?name=x", nil, "https://a.example/p/a12"),
+      ("https://a.example/p/a12?name=x&v=3", nil, "https://a.example/p/a12?v=3"),
+      ("https://a.example/p?name=x", nil, nil),
+      ("https://a.example/#/?utm_source=y", nil, nil),
+    ]
+    for (text, safe, eager) in cases {
+      XCTAssertEqual(WebAddress(text, keepsUnknownParameters: true)?.sanitized, safe, text)
+      XCTAssertEqual(WebAddress(text, keepsUnknownParameters: false)?.sanitized, eager, text)
+    }
+    XCTAssertEqual(
+      WebAddress.parseAnswer("HTTPS://a.example", safe: true).text, #"{"uriInfo":{"scheme":"https"},"parseError":""}"#)
+    for text in ["", "a.example", "ftp://a", "https:", "https://", "https:///x", "https://a b", "https://u@"] {
+      XCTAssertEqual(
+        WebAddress.parseAnswer(text, safe: true).text, #"{"parseError":"expected an http or https address"}"#, text)
+    }
+    forAll(Generator<String>.text(of: "htps:/?&=#a1@ é", 0...40), runs: 1_000) { text in
+      guard let sanitized = WebAddress("https://a/" + text, keepsUnknownParameters: false)?.sanitized else { return }
+      try expect(WebAddress(sanitized, keepsUnknownParameters: false)?.sanitized == nil, sanitized)
+    }
+  }
+}

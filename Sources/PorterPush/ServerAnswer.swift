@@ -67,7 +67,7 @@ package struct ServerAnswer: Hashable, Sendable {
   }
 
   package enum Result: Hashable, Sendable {
-    /// To TNEW: the token's id, and the key to agree on its push key with.
+    /// To TNEW and TRPL: the token's id, and the key to agree on its push key with.
     case token(id: [UInt8], boxKey: BoxPublicKey)
     /// To all that has nothing else to tell; `tokenStatus` is there.
     case done

@@ -36,13 +36,16 @@ package struct ServerConversation: Sendable {
 
 /// A request as a server got it. Not to be trusted before `isSigned(by:)` has said yes.
 package struct SignedRequest: Sendable {
-  package let request: ServerRequest
+  package let correlation: CorrelationID
+  package let replyMailbox: [UInt8]
+  /// A failure if the rest of the request was not understood, which is answered with `ServerRefusal.syntax`.
+  package let request: Result<ServerRequest, PushError>
   private let signature: [UInt8]
   private let text: [UInt8]
   private let server: BoxPublicKey
   private let shared: BoxSharedKey
 
-  /// Opens what came to the server's mailbox.
+  /// Opens what came to the server's mailbox. Throws for what cannot even be answered.
   package init(opening body: [UInt8], with server: BoxKeyPair) throws(PushError) {
     let fields = try Envelope.opened(body)
     guard let key = BoxPublicKey(bytes: fields.prefix(BoxPublicKey.count)) else { throw .malformed(.envelope) }
@@ -52,7 +55,9 @@ package struct SignedRequest: Sendable {
     signature = Array(opened.prefix(SigningPublicKey.signatureCount))
     text = Array(opened.dropFirst(SigningPublicKey.signatureCount))
     self.server = server.publicKey
-    request = try ServerRequest(json: try Envelope.json(text))
+    let json = try Envelope.json(text)
+    (correlation, replyMailbox) = try ServerRequest.header(json)
+    do throws(PushError) { request = .success(try ServerRequest(json: json)) } catch { request = .failure(error) }
   }
 
   package func isSigned(by key: SigningPublicKey) -> Bool {

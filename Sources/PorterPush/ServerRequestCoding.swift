@@ -28,13 +28,17 @@ extension ServerRequest {
     return .object(object)
   }
 
-  init(json: JSONValue) throws(PushError) {
+  /// What has to be readable for a request to be answered at all.
+  static func header(_ json: JSONValue) throws(PushError) -> (correlation: CorrelationID, replyMailbox: [UInt8]) {
     guard json.objectValue != nil else { throw .malformed(.request) }
     guard let correlation = CorrelationID(bytes: try json.bytes("correlation", .correlation)) else {
       throw .malformed(.correlation)
     }
-    self.correlation = correlation
-    replyMailbox = try json.identifier("reply", .replyMailbox)
+    return (correlation, try json.identifier("reply", .replyMailbox))
+  }
+
+  init(json: JSONValue) throws(PushError) {
+    (correlation, replyMailbox) = try Self.header(json)
     guard let name = json["command"] else { throw .missing(.command) }
     guard let name = name.stringValue else { throw .malformed(.command) }
     command = try Self.command(named: name, json)

@@ -60,8 +60,10 @@ final class ServerProtocolTests: XCTestCase {
       let signed = try SignedRequest(opening: body, with: ends.server)
       XCTAssertTrue(signed.isSigned(by: ends.signingKey.publicKey), request.commandName)
       XCTAssertFalse(signed.isSigned(by: try SigningKeyPair.generate(randomness: randomness).publicKey))
-      XCTAssertEqual(signed.request.json, request.json, request.commandName)
-      XCTAssertEqual(signed.request.token, request.token)
+      XCTAssertEqual(try signed.request.get().json, request.json, request.commandName)
+      XCTAssertEqual(try signed.request.get().token, request.token)
+      XCTAssertEqual(signed.correlation, request.correlation)
+      XCTAssertEqual(signed.replyMailbox, request.replyMailbox)
     }
     XCTAssertEqual(sizes.count, 1)
     XCTAssertLessThanOrEqual(try XCTUnwrap(sizes.first), 16_384, "a relay takes no longer messages")
@@ -129,7 +131,7 @@ final class ServerProtocolTests: XCTestCase {
     // The first server has opened it, and seals what it found to the second.
     let opened = try SignedRequest(opening: body, with: ends.server)
     XCTAssertEqual(pushError { try SignedRequest(opening: body, with: others.server) }, .notAuthentic)
-    let forged = try others.client.seal(opened.request, signedBy: others.signingKey, randomness: randomness)
+    let forged = try others.client.seal(opened.request.get(), signedBy: others.signingKey, randomness: randomness)
     XCTAssertFalse(try SignedRequest(opening: forged, with: others.server).isSigned(by: ends.signingKey.publicKey))
     // The relay puts it into the reply mailbox, with and without the client's key.
     XCTAssertEqual(pushError { try ends.client.open(body) }, .malformed(.envelope))
@@ -142,7 +144,8 @@ final class ServerProtocolTests: XCTestCase {
     let command = ServerRequest.Command.checkSubscriptions(
       token: identifier(), (0...ServerRequest.maximumBatch).map { _ in identifier() })
     let body = try ends.client.seal(try request(command), signedBy: ends.signingKey, randomness: randomness)
-    XCTAssertEqual(pushError { try SignedRequest(opening: body, with: ends.server) }, .oversized(length: 49, limit: 48))
+    let signed = try SignedRequest(opening: body, with: ends.server)
+    XCTAssertEqual(pushError { try signed.request.get() }, .oversized(length: 49, limit: 48))
     let huge = ServerRequest.Command.checkSubscriptions(token: identifier(), (0..<400).map { _ in identifier() })
     guard
       case .oversized? = pushError({

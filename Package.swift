@@ -80,7 +80,12 @@ let package = Package(
       name: "PorterCryptoTests", dependencies: ["PorterCrypto", "PropertyTesting"], exclude: ["Peer"],
       swiftSettings: swift),
     .testTarget(name: "PorterStoreTests", dependencies: ["PorterStore"], swiftSettings: swift),
-    .testTarget(name: "PorterRelayTests", dependencies: ["PorterRelay"], swiftSettings: swift),
+    .executableTarget(
+      name: "relay-test-peer", dependencies: ["PorterRelay"], path: "Tests/Support/relay-test-peer",
+      swiftSettings: swift),
+    .testTarget(
+      name: "PorterRelayTests", dependencies: ["PorterRelay", "PropertyTesting", "relay-test-peer"],
+      swiftSettings: swift),
     .testTarget(name: "PorterPushTests", dependencies: ["PorterPush", "PropertyTesting"], swiftSettings: swift),
     .testTarget(
       name: "PorterNotificationsTests",

@@ -302,7 +302,8 @@ package final class Database {
 
   /// For later commits; not inside a transaction, where SQLite refuses it.
   package func setDurability(_ durability: Durability) throws(SQLiteError) {
-    try run(durability == .full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL")
+    // Not a kept statement: SQLite carries this pragma out while it is prepared, so a second run would do nothing.
+    try execute(durability == .full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL")
   }
 
   /// The rowid of the last insert through this connection.

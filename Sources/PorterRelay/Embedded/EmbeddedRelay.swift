@@ -1,0 +1,187 @@
+import PorterPlatform
+import PorterStore
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// A relay in a file: any number of processes on one machine use it at once, each through an `EmbeddedRelay` of its own.
+///
+/// Nothing is opened before the first exchange, and nothing is kept that could not be closed between two. From any thread;
+/// exchanges of one instance come one after the other.
+package final class EmbeddedRelay: RelayPort {
+  private struct State: ~Copyable {
+    var file: RelayFile?
+    var sender: WakeSender
+    var isClosed = false
+  }
+
+  private let path: String
+  private let clock: any Clock
+  private let randomness: any Randomness
+  private let log: Log
+  private let directory: WakeDirectory
+  private let state: Mutex<State>
+  /// Apart from `state`, so that the engine can look at its descriptor while a worker waits for the file.
+  private let receiver = Mutex<WakeReceiver?>(nil)
+  private let interrupter = Mutex<DatabaseInterrupter?>(nil)
+
+  /// `path` is the relay's file; it is created when it is missing, its directory is not. Sockets go to `<path>.wake/`.
+  package init(path: String, clock: any Clock, randomness: any Randomness, log: Log) {
+    self.path = path
+    self.clock = clock
+    self.randomness = randomness
+    self.log = log
+    directory = WakeDirectory(besideRelay: path)
+    state = Mutex(State(sender: WakeSender(directory: directory)))
+  }
+
+  deinit { close() }
+
+  package var isLocal: Bool { true }
+
+  /// Nil before the first subscription and after `releaseFiles()`; another one after the next subscription.
+  package var wakeDescriptor: Int32? { receiver.withLock { $0?.descriptor } }
+
+  package func drainWake() { receiver.withLock { $0?.drain() } }
+
+  /// Throws `storage` for the file's failures, and `closed`; all else is an answer, for any bytes whatsoever.
+  package func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
+    try locked { (state) throws(RelayError) in
+      guard !state.isClosed else { throw .closed }
+      let correlation = RelayRequest.correlation(of: request)
+      do throws(RelayError) {
+        let reply = try self.reply(to: try RelayRequest(decoding: request), in: &state)
+        wake(reply.wake, &state)
+        return reply.answer.encoded(for: correlation)
+      } catch {
+        switch error {
+        case .storage, .closed, .crypto: throw error
+        default: return RelayAnswer.failed(error).encoded(for: correlation)
+        }
+      }
+    }
+  }
+
+  /// Closes the file, so that a process about to be suspended has no lock on it (INC-01), and ends its subscriptions.
+  /// The next exchange opens it again; subscribing is up to the caller.
+  package func releaseFiles() {
+    state.withLock { release(&$0, checkpoint: false) }
+  }
+
+  /// Stops a wait that is in progress in another thread, and lets go of everything.
+  package func close() {
+    interrupter.withLock { $0?.interrupt() }
+    state.withLock {
+      $0.isClosed = true
+      release(&$0, checkpoint: true)
+    }
+  }
+
+  // MARK: Requests
+
+  private func reply(to request: RelayRequest, in state: inout State) throws(RelayError) -> RelayFile.Reply {
+    let file = try open(&state)
+    switch request.command {
+    case .createMailbox(let recipientKey, let senderKey):
+      return .init(answer: try file.createMailbox(request, recipientKey: recipientKey, senderKey: senderKey))
+    case .secureMailbox(let senderKey):
+      return .init(answer: try file.secureMailbox(request, senderKey: senderKey))
+    case .send(let attempt, let notify, let body):
+      return try file.send(request, attempt: attempt, notify: notify, body: body)
+    case .getMessage: return .init(answer: try file.getMessage(request))
+    case .acknowledge(let message): return .init(answer: try file.acknowledge(request, message: message))
+    case .enableNotifier(let notifierKey, let boxKey):
+      return .init(answer: try file.enableNotifier(request, notifierKey: notifierKey, boxKey: boxKey))
+    case .disableNotifier: return .init(answer: try file.disableNotifier(request))
+    case .deleteMailbox: return .init(answer: try file.deleteMailbox(request))
+    case .subscribe(let entries):
+      return .init(answer: try file.subscribe(request, entries: entries, listener: try listen(file)))
+    case .subscribeNotifiers(let service, let entries):
+      return .init(
+        answer: try file.subscribeNotifiers(
+          request, service: service, entries: entries, listener: try listen(file)))
+    case .notifications(let service, let limit):
+      return .init(answer: try file.notifications(request, service: service, limit: limit))
+    case .acknowledgeNotifications(let service, let nonces):
+      return .init(answer: try file.acknowledgeNotifications(request, service: service, nonces: nonces))
+    }
+  }
+
+  /// `Mutex.withLock`, with its value named so that a typed throw passes through.
+  private func locked<Result>(
+    _ body: (inout State) throws(RelayError) -> sending Result
+  ) throws(RelayError) -> sending Result {
+    try state.withLock(body)
+  }
+
+  private func open(_ state: inout State) throws(RelayError) -> RelayFile {
+    if let file = state.file { return file }
+    let file = try RelayFile(path: path, clock: clock, randomness: randomness, log: log)
+    state.file = file
+    let opened = file.database.interrupter
+    interrupter.withLock { $0 = opened }
+    return file
+  }
+
+  private func release(_ state: inout State, checkpoint: Bool) {
+    let receiver = receiver.withLock { receiver in
+      defer { receiver = nil }
+      return receiver
+    }
+    receiver?.close()
+    state.sender.close()
+    interrupter.withLock { $0 = nil }
+    guard let file = state.file else { return }
+    state.file = nil
+    if let receiver {
+      // Others find out by themselves that the socket is gone; being asked to suspend leaves no time to wait for them.
+      file.database.busyTimeout = .milliseconds(20)
+      _ = try? file.forget(listeners: [receiver.name])
+    }
+    do throws(SQLiteError) {
+      try file.database.close(checkpoint: checkpoint)
+    } catch {
+      log(.error, "relay: file could not be closed", ["code": String(error.code)])
+    }
+  }
+
+  // MARK: Waking
+
+  /// The name of this process's socket, bound now if it was not.
+  private func listen(_ file: RelayFile) throws(RelayError) -> String {
+    if let name = receiver.withLock({ $0?.name }) { return name }
+    guard let bound = WakeReceiver(directory: directory, randomness: randomness) else {
+      log(.error, "relay: no socket for wake-ups", ["errno": String(errno)])
+      throw .unavailable
+    }
+    receiver.withLock { $0 = bound }
+    // Whoever was killed left a socket behind; who comes next clears it away.
+    directory.removeAbandoned(olderThan: 60)
+    let directory = directory
+    try file.forget(listeners: try file.listeners().filter { directory.isAbandoned($0) })
+    return bound.name
+  }
+
+  private func wake(_ names: [String], _ state: inout State) {
+    var gone: [String] = []
+    for name in names {
+      switch state.sender.post(to: name) {
+      case .posted: break
+      case .gone: gone.append(name)
+      case .failed: log(.warning, "relay: a subscriber could not be woken", ["errno": String(errno)])
+      }
+    }
+    guard !gone.isEmpty, let file = state.file else { return }
+    for name in gone where WakeDirectory.isName(name) { directory.remove(name) }
+    // The message is stored and its sender must hear so, whatever becomes of this.
+    _ = try? file.forget(listeners: gone)
+  }
+}

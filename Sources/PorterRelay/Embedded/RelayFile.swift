@@ -1,0 +1,186 @@
+import PorterCrypto
+import PorterPlatform
+import PorterStore
+
+/// The embedded relay's SQLite file: opens it, and carries out requests on it. One thread at a time.
+///
+/// What a client did wrong is thrown as the error the relay answers with; what the file did is thrown as `storage`.
+final class RelayFile {
+  /// An answer, and the sockets to wake now that it is committed.
+  struct Reply {
+    var answer: RelayAnswer
+    var wake: [String] = []
+  }
+
+  let database: Database
+  let clock: any Clock
+  let randomness: any Randomness
+  let log: Log
+  private var durability = Database.Durability.full
+  private var nextSweep = Moment(nanoseconds: .min)
+  private var nobody: SigningPublicKey?
+
+  init(path: String, clock: any Clock, randomness: any Randomness, log: Log) throws(RelayError) {
+    self.clock = clock
+    self.randomness = randomness
+    self.log = log
+    do throws(SQLiteError) {
+      // A request needs a few pages of the file, so that the cache may stay far below an extension's memory.
+      database = try Database(
+        path: path, options: .init(access: .create, busyTimeout: .seconds(3), cacheKibibytes: 512))
+      // A short log keeps the first opening after a crash, or after `releaseFiles()`, fast: it is read as a whole.
+      try database.execute("PRAGMA wal_autocheckpoint=256")
+    } catch {
+      throw .storage(error)
+    }
+    try migrate()
+  }
+
+  /// The time before which a message has outstayed its retention, by the wall clock, which decides about nothing else.
+  var oldestKept: Int64 { clock.wall().milliseconds &- RelayLimits.retentionDays * 86_400_000 }
+
+  // MARK: Transactions
+
+  /// Runs `body` in a transaction of the given durability.
+  func commit<Result>(
+    _ durability: Database.Durability, _ body: () throws(RelayError) -> Result
+  ) throws(RelayError) -> Result {
+    if durability != self.durability {
+      try RelayError.carrying { () throws(SQLiteError) in try database.setDurability(durability) }
+      self.durability = durability
+    }
+    return try database.transaction(.immediate, throwing: RelayError.self, body)
+  }
+
+  /// SQLite's errors as the relay's.
+  @discardableResult
+  func storage<Result>(_ body: () throws(SQLiteError) -> Result) throws(RelayError) -> Result {
+    try RelayError.carrying(body)
+  }
+
+  // MARK: Who may
+
+  /// Throws `auth` unless `key` signed the request. Without a key, as for an entity that does not exist, the same work
+  /// is done for nothing, so that the time taken does not tell which of the two it was.
+  func authorize(_ request: RelayRequest, key: SigningPublicKey?) throws(RelayError) {
+    try authorize(request.signature, of: request.signedBytes, key: key)
+  }
+
+  func authorize(_ signature: [UInt8]?, of bytes: [UInt8], key: SigningPublicKey?) throws(RelayError) {
+    guard let signature else { throw .auth }
+    let claimed: SigningPublicKey
+    if let key { claimed = key } else { claimed = try someKey() }
+    guard claimed.isValid(signature: signature, for: bytes), key != nil else { throw .auth }
+  }
+
+  private func someKey() throws(RelayError) -> SigningPublicKey {
+    if let nobody { return nobody }
+    let key = try RelayError.carryingCrypto { () throws(CryptoError) in
+      try SigningKeyPair.generate(randomness: randomness).publicKey
+    }
+    nobody = key
+    return key
+  }
+
+  // MARK: Retention
+
+  /// Removes some of what has outstayed its retention, seldom, and never more at once than a sender can wait for.
+  func sweep() throws(RelayError) {
+    let now = clock.now()
+    guard now >= nextSweep else { return }
+    let most = 64
+    // Oldest first: messages are numbered in the order in which they came.
+    let removed = try storage { () throws(SQLiteError) in
+      try database.run(
+        """
+        DELETE FROM message WHERE sent_at < ?1 AND number IN (SELECT number FROM message ORDER BY number LIMIT ?2)
+        """, [.integer(oldestKept), .integer(Int64(most))])
+    }
+    if removed < most { nextSweep = now + .seconds(3_600) }
+    if removed > 0 { log(.info, "relay: messages outstayed their retention", ["count": String(removed)]) }
+  }
+}
+
+// MARK: Schema
+
+extension RelayFile {
+  /// "NPRL" in the file's header.
+  private static let applicationIdentifier: Int64 = 0x4e50_524c
+  private static let schemaVersion: Int64 = 1
+
+  private func migrate() throws(RelayError) {
+    if try storage({ () throws(SQLiteError) in try isCurrent() }) { return }
+    // Two processes may get here together; the second then finds the work done.
+    try commit(.full) { () throws(RelayError) in
+      try storage { () throws(SQLiteError) in
+        guard try !isCurrent() else { return }
+        guard try database.integer("SELECT count(*) FROM sqlite_master") == 0 else {
+          throw SQLiteError(kind: .schema, detail: "the file is a database, but not a relay's of this version")
+        }
+        try database.execute(Self.schema)
+      }
+    }
+  }
+
+  private func isCurrent() throws(SQLiteError) -> Bool {
+    guard try database.userVersion == Self.schemaVersion else { return false }
+    return try database.integer("PRAGMA application_id") == Self.applicationIdentifier
+  }
+
+  /// A message that was acknowledged stays as a row without a body until its retention ends, so that a late repeat of
+  /// its sending is recognised by `attempt`.
+  private static let schema = """
+    CREATE TABLE mailbox(
+      number INTEGER PRIMARY KEY,
+      recipient BLOB NOT NULL UNIQUE,
+      recipient_key BLOB NOT NULL UNIQUE,
+      sender BLOB NOT NULL UNIQUE,
+      sender_key BLOB,
+      created_at INTEGER NOT NULL
+    );
+    CREATE TABLE message(
+      number INTEGER PRIMARY KEY,
+      mailbox INTEGER NOT NULL REFERENCES mailbox ON DELETE CASCADE,
+      identifier BLOB NOT NULL,
+      attempt BLOB NOT NULL,
+      sent_at INTEGER NOT NULL,
+      notify INTEGER NOT NULL,
+      body BLOB
+    );
+    CREATE UNIQUE INDEX message_attempt ON message(mailbox, attempt);
+    CREATE INDEX message_waiting ON message(mailbox, number) WHERE body IS NOT NULL;
+    CREATE TABLE notifier(
+      mailbox INTEGER PRIMARY KEY REFERENCES mailbox ON DELETE CASCADE,
+      identifier BLOB NOT NULL UNIQUE,
+      key BLOB NOT NULL,
+      recipient_box_key BLOB NOT NULL,
+      relay_box_key BLOB NOT NULL,
+      shared_key BLOB NOT NULL,
+      service BLOB
+    );
+    CREATE TABLE notification(
+      message INTEGER PRIMARY KEY REFERENCES message ON DELETE CASCADE,
+      mailbox INTEGER NOT NULL REFERENCES notifier ON DELETE CASCADE,
+      sent_at INTEGER NOT NULL,
+      nonce BLOB NOT NULL UNIQUE,
+      metadata BLOB NOT NULL
+    );
+    CREATE INDEX notification_mailbox ON notification(mailbox);
+    CREATE TABLE listener(
+      number INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE
+    );
+    CREATE TABLE subscription(
+      mailbox INTEGER NOT NULL REFERENCES mailbox ON DELETE CASCADE,
+      listener INTEGER NOT NULL REFERENCES listener ON DELETE CASCADE,
+      PRIMARY KEY(mailbox, listener)
+    ) WITHOUT ROWID;
+    CREATE TABLE service_subscription(
+      service BLOB NOT NULL,
+      listener INTEGER NOT NULL REFERENCES listener ON DELETE CASCADE,
+      PRIMARY KEY(service, listener)
+    ) WITHOUT ROWID;
+    PRAGMA application_id=\(applicationIdentifier);
+    PRAGMA user_version=\(schemaVersion);
+    """
+}

@@ -1,0 +1,121 @@
+import PorterCrypto
+import PorterPlatform
+import PorterStore
+
+/// Mailboxes: making, securing and deleting them.
+extension RelayFile {
+  /// A mailbox as it is needed to decide who may do what.
+  struct Mailbox: Equatable {
+    let number: Int64
+    let recipientKey: SigningPublicKey
+    let senderKey: SigningPublicKey?
+  }
+
+  /// Which end of a mailbox an entity names.
+  enum End {
+    case recipient
+    case sender
+  }
+
+  func mailbox(_ end: End, _ entity: RelayIdentifier?) throws(RelayError) -> Mailbox? {
+    guard let entity else { return nil }
+    let sql =
+      switch end {
+      case .recipient: "SELECT number, recipient_key, sender_key FROM mailbox WHERE recipient = ?1"
+      case .sender: "SELECT number, recipient_key, sender_key FROM mailbox WHERE sender = ?1"
+      }
+    return try storage { () throws(SQLiteError) in
+      try database.first(sql, [.blob(entity.bytes)]) { (row) throws(SQLiteError) in
+        guard let recipientKey = SigningPublicKey(bytes: row.blob(1)) else { throw SQLiteError(kind: .corrupt) }
+        return Mailbox(
+          number: row.integer(0), recipientKey: recipientKey,
+          senderKey: row.optionalBlob(2).flatMap { SigningPublicKey(bytes: $0) })
+      }
+    }
+  }
+
+  /// The mailbox whose recipient asks. Signatures are checked before a transaction begins, so that no one waits for that.
+  func authorizedMailbox(_ request: RelayRequest) throws(RelayError) -> Mailbox {
+    let mailbox = try mailbox(.recipient, request.entity)
+    try authorize(request, key: mailbox?.recipientKey)
+    guard let mailbox else { throw .auth }
+    return mailbox
+  }
+
+  /// Inside a transaction: throws `auth` if the mailbox is not as it was when the signature was checked.
+  func confirm(_ mailbox: Mailbox, _ end: End, _ entity: RelayIdentifier?) throws(RelayError) {
+    guard try self.mailbox(end, entity) == mailbox else { throw .auth }
+  }
+
+  func createMailbox(
+    _ request: RelayRequest, recipientKey: SigningPublicKey, senderKey: SigningPublicKey?
+  ) throws(RelayError) -> RelayAnswer {
+    // Signing with the key proves that the creator has it; else somebody could occupy another's key.
+    guard request.entity == nil else { throw .syntax }
+    try authorize(request, key: recipientKey)
+    let recipient = try RelayIdentifier.generate(randomness: randomness)
+    let sender = try RelayIdentifier.generate(randomness: randomness)
+    return try commit(.full) { () throws(RelayError) in
+      if let existing = try self.existing(recipientKey: recipientKey, senderKey: senderKey) { return existing }
+      try storage { () throws(SQLiteError) in
+        try database.run(
+          """
+          INSERT INTO mailbox(recipient, recipient_key, sender, sender_key, created_at) VALUES(?1, ?2, ?3, ?4, ?5)
+          """,
+          [
+            .blob(recipient.bytes), .blob(recipientKey.bytes), .blob(sender.bytes), .optional(senderKey?.bytes),
+            .integer(clock.wall().milliseconds),
+          ])
+      }
+      return .mailbox(recipient: recipient, sender: sender)
+    }
+  }
+
+  /// The mailbox that this key made before: its maker did not live to see the answer.
+  private func existing(
+    recipientKey: SigningPublicKey, senderKey: SigningPublicKey?
+  ) throws(RelayError) -> RelayAnswer? {
+    let found = try storage { () throws(SQLiteError) in
+      try database.first(
+        "SELECT recipient, sender, sender_key FROM mailbox WHERE recipient_key = ?1", [.blob(recipientKey.bytes)]
+      ) { (row) throws(SQLiteError) in
+        guard let recipient = RelayIdentifier(bytes: row.blob(0)), let sender = RelayIdentifier(bytes: row.blob(1))
+        else { throw SQLiteError(kind: .corrupt) }
+        return (recipient: recipient, sender: sender, senderKey: row.optionalBlob(2))
+      }
+    }
+    guard let found else { return nil }
+    guard senderKey == nil || senderKey?.bytes == found.senderKey else { throw .auth }
+    return .mailbox(recipient: found.recipient, sender: found.sender)
+  }
+
+  func secureMailbox(_ request: RelayRequest, senderKey: SigningPublicKey) throws(RelayError) -> RelayAnswer {
+    let mailbox = try authorizedMailbox(request)
+    if mailbox.senderKey == senderKey { return .done }
+    return try commit(.full) { () throws(RelayError) in
+      // Securing is once and for all: the sender in possession must not be displaced.
+      let changed = try storage { () throws(SQLiteError) in
+        try database.run(
+          """
+          UPDATE mailbox SET sender_key = ?3
+          WHERE number = ?1 AND recipient_key = ?2 AND (sender_key IS NULL OR sender_key = ?3)
+          """, [.integer(mailbox.number), .blob(mailbox.recipientKey.bytes), .blob(senderKey.bytes)])
+      }
+      guard changed == 1 else { throw .auth }
+      return .done
+    }
+  }
+
+  func deleteMailbox(_ request: RelayRequest) throws(RelayError) -> RelayAnswer {
+    let mailbox = try authorizedMailbox(request)
+    return try commit(.full) { () throws(RelayError) in
+      let deleted = try storage { () throws(SQLiteError) in
+        try database.run(
+          "DELETE FROM mailbox WHERE number = ?1 AND recipient_key = ?2",
+          [.integer(mailbox.number), .blob(mailbox.recipientKey.bytes)])
+      }
+      guard deleted == 1 else { throw .auth }
+      return .done
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import PorterCrypto
+import PorterPlatform
+import PorterStore
+
+/// Messages: send, get, acknowledge.
+extension RelayFile {
+  // MARK: Send
+
+  func send(
+    _ request: RelayRequest, attempt: RelayIdentifier, notify: Bool, body: [UInt8]
+  ) throws(RelayError) -> Reply {
+    let mailbox = try mailbox(.sender, request.entity)
+    try authorizeSender(request, of: mailbox)
+    guard let mailbox else { throw .auth }
+    let message = RelayMessage(
+      identifier: try .generate(randomness: randomness), timestamp: clock.wall(), notify: notify, body: body)
+    return try commit(.full) { () throws(RelayError) in
+      try confirm(mailbox, .sender, request.entity)
+      if let waits = try isWaiting(attempt: attempt, in: mailbox) {
+        // The sender may have died between commit and wake-up, which is why it sends again.
+        return Reply(answer: .done, wake: waits ? try listeners(of: mailbox, notify: notify) : [])
+      }
+      try sweep()
+      try requireRoom(in: mailbox)
+      try insert(message, attempt: attempt, into: mailbox)
+      return Reply(answer: .done, wake: try listeners(of: mailbox, notify: notify))
+    }
+  }
+
+  /// A secured mailbox wants its sender's signature. One that is not wants none: a sender that believes it secured should learn
+  /// that anyone can send.
+  private func authorizeSender(_ request: RelayRequest, of mailbox: Mailbox?) throws(RelayError) {
+    if let mailbox, mailbox.senderKey == nil {
+      guard request.signature == nil else { throw .auth }
+    } else {
+      try authorize(request, key: mailbox?.senderKey)
+    }
+  }
+
+  /// Nil if the attempt is new; else whether its message still waits.
+  private func isWaiting(attempt: RelayIdentifier, in mailbox: Mailbox) throws(RelayError) -> Bool? {
+    try storage { () throws(SQLiteError) in
+      try database.first(
+        "SELECT body IS NOT NULL FROM message WHERE mailbox = ?1 AND attempt = ?2",
+        [.integer(mailbox.number), .blob(attempt.bytes)]
+      ) { $0.flag(0) }
+    }
+  }
+
+  private func requireRoom(in mailbox: Mailbox) throws(RelayError) {
+    if try countWaiting(in: mailbox) < RelayLimits.undelivered { return }
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "DELETE FROM message WHERE mailbox = ?1 AND sent_at < ?2", [.integer(mailbox.number), .integer(oldestKept)])
+    }
+    guard try countWaiting(in: mailbox) < RelayLimits.undelivered else { throw .quota }
+  }
+
+  private func countWaiting(in mailbox: Mailbox) throws(RelayError) -> Int64 {
+    try storage { () throws(SQLiteError) in
+      try database.integer(
+        "SELECT count(*) FROM message INDEXED BY message_waiting WHERE mailbox = ?1 AND body IS NOT NULL",
+        [.integer(mailbox.number)]) ?? 0
+    }
+  }
+
+  private func insert(
+    _ message: RelayMessage, attempt: RelayIdentifier, into mailbox: Mailbox
+  ) throws(RelayError) {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "INSERT INTO message(mailbox, identifier, attempt, sent_at, notify, body) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+        [
+          .integer(mailbox.number), .blob(message.identifier.bytes), .blob(attempt.bytes),
+          .integer(message.timestamp.milliseconds), .flag(message.notify), .blob(message.body),
+        ])
+    }
+    if message.notify { try insertNotification(of: message, number: database.lastInsertedRow, in: mailbox) }
+  }
+
+  // MARK: Get and acknowledge
+
+  /// Writes nothing: until it is acknowledged, the message is there for whoever asks next (INC-34).
+  func getMessage(_ request: RelayRequest) throws(RelayError) -> RelayAnswer {
+    let mailbox = try authorizedMailbox(request)
+    let message = try storage { () throws(SQLiteError) in
+      try database.first(
+        """
+        SELECT identifier, sent_at, notify, body FROM message INDEXED BY message_waiting
+        WHERE mailbox = ?1 AND body IS NOT NULL AND sent_at >= ?2 ORDER BY number LIMIT 1
+        """, [.integer(mailbox.number), .integer(oldestKept)]
+      ) { (row) throws(SQLiteError) in
+        guard let identifier = RelayIdentifier(bytes: row.blob(0)) else { throw SQLiteError(kind: .corrupt) }
+        return RelayMessage(
+          identifier: identifier, timestamp: WallTime(milliseconds: row.integer(1)), notify: row.flag(2),
+          body: row.blob(3))
+      }
+    }
+    guard let message else { throw .noMessage }
+    return .message(message)
+  }
+
+  /// Committed without a sync. A power failure can only undo it, and then the message comes a second time, which the
+  /// recipient's ledger recognises; the log keeps its order, so it never undoes anything that came before.
+  func acknowledge(_ request: RelayRequest, message: RelayIdentifier) throws(RelayError) -> RelayAnswer {
+    let mailbox = try authorizedMailbox(request)
+    return try commit(.normal) { () throws(RelayError) in
+      try storage { () throws(SQLiteError) in
+        let number = try database.integer(
+          """
+          SELECT number FROM message INDEXED BY message_waiting
+          WHERE mailbox = ?1 AND body IS NOT NULL AND identifier = ?2
+          """, [.integer(mailbox.number), .blob(message.bytes)])
+        guard let number else { return .failed(.noMessage) }
+        try database.run("UPDATE message SET body = NULL WHERE number = ?1", [.integer(number)])
+        try database.run("DELETE FROM notification WHERE message = ?1", [.integer(number)])
+        return .done
+      }
+    }
+  }
+}

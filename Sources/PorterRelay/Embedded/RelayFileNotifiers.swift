@@ -1,0 +1,148 @@
+import PorterCrypto
+import PorterPlatform
+import PorterStore
+
+/// Notifiers: credentials, and the notifications that wait for a service.
+extension RelayFile {
+  private struct Notifier {
+    let identifier: RelayIdentifier
+    let key: [UInt8]
+    let recipientBoxKey: [UInt8]
+    let relayBoxKey: BoxPublicKey
+  }
+
+  // MARK: Recipient's side
+
+  func enableNotifier(
+    _ request: RelayRequest, notifierKey: SigningPublicKey, boxKey: BoxPublicKey
+  ) throws(RelayError) -> RelayAnswer {
+    let mailbox = try authorizedMailbox(request)
+    let identifier = try RelayIdentifier.generate(randomness: randomness)
+    let relayKeys = try RelayError.carryingCrypto { () throws(CryptoError) in
+      try BoxKeyPair.generate(randomness: randomness)
+    }
+    let shared: BoxSharedKey
+    // A key of low order is the client's mistake, or its malice.
+    do throws(CryptoError) { shared = try relayKeys.secretKey.agree(with: boxKey) } catch { throw .syntax }
+    return try commit(.full) { () throws(RelayError) in
+      try confirm(mailbox, .recipient, request.entity)
+      if let existing = try notifier(of: mailbox), existing.key == notifierKey.bytes,
+        existing.recipientBoxKey == boxKey.bytes
+      {
+        return .notifier(existing.identifier, boxKey: existing.relayBoxKey)
+      }
+      // What the earlier notifier's notifications say could not be opened with the new key; they go with it.
+      try storage { () throws(SQLiteError) in
+        try database.run("DELETE FROM notifier WHERE mailbox = ?1", [.integer(mailbox.number)])
+        try database.run(
+          """
+          INSERT INTO notifier(mailbox, identifier, key, recipient_box_key, relay_box_key, shared_key)
+          VALUES(?1, ?2, ?3, ?4, ?5, ?6)
+          """,
+          [
+            .integer(mailbox.number), .blob(identifier.bytes), .blob(notifierKey.bytes), .blob(boxKey.bytes),
+            .blob(relayKeys.publicKey.bytes), .blob(shared.exposeForStorage()),
+          ])
+      }
+      return .notifier(identifier, boxKey: relayKeys.publicKey)
+    }
+  }
+
+  private func notifier(of mailbox: Mailbox) throws(RelayError) -> Notifier? {
+    try storage { () throws(SQLiteError) in
+      try database.first(
+        "SELECT identifier, key, recipient_box_key, relay_box_key FROM notifier WHERE mailbox = ?1",
+        [.integer(mailbox.number)]
+      ) { (row) throws(SQLiteError) in
+        guard let identifier = RelayIdentifier(bytes: row.blob(0)), let relayBoxKey = BoxPublicKey(bytes: row.blob(3))
+        else { throw SQLiteError(kind: .corrupt) }
+        return Notifier(
+          identifier: identifier, key: row.blob(1), recipientBoxKey: row.blob(2), relayBoxKey: relayBoxKey)
+      }
+    }
+  }
+
+  func disableNotifier(_ request: RelayRequest) throws(RelayError) -> RelayAnswer {
+    let mailbox = try authorizedMailbox(request)
+    return try commit(.full) { () throws(RelayError) in
+      try confirm(mailbox, .recipient, request.entity)
+      try storage { () throws(SQLiteError) in
+        try database.run("DELETE FROM notifier WHERE mailbox = ?1", [.integer(mailbox.number)])
+      }
+      return .done
+    }
+  }
+
+  // MARK: Writing one
+
+  /// Part of the transaction that stores the message, if its mailbox has a notifier.
+  func insertNotification(of message: RelayMessage, number: Int64, in mailbox: Mailbox) throws(RelayError) {
+    let shared = try storage { () throws(SQLiteError) in
+      try database.first("SELECT shared_key FROM notifier WHERE mailbox = ?1", [.integer(mailbox.number)]) {
+        (row) throws(SQLiteError) in
+        guard let key = BoxSharedKey(stored: row.blob(0)) else { throw SQLiteError(kind: .corrupt) }
+        return key
+      }
+    }
+    guard let shared else { return }
+    let metadata = RelayMessageMetadata(message: message.identifier, timestamp: message.timestamp)
+    let (nonce, sealed) = try RelayError.carryingCrypto { () throws(CryptoError) in
+      let nonce = try BoxNonce.generate(randomness: randomness)
+      return (nonce, try metadata.sealed(with: shared, nonce: nonce))
+    }
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "INSERT INTO notification(message, mailbox, sent_at, nonce, metadata) VALUES(?1, ?2, ?3, ?4, ?5)",
+        [
+          .integer(number), .integer(mailbox.number), .integer(message.timestamp.milliseconds), .blob(nonce.bytes),
+          .blob(sealed),
+        ])
+    }
+  }
+
+  // MARK: Service's side
+
+  func notifications(
+    _ request: RelayRequest, service: SigningPublicKey, limit: UInt16
+  ) throws(RelayError) -> RelayAnswer {
+    guard request.entity == nil else { throw .syntax }
+    try authorize(request, key: service)
+    let pending = try storage { () throws(SQLiteError) in
+      // From the notifications to their notifiers, not the other way: few wait, while a service has many notifiers.
+      try database.rows(
+        """
+        SELECT notifier.identifier, notification.sent_at, notification.nonce, notification.metadata
+        FROM notification CROSS JOIN notifier ON notifier.mailbox = notification.mailbox
+        WHERE notifier.service = ?1 AND notification.sent_at >= ?2 ORDER BY notification.message LIMIT ?3
+        """, [.blob(service.bytes), .integer(oldestKept), .integer(Int64(min(Int(limit), RelayLimits.batch)))]
+      ) { (row) throws(SQLiteError) in
+        guard let identifier = RelayIdentifier(bytes: row.blob(0)), let nonce = BoxNonce(bytes: row.blob(2))
+        else { throw SQLiteError(kind: .corrupt) }
+        return RelayNotification(
+          notifier: identifier, timestamp: WallTime(milliseconds: row.integer(1)), nonce: nonce,
+          metadata: row.blob(3))
+      }
+    }
+    return .notifications(pending)
+  }
+
+  /// Without a sync: undone by a power failure, it repeats a hint.
+  func acknowledgeNotifications(
+    _ request: RelayRequest, service: SigningPublicKey, nonces: [BoxNonce]
+  ) throws(RelayError) -> RelayAnswer {
+    guard request.entity == nil else { throw .syntax }
+    try authorize(request, key: service)
+    return try commit(.normal) { () throws(RelayError) in
+      try storage { () throws(SQLiteError) in
+        for nonce in nonces {
+          try database.run(
+            """
+            DELETE FROM notification
+            WHERE nonce = ?1 AND (SELECT service FROM notifier WHERE notifier.mailbox = notification.mailbox) = ?2
+            """, [.blob(nonce.bytes), .blob(service.bytes)])
+        }
+      }
+      return .done
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import PorterCrypto
+import PorterPlatform
+import PorterStore
+
+/// Subscriptions: whose socket is woken for what. Committed without a sync, since no socket survives a power failure either.
+extension RelayFile {
+  /// The sockets to wake for a message in this mailbox: its recipient's, and its notification service's if it notifies.
+  ///
+  /// Read in the transaction that stores the message. A subscription looks in its own transaction for what waits, so one of the two
+  /// sees the other, whichever comes first.
+  func listeners(of mailbox: Mailbox, notify: Bool) throws(RelayError) -> [String] {
+    try storage { () throws(SQLiteError) in
+      var names = try database.rows(
+        """
+        SELECT listener.name FROM subscription JOIN listener ON listener.number = subscription.listener
+        WHERE subscription.mailbox = ?1
+        """, [.integer(mailbox.number)]
+      ) { $0.text(0) }
+      guard notify else { return names }
+      try database.query(
+        """
+        SELECT listener.name FROM notifier
+        JOIN service_subscription ON service_subscription.service = notifier.service
+        JOIN listener ON listener.number = service_subscription.listener WHERE notifier.mailbox = ?1
+        """, [.integer(mailbox.number)]
+      ) { row in
+        let name = row.text(0)
+        if !names.contains(name) { names.append(name) }
+      }
+      return names
+    }
+  }
+
+  func subscribe(
+    _ request: RelayRequest, entries: [RelayCommand.Entry], listener: String
+  ) throws(RelayError) -> RelayAnswer {
+    guard request.entity == nil, request.signature == nil else { throw .syntax }
+    var mailboxes: [Mailbox?] = []
+    for entry in entries {
+      let mailbox = try mailbox(.recipient, entry.entity)
+      mailboxes.append(
+        try isAuthorized(entry, of: request, key: mailbox?.recipientKey) ? mailbox : nil)
+    }
+    return try commit(.normal) { () throws(RelayError) in
+      let listener = try storage { () throws(SQLiteError) in try number(ofListener: listener) }
+      var results: [RelaySubscription] = []
+      for (entry, mailbox) in zip(entries, mailboxes) {
+        guard let mailbox, try self.mailbox(.recipient, entry.entity) == mailbox else {
+          results.append(.auth)
+          continue
+        }
+        results.append(try subscribe(listener, to: mailbox))
+      }
+      return .subscriptions(results)
+    }
+  }
+
+  private func subscribe(_ listener: Int64, to mailbox: Mailbox) throws(RelayError) -> RelaySubscription {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "INSERT OR IGNORE INTO subscription(mailbox, listener) VALUES(?1, ?2)",
+        [.integer(mailbox.number), .integer(listener)])
+      let waits = try database.integer(
+        """
+        SELECT EXISTS(SELECT 1 FROM message INDEXED BY message_waiting
+        WHERE mailbox = ?1 AND body IS NOT NULL AND sent_at >= ?2)
+        """, [.integer(mailbox.number), .integer(oldestKept)])
+      return waits == 1 ? .waiting : .subscribed
+    }
+  }
+
+  func subscribeNotifiers(
+    _ request: RelayRequest, service: SigningPublicKey, entries: [RelayCommand.Entry], listener: String
+  ) throws(RelayError) -> RelayAnswer {
+    guard request.entity == nil else { throw .syntax }
+    try authorize(request, key: service)
+    var keys: [[UInt8]?] = []
+    for entry in entries {
+      let key = try storage { () throws(SQLiteError) in
+        try database.first("SELECT key FROM notifier WHERE identifier = ?1", [.blob(entry.entity.bytes)]) { $0.blob(0) }
+      }
+      keys.append(
+        try isAuthorized(entry, of: request, key: key.flatMap { SigningPublicKey(bytes: $0) }) ? key : nil)
+    }
+    return try commit(.normal) { () throws(RelayError) in
+      try storage { () throws(SQLiteError) in
+        try database.run(
+          "INSERT OR IGNORE INTO service_subscription(service, listener) VALUES(?1, ?2)",
+          [.blob(service.bytes), .integer(try number(ofListener: listener))])
+      }
+      var results: [RelaySubscription] = []
+      for (entry, key) in zip(entries, keys) {
+        results.append(try key.map { (key) throws(RelayError) in try take(entry.entity, key: key, service) } ?? .auth)
+      }
+      return .subscriptions(results)
+    }
+  }
+
+  /// Gives the notifier to the service; one that it has already is not written again.
+  private func take(
+    _ notifier: RelayIdentifier, key: [UInt8], _ service: SigningPublicKey
+  ) throws(RelayError) -> RelaySubscription {
+    try storage { () throws(SQLiteError) in
+      let found = try database.first(
+        """
+        SELECT mailbox, service, EXISTS(SELECT 1 FROM notification WHERE notification.mailbox = notifier.mailbox)
+        FROM notifier WHERE identifier = ?1 AND key = ?2
+        """, [.blob(notifier.bytes), .blob(key)]
+      ) { (mailbox: $0.integer(0), service: $0.optionalBlob(1), waits: $0.flag(2)) }
+      guard let found else { return .auth }
+      if found.service != service.bytes {
+        try database.run(
+          "UPDATE notifier SET service = ?2 WHERE mailbox = ?1", [.integer(found.mailbox), .blob(service.bytes)])
+      }
+      return found.waits ? .waiting : .subscribed
+    }
+  }
+
+  private func isAuthorized(
+    _ entry: RelayCommand.Entry, of request: RelayRequest, key: SigningPublicKey?
+  ) throws(RelayError) -> Bool {
+    let bytes = RelayRequest.signedBytes(
+      correlation: request.correlation, entry: entry.entity, of: request.command)
+    do throws(RelayError) {
+      try authorize(entry.signature, of: bytes, key: key)
+      return true
+    } catch {
+      if error == .auth { return false }
+      throw error
+    }
+  }
+
+  // MARK: Listeners
+
+  private func number(ofListener name: String) throws(SQLiteError) -> Int64 {
+    try database.run("INSERT OR IGNORE INTO listener(name) VALUES(?1)", [.text(name)])
+    guard let number = try database.integer("SELECT number FROM listener WHERE name = ?1", [.text(name)]) else {
+      throw SQLiteError(kind: .corrupt)
+    }
+    return number
+  }
+
+  func listeners() throws(RelayError) -> [String] {
+    try storage { () throws(SQLiteError) in try database.rows("SELECT name FROM listener") { $0.text(0) } }
+  }
+
+  /// Removes listeners with all their subscriptions.
+  func forget(listeners: [String]) throws(RelayError) {
+    guard !listeners.isEmpty else { return }
+    try commit(.normal) { () throws(RelayError) in
+      try storage { () throws(SQLiteError) in
+        for name in listeners { try database.run("DELETE FROM listener WHERE name = ?1", [.text(name)]) }
+      }
+    }
+  }
+}

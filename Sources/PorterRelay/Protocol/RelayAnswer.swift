@@ -1,0 +1,186 @@
+import PorterCrypto
+import PorterPlatform
+
+/// A message as the relay hands it out.
+package struct RelayMessage: Hashable, Sendable {
+  package var identifier: RelayIdentifier
+  /// When the relay took it in, by the relay's wall clock.
+  package var timestamp: WallTime
+  /// Whether the sender asked for a notification.
+  package var notify: Bool
+  package var body: [UInt8]
+
+  package init(identifier: RelayIdentifier, timestamp: WallTime, notify: Bool, body: [UInt8]) {
+    self.identifier = identifier
+    self.timestamp = timestamp
+    self.notify = notify
+    self.body = body
+  }
+}
+
+/// Word for a notification service that a message waits; which one, only the recipient can read.
+package struct RelayNotification: Hashable, Sendable {
+  package var notifier: RelayIdentifier
+  package var timestamp: WallTime
+  /// Belongs to `metadata`, and names this notification when it is acknowledged.
+  package var nonce: BoxNonce
+  /// `RelayMessageMetadata`, sealed for the recipient.
+  package var metadata: [UInt8]
+
+  package init(notifier: RelayIdentifier, timestamp: WallTime, nonce: BoxNonce, metadata: [UInt8]) {
+    self.notifier = notifier
+    self.timestamp = timestamp
+    self.nonce = nonce
+    self.metadata = metadata
+  }
+}
+
+/// How one entity of a subscription fared.
+package enum RelaySubscription: UInt8, Hashable, Sendable {
+  /// Subscribed; nothing waits.
+  case subscribed = 0
+  /// Subscribed, and something waits already.
+  case waiting = 1
+  /// No such entity, or not its key.
+  case auth = 2
+}
+
+package enum RelayAnswer: Hashable, Sendable {
+  case done
+  case failed(RelayError)
+  case mailbox(recipient: RelayIdentifier, sender: RelayIdentifier)
+  case message(RelayMessage)
+  case subscriptions([RelaySubscription])
+  case notifier(RelayIdentifier, boxKey: BoxPublicKey)
+  case notifications([RelayNotification])
+}
+
+extension RelayAnswer {
+  private enum Tag: UInt8 {
+    case done = 1
+    case failed = 2
+    case mailbox = 3
+    case message = 4
+    case subscriptions = 5
+    case notifier = 6
+    case notifications = 7
+  }
+
+  private var tag: Tag {
+    switch self {
+    case .done: .done
+    case .failed: .failed
+    case .mailbox: .mailbox
+    case .message: .message
+    case .subscriptions: .subscriptions
+    case .notifier: .notifier
+    case .notifications: .notifications
+    }
+  }
+
+  /// Version, correlation of the request, tag, fields.
+  package func encoded(for correlation: RelayIdentifier) -> [UInt8] {
+    var bytes = [RelayLimits.version]
+    bytes += correlation.bytes
+    bytes.append(tag.rawValue)
+    switch self {
+    case .done: break
+    case .failed(let error): bytes.append(error.wireCode)
+    case .mailbox(let recipient, let sender): bytes += recipient.bytes + sender.bytes
+    case .message(let message):
+      bytes.reserveCapacity(64 + message.body.count)
+      bytes += message.identifier.bytes
+      bytes.append(signed64: message.timestamp.milliseconds)
+      bytes.append(message.notify ? 1 : 0)
+      bytes += message.body
+    case .subscriptions(let results): bytes.append(list: results) { $0.append($1.rawValue) }
+    case .notifier(let identifier, let boxKey): bytes += identifier.bytes + boxKey.bytes
+    case .notifications(let notifications):
+      bytes.append(list: notifications) { bytes, notification in
+        bytes += notification.notifier.bytes
+        bytes.append(signed64: notification.timestamp.milliseconds)
+        bytes += notification.nonce.bytes
+        bytes.append(unsigned16: UInt16(clamping: notification.metadata.count))
+        bytes += notification.metadata
+      }
+    }
+    return bytes
+  }
+
+  /// Throws `version` or `answer`; the latter also if it answers another request than `correlation`.
+  package init(decoding bytes: [UInt8], correlation: RelayIdentifier) throws(RelayError) {
+    guard let version = bytes.first, bytes.count <= RelayLimits.exchange else { throw .answer }
+    guard version == RelayLimits.version else { throw .version }
+    var reader = RelayReader(bytes.dropFirst())
+    do throws(RelayError) {
+      guard try reader.identifier() == correlation else { throw .answer }
+      self = try Self.read(&reader)
+      try reader.end()
+    } catch {
+      throw .answer
+    }
+  }
+
+  private static func read(_ reader: inout RelayReader) throws(RelayError) -> RelayAnswer {
+    guard let tag = Tag(rawValue: try reader.byte()) else { throw .syntax }
+    switch tag {
+    case .done: return .done
+    case .failed: return .failed(RelayError(wireCode: try reader.byte()))
+    case .mailbox: return .mailbox(recipient: try reader.identifier(), sender: try reader.identifier())
+    case .message:
+      let identifier = try reader.identifier()
+      let timestamp = WallTime(milliseconds: try reader.signed64())
+      let flags = try reader.byte()
+      let body = Array(reader.remainder())
+      guard body.count <= RelayLimits.body else { throw .size }
+      return .message(
+        RelayMessage(identifier: identifier, timestamp: timestamp, notify: flags & 1 == 1, body: body))
+    case .subscriptions:
+      return .subscriptions(
+        try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in
+          guard let result = RelaySubscription(rawValue: try reader.byte()) else { throw .syntax }
+          return result
+        })
+    case .notifier: return .notifier(try reader.identifier(), boxKey: try reader.boxKey())
+    case .notifications:
+      return .notifications(
+        try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in
+          try Self.notification(reading: &reader)
+        })
+    }
+  }
+
+  private static func notification(reading reader: inout RelayReader) throws(RelayError) -> RelayNotification {
+    RelayNotification(
+      notifier: try reader.identifier(), timestamp: WallTime(milliseconds: try reader.signed64()),
+      nonce: try reader.boxNonce(), metadata: Array(try reader.bytes(Int(try reader.unsigned16()))))
+  }
+}
+
+extension RelayError {
+  /// What a relay answers; all that happens on the way, or inside the relay, is one code to the other side.
+  fileprivate var wireCode: UInt8 {
+    switch self {
+    case .auth: 1
+    case .quota: 2
+    case .size: 3
+    case .noMessage: 4
+    case .syntax: 5
+    case .version: 6
+    case .unavailable, .offline, .timeout, .answer, .closed, .storage, .crypto: 7
+    }
+  }
+
+  /// A code that is not known yet is a failure of the relay, not of the answer.
+  fileprivate init(wireCode: UInt8) {
+    switch wireCode {
+    case 1: self = .auth
+    case 2: self = .quota
+    case 3: self = .size
+    case 4: self = .noMessage
+    case 5: self = .syntax
+    case 6: self = .version
+    default: self = .unavailable
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import PorterCrypto
+
+/// What a client asks of a relay. Who asks, and about which entity, is in `RelayRequest`.
+package enum RelayCommand: Hashable, Sendable {
+  /// One entity of a batch, with the signature by its own key.
+  package struct Entry: Hashable, Sendable {
+    package var entity: RelayIdentifier
+    package var signature: [UInt8]
+
+    package init(entity: RelayIdentifier, signature: [UInt8]) {
+      self.entity = entity
+      self.signature = signature
+    }
+  }
+
+  // No entity yet; signed by the recipient's key.
+  case createMailbox(recipientKey: SigningPublicKey, senderKey: SigningPublicKey?)
+
+  // The recipient's end; signed by the recipient's key.
+  case secureMailbox(senderKey: SigningPublicKey)
+  case getMessage
+  case acknowledge(message: RelayIdentifier)
+  case enableNotifier(notifierKey: SigningPublicKey, boxKey: BoxPublicKey)
+  case disableNotifier
+  case deleteMailbox
+
+  // The sender's end; signed by the sender's key once the mailbox is secured, unsigned before.
+  case send(attempt: RelayIdentifier, notify: Bool, body: [UInt8])
+
+  // Recipients' ends; each entry is signed by its recipient's key, the request is not.
+  case subscribe([Entry])
+
+  // A notification service; signed by the service's key, and each entry by its notifier's key.
+  case subscribeNotifiers(service: SigningPublicKey, [Entry])
+  case notifications(service: SigningPublicKey, limit: UInt16)
+  case acknowledgeNotifications(service: SigningPublicKey, [BoxNonce])
+}
+
+extension RelayCommand {
+  enum Tag: UInt8 {
+    case createMailbox = 1
+    case secureMailbox = 2
+    case send = 3
+    case getMessage = 4
+    case acknowledge = 5
+    case subscribe = 6
+    case enableNotifier = 7
+    case disableNotifier = 8
+    case deleteMailbox = 9
+    case subscribeNotifiers = 10
+    case notifications = 11
+    case acknowledgeNotifications = 12
+  }
+
+  var tag: Tag {
+    switch self {
+    case .createMailbox: .createMailbox
+    case .secureMailbox: .secureMailbox
+    case .send: .send
+    case .getMessage: .getMessage
+    case .acknowledge: .acknowledge
+    case .subscribe: .subscribe
+    case .enableNotifier: .enableNotifier
+    case .disableNotifier: .disableNotifier
+    case .deleteMailbox: .deleteMailbox
+    case .subscribeNotifiers: .subscribeNotifiers
+    case .notifications: .notifications
+    case .acknowledgeNotifications: .acknowledgeNotifications
+    }
+  }
+
+  /// The tag and the fields after it.
+  package func encoded() -> [UInt8] {
+    var bytes = [tag.rawValue]
+    switch self {
+    case .createMailbox(let recipientKey, let senderKey):
+      bytes += recipientKey.bytes
+      bytes.append(optional: senderKey?.bytes)
+    case .secureMailbox(let senderKey): bytes += senderKey.bytes
+    case .getMessage, .disableNotifier, .deleteMailbox: break
+    case .acknowledge(let message): bytes += message.bytes
+    case .enableNotifier(let notifierKey, let boxKey): bytes += notifierKey.bytes + boxKey.bytes
+    case .send(let attempt, let notify, let body):
+      bytes.reserveCapacity(2 + RelayIdentifier.count + body.count)
+      bytes += attempt.bytes
+      bytes.append(notify ? 1 : 0)
+      bytes += body
+    case .subscribe(let entries): bytes.append(list: entries) { $0 += $1.entity.bytes + $1.signature }
+    case .subscribeNotifiers(let service, let entries):
+      bytes += service.bytes
+      bytes.append(list: entries) { $0 += $1.entity.bytes + $1.signature }
+    case .notifications(let service, let limit):
+      bytes += service.bytes
+      bytes.append(unsigned16: limit)
+    case .acknowledgeNotifications(let service, let nonces):
+      bytes += service.bytes
+      bytes.append(list: nonces) { $0 += $1.bytes }
+    }
+    return bytes
+  }
+
+  /// Throws `syntax`, or `size` for a list or message that is too long.
+  package init(decoding bytes: [UInt8]) throws(RelayError) {
+    var reader = RelayReader(bytes)
+    try self.init(reading: &reader)
+    try reader.end()
+  }
+
+  init(reading reader: inout RelayReader) throws(RelayError) {
+    guard let tag = Tag(rawValue: try reader.byte()) else { throw .syntax }
+    switch tag {
+    case .createMailbox:
+      self = .createMailbox(
+        recipientKey: try reader.signingKey(),
+        senderKey: try reader.optional { (reader) throws(RelayError) in try reader.signingKey() })
+    case .secureMailbox: self = .secureMailbox(senderKey: try reader.signingKey())
+    case .send: self = try Self.send(reading: &reader)
+    case .getMessage: self = .getMessage
+    case .acknowledge: self = .acknowledge(message: try reader.identifier())
+    case .subscribe: self = .subscribe(try Self.entries(reading: &reader))
+    case .enableNotifier:
+      self = .enableNotifier(notifierKey: try reader.signingKey(), boxKey: try reader.boxKey())
+    case .disableNotifier: self = .disableNotifier
+    case .deleteMailbox: self = .deleteMailbox
+    case .subscribeNotifiers:
+      self = .subscribeNotifiers(service: try reader.signingKey(), try Self.entries(reading: &reader))
+    case .notifications: self = .notifications(service: try reader.signingKey(), limit: try reader.unsigned16())
+    case .acknowledgeNotifications:
+      self = .acknowledgeNotifications(
+        service: try reader.signingKey(),
+        try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in try reader.boxNonce() })
+    }
+  }
+
+  private static func send(reading reader: inout RelayReader) throws(RelayError) -> RelayCommand {
+    let attempt = try reader.identifier()
+    let flags = try reader.byte()
+    // Bits that this version does not know may mean something that a relay must not ignore.
+    guard flags <= 1 else { throw .syntax }
+    let body = reader.remainder()
+    guard body.count <= RelayLimits.body else { throw .size }
+    return .send(attempt: attempt, notify: flags == 1, body: Array(body))
+  }
+
+  private static func entries(reading reader: inout RelayReader) throws(RelayError) -> [Entry] {
+    try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in
+      Entry(entity: try reader.identifier(), signature: try reader.signature())
+    }
+  }
+}

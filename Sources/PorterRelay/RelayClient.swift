@@ -1,0 +1,184 @@
+import PorterCrypto
+import PorterPlatform
+
+/// A relay's mailboxes, for recipients and senders: builds each command, signs it, carries it through the port and checks the answer.
+///
+/// Every function blocks for one exchange and may be called from any thread. All of them may be repeated after a crash or a
+/// time-out: the second time changes nothing more than the first.
+package struct RelayClient: Sendable {
+  package struct Mailbox: Hashable, Sendable {
+    /// Names the recipient's end; needs the recipient's key.
+    package let recipient: RelayIdentifier
+    /// Names the sender's end; goes into the invitation.
+    package let sender: RelayIdentifier
+  }
+
+  package struct Notifier: Hashable, Sendable {
+    /// What a notification service subscribes to; needs the notifier's key.
+    package let identifier: RelayIdentifier
+    /// To agree with, on the key that opens `RelayMessageMetadata`.
+    package let relayBoxKey: BoxPublicKey
+  }
+
+  package enum Acknowledgement: Hashable, Sendable {
+    case done
+    /// It was acknowledged before, or has expired.
+    case noMessage
+  }
+
+  let port: any RelayPort
+  let randomness: any Randomness
+
+  package init(port: any RelayPort, randomness: any Randomness) {
+    self.port = port
+    self.randomness = randomness
+  }
+
+  /// A fresh identifier, for `send`.
+  package func newIdentifier() throws(RelayError) -> RelayIdentifier { try .generate(randomness: randomness) }
+
+  // MARK: Recipient
+
+  /// Makes a mailbox whose owner is `recipientKey`. The same keys again give the same mailbox, so store the key first.
+  ///
+  /// Without `senderKey` anybody who knows the sender's identifier can send, until `secureMailbox`.
+  package func createMailbox(
+    recipientKey: SigningKeyPair, senderKey: SigningPublicKey? = nil
+  ) throws(RelayError) -> Mailbox {
+    let command = RelayCommand.createMailbox(recipientKey: recipientKey.publicKey, senderKey: senderKey)
+    guard case .mailbox(let recipient, let sender) = try exchange(command, entity: nil, key: recipientKey) else {
+      throw .answer
+    }
+    return Mailbox(recipient: recipient, sender: sender)
+  }
+
+  /// From now on only `senderKey` may send. Throws `auth` if the mailbox is secured with another key already.
+  package func secureMailbox(
+    _ recipient: RelayIdentifier, key: SigningKeyPair, senderKey: SigningPublicKey
+  ) throws(RelayError) {
+    try expectDone(.secureMailbox(senderKey: senderKey), entity: recipient, key: key)
+  }
+
+  /// The oldest message that waits; the same one until it is acknowledged. Nil when none waits.
+  package func getMessage(_ recipient: RelayIdentifier, key: SigningKeyPair) throws(RelayError) -> RelayMessage? {
+    do throws(RelayError) {
+      guard case .message(let message) = try exchange(.getMessage, entity: recipient, key: key) else { throw .answer }
+      return message
+    } catch {
+      if error == .noMessage { return nil }
+      throw error
+    }
+  }
+
+  /// Lets the relay forget the message. Only after it is committed to the store: until then the relay has the one copy.
+  @discardableResult
+  package func acknowledge(
+    _ message: RelayIdentifier, in recipient: RelayIdentifier, key: SigningKeyPair
+  ) throws(RelayError) -> Acknowledgement {
+    do throws(RelayError) {
+      try expectDone(.acknowledge(message: message), entity: recipient, key: key)
+      return .done
+    } catch {
+      if error == .noMessage { return .noMessage }
+      throw error
+    }
+  }
+
+  /// Wakes this process (`RelayPort.wakeDescriptor`) when a message comes. One result for each mailbox, in order; a bad one does
+  /// not keep the others from being subscribed (INC-44).
+  package func subscribe(
+    _ mailboxes: [(recipient: RelayIdentifier, key: SigningKeyPair)]
+  ) throws(RelayError) -> [RelaySubscription] {
+    try exchangeBatch(mailboxes) { .subscribe($0) }
+  }
+
+  /// Makes the relay write a notification for each message that is sent with `notify`. Replaces an earlier notifier with other
+  /// keys; with the same ones the answer is the same again.
+  ///
+  /// The secret half of `notifierKey` goes to the notification service, that of `boxKey` stays with the recipient.
+  package func enableNotifier(
+    _ recipient: RelayIdentifier, key: SigningKeyPair, notifierKey: SigningPublicKey, boxKey: BoxPublicKey
+  ) throws(RelayError) -> Notifier {
+    let command = RelayCommand.enableNotifier(notifierKey: notifierKey, boxKey: boxKey)
+    guard case .notifier(let identifier, let relayBoxKey) = try exchange(command, entity: recipient, key: key) else {
+      throw .answer
+    }
+    return Notifier(identifier: identifier, relayBoxKey: relayBoxKey)
+  }
+
+  package func disableNotifier(_ recipient: RelayIdentifier, key: SigningKeyPair) throws(RelayError) {
+    try expectDone(.disableNotifier, entity: recipient, key: key)
+  }
+
+  /// Deletes the mailbox with all that is in it. `auth` the second time, as for any mailbox that does not exist.
+  package func deleteMailbox(_ recipient: RelayIdentifier, key: SigningKeyPair) throws(RelayError) {
+    try expectDone(.deleteMailbox, entity: recipient, key: key)
+  }
+
+  // MARK: Sender
+
+  /// Puts a message into a mailbox; durable when it returns.
+  ///
+  /// `key` is nil while the mailbox is not secured. `attempt` names this message among the sender's: store it with the message
+  /// before sending, and use it again for each retry; however often it arrives, one message is kept. `body` has at most
+  /// `RelayLimits.body` bytes.
+  package func send(
+    _ body: [UInt8], to sender: RelayIdentifier, key: SigningKeyPair?, attempt: RelayIdentifier, notify: Bool
+  ) throws(RelayError) {
+    guard body.count <= RelayLimits.body else { throw .size }
+    try expectDone(.send(attempt: attempt, notify: notify, body: body), entity: sender, key: key)
+  }
+}
+
+// MARK: Exchanges
+
+extension RelayClient {
+  func expectDone(_ command: RelayCommand, entity: RelayIdentifier?, key: SigningKeyPair?) throws(RelayError) {
+    guard case .done = try exchange(command, entity: entity, key: key) else { throw .answer }
+  }
+
+  /// One command, signed if there is a key. What the relay refuses is thrown.
+  func exchange(
+    _ command: RelayCommand, entity: RelayIdentifier?, key: SigningKeyPair?
+  ) throws(RelayError) -> RelayAnswer {
+    var request = RelayRequest(correlation: try newIdentifier(), entity: entity, command: command)
+    request.signature = key?.sign(request.signedBytes)
+    return try exchange(request)
+  }
+
+  /// A command for many entities, in as many requests as the protocol's limit makes necessary; `key`, if given, signs
+  /// each request as a whole, and then there is one request even for no entity.
+  func exchangeBatch(
+    _ entities: [(RelayIdentifier, SigningKeyPair)], key: SigningKeyPair? = nil,
+    _ command: ([RelayCommand.Entry]) -> RelayCommand
+  ) throws(RelayError) -> [RelaySubscription] {
+    var results: [RelaySubscription] = []
+    var rest = entities[...]
+    var isDue = key != nil || !rest.isEmpty
+    while isDue {
+      let chunk = rest.prefix(RelayLimits.batch)
+      rest = rest.dropFirst(RelayLimits.batch)
+      let correlation = try newIdentifier()
+      let empty = command([])
+      let entries = chunk.map { entity, key in
+        let signed = RelayRequest.signedBytes(correlation: correlation, entry: entity, of: empty)
+        return RelayCommand.Entry(entity: entity, signature: key.sign(signed))
+      }
+      var request = RelayRequest(correlation: correlation, entity: nil, command: command(entries))
+      request.signature = key?.sign(request.signedBytes)
+      guard case .subscriptions(let answers) = try exchange(request), answers.count == chunk.count else {
+        throw .answer
+      }
+      results += answers
+      isDue = !rest.isEmpty
+    }
+    return results
+  }
+
+  private func exchange(_ request: RelayRequest) throws(RelayError) -> RelayAnswer {
+    let answer = try RelayAnswer(
+      decoding: try port.exchange(request.encoded()), correlation: request.correlation)
+    if case .failed(let error) = answer { throw error }
+    return answer
+  }
+}

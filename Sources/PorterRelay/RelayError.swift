@@ -1,0 +1,76 @@
+import PorterCrypto
+import PorterStore
+
+/// Why a relay did not do what it was asked.
+package enum RelayError: Error, Hashable, Sendable {
+  // What the relay answered.
+
+  /// The entity does not exist, or the signature is not by its key; which of the two is not told.
+  case auth
+  /// The mailbox holds as many undelivered messages as it may.
+  case quota
+  /// The message, or the request, is too large.
+  case size
+  /// Nothing waits, or not the message that was named.
+  case noMessage
+  /// The relay could not read the request.
+  case syntax
+  /// The relay does not speak this version of the protocol.
+  case version
+  /// The relay failed within itself; the same request may succeed later.
+  case unavailable
+
+  // What happened on the way.
+
+  /// The relay cannot be reached.
+  case offline
+  /// No answer came in time; the request may or may not have been carried out.
+  case timeout
+  /// The answer is malformed, or belongs to another request.
+  case answer
+  /// The port has been closed.
+  case closed
+  /// The embedded relay's file.
+  case storage(SQLiteError)
+  case crypto(CryptoError)
+
+  /// Whether the same request may succeed later without anyone changing it.
+  package var isTemporary: Bool {
+    switch self {
+    case .quota, .unavailable, .offline, .timeout: true
+    case .storage(let error): error.isTemporary || error.kind == .full || error.kind == .ioError
+    case .auth, .size, .noMessage, .syntax, .version, .answer, .closed, .crypto: false
+    }
+  }
+}
+
+extension RelayError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .auth: "the relay does not know this mailbox and key"
+    case .quota: "the mailbox is full"
+    case .size: "too large for the relay"
+    case .noMessage: "no such message at the relay"
+    case .syntax: "the relay could not read the request"
+    case .version: "the relay speaks another version of the protocol"
+    case .unavailable: "the relay failed"
+    case .offline: "the relay cannot be reached"
+    case .timeout: "the relay did not answer in time"
+    case .answer: "the relay's answer is not one to this request"
+    case .closed: "the connection to the relay is closed"
+    case .storage(let error): "the relay's file: \(error)"
+    case .crypto(let error): "relay: \(error)"
+    }
+  }
+}
+
+extension RelayError: SQLiteFailure {
+  package init(_ error: SQLiteError) { self = .storage(error) }
+}
+
+extension RelayError {
+  /// Runs `body`, and throws what it throws as `crypto`.
+  static func carryingCrypto<Result>(_ body: () throws(CryptoError) -> Result) throws(RelayError) -> Result {
+    do throws(CryptoError) { return try body() } catch { throw .crypto(error) }
+  }
+}

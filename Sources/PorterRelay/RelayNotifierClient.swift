@@ -1,0 +1,49 @@
+import PorterCrypto
+import PorterPlatform
+
+/// A relay's notifiers, for a notification service: it learns that a message waits, not which and not from whom.
+///
+/// The service is known to the relay by its own key. Notifiers that were subscribed stay with it across its restarts.
+package struct RelayNotifierClient: Sendable {
+  private let client: RelayClient
+  private let service: SigningKeyPair
+
+  package init(port: any RelayPort, randomness: any Randomness, service: SigningKeyPair) {
+    client = RelayClient(port: port, randomness: randomness)
+    self.service = service
+  }
+
+  /// Takes over notifications of these notifiers, and wakes this process (`RelayPort.wakeDescriptor`) when one comes.
+  /// One result for each notifier, in order; `auth` for one that was disabled, or whose mailbox is deleted.
+  ///
+  /// An empty list subscribes to what was taken over earlier, as after a restart.
+  @discardableResult
+  package func subscribe(
+    _ notifiers: [(notifier: RelayIdentifier, key: SigningKeyPair)]
+  ) throws(RelayError) -> [RelaySubscription] {
+    let publicKey = service.publicKey
+    return try client.exchangeBatch(notifiers, key: service) { .subscribeNotifiers(service: publicKey, $0) }
+  }
+
+  /// The oldest notifications not yet acknowledged, at most `limit` (and never more than `RelayLimits.batch`).
+  /// One is gone by itself when its message is acknowledged, since there is nothing left to fetch.
+  package func pendingNotifications(limit: Int = RelayLimits.batch) throws(RelayError) -> [RelayNotification] {
+    let command = RelayCommand.notifications(
+      service: service.publicKey, limit: UInt16(clamping: min(limit, RelayLimits.batch)))
+    guard case .notifications(let notifications) = try client.exchange(command, entity: nil, key: service) else {
+      throw .answer
+    }
+    return notifications
+  }
+
+  /// Lets the relay forget them. One that is gone already is no error.
+  package func acknowledge(_ notifications: [RelayNotification]) throws(RelayError) {
+    var rest = notifications.map(\.nonce)[...]
+    while !rest.isEmpty {
+      let nonces = Array(rest.prefix(RelayLimits.batch))
+      rest = rest.dropFirst(RelayLimits.batch)
+      try client.expectDone(
+        .acknowledgeNotifications(service: service.publicKey, nonces), entity: nil, key: service)
+    }
+  }
+}

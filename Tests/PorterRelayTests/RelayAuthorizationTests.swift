@@ -1,0 +1,123 @@
+import PorterCrypto
+import PorterPlatform
+import XCTest
+
+@testable import PorterRelay
+
+final class RelayAuthorizationTests: RelayTestCase {
+  func testUnknownEntityAndWrongKeyAreNotTold() throws {
+    let mailbox = try newMailbox()
+    let (wrong, unknown, message) = (try newKey(), try newAttempt(), try newAttempt())
+    let boxKey = try BoxKeyPair.generate(randomness: randomness).publicKey
+    let commands: [RelayCommand] = [
+      .secureMailbox(senderKey: wrong.publicKey), .getMessage, .acknowledge(message: message),
+      .enableNotifier(notifierKey: wrong.publicKey, boxKey: boxKey), .disableNotifier, .deleteMailbox,
+    ]
+    for command in commands {
+      for (entity, key) in [
+        (mailbox.recipient, wrong), (mailbox.recipient, mailbox.senderKey), (mailbox.sender, mailbox.recipientKey),
+        (unknown, mailbox.recipientKey),
+      ] {
+        assertRefused(.auth) { try client.exchangeOrThrow(command, entity: entity, key: key) }
+      }
+      assertRefused(.auth) { try client.exchangeOrThrow(command, entity: mailbox.recipient, key: nil) }
+      assertRefused(.auth) { try client.exchangeOrThrow(command, entity: nil, key: mailbox.recipientKey) }
+    }
+    for (entity, key) in [
+      (mailbox.sender, wrong), (mailbox.sender, mailbox.recipientKey), (unknown, mailbox.senderKey),
+    ] {
+      assertRefused(.auth) { try client.send([1], to: entity, key: key, attempt: message, notify: false) }
+    }
+    assertRefused(.auth) { try client.send([1], to: mailbox.sender, key: nil, attempt: message, notify: false) }
+    assertRefused(.auth) { try client.send([1], to: unknown, key: nil, attempt: message, notify: false) }
+    XCTAssertNil(try head(of: mailbox))
+  }
+
+  func testAnyoneSendsUntilTheMailboxIsSecuredAndThenOnlyTheSender() throws {
+    let (recipientKey, senderKey, other) = (try newKey(), try newKey(), try newKey())
+    let mailbox = try client.createMailbox(recipientKey: recipientKey)
+    try client.send([1], to: mailbox.sender, key: nil, attempt: try newAttempt(), notify: false)
+    // A sender that believes the mailbox secured learns that it is not.
+    let attempt = try newAttempt()
+    assertRefused(.auth) {
+      try client.send([2], to: mailbox.sender, key: senderKey, attempt: attempt, notify: false)
+    }
+    try client.secureMailbox(mailbox.recipient, key: recipientKey, senderKey: senderKey.publicKey)
+    try client.secureMailbox(mailbox.recipient, key: recipientKey, senderKey: senderKey.publicKey)
+    assertRefused(.auth) {
+      try client.secureMailbox(mailbox.recipient, key: recipientKey, senderKey: other.publicKey)
+    }
+    assertRefused(.auth) { try client.send([3], to: mailbox.sender, key: nil, attempt: attempt, notify: false) }
+    try client.send([4], to: mailbox.sender, key: senderKey, attempt: attempt, notify: false)
+    var bodies: [[UInt8]] = []
+    while let message = try client.getMessage(mailbox.recipient, key: recipientKey) {
+      bodies.append(message.body)
+      try client.acknowledge(message.identifier, in: mailbox.recipient, key: recipientKey)
+    }
+    XCTAssertEqual(bodies, [[1], [4]])
+  }
+
+  /// A signature is for one request: no part of it can be exchanged for another.
+  func testSignatureCoversEverythingElse() throws {
+    let (mailbox, other) = (try newMailbox(), try newMailbox())
+    try send("there", to: mailbox)
+    var request = RelayRequest(correlation: try newAttempt(), entity: mailbox.recipient, command: .getMessage)
+    request.signature = mailbox.recipientKey.sign(request.signedBytes)
+    func answer(_ request: RelayRequest) throws -> RelayAnswer {
+      try RelayAnswer(decoding: try relay.exchange(request.encoded()), correlation: request.correlation)
+    }
+    guard case .message = try answer(request) else { return XCTFail("the request itself is good") }
+    var changed = request
+    changed.correlation = try newAttempt()
+    XCTAssertEqual(try answer(changed), .failed(.auth))
+    changed = request
+    changed.command = .deleteMailbox
+    XCTAssertEqual(try answer(changed), .failed(.auth))
+    changed = request
+    changed.entity = other.recipient
+    XCTAssertEqual(try answer(changed), .failed(.auth))
+    for position in [0, 31, 32, 63] {
+      changed = request
+      changed.signature?[position] ^= 1
+      XCTAssertEqual(try answer(changed), .failed(.auth))
+    }
+    // Nor is it any good without what keeps a relay's signatures apart from other uses of a key.
+    changed = request
+    changed.signature = mailbox.recipientKey.sign(Array(request.signedBytes.dropFirst()))
+    XCTAssertEqual(try answer(changed), .failed(.auth))
+  }
+
+  func testOneBadEntryDoesNotSpoilABatch() throws {
+    let (first, second) = (try newMailbox(), try newMailbox())
+    try send("waits", to: second)
+    let (unknown, wrong) = (try newAttempt(), try newKey())
+    let results = try client.subscribe([
+      (recipient: first.recipient, key: first.recipientKey), (recipient: unknown, key: wrong),
+      (recipient: second.recipient, key: second.recipientKey), (recipient: first.recipient, key: wrong),
+    ])
+    XCTAssertEqual(results, [.subscribed, .auth, .waiting, .auth])
+    XCTAssertEqual(try client.subscribe([]), [])
+  }
+
+  func testBatchLargerThanARequestIsSplit() throws {
+    let mailbox = try newMailbox()
+    let entries = Array(repeating: (recipient: mailbox.recipient, key: mailbox.recipientKey), count: 600)
+    XCTAssertEqual(try client.subscribe(entries), Array(repeating: .subscribed, count: 600))
+  }
+
+  func testEntryOfABatchIsNoGoodInAnotherRequest() throws {
+    let (mailbox, service) = (try newMailbox(), try newKey())
+    let correlation = try newAttempt()
+    let signed = RelayRequest.signedBytes(correlation: correlation, entry: mailbox.recipient, of: .subscribe([]))
+    let entry = RelayCommand.Entry(entity: mailbox.recipient, signature: mailbox.recipientKey.sign(signed))
+    func answer(_ correlation: RelayIdentifier, _ command: RelayCommand) throws -> RelayAnswer {
+      var request = RelayRequest(correlation: correlation, entity: nil, command: command)
+      if case .subscribeNotifiers = command { request.signature = service.sign(request.signedBytes) }
+      return try RelayAnswer(decoding: try relay.exchange(request.encoded()), correlation: correlation)
+    }
+    XCTAssertEqual(try answer(correlation, .subscribe([entry])), .subscriptions([.subscribed]))
+    XCTAssertEqual(try answer(try newAttempt(), .subscribe([entry])), .subscriptions([.auth]))
+    XCTAssertEqual(
+      try answer(correlation, .subscribeNotifiers(service: service.publicKey, [entry])), .subscriptions([.auth]))
+  }
+}

@@ -1,0 +1,166 @@
+import PorterCrypto
+import PorterPlatform
+import PorterStore
+import XCTest
+
+@testable import PorterRelay
+
+final class RelayMailboxTests: RelayTestCase {
+  func testMessagesComeOutInOrderEachUntilItIsAcknowledged() throws {
+    let mailbox = try newMailbox()
+    XCTAssertNil(try head(of: mailbox))
+    try send("first", to: mailbox, notify: true)
+    clock.advance(.milliseconds(5))
+    try send("second", to: mailbox)
+
+    let first = try XCTUnwrap(try head(of: mailbox))
+    XCTAssertEqual(first.body, Array("first".utf8))
+    XCTAssertTrue(first.notify)
+    XCTAssertEqual(first.timestamp, WallTime(milliseconds: clock.wall().milliseconds - 5))
+    XCTAssertEqual(try head(of: mailbox), first, "the same until it is acknowledged")
+    XCTAssertEqual(try client.acknowledge(first.identifier, in: mailbox.recipient, key: mailbox.recipientKey), .done)
+    XCTAssertEqual(
+      try client.acknowledge(first.identifier, in: mailbox.recipient, key: mailbox.recipientKey), .noMessage)
+
+    let second = try XCTUnwrap(try head(of: mailbox))
+    XCTAssertEqual(second.body, Array("second".utf8))
+    XCTAssertFalse(second.notify)
+    XCTAssertNotEqual(second.identifier, first.identifier)
+    XCTAssertEqual(try receiveAll(mailbox), ["second"])
+    XCTAssertNil(try head(of: mailbox))
+  }
+
+  func testMailboxOutlivesTheRelayThatMadeIt() throws {
+    let mailbox = try newMailbox()
+    try send("kept", to: mailbox)
+    relay.close()
+    let next = RelayClient(port: another(), randomness: randomness)
+    XCTAssertEqual(try next.getMessage(mailbox.recipient, key: mailbox.recipientKey)?.body, Array("kept".utf8))
+  }
+
+  func testCreatingAgainWithTheSameKeyGivesTheSameMailbox() throws {
+    let (recipientKey, senderKey) = (try newKey(), try newKey())
+    let first = try client.createMailbox(recipientKey: recipientKey, senderKey: senderKey.publicKey)
+    XCTAssertEqual(try client.createMailbox(recipientKey: recipientKey, senderKey: senderKey.publicKey), first)
+    XCTAssertEqual(try client.createMailbox(recipientKey: recipientKey), first)
+    let other = try newKey().publicKey
+    assertRefused(.auth) { try client.createMailbox(recipientKey: recipientKey, senderKey: other) }
+    XCTAssertNotEqual(try client.createMailbox(recipientKey: try newKey()), first)
+  }
+
+  func testNobodyMakesAMailboxForAnotherKey() throws {
+    let (owner, thief) = (try newKey(), try newKey())
+    let command = RelayCommand.createMailbox(recipientKey: owner.publicKey, senderKey: nil)
+    assertRefused(.auth) { try client.exchangeOrThrow(command, entity: nil, key: thief) }
+    assertRefused(.auth) { try client.exchangeOrThrow(command, entity: nil, key: nil) }
+  }
+
+  func testRepeatedSendKeepsOneMessage() throws {
+    let mailbox = try newMailbox()
+    let attempt = try newAttempt()
+    for _ in 0..<3 {
+      try client.send([1], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
+    }
+    XCTAssertEqual(try receiveAll(mailbox).count, 1)
+    // Also when the repeat comes after the message was taken: the sender saw no answer, the recipient was fast.
+    try client.send([1], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
+    XCTAssertEqual(try receiveAll(mailbox), [])
+    // An attempt means something in its own mailbox only.
+    let other = try newMailbox()
+    try client.send([1], to: other.sender, key: other.senderKey, attempt: attempt, notify: false)
+    XCTAssertEqual(try receiveAll(other).count, 1)
+  }
+
+  func testBodyMayBeEmptyOrOfTheLimitAndNoLonger() throws {
+    let mailbox = try newMailbox()
+    for size in [0, 1, RelayLimits.body - 1, RelayLimits.body] {
+      let body = randomness.bytes(size)
+      try client.send(body, to: mailbox.sender, key: mailbox.senderKey, attempt: try newAttempt(), notify: false)
+      let message = try XCTUnwrap(try head(of: mailbox))
+      XCTAssertEqual(message.body, body)
+      try client.acknowledge(message.identifier, in: mailbox.recipient, key: mailbox.recipientKey)
+    }
+    let tooLong = randomness.bytes(RelayLimits.body + 1)
+    let attempt = try newAttempt()
+    assertRefused(.size) {
+      try client.send(tooLong, to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
+    }
+    // The relay does not rely on the client for that.
+    assertRefused(.size) {
+      try client.exchangeOrThrow(
+        .send(attempt: attempt, notify: false, body: tooLong), entity: mailbox.sender, key: mailbox.senderKey)
+    }
+    XCTAssertNil(try head(of: mailbox))
+  }
+
+  func testDeletedMailboxIsAsUnknownAsOneThatNeverWas() throws {
+    let mailbox = try newMailbox()
+    try send("gone", to: mailbox, notify: true)
+    try client.deleteMailbox(mailbox.recipient, key: mailbox.recipientKey)
+    assertRefused(.auth) { try client.deleteMailbox(mailbox.recipient, key: mailbox.recipientKey) }
+    assertRefused(.auth) { try head(of: mailbox) }
+    assertRefused(.auth) { try send("late", to: mailbox) }
+    let again = try client.createMailbox(recipientKey: mailbox.recipientKey)
+    XCTAssertNil(try client.getMessage(again.recipient, key: mailbox.recipientKey))
+  }
+
+  // MARK: Quota and retention
+
+  func testFullMailboxRefusesUntilOneIsAcknowledged() throws {
+    let mailbox = try newMailbox()
+    let attempt = try newAttempt()
+    try client.send([0], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
+    for number in 1..<RelayLimits.undelivered { try send("\(number)", to: mailbox) }
+    assertRefused(.quota) { try send("one too many", to: mailbox) }
+    // What is stored already is answered as stored, however full it is.
+    try client.send([0], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
+    try send("another mailbox", to: try newMailbox())
+
+    let first = try XCTUnwrap(try head(of: mailbox))
+    try client.acknowledge(first.identifier, in: mailbox.recipient, key: mailbox.recipientKey)
+    try send("room for one", to: mailbox)
+    assertRefused(.quota) { try send("one too many", to: mailbox) }
+    XCTAssertEqual(try receiveAll(mailbox).count, RelayLimits.undelivered)
+  }
+
+  func testMessagesAreKeptForTwentyOneDays() throws {
+    let mailbox = try newMailbox()
+    try send("old", to: mailbox)
+    clock.advance(.days(1))
+    try send("younger", to: mailbox)
+    clock.advance(.days(20))
+    XCTAssertEqual(try head(of: mailbox)?.body, Array("old".utf8), "on the last millisecond")
+    clock.advance(.milliseconds(1))
+    XCTAssertEqual(try receiveAll(mailbox), ["younger"])
+  }
+
+  func testExpiredMessagesMakeRoomAndLeaveTheFile() throws {
+    let mailbox = try newMailbox()
+    for number in 0..<RelayLimits.undelivered { try send("\(number)", to: mailbox) }
+    clock.advance(.days(22))
+    try send("fits", to: mailbox)
+    XCTAssertEqual(try receiveAll(mailbox), ["fits"])
+    relay.close()
+    let file = try RelayFile(path: path, clock: clock, randomness: randomness, log: .silent)
+    XCTAssertEqual(try file.database.integer("SELECT count(*) FROM message"), 1)
+  }
+
+  func testClockStepOfAnHourLosesNothing() throws {
+    let mailbox = try newMailbox()
+    try send("before", to: mailbox)
+    clock.advance(.seconds(-3_600))
+    try send("between", to: mailbox)
+    clock.advance(.seconds(7_200))
+    try send("after", to: mailbox)
+    XCTAssertEqual(try receiveAll(mailbox), ["before", "between", "after"])
+  }
+}
+
+extension RelayClient {
+  /// A command as it stands, without what the typed functions check beforehand.
+  func exchangeOrThrow(
+    _ command: RelayCommand, entity: RelayIdentifier?, key: SigningKeyPair?
+  ) throws -> RelayAnswer {
+    try exchange(command, entity: entity, key: key)
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import PorterCrypto
+import PorterPlatform
+import PorterStore
+import Synchronization
+import XCTest
+
+@testable import PorterRelay
+
+/// A clock whose wall time a test sets; it starts at a fixed date.
+final class TestClock: Clock {
+  private let milliseconds = Mutex<Int64>(1_780_000_000_000)
+  private let base = SystemClock()
+
+  func now() -> Moment { base.now() }
+  func wall() -> WallTime { WallTime(milliseconds: milliseconds.withLock { $0 }) }
+  func advance(_ span: Span) { milliseconds.withLock { $0 += span.milliseconds } }
+}
+
+/// Each test has a relay of its own in a directory of its own.
+class RelayTestCase: XCTestCase {
+  let clock = TestClock()
+  let randomness = SystemRandomness()
+  private(set) var directory = ""
+  private(set) var relay = EmbeddedRelay(path: "/", clock: SystemClock(), randomness: SystemRandomness(), log: .silent)
+
+  var path: String { directory + "/relay.db" }
+  var client: RelayClient { RelayClient(port: relay, randomness: randomness) }
+
+  override func setUpWithError() throws {
+    directory = NSTemporaryDirectory() + "porter-relay-" + UUID().uuidString.prefix(8)
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    relay = another()
+  }
+
+  override func tearDownWithError() throws {
+    relay.close()
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory)
+    try FileManager.default.removeItem(atPath: directory)
+  }
+
+  /// A second instance at the same file, as another process has it.
+  func another() -> EmbeddedRelay { EmbeddedRelay(path: path, clock: clock, randomness: randomness, log: .silent) }
+
+  func newKey() throws -> SigningKeyPair { try .generate(randomness: randomness) }
+  func newAttempt() throws -> RelayIdentifier { try .generate(randomness: randomness) }
+
+  /// A mailbox with all its keys.
+  struct Fixture {
+    let recipient: RelayIdentifier
+    let sender: RelayIdentifier
+    let recipientKey: SigningKeyPair
+    let senderKey: SigningKeyPair
+  }
+
+  /// A mailbox that is secured.
+  func newMailbox() throws -> Fixture {
+    let (recipientKey, senderKey) = (try newKey(), try newKey())
+    let made = try client.createMailbox(recipientKey: recipientKey, senderKey: senderKey.publicKey)
+    return Fixture(recipient: made.recipient, sender: made.sender, recipientKey: recipientKey, senderKey: senderKey)
+  }
+
+  func send(_ text: String, to mailbox: Fixture, notify: Bool = false) throws {
+    try client.send(
+      Array(text.utf8), to: mailbox.sender, key: mailbox.senderKey, attempt: try newAttempt(), notify: notify)
+  }
+
+  func head(of mailbox: Fixture) throws -> RelayMessage? {
+    try client.getMessage(mailbox.recipient, key: mailbox.recipientKey)
+  }
+
+  /// Takes every message and acknowledges it.
+  func receiveAll(_ mailbox: Fixture) throws -> [String] {
+    var texts: [String] = []
+    while let message = try head(of: mailbox) {
+      texts.append(String(decoding: message.body, as: UTF8.self))
+      XCTAssertEqual(
+        try client.acknowledge(message.identifier, in: mailbox.recipient, key: mailbox.recipientKey), .done)
+    }
+    return texts
+  }
+
+  func assertRefused<Result>(
+    _ expected: RelayError, file: StaticString = #filePath, line: UInt = #line, _ body: () throws -> Result
+  ) {
+    XCTAssertThrowsError(try body(), file: file, line: line) { error in
+      XCTAssertEqual(error as? RelayError, expected, "\(error)", file: file, line: line)
+    }
+  }
+
+  func assertStorageFails<Result>(
+    _ kinds: Set<SQLiteError.Kind>, file: StaticString = #filePath, line: UInt = #line, _ body: () throws -> Result
+  ) {
+    XCTAssertThrowsError(try body(), file: file, line: line) { error in
+      guard case .storage(let failure)? = error as? RelayError else {
+        return XCTFail("\(error)", file: file, line: line)
+      }
+      XCTAssertTrue(kinds.contains(failure.kind), "\(error)", file: file, line: line)
+    }
+  }
+}
+
+/// The number of lock entries that a process has on the files in a directory, as the kernel lists them.
+func locksHeld(by process: Int32, in directory: String) throws -> Int {
+  let inodes = try FileManager.default.contentsOfDirectory(atPath: directory).map {
+    try FileManager.default.attributesOfItem(atPath: directory + "/" + $0)[.systemFileNumber] as? Int ?? -1
+  }
+  return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").count { line in
+    let fields = line.split(separator: " ")
+    return fields.count > 5 && fields[4] == "\(process)" && inodes.contains { fields[5].hasSuffix(":\($0)") }
+  }
+}

@@ -1,0 +1,55 @@
+"""Nightporter, the notification core for end-to-end encrypted apps, for Python.
+
+`Controller` is the asyncio form, `SyncController` the one without an event loop; `nightporter.machines` has the state
+machines as pure functions. The library is looked for in NIGHTPORTER_LIBRARY, beside this package, and in the system.
+"""
+
+from . import machines, validation
+from ._callbacks import disable_logging, enable_logging
+from ._calls import Confirm, Role
+from ._interface import ErrorCode, Phase
+from ._library import library
+from .controller import Controller, Events
+from .errors import (
+    ArgumentError,
+    CallError,
+    ChatError,
+    ControllerClosed,
+    LibraryError,
+    MigrationError,
+    NightporterError,
+    ProtocolError,
+    StateError,
+    StoreError,
+)
+from .synchronous import SyncController
+
+__all__ = [
+    "ArgumentError",
+    "CallError",
+    "ChatError",
+    "Confirm",
+    "Controller",
+    "ControllerClosed",
+    "ErrorCode",
+    "Events",
+    "LibraryError",
+    "MigrationError",
+    "NightporterError",
+    "Phase",
+    "ProtocolError",
+    "Role",
+    "StateError",
+    "StoreError",
+    "SyncController",
+    "disable_logging",
+    "enable_logging",
+    "library_version",
+    "machines",
+    "validation",
+]
+
+
+def library_version() -> str:
+    """The version of the C library that is loaded."""
+    return library().version()

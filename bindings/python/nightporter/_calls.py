@@ -1,0 +1,225 @@
+"""The calls on one controller: checked, decoded, and ended in the right order. They block; both forms build on them."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import select
+import threading
+import weakref
+from collections import deque
+from collections.abc import Mapping
+from enum import IntEnum, StrEnum
+from os import PathLike
+from typing import Any
+
+from . import _callbacks
+from ._gate import Gate
+from ._interface import ErrorCode, Phase
+from ._library import Library, library, text
+from .errors import ArgumentError, ChatError, ControllerClosed, MigrationError, ProtocolError, StoreError, check
+
+
+class Role(IntEnum):
+    """What a host is to the store."""
+
+    APP = 0
+    EXTENSION = 1
+
+
+class Confirm(StrEnum):
+    """What to do when the store needs a migration; an extension never migrates, whatever is given."""
+
+    YES_UP = "yesUp"
+    YES_UP_DOWN = "yesUpDown"
+    CONSOLE = "console"
+    ERROR = "error"
+
+
+# How often closing repeats np_expire_push() until the push in progress has heard it, in seconds.
+EXPIRE_INTERVAL = 0.01
+
+
+class Calls:
+    """One controller's handle and everything that is called with it. Any thread may call anything here."""
+
+    def __init__(self, loaded: Library, handle: int) -> None:
+        self._library = loaded
+        self._handle = handle
+        self._gate = Gate()
+        self._left: deque[str] = deque()
+        self._closed = threading.Event()
+        self._push = threading.Lock()
+        # Whoever forgets to close: the store is let go of when the object, or the interpreter, ends.
+        self._free = weakref.finalize(self, loaded.functions.np_ctrl_free, handle)
+        self.event_fd: int = loaded.functions.np_event_fd(handle)
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], key: str, keep_key: bool, confirm: Confirm, role: Role) -> Calls:
+        loaded = library()
+        handle = ctypes.c_void_p()
+        answer = loaded.take(
+            loaded.functions.chat_migrate_init_key(
+                text(path), text(key), keep_key, text(confirm.value), role.value, ctypes.byref(handle)
+            )
+        )
+        result = decode(answer)
+        if result.get("type") != "ok":
+            raise MigrationError(result)
+        if not handle.value:
+            raise ProtocolError("the store was opened, but no handle given")
+        return cls(loaded, handle.value)
+
+    # Commands and events
+
+    def send(self, command: str, retry: int) -> dict[str, Any]:
+        with self._gate:
+            call = self._library.functions.chat_send_cmd_retry
+            answer = self._library.take(call(self._handle, text(command), retry))
+        return unwrap(answer)
+
+    def take_event(self) -> str | None:
+        """The next event's envelope, without waiting; None when there is none now. Raises ControllerClosed at the end.
+
+        An event leaves the library and enters the caller in one step; nothing in between can be interrupted by a
+        cancellation.
+        """
+        if self._closed.is_set():
+            if self._left:
+                return self._left.popleft()
+            raise ControllerClosed("the controller is closed and has no more events")
+        with self._gate:
+            return self._receive()
+
+    def _receive(self) -> str | None:
+        functions = self._library.functions
+        return self._library.take(functions.chat_recv_msg_wait(self._handle, 0)) or None
+
+    def wait_event(self, wake: int, timeout: float | None) -> None:
+        """Waits until an event may be there, `wake` is readable, or `timeout` seconds have passed."""
+        with self._gate:
+            waiting = select.poll()
+            waiting.register(self.event_fd, select.POLLIN)
+            waiting.register(wake, select.POLLIN)
+            waiting.poll(None if timeout is None else timeout * 1000)
+
+    # Pushes
+
+    def receive_push(self, payload: str | bytes | Mapping[str, Any], deadline: float) -> dict[str, Any]:
+        milliseconds = round(deadline * 1000)
+        if not 1 <= milliseconds <= 30_000:
+            raise ArgumentError("a push's deadline is from 0.001 to 30 seconds")
+        encoded = text(payload if isinstance(payload, str | bytes) else json.dumps(payload))
+        with self._gate:
+            answer = self._library.take(self._library.functions.np_receive_push(self._handle, encoded, milliseconds))
+        return decode(answer)
+
+    def expire_push(self) -> bool:
+        """Ends the push in progress; False when there is none. Does not wait."""
+        with self._gate:
+            return self._expire()
+
+    def _expire(self) -> bool:
+        code = self._library.functions.np_expire_push(self._handle)
+        if code == ErrorCode.NOTHING_PENDING:
+            return False
+        check(code, "np_expire_push")
+        return True
+
+    # Phases, state, store
+
+    def set_phase(self, phase: Phase) -> None:
+        with self._gate:
+            check(self._library.functions.np_set_phase(self._handle, phase), "np_set_phase")
+
+    def state(self) -> dict[str, Any]:
+        with self._gate:
+            answer = self._library.take(self._library.functions.np_state(self._handle))
+        state = decode(answer)
+        if "error" in state:
+            raise ChatError(state["error"])
+        return state
+
+    def close_store(self) -> None:
+        with self._gate:
+            self._store("chat_close_store")
+
+    def reopen_store(self) -> None:
+        with self._gate:
+            self._store("chat_reopen_store")
+
+    def _store(self, function: str) -> None:
+        failure = self._library.take(getattr(self._library.functions, function)(self._handle))
+        if failure:
+            raise StoreError(failure)
+
+    # Transport
+
+    def set_relay(self, exchange: _callbacks.Exchange) -> None:
+        with self._gate, _callbacks.relay(exchange) as relay:
+            check(self._library.functions.np_set_relay(self._handle, ctypes.byref(relay)), "np_set_relay")
+
+    def relay_ready(self) -> None:
+        with self._gate:
+            check(self._library.functions.np_relay_ready(self._handle), "np_relay_ready")
+
+    # The end
+
+    @property
+    def is_shut(self) -> bool:
+        return self._gate.is_shut
+
+    @property
+    def is_closed(self) -> bool:
+        return self._closed.is_set()
+
+    @property
+    def has_events_left(self) -> bool:
+        return bool(self._left)
+
+    def shut(self) -> bool:
+        """Lets no call begin any more, and ends the push in progress. True the first time. Does not wait."""
+        first = self._gate.shut()
+        if first:
+            self._expire()
+        return first
+
+    def finish(self) -> None:
+        """Stop, drain, close: after `shut`, waits for the calls in progress, closes the store, takes the events that
+        are still there, and frees the controller. StoreError when the store could not be closed; the rest is done all
+        the same.
+        """
+        while not self._gate.wait_empty(EXPIRE_INTERVAL):
+            self._expire()
+        try:
+            self._store("chat_close_store")
+        finally:
+            while (event := self._receive()) is not None:
+                self._left.append(event)
+            self._free()
+            self._closed.set()
+
+    def wait_closed(self, timeout: float | None) -> bool:
+        return self._closed.wait(timeout)
+
+
+def decode(answer: str) -> dict[str, Any]:
+    try:
+        value = json.loads(answer)
+    except ValueError as error:
+        raise ProtocolError("an answer is not JSON") from error
+    if not isinstance(value, dict):
+        raise ProtocolError("an answer is not an object")
+    return value
+
+
+def unwrap(answer: str) -> dict[str, Any]:
+    """The result inside an envelope; its error is raised."""
+    envelope = decode(answer)
+    result = envelope.get("result")
+    if isinstance(result, dict):
+        return result
+    error = envelope.get("error")
+    if isinstance(error, dict):
+        raise ChatError(error)
+    raise ProtocolError("an envelope has neither a result nor an error")

@@ -1,0 +1,322 @@
+"""The asyncio form: one controller on one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from concurrent.futures import Future as ThreadFuture
+from concurrent.futures import ThreadPoolExecutor
+from os import PathLike
+from types import TracebackType
+from typing import Any, Self, TypeVar, TypeVarTuple
+
+from ._calls import EXPIRE_INTERVAL, Calls, Confirm, Role, unwrap
+from ._interface import Phase
+from .errors import ControllerClosed
+
+Arguments = TypeVarTuple("Arguments")
+Result = TypeVar("Result")
+
+# Calls on one controller are carried out one after the other, so more threads would only wait. The second one lets
+# `state()` be asked, and closing begin, while a push or a command takes its time.
+THREADS = 2
+
+
+class Controller:
+    """One engine with one store, for one event loop.
+
+        async with Controller("/data/alice") as c:
+            await c.send("/_start")
+            async for event in c.events():
+                print(event["type"])
+
+    Blocking calls run on threads of the controller's own; events need none, since the loop waits for the library's
+    descriptor. Leaving the block stops, drains and closes, in this order: no call begins any more, those in progress
+    end, the store is closed, events that are still waiting are kept for whoever iterates, and the controller is
+    freed.
+
+    Cancelling a task that waits for an event never loses one: an event is taken from the library in the same step in
+    which its consumer gets it.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        *,
+        key: str = "",
+        keep_key: bool = False,
+        role: Role = Role.APP,
+        confirm: Confirm = Confirm.YES_UP,
+    ) -> None:
+        """`path` is a prefix: the store's file is `<path>_chat.db`. Nothing is opened before `open()`."""
+        self._arguments = (path, key, keep_key, confirm, role)
+        self._calls: Calls | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._executor: ThreadPoolExecutor | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._is_reading = False
+        self._unclaimed: list[dict[str, Any]] = []
+
+    # Opening and closing
+
+    async def open(self) -> Self:
+        """Opens the store, creating or migrating it. MigrationError when that is refused."""
+        if self._executor is not None:
+            raise RuntimeError("a controller is opened once")
+        self._loop = asyncio.get_running_loop()
+        self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="nightporter")
+        opening = self._loop.run_in_executor(self._executor, Calls.open, *self._arguments)
+        try:
+            self._calls = await to_the_end(opening)
+        except BaseException:
+            # Cancelled meanwhile: the store was opened all the same, and is closed before the caller hears of it.
+            if opening.done() and not opening.cancelled() and opening.exception() is None:
+                self._calls = opening.result()
+                await self.close()
+            else:
+                self._executor.shutdown(wait=False)
+            raise
+        return self
+
+    async def close(self) -> None:
+        """Stops, drains and closes. Calling it again, from any task, waits for the first. StoreError if the store did
+        not close.
+        """
+        if self._calls is None:
+            return
+        loop = self._own_loop()
+        if self._closing is None:
+            self._calls.shut()
+            self._stop_reading()
+            self._closing = loop.create_task(self._finish(self._calls))
+            self._wake()
+        await to_the_end(self._closing)
+
+    async def _finish(self, calls: Calls) -> None:
+        assert self._executor is not None
+        # A thread of its own: those of the executor may all be waiting for the calls that are to end first.
+        try:
+            await to_the_end(asyncio.ensure_future(asyncio.to_thread(calls.finish)))
+        finally:
+            self._executor.shutdown(wait=False)
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __del__(self) -> None:
+        calls = getattr(self, "_calls", None)
+        if calls is not None and not calls.is_closed:
+            warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close()` was called, or `open()` not yet."""
+        return self._calls is None or self._closing is not None
+
+    # Commands
+
+    async def send(self, command: str, *, retry: int = 0) -> dict[str, Any]:
+        """Carries out one command; ChatError when it is refused. A command that has begun is carried out even if
+        the task that waits for it is cancelled; `retry` lengthens the network's time-outs.
+        """
+        return await self._off_loop(self._open_calls().send, command, retry)
+
+    async def set_phase(self, phase: Phase) -> None:
+        """Tells the controller what the platform says of its process. StateError when the machines refuse."""
+        await self._off_loop(self._open_calls().set_phase, phase)
+
+    async def activate(self) -> None:
+        """On screen, or about to be."""
+        await self.set_phase(Phase.ACTIVE)
+
+    async def suspend(self, within: float = 0) -> None:
+        """Suspends. With 0 the store is quiescent when this returns. Otherwise work in progress may take `within`
+        seconds, and the event `chatSuspended` tells the end.
+        """
+        if within <= 0:
+            await self.set_phase(Phase.SUSPENDED)
+        else:
+            await self.send(f"/_app suspend {round(within * 1_000_000)}")
+
+    async def state(self) -> dict[str, Any]:
+        """Everything that can be known without changing anything: role, quiescent, holds, machines, unread, …"""
+        return await self._off_loop(self._open_calls().state)
+
+    async def close_store(self) -> None:
+        """Closes the store's files; the controller lives on. Nothing is open or locked afterwards."""
+        await self._off_loop(self._open_calls().close_store)
+
+    async def reopen_store(self) -> None:
+        """Opens the files again."""
+        await self._off_loop(self._open_calls().reopen_store)
+
+    async def set_relay(self, exchange: Callable[[bytes, float], Awaitable[bytes]]) -> None:
+        """Reaches the relay through `exchange(request, timeout)`, which runs on this loop. Before `/_start` only."""
+        loop = self._own_loop()
+
+        def carry(request: bytes, timeout: float) -> bytes:
+            async def bounded() -> bytes:
+                async with asyncio.timeout(timeout):
+                    return await exchange(request, timeout)
+
+            return asyncio.run_coroutine_threadsafe(bounded(), loop).result()
+
+        await self._off_loop(self._open_calls().set_relay, carry)
+
+    def relay_ready(self) -> None:
+        """The host's transport learned that something waits at the relay. Does not wait."""
+        self._open_calls().relay_ready()
+
+    # Pushes
+
+    async def receive_push(self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25) -> dict[str, Any]:
+        """Takes in one push and answers within `deadline` seconds what to show.
+
+        When the waiting task is cancelled, the push is expired and its end awaited first; what it had to show
+        is then in `unclaimed_pushes()`, because a message that was committed must still be shown.
+        """
+        calls = self._open_calls()
+        assert self._executor is not None
+        work = self._executor.submit(calls.receive_push, payload, deadline)
+        answer = asyncio.wrap_future(work)
+        try:
+            return await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            if not work.cancel():
+                await self._expire_until_done(calls, work, answer)
+            raise
+
+    async def _expire_until_done(
+        self, calls: Calls, work: ThreadFuture[dict[str, Any]], answer: asyncio.Future[dict[str, Any]]
+    ) -> None:
+        async def expire() -> None:
+            # The call may not have reached the library yet, which then knows of no push.
+            while not work.done():
+                if not calls.is_closed and self._closing is None:
+                    calls.expire_push()
+                await asyncio.wait({answer}, timeout=EXPIRE_INTERVAL)
+            if answer.exception() is None:
+                self._unclaimed.append(answer.result())
+
+        await to_the_end(asyncio.ensure_future(expire()), swallow=True)
+
+    def expire_push(self) -> bool:
+        """The platform's "time is up": the push in progress answers at once. False when there is none. Does not wait."""
+        return self._open_calls().expire_push()
+
+    def unclaimed_pushes(self) -> list[dict[str, Any]]:
+        """The answers of pushes whose waiting task was cancelled, oldest first; each is given once."""
+        unclaimed, self._unclaimed = self._unclaimed, []
+        return unclaimed
+
+    # Events
+
+    def events(self) -> AsyncIterator[dict[str, Any]]:
+        """The events from now on, until the controller is closed and has no more. Several may iterate: each event
+        goes to one of them. An error that comes as an event is raised as ChatError; iterating can go on after it.
+        """
+        return Events(self)
+
+    async def next_event(self) -> dict[str, Any]:
+        """The next event. ControllerClosed when the controller is closed and has no more."""
+        loop = self._own_loop()
+        # Gives way first, so that a flood of events does not keep the loop from its other tasks.
+        await asyncio.sleep(0)
+        while True:
+            calls = self._any_calls()
+            if self._closing is not None and not calls.is_closed:
+                await asyncio.wait({self._closing})
+            # From here to the return nothing awaits: an event that was taken cannot be lost to a cancellation.
+            envelope = calls.take_event()
+            if envelope is not None:
+                return unwrap(envelope)
+            readable = loop.create_future()
+            self._waiting.add(readable)
+            self._start_reading()
+            try:
+                await readable
+            finally:
+                self._waiting.discard(readable)
+                if not self._waiting:
+                    self._stop_reading()
+
+    def _start_reading(self) -> None:
+        # Only while somebody waits: the descriptor stays readable until the last event is taken.
+        if not self._is_reading and self._calls is not None:
+            self._own_loop().add_reader(self._calls.event_fd, self._wake)
+            self._is_reading = True
+
+    def _stop_reading(self) -> None:
+        if self._is_reading and self._calls is not None:
+            self._own_loop().remove_reader(self._calls.event_fd)
+            self._is_reading = False
+
+    def _wake(self) -> None:
+        self._stop_reading()
+        for readable in self._waiting:
+            if not readable.done():
+                readable.set_result(None)
+
+    # Helpers
+
+    def _own_loop(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            raise ControllerClosed("the controller was not opened")
+        if asyncio.get_running_loop() is not self._loop:
+            raise RuntimeError("a controller belongs to the event loop that opened it")
+        return self._loop
+
+    def _any_calls(self) -> Calls:
+        if self._calls is None:
+            raise ControllerClosed("the controller was not opened")
+        return self._calls
+
+    def _open_calls(self) -> Calls:
+        self._own_loop()
+        if self.is_closed:
+            raise ControllerClosed("the controller is closed")
+        return self._any_calls()
+
+    async def _off_loop(self, function: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
+        assert self._executor is not None
+        return await self._own_loop().run_in_executor(self._executor, function, *arguments)
+
+
+class Events:
+    """Iterates over a controller's events. Unlike a generator it outlives the cancellation of a step."""
+
+    def __init__(self, controller: Controller) -> None:
+        self._controller = controller
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> dict[str, Any]:
+        try:
+            return await self._controller.next_event()
+        except ControllerClosed:
+            raise StopAsyncIteration from None
+
+
+async def to_the_end(work: asyncio.Future[Result], *, swallow: bool = False) -> Result:
+    """Waits until `work` has ended, however often the waiting task is cancelled meanwhile; then passes the
+    cancellation on, unless the caller does that itself (`swallow`).
+    """
+    cancelled: asyncio.CancelledError | None = None
+    while not work.done():
+        try:
+            await asyncio.wait({work})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None and not swallow:
+        if not work.cancelled():
+            work.exception()
+        raise cancelled
+    return work.result()

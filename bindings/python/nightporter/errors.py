@@ -1,0 +1,87 @@
+"""Everything that the library can answer instead of a result, as one hierarchy of exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ._interface import ErrorCode
+
+
+class NightporterError(Exception):
+    """The root: catch this to catch everything that comes from Nightporter."""
+
+
+class LibraryError(NightporterError):
+    """The C library was not found, could not be loaded, or has another ABI than this package."""
+
+
+class ArgumentError(NightporterError, ValueError):
+    """A value that the C interface cannot carry: text with a NUL or a lone surrogate, or a number out of range."""
+
+
+class ControllerClosed(NightporterError):
+    """The controller was closed, or not opened yet. Events that waited when it closed can still be taken."""
+
+
+class ProtocolError(NightporterError):
+    """The library answered with something that its interface does not describe."""
+
+
+class MigrationError(NightporterError):
+    """The store could not be opened. `result` is the library's DBMigrationResult, `kind` its `type`."""
+
+    def __init__(self, result: Mapping[str, Any]) -> None:
+        self.result = result
+        self.kind = str(result.get("type", ""))
+        super().__init__(self.kind)
+
+
+class StoreError(NightporterError):
+    """The store could not be closed or opened again; the text is the library's."""
+
+
+class ChatError(NightporterError):
+    """A command was refused, or an error came as an event. `error` is the ChatError as JSON gave it.
+
+    `kind` is the innermost type, such as `noActiveUser`, which is what most callers want to tell apart.
+    """
+
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        self.error = error
+        self.kind = innermost_type(error)
+        super().__init__(self.kind)
+
+
+class CallError(NightporterError):
+    """A function answered with an error code other than the one it documents as harmless."""
+
+    def __init__(self, code: int, function: str) -> None:
+        self.code = ErrorCode(code) if code in set(ErrorCode) else code
+        self.function = function
+        name = self.code.name if isinstance(self.code, ErrorCode) else str(code)
+        super().__init__(f"{function}: {name}")
+
+
+class StateError(CallError):
+    """The controller's machines refuse this now; `state()` tells what they are in."""
+
+
+def innermost_type(error: Mapping[str, Any]) -> str:
+    """The type of the deepest error: {"type": "error", "errorType": {"type": "noActiveUser"}} is `noActiveUser`."""
+    kind = error.get("type")
+    for value in error.values():
+        if isinstance(value, Mapping) and isinstance(value.get("type"), str):
+            return innermost_type(value)
+    return kind if isinstance(kind, str) else "unknown"
+
+
+def check(code: int, function: str) -> None:
+    """Raises for an np_error that is not NP_OK."""
+    if code == ErrorCode.OK:
+        return
+    if code == ErrorCode.STATE:
+        raise StateError(code, function)
+    if code == ErrorCode.HANDLE:
+        raise ControllerClosed(function)
+    raise CallError(code, function)

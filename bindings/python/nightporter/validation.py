@@ -1,0 +1,44 @@
+"""The functions that judge text: pure, needing no controller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._calls import decode
+from ._library import library, text
+
+
+def parse_markdown(source: str) -> dict[str, Any]:
+    """{"formattedText": […]}, or {} when the text has no markdown."""
+    loaded = library()
+    return decode(loaded.take(loaded.functions.chat_parse_markdown(text(source))))
+
+
+def parse_server(address: str) -> dict[str, Any]:
+    """{"serverAddress": …, "parseError": ""} for a notification server's or a relay's address."""
+    loaded = library()
+    return decode(loaded.take(loaded.functions.chat_parse_server(text(address))))
+
+
+def parse_uri(uri: str, *, safe: bool = False) -> dict[str, Any]:
+    """{"uriInfo": {"scheme", "sanitized"}, "parseError": ""}; `safe` also removes tracking parameters."""
+    loaded = library()
+    return decode(loaded.take(loaded.functions.chat_parse_uri(text(uri), safe)))
+
+
+def password_hash(password: str, salt: str) -> str:
+    """The hash of a hidden profile's password with its salt, both base64url."""
+    loaded = library()
+    return loaded.take(loaded.functions.chat_password_hash(text(password), text(salt)))
+
+
+def valid_name(name: str) -> str:
+    """The nearest valid display name; "" when nothing is left of it."""
+    loaded = library()
+    return loaded.take(loaded.functions.chat_valid_name(text(name)))
+
+
+def json_length(source: str) -> int:
+    """Length in bytes of the text as a JSON string, without its quotes."""
+    length: int = library().functions.chat_json_length(text(source))
+    return length

@@ -1,0 +1,80 @@
+"""What the tests share: the real library, the stand-in for it, and temporary stores."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import functools
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+from unittest import mock
+
+from nightporter._library import ENVIRONMENT, Library
+
+Result = TypeVar("Result")
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+os.environ.setdefault(ENVIRONMENT, str(REPOSITORY / ".build" / "debug" / "libnightporter.so"))
+
+
+@functools.cache
+def build_stand_in(*options: str) -> str:
+    """Compiles tests/stand_in.c; the file stays until the process ends."""
+    folder = tempfile.mkdtemp(prefix="nightporter-stand-in-")
+    atexit.register(shutil.rmtree, folder)
+    output = os.path.join(folder, "libstandin.so")
+    source = Path(__file__).with_name("stand_in.c")
+    warnings = ["-std=gnu11", "-Wall", "-Wextra", "-Werror"]
+    command = [os.environ.get("CC", "cc"), *warnings, "-shared", "-fPIC", "-pthread", *options]
+    subprocess.run([*command, f"-I{REPOSITORY / 'Include'}", str(source), "-o", output], check=True)
+    return output
+
+
+def run(story: Coroutine[Any, Any, Result]) -> Result:
+    """Runs a story to its end, or fails it after a minute: what waits for something that was lost waits for ever."""
+
+    async def bounded() -> Result:
+        async with asyncio.timeout(60):
+            return await story
+
+    return asyncio.run(bounded())
+
+
+class StandInCase(unittest.TestCase):
+    """Runs against the stand-in, and can read in which order it was called."""
+
+    def setUp(self) -> None:
+        loaded = Library(build_stand_in())
+        for module in ("_calls", "_callbacks", "validation", "machines"):
+            patch = mock.patch(f"nightporter.{module}.library", lambda: loaded)
+            patch.start()
+            self.addCleanup(patch.stop)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.journal_path = Path(folder.name) / "journal"
+        self.environment(STAND_IN_JOURNAL=str(self.journal_path))
+
+    def environment(self, **values: str) -> None:
+        patch = mock.patch.dict(os.environ, values)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def journal(self) -> list[str]:
+        """The calls so far, each run of equal ones once."""
+        lines = self.journal_path.read_text().splitlines()
+        return [line for index, line in enumerate(lines) if index == 0 or lines[index - 1] != line]
+
+
+class StoreCase(unittest.TestCase):
+    """Runs against the real library, with a folder for its stores. A library that is not built fails the test."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)

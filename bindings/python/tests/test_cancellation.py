@@ -1,0 +1,189 @@
+"""Cancelling whoever waits never loses an event, an answer, or a store that was just opened."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from typing import Any
+
+from nightporter import Controller, ControllerClosed
+
+from .support import StandInCase, run
+
+
+class CancellationTests(StandInCase):
+    def test_no_event_is_lost_when_the_consumer_is_cancelled_at_random_points(self) -> None:
+        for seed in range(12):
+            with self.subTest(seed=seed):
+                self.assertEqual(run(self.consume(random.Random(seed), total=400)), list(range(1, 401)))
+
+    async def consume(self, chance: random.Random, total: int) -> list[int]:
+        received: list[int] = []
+        async with Controller("store") as c:
+            await c.send(f"emit-slow {total}")
+            while len(received) < total:
+                waiting = asyncio.create_task(c.next_event())
+                await self.pause(chance)
+                waiting.cancel()
+                try:
+                    event = await waiting
+                except asyncio.CancelledError:
+                    continue
+                received.append(event["number"])
+        return received
+
+    def test_no_event_is_lost_when_an_iterating_task_is_replaced_at_random_points(self) -> None:
+        for seed in range(12):
+            with self.subTest(seed=seed):
+                self.assertEqual(run(self.iterate(random.Random(seed), total=400)), list(range(1, 401)))
+
+    async def iterate(self, chance: random.Random, total: int) -> list[int]:
+        received: list[int] = []
+        async with Controller("store") as c:
+            events = c.events()
+
+            async def collect() -> None:
+                async for event in events:
+                    received.append(event["number"])
+                    if len(received) == total:
+                        return
+
+            await c.send(f"emit-slow {total}")
+            while len(received) < total:
+                collecting = asyncio.create_task(collect())
+                await self.pause(chance)
+                collecting.cancel()
+                await asyncio.wait({collecting})
+                if not collecting.cancelled():
+                    collecting.result()
+        return received
+
+    def test_a_time_out_around_the_iterator_loses_nothing(self) -> None:
+        async def story() -> list[int]:
+            received: list[int] = []
+            async with Controller("store") as c:
+                events = c.events()
+                await c.send("emit-slow 300")
+                chance = random.Random(3)
+                while len(received) < 300:
+                    try:
+                        async with asyncio.timeout(chance.random() * 0.0004):
+                            event = await anext(events)
+                    except TimeoutError:
+                        continue
+                    received.append(event["number"])
+            return received
+
+        self.assertEqual(run(story()), list(range(1, 301)))
+
+    def test_two_consumers_share_the_events(self) -> None:
+        async def story() -> list[int]:
+            received: list[int] = []
+            async with Controller("store") as c:
+
+                async def collect() -> None:
+                    async for event in c.events():
+                        received.append(event["number"])
+
+                collecting = [asyncio.create_task(collect()) for _ in range(2)]
+                await c.send("emit-slow 300")
+                while len(received) < 150:
+                    await asyncio.sleep(0)
+                collecting[0].cancel()
+                while len(received) < 300:
+                    await asyncio.sleep(0)
+            await asyncio.wait(collecting)
+            return received
+
+        self.assertEqual(sorted(run(story()))[:300], list(range(1, 301)))
+
+    def test_a_flood_of_events_leaves_the_loop_to_other_tasks(self) -> None:
+        async def story() -> int:
+            turns = 0
+            async with Controller("store") as c:
+                await c.send("emit 2000")
+
+                async def other() -> None:
+                    nonlocal turns
+                    while True:
+                        turns += 1
+                        await asyncio.sleep(0)
+
+                beside = asyncio.create_task(other())
+                events = c.events()
+                for _ in range(2000):
+                    await anext(events)
+                beside.cancel()
+            return turns
+
+        self.assertGreater(run(story()), 1000)
+
+    def test_nothing_is_called_while_events_wait_and_nobody_takes_them(self) -> None:
+        async def story() -> float:
+            async with Controller("store") as c:
+                await c.send("emit 5")
+                began = time.process_time()
+                await asyncio.sleep(0.3)
+                return time.process_time() - began
+
+        self.assertLess(run(story()), 0.15)
+
+    def test_a_cancelled_push_is_expired_and_its_answer_kept(self) -> None:
+        for pause in (0, 0.005, 0.05):
+            with self.subTest(pause=pause):
+                began = time.monotonic()
+                answers = run(self.cancel_push(pause))
+                self.assertLess(time.monotonic() - began, 5)
+                self.assertEqual(answers, [{"outcome": "expired"}])
+
+    async def cancel_push(self, pause: float) -> list[dict[str, Any]]:
+        async with Controller("store") as c:
+            push = asyncio.create_task(c.receive_push("{}", deadline=20))
+            while not c._executor._threads:
+                await asyncio.sleep(0)
+            await asyncio.sleep(pause)
+            push.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await push
+            answers = c.unclaimed_pushes()
+            self.assertEqual(c.unclaimed_pushes(), [])
+            return answers
+
+    def test_a_store_that_opens_while_its_task_is_cancelled_is_closed_again(self) -> None:
+        async def story() -> None:
+            c = Controller("store", key="slow")
+            opening = asyncio.create_task(c.open())
+            await asyncio.sleep(0.05)
+            opening.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await opening
+            with self.assertRaises(ControllerClosed):
+                await c.send("sleep 0")
+
+        run(story())
+        self.assertEqual(self.journal()[0], "open")
+        self.assertEqual(self.journal()[-1], "free")
+
+    def test_closing_goes_on_to_its_end_when_cancelled(self) -> None:
+        async def story() -> None:
+            c = await Controller("store").open()
+            command = asyncio.create_task(c.send("sleep 200"))
+            await asyncio.sleep(0.05)
+            closing = asyncio.create_task(c.close())
+            for _ in range(3):
+                await asyncio.sleep(0.01)
+                closing.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await closing
+            self.assertEqual(self.journal()[-1], "free")
+            await command
+
+        run(story())
+
+    async def pause(self, chance: random.Random) -> None:
+        if chance.random() < 0.5:
+            for _ in range(chance.randrange(4)):
+                await asyncio.sleep(0)
+        else:
+            await asyncio.sleep(chance.random() * 0.0006)

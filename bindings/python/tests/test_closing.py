@@ -1,0 +1,182 @@
+"""The order of the end: stop, drain, close; with calls in progress, from other threads, and when it is forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import time
+import warnings
+
+from nightporter import Controller, ControllerClosed, StoreError, SyncController
+
+from .support import StandInCase, run
+
+ORDER = ["close store", "drained", "free"]
+
+
+class ClosingTests(StandInCase):
+    def test_calls_in_progress_end_before_the_store_is_closed(self) -> None:
+        async def story() -> None:
+            async with Controller("store") as c:
+                commands = [asyncio.create_task(c.send("sleep 100")) for _ in range(2)]
+                await asyncio.sleep(0.03)
+            for command in commands:
+                self.assertEqual((await command)["type"], "cmdOk")
+
+        run(story())
+        self.assertEqual(self.journal(), ["open", "slept", *ORDER])
+
+    def test_calls_that_have_not_begun_are_refused(self) -> None:
+        async def story() -> None:
+            async with Controller("store") as c:
+                commands = [asyncio.create_task(c.send("sleep 50")) for _ in range(20)]
+                await asyncio.sleep(0.03)
+            results = await asyncio.gather(*commands, return_exceptions=True)
+            self.assertEqual([type(result) for result in results], [dict] * 2 + [ControllerClosed] * 18)
+            for call in (lambda: c.send("x"), c.state, c.close_store, lambda: c.receive_push("{}")):
+                with self.assertRaises(ControllerClosed):
+                    await call()
+
+        run(story())
+        self.assertEqual(self.journal(), ["open", "slept", *ORDER])
+
+    def test_events_that_wait_when_it_closes_still_arrive_and_then_the_iteration_ends(self) -> None:
+        async def story() -> list[int]:
+            received: list[int] = []
+            async with Controller("store") as c:
+
+                async def collect() -> None:
+                    async for event in c.events():
+                        received.append(event["number"])
+
+                collecting = asyncio.create_task(collect())
+                await c.send("emit 100")
+            await collecting
+            with self.assertRaises(ControllerClosed):
+                await c.next_event()
+            return received
+
+        # The last one is the event that closing itself makes.
+        self.assertEqual(run(story()), list(range(1, 102)))
+
+    def test_a_push_in_progress_is_expired_and_answered(self) -> None:
+        async def story(pause: float) -> object:
+            async with Controller("store") as c:
+                push = asyncio.create_task(c.receive_push("{}", deadline=20))
+                await asyncio.sleep(pause)
+            return await push
+
+        for pause in (0.004, 0.05):
+            with self.subTest(pause=pause):
+                began = time.monotonic()
+                self.assertEqual(run(story(pause)), {"outcome": "expired"})
+                self.assertLess(time.monotonic() - began, 5)
+        self.assertEqual(self.journal()[-4:], ["push ended", *ORDER])
+
+    def test_closing_twice_at_once_closes_once(self) -> None:
+        async def story() -> None:
+            c = await Controller("store").open()
+            await asyncio.gather(c.close(), c.close(), c.close())
+            await c.close()
+
+        run(story())
+        self.assertEqual(self.journal(), ["open", *ORDER])
+
+    def test_a_store_that_does_not_close_is_told_and_the_rest_is_done(self) -> None:
+        self.environment(STAND_IN_CLOSE_FAILS="1")
+
+        async def story() -> None:
+            async with Controller("store"):
+                pass
+
+        with self.assertRaisesRegex(StoreError, "the disk is gone"):
+            run(story())
+        self.assertEqual(self.journal()[-1], "free")
+
+    def test_a_loop_that_ends_with_an_open_block_closes_it(self) -> None:
+        async def forever() -> None:
+            async with Controller("store") as c:
+                async for _ in c.events():
+                    pass
+
+        async def story() -> None:
+            self.left = asyncio.create_task(forever())
+            await asyncio.sleep(0.05)
+
+        run(story())
+        self.assertEqual(self.journal()[-1], "free")
+
+    def test_whoever_forgets_to_close_is_warned_and_the_controller_is_freed(self) -> None:
+        for make in (lambda: run(Controller("store").open()), lambda: SyncController("store").open()):
+            self.journal_path.unlink(missing_ok=True)
+            controller = make()
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                del controller
+                gc.collect()
+            self.assertEqual([warning.category for warning in caught], [ResourceWarning])
+            caught.clear()  # a warning keeps what it is about
+            self.assertEqual(self.journal()[-1], "free")
+
+    def test_another_loop_is_refused(self) -> None:
+        async def open_one() -> Controller:
+            return await Controller("store").open()
+
+        with asyncio.Runner() as runner:
+            c = runner.run(open_one())
+            with self.assertRaisesRegex(RuntimeError, "belongs to the event loop"):
+                run(c.send("sleep 0"))
+            runner.run(c.close())
+
+
+class SyncClosingTests(StandInCase):
+    def test_calls_in_progress_end_first_and_events_that_wait_arrive(self) -> None:
+        received: list[int] = []
+        with SyncController("store") as c:
+            consumer = threading.Thread(target=lambda: received.extend(e["number"] for e in c.events()))
+            consumer.start()
+            c.send("emit 100")
+            command = threading.Thread(target=c.send, args=("sleep 100",))
+            command.start()
+            time.sleep(0.03)
+        consumer.join(5)
+        command.join(5)
+        self.assertEqual(received, list(range(1, 102)))
+        self.assertEqual(
+            [line for line in self.journal() if line != "drained"], ["open", "slept", "close store", "free"]
+        )
+        self.assertEqual(self.journal()[-3:], ORDER)
+        with self.assertRaises(ControllerClosed):
+            c.send("sleep 0")
+
+    def test_whoever_waits_for_an_event_is_woken_by_closing(self) -> None:
+        c = SyncController("store").open()
+        numbers: list[int] = []
+        consumers = [threading.Thread(target=lambda: numbers.extend(e["number"] for e in c.events())) for _ in range(3)]
+        for consumer in consumers:
+            consumer.start()
+        time.sleep(0.05)
+        c.close()
+        for consumer in consumers:
+            consumer.join(5)
+            self.assertFalse(consumer.is_alive())
+        self.assertEqual(numbers, [1])
+
+    def test_a_push_in_progress_is_expired(self) -> None:
+        answers: list[object] = []
+        with SyncController("store") as c:
+            push = threading.Thread(target=lambda: answers.append(c.receive_push("{}", deadline=20)))
+            push.start()
+            time.sleep(0.005)
+        push.join(5)
+        self.assertEqual(answers, [{"outcome": "expired"}])
+        self.assertEqual(self.journal()[-3:], ORDER)
+
+    def test_no_event_within_the_time_is_none(self) -> None:
+        with SyncController("store") as c:
+            began = time.monotonic()
+            self.assertIsNone(c.next_event(timeout=0.1))
+            self.assertGreaterEqual(time.monotonic() - began, 0.09)
+            c.send("emit 3")
+            self.assertEqual([event["number"] for event in c.events(timeout=0.05)], [1, 2, 3])

@@ -38,7 +38,7 @@ let package = Package(
       name: "PorterPush", dependencies: ["PorterJSON", "PorterCrypto", "PorterPlatform"], swiftSettings: swift),
     .target(name: "PorterSchema", dependencies: ["PorterJSON", "PorterPlatform"], swiftSettings: swift),
     .target(
-      name: "PorterNotifications", dependencies: ["PorterJSON", "PorterPlatform", "PorterSchema"], swiftSettings: swift),
+      name: "PorterNotifications", dependencies: ["PorterJSON", "PorterSchema"], swiftSettings: swift),
     .target(
       name: "PorterEngine",
       dependencies: [
@@ -89,8 +89,8 @@ let package = Package(
     .testTarget(name: "PorterPushTests", dependencies: ["PorterPush", "PropertyTesting"], swiftSettings: swift),
     .testTarget(
       name: "PorterNotificationsTests",
-      dependencies: ["PorterNotifications", "PorterSchema", "PorterJSON", "PorterPlatform", "PropertyTesting"],
-      swiftSettings: swift),
+      dependencies: ["PorterNotifications", "PorterSchema", "PorterJSON", "PropertyTesting"],
+      exclude: ["golden"], swiftSettings: swift),
     .testTarget(name: "PorterServerTests", dependencies: ["PorterServer"], swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6],

@@ -1,0 +1,89 @@
+import PorterSchema
+
+/// Words for what happened.
+package enum ContentBuilder {
+  /// The notification for an event, or why there is none.
+  package static func content(
+    for event: NotificationEvent, _ policy: NotificationPolicy
+  ) -> Result<NotificationContent, Silenced> {
+    switch policy.verdict(for: event) {
+    case .silent(let reason): .failure(Silenced(reason: reason))
+    case .show(let mode): .success(content(for: event, mode))
+    }
+  }
+
+  /// There is nothing to show, by the user's own choice.
+  package struct Silenced: Error, Hashable, Sendable {
+    package var reason: NotificationPolicy.Silence
+  }
+
+  static func content(for event: NotificationEvent, _ mode: PreviewMode) -> NotificationContent {
+    let user = event.owner.id
+    let identifier = event.identifier.description
+    switch event.kind {
+    case .contactRequest(let id, let name):
+      return NotificationContent(
+        identifier: identifier, title: .phrase(.wantsToConnect, [person(name, mode, .somebody)]),
+        body: .phrase(.acceptRequest, [person(name, mode, .thisContact)]), category: .contactRequest,
+        userInfo: .init(userID: user, chatID: "<@\(id)", contactRequestID: id))
+    case .contactConnected(let id, let name):
+      return NotificationContent(
+        identifier: identifier, title: .phrase(.isConnected, [person(name, mode, .aNewContact)]),
+        body: .phrase(.canChat, [person(name, mode, .thisContact)]), category: .contactConnected,
+        targetContentIdentifier: "@\(id)", userInfo: .init(userID: user))
+    case .message(let message):
+      let body = mode == .message ? MessageText.body(message.content, fileName: message.fileName) : nil
+      return NotificationContent(
+        identifier: identifier, title: title(message.chat, mode), body: body ?? .phrase(.newMessageBody),
+        category: .messageReceived, targetContentIdentifier: message.chat.id,
+        threadIdentifier: thread(message.chat, user, mode), userInfo: .init(userID: user))
+    case .call(let chat, let media):
+      return NotificationContent(
+        identifier: identifier, title: title(chat, mode), body: .phrase(media == .video ? .videoCall : .audioCall),
+        category: .callInvitation, userInfo: .init(userID: user, chatID: chat.id))
+    case .connection(let occurrence):
+      return content(for: occurrence, identifier, user, mode)
+    }
+  }
+
+  private static func content(
+    for occurrence: NotificationEvent.ConnectionEvent, _ identifier: String, _ user: Int64, _ mode: PreviewMode
+  ) -> NotificationContent {
+    var content = NotificationContent(
+      identifier: identifier, title: .none, body: .none, category: .connectionEvent, userInfo: .init(userID: user))
+    switch occurrence {
+    case .chat(let chat):
+      content.title = title(chat, mode)
+      content.body = .phrase(.messageReceived)
+      content.targetContentIdentifier = chat.id
+      content.threadIdentifier = thread(chat, user, mode)
+    case .newContact:
+      content.title = .phrase(.newContact)
+      content.body = .phrase(.messageReceived)
+    case .address: content.title = .phrase(.newContactRequest)
+    case .file(let direction):
+      content.title = .phrase(direction == .sent ? .sentFileEvent : .receivedFileEvent)
+      content.userInfo = .init()
+    }
+    return content
+  }
+
+  private static func person(_ name: String, _ mode: PreviewMode, _ hidden: Phrase) -> ShownText.Argument {
+    mode == .hidden ? .phrase(hidden) : .text(MessageText.name(name))
+  }
+
+  private static func title(_ chat: NotificationEvent.Chat, _ mode: PreviewMode) -> ShownText {
+    switch (chat, mode) {
+    case (.contact, .hidden): .phrase(.contactHidden)
+    case (.group, .hidden): .phrase(.groupMessage)
+    case (.contact(_, let name), .message), (.contact(_, let name), .contact):
+      .phrase(.fromContact, [.text(MessageText.name(name))])
+    case (.group(_, let name, let member), .message), (.group(_, let name, let member), .contact):
+      .phrase(.fromMember, [.text(MessageText.name(name)), .text(MessageText.name(member))])
+    }
+  }
+
+  private static func thread(_ chat: NotificationEvent.Chat, _ user: Int64, _ mode: PreviewMode) -> String? {
+    mode == .hidden ? nil : "\(user)\(chat.id)"
+  }
+}

@@ -1,0 +1,98 @@
+import PorterJSON
+
+/// One notification, as a host hands it to the platform.
+package struct NotificationContent: Hashable, Sendable {
+  /// What a tap needs to find its way.
+  package struct Destination: Hashable, Sendable {
+    package var userID: Int64?
+    package var chatID: String?
+    package var contactRequestID: Int64?
+
+    package init(userID: Int64? = nil, chatID: String? = nil, contactRequestID: Int64? = nil) {
+      self.userID = userID
+      self.chatID = chatID
+      self.contactRequestID = contactRequestID
+    }
+
+    package var json: JSONValue {
+      .compact([
+        "chatId": chatID.map(JSONValue.string),
+        "contactRequestId": contactRequestID.map(JSONValue.integer),
+        "userId": userID.map(JSONValue.integer),
+      ])
+    }
+  }
+
+  /// The same for the same thing, whichever process tells of it and however often, so that a later telling takes an
+  /// earlier one's place (INC-34, INC-47).
+  package var identifier: String
+  package var title: ShownText
+  package var body: ShownText
+  package var category: NotificationCategory
+  package var targetContentIdentifier: String?
+  /// Groups what belongs to one conversation. Left out where names are hidden: it would tell which messages come from
+  /// the same one.
+  package var threadIdentifier: String?
+  package var userInfo: Destination
+  /// What the app's icon shows afterwards; set by whoever has counted. Never a default of 0, which would clear it
+  /// (INC-61).
+  package var badge: Int64?
+  /// Identifiers of what a joint notification stands for.
+  package var joined: [String]
+
+  package init(
+    identifier: String, title: ShownText, body: ShownText, category: NotificationCategory,
+    targetContentIdentifier: String? = nil, threadIdentifier: String? = nil, userInfo: Destination = Destination(),
+    badge: Int64? = nil, joined: [String] = []
+  ) {
+    self.identifier = identifier
+    self.title = title
+    self.body = body
+    self.category = category
+    self.targetContentIdentifier = targetContentIdentifier
+    self.threadIdentifier = threadIdentifier
+    self.userInfo = userInfo
+    self.badge = badge
+    self.joined = joined
+  }
+
+  /// An element of `notifications` in the answer of `np_receive_push`.
+  package var json: JSONValue {
+    .compact([
+      "identifier": .string(identifier),
+      "title": .string(title.english),
+      "titleKey": title.key,
+      "titleArguments": title.arguments,
+      "body": .string(body.english),
+      "bodyKey": body.key,
+      "bodyArguments": body.arguments,
+      "categoryIdentifier": .string(category.rawValue),
+      "targetContentIdentifier": targetContentIdentifier.map(JSONValue.string),
+      "threadIdentifier": threadIdentifier.map(JSONValue.string),
+      "userInfo": userInfo.json,
+      "sound": "default",
+      "badge": badge.map(JSONValue.integer),
+      "joined": joined.isEmpty ? nil : .array(joined.map(JSONValue.string)),
+    ])
+  }
+}
+
+extension ShownText {
+  fileprivate var key: JSONValue? {
+    guard case .phrase(let phrase, _) = self else { return nil }
+    return .string(phrase.rawValue)
+  }
+
+  /// A text, a number, or `{"key": …}` for a phrase within the phrase.
+  fileprivate var arguments: JSONValue? {
+    guard case .phrase(_, let arguments) = self, !arguments.isEmpty else { return nil }
+    let values = arguments.map { argument -> JSONValue in
+      switch argument {
+      case .text(let text): .string(text)
+      case .number(let number): .integer(number)
+      case .phrase(let phrase): .compact(["key": .string(phrase.rawValue)])
+      }
+    }
+    return .array(values)
+  }
+}

@@ -1,0 +1,123 @@
+import PorterSchema
+
+/// Something that a user may want to be told.
+package struct NotificationEvent: Hashable, Sendable {
+  /// Whose profile it happened to.
+  package struct Owner: Hashable, Sendable {
+    package var id: Int64
+    /// A profile that exists for who knows its password only.
+    package var isHidden: Bool
+    package var showsNotifications: Bool
+
+    package init(id: Int64, isHidden: Bool = false, showsNotifications: Bool = true) {
+      self.id = id
+      self.isHidden = isHidden
+      self.showsNotifications = showsNotifications
+    }
+
+    package init(_ user: UserRecord) {
+      self.init(
+        id: user.id, isHidden: user.viewPassword != nil, showsNotifications: user.showsNotifications)
+    }
+  }
+
+  /// Where it happened.
+  package enum Chat: Hashable, Sendable {
+    case contact(id: Int64, name: String)
+    case group(id: Int64, name: String, member: String)
+
+    /// As hosts name conversations.
+    package var id: String {
+      switch self {
+      case .contact(let id, _): "@\(id)"
+      case .group(let id, _, _): "#\(id)"
+      }
+    }
+
+    package init(_ contact: ContactRecord) { self = .contact(id: contact.id, name: contact.shownName) }
+  }
+
+  package struct Message: Hashable, Sendable {
+    package var chat: Chat
+    package var content: MessageContent
+    package var fileName: String?
+    package var direction: MessageDirection
+    package var isDeleted: Bool
+    package var mentionsUser: Bool
+
+    package init(
+      chat: Chat, content: MessageContent, fileName: String? = nil, direction: MessageDirection = .received,
+      isDeleted: Bool = false, mentionsUser: Bool = false
+    ) {
+      self.chat = chat
+      self.content = content
+      self.fileName = fileName
+      self.direction = direction
+      self.isDeleted = isDeleted
+      self.mentionsUser = mentionsUser
+    }
+  }
+
+  package enum CallMedia: Hashable, Sendable, CaseIterable {
+    case audio, video
+  }
+
+  package enum FileDirection: Hashable, Sendable, CaseIterable {
+    case sent, received
+  }
+
+  /// What a push says happened on a connection, before or without its message.
+  package enum ConnectionEvent: Hashable, Sendable {
+    case chat(Chat)
+    /// A connection that has no contact yet.
+    case newContact
+    case address
+    case file(FileDirection)
+  }
+
+  package enum Kind: Hashable, Sendable {
+    case contactRequest(id: Int64, name: String)
+    case contactConnected(id: Int64, name: String)
+    case message(Message)
+    case call(Chat, CallMedia)
+    case connection(ConnectionEvent)
+  }
+
+  package var identifier: NotificationIdentifier
+  package var owner: Owner
+  package var kind: Kind
+  /// The conversation's setting; `all` where there is no conversation yet.
+  package var filter: NotificationFilter
+
+  package init(
+    identifier: NotificationIdentifier, owner: Owner, kind: Kind, filter: NotificationFilter = .all
+  ) {
+    self.identifier = identifier
+    self.owner = owner
+    self.kind = kind
+    self.filter = filter
+  }
+}
+
+/// What a notification is known by. Made of what both tellers know: the one that has only the push, and the one that
+/// has the message. So the text of a message takes the place of the "message received" that was shown while its key was
+/// missing (INC-47), and the second of two pushes for one message changes nothing (INC-34).
+package enum NotificationIdentifier: Hashable, Sendable, CustomStringConvertible {
+  /// `connection` is the agent's name of the connection, `message` the relay's of the message; base64url, both.
+  case message(connection: String, message: String)
+  /// An event of a connection of which no message is known.
+  case connection(String)
+  case contactRequest(user: Int64, id: Int64)
+  case contactConnected(user: Int64, contact: Int64)
+  case call(user: Int64, chat: String)
+
+  package var description: String {
+    switch self {
+    case .message(let connection, let message): "np:message:\(connection):\(message)"
+    case .connection(let connection): "np:connection:\(connection)"
+    case .contactRequest(let user, let id): "np:request:\(user):\(id)"
+    case .contactConnected(let user, let contact): "np:connected:\(user):\(contact)"
+    case .call(let user, let chat): "np:call:\(user):\(chat)"
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import PorterSchema
+
+/// How much of a conversation a notification may show.
+package enum PreviewMode: String, Hashable, Sendable, CaseIterable {
+  /// Names and texts.
+  case message
+  /// Names only.
+  case contact
+  case hidden
+}
+
+/// Decides what may be shown, in one place for app and extension (INC-45).
+package struct NotificationPolicy: Hashable, Sendable {
+  package var previewMode: PreviewMode
+  /// The app asks for a code or a fingerprint before it shows anything; so nothing is shown outside it either.
+  package var hasAppLock: Bool
+
+  package init(previewMode: PreviewMode = .message, hasAppLock: Bool = false) {
+    self.previewMode = previewMode
+    self.hasAppLock = hasAppLock
+  }
+
+  package enum Silence: String, Hashable, Sendable, CaseIterable {
+    /// Even that a hidden profile exists must not show.
+    case hiddenProfile
+    case mutedProfile
+    case mutedChat
+    case notMentioned
+    case ownMessage
+    case deletedMessage
+  }
+
+  package enum Verdict: Hashable, Sendable {
+    case show(PreviewMode)
+    /// Nothing at all is shown, filler neither (INC-37).
+    case silent(Silence)
+  }
+
+  package func verdict(for event: NotificationEvent) -> Verdict {
+    if event.owner.isHidden { return .silent(.hiddenProfile) }
+    if !event.owner.showsNotifications { return .silent(.mutedProfile) }
+    if let silence = silence(of: event.kind, event.filter) { return .silent(silence) }
+    return .show(hasAppLock ? .hidden : previewMode)
+  }
+
+  private func silence(of kind: NotificationEvent.Kind, _ filter: NotificationFilter) -> Silence? {
+    switch kind {
+    case .message(let message):
+      if message.direction == .sent { return .ownMessage }
+      if message.isDeleted { return .deletedMessage }
+      return silence(filter, isForUser: message.mentionsUser)
+    // Whether an event mentions the user is known only with its message.
+    case .connection: return silence(filter, isForUser: false)
+    // A call is for the user as much as a mention is.
+    case .call: return silence(filter, isForUser: true)
+    case .contactRequest, .contactConnected: return nil
+    }
+  }
+
+  private func silence(_ filter: NotificationFilter, isForUser: Bool) -> Silence? {
+    switch filter {
+    case .all: nil
+    case .none: .mutedChat
+    case .mentions: isForUser ? nil : .notMentioned
+    }
+  }
+}

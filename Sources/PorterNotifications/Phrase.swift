@@ -1,0 +1,106 @@
+/// Every text of ours that a user may see in a notification. The English text is the key under which a host finds its
+/// translation; `%@` stands for a text and `%d` for a number, in the order of the arguments.
+package enum Phrase: String, Hashable, Sendable, CaseIterable {
+  case wantsToConnect = "%@ wants to connect!"
+  case somebody = "Somebody"
+  case acceptRequest = "Accept contact request from %@?"
+  case thisContact = "this contact"
+  case isConnected = "%@ is connected!"
+  case aNewContact = "A new contact"
+  case canChat = "You can now chat with %@"
+
+  case fromContact = "%@:"
+  case contactHidden = "Contact hidden:"
+  case fromMember = "#%@ %@:"
+  case groupMessage = "Group message:"
+  case newMessageBody = "new message"
+  case voiceMessage = "Voice message (%@)"
+  case report = "Report: %@"
+
+  case videoCall = "Incoming video call"
+  case audioCall = "Incoming audio call"
+
+  case newContact = "New contact:"
+  case messageReceived = "message received"
+  case newContactRequest = "New contact request"
+  case sentFileEvent = "Sent file event"
+  case receivedFileEvent = "Received file event"
+
+  case newMessages = "New messages"
+  case fromOne = "From: %@"
+  case fromTwo = "From: %@ and %@"
+  case fromThree = "From: %@, %@ and %@"
+  case fromMany = "From: %@, %@ and %d other chats"
+  case fromHidden = "From %d chat(s)"
+  case newEvents = "New events"
+  case countOfEvents = "%d new events"
+
+  case noPassphrase = "Encrypted message: no passphrase"
+  case migrationError = "Encrypted message: database migration error"
+  case databaseError = "Encrypted message: database error"
+  case keychainError = "Encrypted message: keychain error"
+  case unexpectedError = "Encrypted message: unexpected error"
+  case anyEvent = "Encrypted message or another event"
+  case appStopped = "Encrypted message: app is stopped"
+
+  // What the platform shows in a notification's place while the device is locked and set to hide previews.
+  case contactConnectedPlaceholder = "Contact is connected"
+  case newMessagePlaceholder = "New message"
+  case callPlaceholder = "Incoming call"
+  case eventPlaceholder = "Encrypted message or connection event"
+
+  case accept = "Accept"
+  case acceptIncognito = "Accept incognito"
+  case reject = "Reject"
+}
+
+/// A text that a host may translate: a phrase with its arguments; or one that is nobody's to translate, a message's.
+package enum ShownText: Hashable, Sendable {
+  package enum Argument: Hashable, Sendable {
+    case text(String)
+    case number(Int64)
+    case phrase(Phrase)
+  }
+
+  case phrase(Phrase, [Argument])
+  case verbatim(String)
+
+  package static let none = ShownText.verbatim("")
+  package static func phrase(_ phrase: Phrase) -> ShownText { .phrase(phrase, []) }
+
+  /// In English.
+  package var english: String {
+    switch self {
+    case .verbatim(let text): text
+    case .phrase(let phrase, let arguments): Self.fill(phrase.rawValue, arguments)
+    }
+  }
+
+  /// Only the phrase is searched for places to fill, so that a name that reads `%@` stays a name.
+  private static func fill(_ phrase: String, _ arguments: [Argument]) -> String {
+    var text = ""
+    var rest = arguments[...]
+    var isPlace = false
+    for character in phrase {
+      if isPlace, character == "@" || character == "d" {
+        text += rest.popFirst()?.english ?? ""
+        isPlace = false
+      } else if character == "%" {
+        isPlace = true
+      } else {
+        text.append(character)
+      }
+    }
+    return text
+  }
+}
+
+extension ShownText.Argument {
+  var english: String {
+    switch self {
+    case .text(let text): text
+    case .number(let number): String(number)
+    case .phrase(let phrase): phrase.rawValue
+    }
+  }
+}

@@ -1,0 +1,227 @@
+import PorterJSON
+import PorterNotifications
+import PorterSchema
+import PropertyTesting
+import XCTest
+
+typealias Event = NotificationEvent
+
+enum Sample {
+  static let alice = Event.Chat.contact(id: 5, name: "Alice")
+  static let club = Event.Chat.group(id: 7, name: "Book club", member: "Bob")
+  static let owner = Event.Owner(id: 1)
+
+  static func message(
+    _ content: MessageContent = .text("See you at *eight*"), in chat: Event.Chat = alice, message: String = "bXNn",
+    filter: NotificationFilter = .all, mentions: Bool = false, fileName: String? = nil
+  ) -> Event {
+    Event(
+      identifier: .message(connection: "Y29ubg", message: message), owner: owner,
+      kind: .message(.init(chat: chat, content: content, fileName: fileName, mentionsUser: mentions)), filter: filter)
+  }
+
+  static func event(_ kind: Event.Kind, _ identifier: NotificationIdentifier = .connection("Y29ubg")) -> Event {
+    Event(identifier: identifier, owner: owner, kind: kind)
+  }
+
+  /// One of each kind, with what it is called in the golden file.
+  static let everyKind: [(String, Event)] = [
+    ("contact request", event(.contactRequest(id: 3, name: "Alice"), .contactRequest(user: 1, id: 3))),
+    ("contact connected", event(.contactConnected(id: 5, name: "Alice"), .contactConnected(user: 1, contact: 5))),
+    ("message", message()),
+    ("message in a group", message(in: club)),
+    ("message with a secret", message(.text("pin #12 34# for #x#"))),
+    ("message, a link", message(.link(text: "https://a.example", preview: [:]))),
+    ("message, voice", message(.voice(text: "", duration: 75))),
+    ("message, voice with text", message(.voice(text: "listen", duration: 75))),
+    ("message, file", message(.file(text: ""), fileName: "map.pdf")),
+    ("message, image without text", message(.image(text: "", image: "data:"))),
+    ("message, report", message(.report(text: "buy now", reason: .spam))),
+    ("message, report without text", message(.report(text: "", reason: .spam))),
+    ("message, unknown kind", message(.unknown(tag: "poll", text: "Which?", json: [:]))),
+    ("message, empty", message(.text(""))),
+    ("message, blank", message(.text(" \n "))),
+    ("video call", event(.call(alice, .video), .call(user: 1, chat: "@5"))),
+    ("audio call", event(.call(alice, .audio), .call(user: 1, chat: "@5"))),
+    ("connection event", event(.connection(.chat(alice)), .message(connection: "Y29ubg", message: "bXNn"))),
+    ("connection event in a group", event(.connection(.chat(club)))),
+    ("connection event, no contact yet", event(.connection(.newContact))),
+    ("connection event, address", event(.connection(.address))),
+    ("connection event, file sent", event(.connection(.file(.sent)))),
+    ("connection event, file received", event(.connection(.file(.received)))),
+  ]
+}
+
+final class ContentTests: XCTestCase {
+  func testEveryNotificationInEveryPreviewMode() throws {
+    var text = ""
+    for (name, event) in Sample.everyKind {
+      text += "\(name)\n"
+      for mode in PreviewMode.allCases {
+        let content = try ContentBuilder.content(for: event, NotificationPolicy(previewMode: mode)).get()
+        text += "  \(mode.rawValue)\n\(described(content))"
+      }
+    }
+    for obstacle in Obstacle.allCases { text += "obstacle: \(obstacle)\n\(described(obstacle.content))" }
+    try assertGolden(text, "notifications.txt")
+  }
+
+  func testJointNotifications() throws {
+    let chats: [Event.Chat] = [
+      Sample.alice, .contact(id: 6, name: "Bob"), Sample.club, .contact(id: 8, name: "Carol"),
+      .contact(id: 9, name: "Dave"),
+    ]
+    var text = ""
+    for count in 1...chats.count {
+      // Each conversation twice: it is named once.
+      let events = (chats.prefix(count) + chats.prefix(count)).enumerated().map { index, chat in
+        Sample.message(in: chat, message: "m\(index)")
+      }
+      for mode in [PreviewMode.contact, .hidden] {
+        let content = try XCTUnwrap(JointContent.single(events, NotificationPolicy(previewMode: mode)))
+        text += "messages of \(count), \(mode.rawValue)\n\(described(content))"
+      }
+    }
+    let requests = (1...3).map { Sample.event(.contactRequest(id: $0, name: "A"), .contactRequest(user: 1, id: $0)) }
+    text += "events\n" + described(try XCTUnwrap(JointContent.single(requests, NotificationPolicy())))
+    try assertGolden(text, "joint.txt")
+  }
+
+  func testEveryPhraseAndCategory() throws {
+    var text = "phrases\n"
+    for phrase in Phrase.allCases { text += "  \(phrase.rawValue)\n" }
+    text += "categories\n"
+    for category in NotificationCategory.allCases {
+      text += "  \(category.rawValue), hidden: \(category.placeholder.rawValue)\n"
+      for action in category.actions {
+        text += "    \(action.rawValue): \(action.title.rawValue)\(action.opensApp ? ", opens the app" : "")\n"
+      }
+    }
+    try assertGolden(text, "phrases.txt")
+  }
+
+  /// INC-47: when the key comes late, the message takes the place of what was shown without it.
+  func testINC47TheTextReplacesThePlaceholder() throws {
+    let identifier = NotificationIdentifier.message(connection: "Y29ubg", message: "bXNn")
+    let early = Sample.event(.connection(.chat(Sample.alice)), identifier)
+    let late = Sample.message()
+    let shown = try [early, late].map { try ContentBuilder.content(for: $0, NotificationPolicy()).get() }
+    XCTAssertEqual(shown[0].identifier, shown[1].identifier)
+    XCTAssertEqual(shown[0].body.english, "message received")
+    XCTAssertEqual(shown[1].body.english, "See you at eight")
+  }
+
+  func testDifferentThingsHaveDifferentIdentifiers() {
+    let identifiers: [NotificationIdentifier] = [
+      .message(connection: "a", message: "b"), .message(connection: "b", message: "a"), .connection("a"),
+      .contactRequest(user: 1, id: 2), .contactRequest(user: 2, id: 1), .contactConnected(user: 1, contact: 2),
+      .call(user: 1, chat: "@2"), .call(user: 1, chat: "#2"),
+    ]
+    XCTAssertEqual(Set(identifiers.map(\.description)).count, identifiers.count)
+  }
+
+  /// INC-61: content that nobody has counted for leaves the icon alone.
+  func testINC61NoBadgeIsNotABadgeOfZero() throws {
+    var content = try ContentBuilder.content(for: Sample.message(), NotificationPolicy()).get()
+    XCTAssertNil(content.json["badge"])
+    XCTAssertNil(Obstacle.database.content.json["badge"])
+    content.badge = 0
+    XCTAssertEqual(content.json["badge"], 0)
+  }
+
+  func testTheJSONCarriesWhatATranslationNeeds() throws {
+    let request = Sample.event(.contactRequest(id: 3, name: "Alice"), .contactRequest(user: 1, id: 3))
+    let hidden = try ContentBuilder.content(for: request, NotificationPolicy(previewMode: .hidden)).get()
+    XCTAssertEqual(
+      hidden.json.text,
+      #"{"identifier":"np:request:1:3","title":"Somebody wants to connect!","titleKey":"%@ wants to connect!","#
+        + #""titleArguments":[{"key":"Somebody"}],"body":"Accept contact request from this contact?","#
+        + #""bodyKey":"Accept contact request from %@?","bodyArguments":[{"key":"this contact"}],"#
+        + #""categoryIdentifier":"NTF_CAT_CONTACT_REQUEST","userInfo":{"chatId":"<@3","contactRequestId":3,"#
+        + #""userId":1},"sound":"default"}"#)
+    let message = try ContentBuilder.content(for: Sample.message(), NotificationPolicy()).get()
+    XCTAssertNil(message.json["bodyKey"], "a message's own text is nobody's to translate")
+  }
+
+  func testNothingHiddenShowsInHiddenMode() {
+    forAll(both(Generator.element(of: Sample.everyKind.map(\.1)), Generator<String>.text(1...20))) { event, secret in
+      let name = "NAME" + secret
+      var event = event
+      switch event.kind {
+      case .contactRequest(let id, _): event.kind = .contactRequest(id: id, name: name)
+      case .contactConnected(let id, _): event.kind = .contactConnected(id: id, name: name)
+      case .message(var message):
+        message.chat = .group(id: 1, name: name, member: name)
+        message.content = .text(name)
+        message.fileName = name
+        event.kind = .message(message)
+      case .call(_, let media): event.kind = .call(.contact(id: 1, name: name), media)
+      case .connection(.chat): event.kind = .connection(.chat(.contact(id: 1, name: name)))
+      case .connection: break
+      }
+      let policy = NotificationPolicy(previewMode: .hidden)
+      let text = try ContentBuilder.content(for: event, policy).get().json.text
+      try expect(!text.contains("NAME"), text)
+      let joint = JointContent.single([event, event], policy)
+      try expect(!(joint?.json.text.contains("NAME") ?? true))
+    }
+  }
+
+  func testBodiesAndNamesAreBounded() {
+    forAll(Generator<String>.text(0...4_000), runs: 60) { text in
+      let chat = Event.Chat.contact(id: 1, name: text)
+      let content = try ContentBuilder.content(for: Sample.message(.text(text), in: chat), NotificationPolicy()).get()
+      try expect(content.body.english.utf8.count <= 2_048, "body of \(content.body.english.utf8.count)")
+      try expect(content.title.english.utf8.count <= 65, "title of \(content.title.english.utf8.count)")
+      try expect(!content.title.english.contains { $0.isNewline }, "a title of two lines")
+      let controls = content.json.text.unicodeScalars.filter { $0.value < 0x20 || $0.value == 0x7f }
+      try expect(controls.isEmpty, "control characters")
+    }
+  }
+
+  func testLongTextsEndInAnEllipsisAndStayWholeCharacters() throws {
+    let family = "👨‍👩‍👧‍👦"
+    let long = String(repeating: family, count: 300)
+    let content = try ContentBuilder.content(for: Sample.message(.text(long)), NotificationPolicy()).get()
+    let body = content.body.english
+    XCTAssertTrue(body.hasSuffix("…"))
+    XCTAssertTrue(body.dropLast().allSatisfy { String($0) == family })
+    let exact = String(repeating: "a", count: 2_048)
+    XCTAssertEqual(
+      try ContentBuilder.content(for: Sample.message(.text(exact)), NotificationPolicy()).get().body.english, exact)
+  }
+
+  /// A name that reads like a place to fill is only a name.
+  func testNamesFillNoPlaces() throws {
+    let event = Sample.message(in: .group(id: 1, name: "%@ %d", member: "%@"))
+    let content = try ContentBuilder.content(for: event, NotificationPolicy()).get()
+    XCTAssertEqual(content.title.english, "#%@ %d %@:")
+  }
+
+  func testEachPhraseGetsAsManyArgumentsAsItHasPlaces() {
+    func check(_ text: ShownText) {
+      guard case .phrase(let phrase, let arguments) = text else { return }
+      let places = phrase.rawValue.split(separator: "%", omittingEmptySubsequences: false).count - 1
+      XCTAssertEqual(arguments.count, places, phrase.rawValue)
+    }
+    for (_, event) in Sample.everyKind {
+      for mode in PreviewMode.allCases {
+        let content = try? ContentBuilder.content(for: event, NotificationPolicy(previewMode: mode)).get()
+        check(content?.title ?? .none)
+        check(content?.body ?? .none)
+      }
+    }
+  }
+
+  private func described(_ content: NotificationContent) -> String {
+    var lines = [content.title.english]
+    if !content.body.english.isEmpty { lines.append(content.body.english) }
+    var details = [content.category.rawValue, content.identifier]
+    if let target = content.targetContentIdentifier { details.append("target \(target)") }
+    if let thread = content.threadIdentifier { details.append("thread \(thread)") }
+    details.append(content.userInfo.json.text)
+    if !content.joined.isEmpty { details.append("joins \(content.joined.count)") }
+    lines.append("(\(details.joined(separator: ", ")))")
+    return lines.map { "    \($0)\n" }.joined()
+  }
+}

@@ -1,0 +1,106 @@
+import PorterNotifications
+import PorterSchema
+import PropertyTesting
+import XCTest
+
+final class PolicyTests: XCTestCase {
+  private func verdict(_ event: Event, _ policy: NotificationPolicy = .init()) -> NotificationPolicy.Verdict {
+    policy.verdict(for: event)
+  }
+
+  /// INC-37: a muted chat shows nothing, no filler either.
+  func testINC37MutedChatsShowNothing() {
+    let muted = Sample.message(filter: .none)
+    XCTAssertEqual(verdict(muted), .silent(.mutedChat))
+    XCTAssertNil(JointContent.single([muted, muted], NotificationPolicy()))
+    var call = Sample.event(.call(Sample.alice, .video))
+    call.filter = .none
+    XCTAssertEqual(verdict(call), .silent(.mutedChat))
+    var event = Sample.event(.connection(.chat(Sample.alice)))
+    event.filter = .none
+    XCTAssertEqual(verdict(event), .silent(.mutedChat))
+  }
+
+  func testMentionsShowWhereOnlyMentionsMay() {
+    XCTAssertEqual(verdict(Sample.message(in: Sample.club, filter: .mentions)), .silent(.notMentioned))
+    XCTAssertEqual(verdict(Sample.message(in: Sample.club, filter: .mentions, mentions: true)), .show(.message))
+    var event = Sample.event(.connection(.chat(Sample.club)))
+    event.filter = .mentions
+    XCTAssertEqual(verdict(event), .silent(.notMentioned))
+    var call = Sample.event(.call(Sample.alice, .audio))
+    call.filter = .mentions
+    XCTAssertEqual(verdict(call), .show(.message))
+  }
+
+  /// INC-45: with the app locked, nothing shows outside it that it would ask a code for.
+  func testINC45AppLockHidesPreviews() {
+    for mode in PreviewMode.allCases {
+      XCTAssertEqual(
+        verdict(Sample.message(), NotificationPolicy(previewMode: mode, hasAppLock: true)), .show(.hidden))
+    }
+  }
+
+  /// INC-45: a hidden profile is not given away, whatever happens to it.
+  func testINC45HiddenProfilesAreSilent() {
+    for (name, event) in Sample.everyKind {
+      var event = event
+      event.owner = Event.Owner(id: 1, isHidden: true, showsNotifications: true)
+      XCTAssertEqual(verdict(event), .silent(.hiddenProfile), name)
+      event.owner = Event.Owner(id: 1, showsNotifications: false)
+      XCTAssertEqual(verdict(event), .silent(.mutedProfile), name)
+    }
+  }
+
+  func testOwnAndDeletedMessagesAreSilent() {
+    func message(_ direction: MessageDirection, deleted: Bool) -> Event {
+      Sample.event(
+        .message(.init(chat: Sample.alice, content: .text("a"), direction: direction, isDeleted: deleted)))
+    }
+    XCTAssertEqual(verdict(message(.sent, deleted: false)), .silent(.ownMessage))
+    XCTAssertEqual(verdict(message(.received, deleted: true)), .silent(.deletedMessage))
+    XCTAssertEqual(verdict(message(.received, deleted: false)), .show(.message))
+  }
+
+  func testAPasswordMakesAProfileHidden() {
+    let profile = ProfileRecord(id: 1, profile: Profile(displayName: "a"))
+    var user = UserRecord(
+      id: 4, contactID: 1, localDisplayName: "a", profile: profile, isActive: true, activeOrder: 1,
+      showsNotifications: false)
+    XCTAssertEqual(Event.Owner(user), Event.Owner(id: 4, isHidden: false, showsNotifications: false))
+    user.viewPassword = .init(hash: "h", salt: "s")
+    XCTAssertTrue(Event.Owner(user).isHidden)
+  }
+
+  /// INC-43: a call does not wait behind messages.
+  func testINC43ACallComesFirst() throws {
+    let call = Sample.event(.call(Sample.alice, .video), .call(user: 1, chat: "@5"))
+    let content = try XCTUnwrap(JointContent.single([Sample.message(), call, Sample.message()], NotificationPolicy()))
+    XCTAssertEqual(content.category, .callInvitation)
+  }
+
+  func testMessagesComeBeforeOtherEvents() throws {
+    let request = Sample.event(.contactRequest(id: 3, name: "Alice"), .contactRequest(user: 1, id: 3))
+    let content = try XCTUnwrap(JointContent.single([request, Sample.message()], NotificationPolicy()))
+    XCTAssertEqual(content.category, .messageReceived)
+    XCTAssertNil(JointContent.single([], NotificationPolicy()))
+  }
+
+  /// A joint notification names only what may be shown, whatever else came with it.
+  func testJointNotificationsLeaveOutTheSilent() throws {
+    let silent = Sample.message(in: .contact(id: 9, name: "Mallory"), message: "x", filter: .none)
+    let events = [silent, Sample.message(message: "a"), silent, Sample.message(in: Sample.club, message: "b")]
+    let content = try XCTUnwrap(JointContent.single(events, NotificationPolicy()))
+    XCTAssertEqual(content.body.english, "From: Alice and #Book club")
+    XCTAssertEqual(content.joined.count, 2)
+  }
+
+  func testObstaclesFollowTheStoresAnswer() {
+    let expected: [(MigrationResult, Obstacle?)] = [
+      (.ok, nil), (.invalidConfirmation, .unknownEvent), (.errorNotADatabase(file: "f"), .noPassphrase),
+      (.errorMigration(file: "f", .downgrade([])), .migration), (.errorSQL(file: "f", reason: "r"), .database),
+      (.agentError(.inactive), .unexpected), (.nightporter(file: "f", .storeSealingUnavailable), .noPassphrase),
+      (.nightporter(file: "f", .storeFull), .database),
+    ]
+    for (result, obstacle) in expected { XCTAssertEqual(Obstacle(result), obstacle, "\(result)") }
+  }
+}

@@ -1,0 +1,21 @@
+# Included by the Makefile at the root. `make compat` makes .build/compat, a folder for SIMPLEX_LIBS_DIR.
+# COMPAT_LIBRARY is the libnightporter that is put into it; the tests give the one they were built with.
+
+COMPAT ?= .build/compat
+COMPAT_LIBRARY ?= $(LIBRARY)/libnightporter.so
+COMPAT_SOURCES := $(dir $(lastword $(MAKEFILE_LIST)))
+COMPAT_WARNINGS := -std=gnu11 -O2 -Wall -Wextra -Werror
+
+compat: lib compat-folder ## libsimplex.so: this library under SimpleX's name, in .build/compat for SIMPLEX_LIBS_DIR
+
+# libnightporter under its soname (and, for a library of a plain Swift build, under that one's), beside libsimplex, which finds it by $ORIGIN.
+compat-folder:
+	@mkdir -p $(COMPAT)
+	@cp -L $(COMPAT_LIBRARY) $(COMPAT)/libnightporter.so.0
+	@ln -sf libnightporter.so.0 $(COMPAT)/libnightporter.so
+	@$(CC) $(COMPAT_WARNINGS) -shared -fPIC -I$(COMPAT_SOURCES)../../Include $(COMPAT_SOURCES)libsimplex.c \
+	  -o $(COMPAT)/libsimplex.so -Wl,-soname,libsimplex.so -Wl,--version-script=$(COMPAT_SOURCES)exports.map \
+	  -Wl,-rpath,'$$ORIGIN' -Wl,--no-as-needed -L$(COMPAT) -l:libnightporter.so.0 -ldl
+	@echo "$(COMPAT)/libsimplex.so"
+
+.PHONY: compat compat-folder

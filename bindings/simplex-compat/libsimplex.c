@@ -1,0 +1,125 @@
+/*
+ * libsimplex.c: Nightporter under the name of SimpleX's library, for programs that were written for that one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Every chat_* function of nightporter.h is passed on to libnightporter, which is loaded from the same folder. Around it are
+ * the functions of that interface which Nightporter does not have: those that start a Haskell runtime do nothing, since
+ * there is none, and those for files, media and remote hosts answer with an error in their own form.
+ */
+#include "nightporter.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __APPLE__
+#define LIBRARY "@loader_path/libnightporter.dylib"
+#else
+#define LIBRARY "libnightporter.so.0"
+#endif
+
+/*
+ * The function with this name in libnightporter. This library needs that one, so it is loaded already, and the same name
+ * can not lead back here, as it would if the two were simply linked.
+ */
+static void *found(const char *name) {
+  static void *library;
+  void *opened = __atomic_load_n(&library, __ATOMIC_ACQUIRE);
+  if (!opened) {
+    opened = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    __atomic_store_n(&library, opened, __ATOMIC_RELEASE);
+  }
+  void *function = opened ? dlsym(opened, name) : NULL;
+  if (!function) {
+    fprintf(stderr, "libsimplex: %s\n", dlerror());
+    abort(); /* a broken installation: the loader itself would have ended the process */
+  }
+  return function;
+}
+
+#define FORWARD(result, name, parameters, arguments)    \
+  result name parameters {                              \
+    result(*function) parameters;                       \
+    void *forwarded_to = found(#name);                  \
+    memcpy(&function, &forwarded_to, sizeof function);  \
+    return function arguments;                          \
+  }
+
+FORWARD(char *, chat_migrate_init, (const char *path, const char *key, const char *confirm, chat_ctrl *ctrl),
+        (path, key, confirm, ctrl))
+FORWARD(char *, chat_migrate_init_key,
+        (const char *path, const char *key, int keep_key, const char *confirm, int background, chat_ctrl *ctrl),
+        (path, key, keep_key, confirm, background, ctrl))
+FORWARD(char *, chat_close_store, (chat_ctrl ctrl), (ctrl))
+FORWARD(char *, chat_reopen_store, (chat_ctrl ctrl), (ctrl))
+FORWARD(char *, chat_send_cmd, (chat_ctrl ctrl, const char *command), (ctrl, command))
+FORWARD(char *, chat_send_cmd_retry, (chat_ctrl ctrl, const char *command, int retry), (ctrl, command, retry))
+FORWARD(char *, chat_recv_msg, (chat_ctrl ctrl), (ctrl))
+FORWARD(char *, chat_recv_msg_wait, (chat_ctrl ctrl, int wait_us), (ctrl, wait_us))
+FORWARD(char *, chat_parse_markdown, (const char *text), (text))
+FORWARD(char *, chat_parse_server, (const char *address), (address))
+FORWARD(char *, chat_parse_uri, (const char *uri, int safe), (uri, safe))
+FORWARD(char *, chat_password_hash, (const char *password, const char *salt), (password, salt))
+FORWARD(char *, chat_valid_name, (const char *name), (name))
+FORWARD(int, chat_json_length, (const char *text), (text))
+
+/* The Haskell runtime: there is none to start. */
+
+void hs_init(int *argc, char ***argv) { (void)argc, (void)argv; }
+void hs_init_with_rtsopts(int *argc, char ***argv) { (void)argc, (void)argv; }
+void hs_exit(void) {}
+void haskell_init(void) {}
+void haskell_init_nse(void) {}
+void haskell_init_se(void) {}
+
+/* What Nightporter does not have. Each answers in the form of its own results; a `char *` is freed by the caller. */
+
+#define NO_FILES "Nightporter is a notification core: it has no files"
+
+char *chat_write_file(chat_ctrl ctrl, const char *path, const char *data, int length) {
+  (void)ctrl, (void)path, (void)data, (void)length;
+  return strdup("{\"type\":\"error\",\"writeError\":\"" NO_FILES "\"}");
+}
+
+char *chat_encrypt_file(chat_ctrl ctrl, const char *from, const char *to) {
+  (void)ctrl, (void)from, (void)to;
+  return strdup("{\"type\":\"error\",\"writeError\":\"" NO_FILES "\"}");
+}
+
+/* The result is a byte, 1 for an error, and its text. */
+char *chat_read_file(const char *path, const char *key, const char *nonce) {
+  (void)path, (void)key, (void)nonce;
+  return strdup("\x01" NO_FILES);
+}
+
+char *chat_decrypt_file(const char *from, const char *key, const char *nonce, const char *to) {
+  (void)from, (void)key, (void)nonce, (void)to;
+  return strdup(NO_FILES);
+}
+
+#define NO_MEDIA "Nightporter is a notification core: it has no media streams"
+
+char *chat_encrypt_media(chat_ctrl ctrl, const char *key, char *frame, int length) {
+  (void)ctrl, (void)key, (void)frame, (void)length;
+  return strdup(NO_MEDIA);
+}
+
+char *chat_decrypt_media(const char *key, char *frame, int length) {
+  (void)key, (void)frame, (void)length;
+  return strdup(NO_MEDIA);
+}
+
+char *chat_send_remote_cmd_retry(chat_ctrl ctrl, int host, const char *command, int retry) {
+  (void)ctrl, (void)command, (void)retry;
+  static const char format[] = "{\"remoteHostId\":%d,\"error\":{\"type\":\"errorRemoteHost\",\"rhKey\":{\"type\":\"rhId\","
+                               "\"remoteHostId\":%d},\"remoteHostError\":{\"type\":\"missing\"}}}";
+  char *answer = malloc(sizeof format + 24);
+  if (answer) snprintf(answer, sizeof format + 24, format, host, host);
+  return answer;
+}
+
+char *chat_send_remote_cmd(chat_ctrl ctrl, int host, const char *command) {
+  return chat_send_remote_cmd_retry(ctrl, host, command, 0);
+}

@@ -1,0 +1,155 @@
+import PorterCrypto
+import PorterPlatform
+
+extension Store {
+  private static let connectionColumns = """
+    connection_id, user_id, contact_id, agent_id, status, initiated, recipient_id, recipient_key, sender_id, secured,
+    peer_sender_id, peer_key, invitation, link, peer_public_key, notifier_id, notifier_key, notifier_secret, subscription,
+    epoch, created_at, updated_at, notifier_box_key
+    """
+
+  private static func connection(_ row: borrowing Row) throws(StoreError) -> StoredConnection {
+    guard let recipientKey = SigningKeyPair(stored: row.blob(7)), let peerKey = SigningKeyPair(stored: row.blob(11)) else {
+      throw .damaged(.connection)
+    }
+    return StoredConnection(
+      id: row.integer(0), userID: row.integer(1), contactID: row.optionalInteger(2), agentID: row.blob(3),
+      status: row.text(4), isInitiated: row.flag(5), recipientID: row.blob(6), recipientKey: recipientKey,
+      senderID: row.blob(8), isSecured: row.flag(9), peerSenderID: row.optionalBlob(10), peerKey: peerKey,
+      invitation: row.optionalBlob(12).map { SecretBytes($0) }, link: row.optionalText(13),
+      peerPublicKey: row.optionalBlob(14), notifierID: row.optionalBlob(15),
+      notifierKey: row.optionalBlob(16).flatMap { SigningKeyPair(stored: $0) },
+      notifierBoxKey: row.optionalBlob(22).flatMap { BoxSecretKey(stored: $0) },
+      notifierSecret: row.optionalBlob(17).flatMap { BoxSharedKey(stored: $0) }, subscription: row.text(18),
+      epoch: row.integer(19), createdAt: WallTime(milliseconds: row.integer(20)),
+      updatedAt: WallTime(milliseconds: row.integer(21)))
+  }
+
+  package func connection(_ id: Int64) throws(StoreError) -> StoredConnection {
+    guard let found = try connections("WHERE connection_id = ?", [.integer(id)]).first else { throw .notFound(.connection) }
+    return found
+  }
+
+  package func connection(contactID: Int64) throws(StoreError) -> StoredConnection {
+    guard let found = try connections("WHERE contact_id = ?", [.integer(contactID)]).first else {
+      throw .notFound(.connection)
+    }
+    return found
+  }
+
+  package func connection(notifierID: [UInt8]) throws(StoreError) -> StoredConnection? {
+    try connections("WHERE notifier_id = ?", [.blob(notifierID)]).first
+  }
+
+  package func connection(agentID: [UInt8]) throws(StoreError) -> StoredConnection? {
+    try connections("WHERE agent_id = ?", [.blob(agentID)]).first
+  }
+
+  package func connections() throws(StoreError) -> [StoredConnection] { try connections("ORDER BY connection_id", []) }
+
+  private func connections(_ condition: String, _ bindings: [Binding]) throws(StoreError) -> [StoredConnection] {
+    try rows("SELECT \(Self.connectionColumns) FROM connections \(condition)", bindings) { (row) throws(StoreError) in
+      try Self.connection(row)
+    }
+  }
+
+  /// Part of the caller's transaction.
+  package func insertConnection(_ new: NewConnection, at time: WallTime) throws(StoreError) -> Int64 {
+    try insert(
+      """
+      INSERT INTO connections (user_id, contact_id, agent_id, status, initiated, recipient_id, recipient_key, sender_id,
+        secured, peer_sender_id, peer_key, invitation, link, created_at, updated_at)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14)
+      """,
+      [
+        .integer(new.userID), .optional(new.contactID), .blob(new.agentID), .text(new.status), .flag(new.isInitiated),
+        .blob(new.recipientID), .blob(new.recipientKey.exposeForStorage()), .blob(new.senderID), .flag(new.isSecured),
+        .optional(new.peerSenderID), .blob(new.peerKey.exposeForStorage()),
+        .optional(new.invitation?.exposeForStorage()), .optional(new.link), .integer(time.milliseconds),
+      ])
+  }
+
+  /// The invitation was used: its secret is forgotten in the same transaction, so that it cannot be used again.
+  package func accept(
+    connectionID: Int64, contactID: Int64, peerSenderID: [UInt8], peerPublicKey: [UInt8]
+  ) throws(StoreError) {
+    try run(
+      """
+      UPDATE connections SET contact_id = ?, peer_sender_id = ?, peer_public_key = ?, invitation = NULL, link = NULL
+      WHERE connection_id = ?
+      """, [.integer(contactID), .blob(peerSenderID), .blob(peerPublicKey), .integer(connectionID)])
+  }
+
+  package func setContact(connectionID: Int64, contactID: Int64) throws(StoreError) {
+    try run("UPDATE connections SET contact_id = ? WHERE connection_id = ?", [.integer(contactID), .integer(connectionID)])
+  }
+
+  package func setStatus(connectionID: Int64, _ status: String, at time: WallTime) throws(StoreError) {
+    try run(
+      "UPDATE connections SET status = ?, updated_at = ? WHERE connection_id = ?",
+      [.text(status), .integer(time.milliseconds), .integer(connectionID)])
+  }
+
+  package func setSecured(connectionID: Int64) throws(StoreError) {
+    try lightTransaction { () throws(StoreError) in
+      try run("UPDATE connections SET secured = 1 WHERE connection_id = ?", [.integer(connectionID)])
+    }
+  }
+
+  // MARK: Push subscriptions
+
+  /// Before the relay is asked, so that a process that is killed meanwhile asks again with the same keys.
+  package func setNotifierKeys(connectionID: Int64, key: SigningKeyPair, boxKey: BoxSecretKey) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      try run(
+        """
+        UPDATE connections SET notifier_id = NULL, notifier_secret = NULL, notifier_key = ?, notifier_box_key = ?
+        WHERE connection_id = ?
+        """, [.blob(key.exposeForStorage()), .blob(boxKey.exposeForStorage()), .integer(connectionID)])
+    }
+  }
+
+  package func setNotifier(
+    connectionID: Int64, id: [UInt8], secret: BoxSharedKey, subscription: String
+  ) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      try run(
+        """
+        UPDATE connections SET notifier_id = ?, notifier_secret = ?, notifier_box_key = NULL, subscription = ?
+        WHERE connection_id = ?
+        """, [.blob(id), .blob(secret.exposeForStorage()), .text(subscription), .integer(connectionID)])
+    }
+  }
+
+  package func setSubscription(connectionID: Int64, _ state: String) throws(StoreError) {
+    try lightTransaction { () throws(StoreError) in
+      try run("UPDATE connections SET subscription = ? WHERE connection_id = ?", [.text(state), .integer(connectionID)])
+    }
+  }
+
+  package func clearNotifier(connectionID: Int64, subscription: String) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      try run(
+        """
+        UPDATE connections SET notifier_id = NULL, notifier_key = NULL, notifier_box_key = NULL, notifier_secret = NULL,
+          subscription = ?
+        WHERE connection_id = ?
+        """, [.text(subscription), .integer(connectionID)])
+    }
+  }
+
+  // MARK: Mailboxes to delete
+
+  package func deletedMailboxes() throws(StoreError) -> [(id: [UInt8], key: SigningKeyPair)] {
+    try rows("SELECT recipient_id, recipient_key FROM deleted_mailboxes") { (row) throws(StoreError) in
+      guard let key = SigningKeyPair(stored: row.blob(1)) else { throw .damaged(.connection) }
+      return (id: row.blob(0), key: key)
+    }
+  }
+
+  package func forgetDeletedMailbox(_ id: [UInt8]) throws(StoreError) {
+    try lightTransaction { () throws(StoreError) in
+      try run("DELETE FROM deleted_mailboxes WHERE recipient_id = ?", [.blob(id)])
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import PorterPlatform
+
+extension Store {
+  private static let contactColumns = """
+    contact_id, user_id, local_name, display_name, full_name, notifications, favorite, unread, marked_unread, created_at,
+    updated_at, chat_at
+    """
+
+  private static func contact(_ row: borrowing Row) throws(StoreError) -> StoredContact {
+    guard let notifications = NotificationSetting(rawValue: row.text(5)) else { throw .damaged(.contact) }
+    return StoredContact(
+      id: row.integer(0), userID: row.integer(1), localName: row.text(2), displayName: row.text(3),
+      fullName: row.text(4), notifications: notifications, isFavorite: row.flag(6), unread: row.integer(7),
+      isMarkedUnread: row.flag(8), createdAt: WallTime(milliseconds: row.integer(9)),
+      updatedAt: WallTime(milliseconds: row.integer(10)), chatAt: WallTime(milliseconds: row.integer(11)))
+  }
+
+  package func contact(_ id: Int64) throws(StoreError) -> StoredContact {
+    let found = try first(
+      "SELECT \(Self.contactColumns) FROM contacts WHERE contact_id = ?", [.integer(id)]
+    ) { (row) throws(StoreError) in try Self.contact(row) }
+    guard let found else { throw .notFound(.contact) }
+    return found
+  }
+
+  /// Most recent chat first.
+  package func contacts(userID: Int64, limit: Int64 = -1) throws(StoreError) -> [StoredContact] {
+    try rows(
+      """
+      SELECT \(Self.contactColumns) FROM contacts WHERE user_id = ? ORDER BY chat_at DESC, contact_id DESC LIMIT ?
+      """, [.integer(userID), .integer(limit)]
+    ) { (row) throws(StoreError) in try Self.contact(row) }
+  }
+
+  package func contact(userID: Int64, localName: String) throws(StoreError) -> StoredContact? {
+    try first(
+      "SELECT \(Self.contactColumns) FROM contacts WHERE user_id = ? AND local_name = ?",
+      [.integer(userID), .text(localName)]
+    ) { (row) throws(StoreError) in try Self.contact(row) }
+  }
+
+  /// Part of the caller's transaction. Two contacts of one name are told apart by a number behind the second's local name.
+  package func insertContact(
+    userID: Int64, displayName: String, fullName: String, at time: WallTime
+  ) throws(StoreError) -> Int64 {
+    var localName = displayName
+    var number = 1
+    while try integer(
+      "SELECT 1 FROM contacts WHERE user_id = ? AND local_name = ?", [.integer(userID), .text(localName)]) != nil
+    {
+      localName = "\(displayName)_\(number)"
+      number += 1
+    }
+    return try insert(
+      """
+      INSERT INTO contacts (user_id, local_name, display_name, full_name, created_at, updated_at, chat_at)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5)
+      """, [.integer(userID), .text(localName), .text(displayName), .text(fullName), .integer(time.milliseconds)])
+  }
+
+  package func setContactProfile(_ id: Int64, displayName: String, fullName: String) throws(StoreError) {
+    try run(
+      "UPDATE contacts SET display_name = ?, full_name = ? WHERE contact_id = ?",
+      [.text(displayName), .text(fullName), .integer(id)])
+  }
+
+  /// Muting takes the chat's unread items out of the badge, unmuting puts them back, in one transaction.
+  package func setNotifications(_ id: Int64, _ setting: NotificationSetting, isFavorite: Bool?) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      let before = try contact(id)
+      let counted = before.notifications == .all ? before.unread : 0
+      let counts = setting == .all ? before.unread : 0
+      try run(
+        "UPDATE contacts SET notifications = ?, favorite = ? WHERE contact_id = ?",
+        [.text(setting.rawValue), .flag(isFavorite ?? before.isFavorite), .integer(id)])
+      try addUnread(counts - counted, userID: before.userID)
+    }
+  }
+
+  package func markChatUnread(_ id: Int64, _ unread: Bool) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      _ = try contact(id)
+      try run("UPDATE contacts SET marked_unread = ? WHERE contact_id = ?", [.flag(unread), .integer(id)])
+    }
+  }
+
+  /// Deletes the contact with its items, connection, ledger and outbox; its mailbox goes to a list that the engine works off.
+  package func deleteContact(_ id: Int64) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      let contact = try contact(id)
+      try run(
+        """
+        INSERT OR IGNORE INTO deleted_mailboxes (recipient_id, recipient_key)
+        SELECT recipient_id, recipient_key FROM connections WHERE contact_id = ?
+        """, [.integer(id)])
+      if contact.notifications == .all { try addUnread(-contact.unread, userID: contact.userID) }
+      try run("DELETE FROM contacts WHERE contact_id = ?", [.integer(id)])
+    }
+  }
+
+  /// An invitation that nobody used, or one of another's that was never answered.
+  package func deletePendingConnection(_ id: Int64) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      try run(
+        """
+        INSERT OR IGNORE INTO deleted_mailboxes (recipient_id, recipient_key)
+        SELECT recipient_id, recipient_key FROM connections WHERE connection_id = ? AND contact_id IS NULL
+        """, [.integer(id)])
+      try run("DELETE FROM connections WHERE connection_id = ? AND contact_id IS NULL", [.integer(id)])
+    }
+  }
+
+  func addUnread(_ count: Int64, userID: Int64) throws(StoreError) {
+    guard count != 0 else { return }
+    try run("UPDATE users SET unread = max(0, unread + ?) WHERE user_id = ?", [.integer(count), .integer(userID)])
+  }
+}

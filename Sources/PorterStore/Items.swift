@@ -1,0 +1,113 @@
+import PorterMachines
+import PorterPlatform
+
+/// Which part of a chat to read; SimpleX's pagination.
+package enum ItemPage: Sendable {
+  case last(count: Int64)
+  case after(item: Int64, count: Int64)
+  case before(item: Int64, count: Int64)
+  case around(item: Int64, count: Int64)
+}
+
+extension Store {
+  private static let itemColumns =
+    "item_id, contact_id, sent, content, status, shared_id, item_at, created_at, updated_at"
+
+  private static func item(_ row: borrowing Row) -> StoredItem {
+    StoredItem(
+      id: row.integer(0), contactID: row.integer(1), isSent: row.flag(2), content: row.text(3),
+      status: row.text(4), sharedID: row.optionalBlob(5), itemAt: WallTime(milliseconds: row.integer(6)),
+      createdAt: WallTime(milliseconds: row.integer(7)), updatedAt: WallTime(milliseconds: row.integer(8)))
+  }
+
+  package func item(_ id: Int64) throws(StoreError) -> StoredItem {
+    guard let item = try first("SELECT \(Self.itemColumns) FROM items WHERE item_id = ?", [.integer(id)], { Self.item($0) })
+    else { throw .notFound(.item) }
+    return item
+  }
+
+  /// Oldest first.
+  package func items(contactID: Int64, page: ItemPage) throws(StoreError) -> [StoredItem] {
+    switch page {
+    case .last(let count): try itemsBefore(contactID, .max, count)
+    case .before(let item, let count): try itemsBefore(contactID, item, count)
+    case .after(let item, let count): try itemsAfter(contactID, item, count)
+    case .around(let item, let count):
+      try itemsBefore(contactID, item, count) + itemsAfter(contactID, item - 1, count)
+    }
+  }
+
+  private func itemsBefore(_ contactID: Int64, _ item: Int64, _ count: Int64) throws(StoreError) -> [StoredItem] {
+    try rows(
+      "SELECT \(Self.itemColumns) FROM items WHERE contact_id = ? AND item_id < ? ORDER BY item_id DESC LIMIT ?",
+      [.integer(contactID), .integer(item), .integer(max(0, count))]) { Self.item($0) }.reversed()
+  }
+
+  private func itemsAfter(_ contactID: Int64, _ item: Int64, _ count: Int64) throws(StoreError) -> [StoredItem] {
+    try rows(
+      "SELECT \(Self.itemColumns) FROM items WHERE contact_id = ? AND item_id > ? ORDER BY item_id LIMIT ?",
+      [.integer(contactID), .integer(item), .integer(max(0, count))]) { Self.item($0) }
+  }
+
+  package func lastItem(contactID: Int64) throws(StoreError) -> StoredItem? {
+    try items(contactID: contactID, page: .last(count: 1)).first
+  }
+
+  package func firstUnreadItem(contactID: Int64) throws(StoreError) -> Int64? {
+    try integer("SELECT min(item_id) FROM items WHERE contact_id = ? AND status = 'rcvNew'", [.integer(contactID)])
+  }
+
+  /// Part of the caller's transaction. A received item is unread, and counts in the badge unless its chat is muted.
+  package func insertItem(
+    contactID: Int64, isSent: Bool, content: String, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime
+  ) throws(StoreError) -> Int64 {
+    let id = try insert(
+      """
+      INSERT INTO items (contact_id, sent, content, status, shared_id, item_at, created_at, updated_at)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+      """,
+      [
+        .integer(contactID), .flag(isSent), .text(content), .text(isSent ? "sndNew" : "rcvNew"),
+        .optional(sharedID), .integer(itemAt.milliseconds), .integer(time.milliseconds),
+      ])
+    if isSent {
+      try run("UPDATE contacts SET chat_at = ? WHERE contact_id = ?", [.integer(itemAt.milliseconds), .integer(contactID)])
+    } else {
+      let contact = try contact(contactID)
+      try run(
+        "UPDATE contacts SET unread = unread + 1, chat_at = ? WHERE contact_id = ?",
+        [.integer(itemAt.milliseconds), .integer(contactID)])
+      if contact.notifications == .all { try addUnread(1, userID: contact.userID) }
+    }
+    return id
+  }
+
+  package func setItemStatus(_ id: Int64, _ status: String, at time: WallTime) throws(StoreError) {
+    try run(
+      "UPDATE items SET status = ?, updated_at = ? WHERE item_id = ?",
+      [.text(status), .integer(time.milliseconds), .integer(id)])
+  }
+
+  /// Marks items as read, together with their ledger entries, the chat's count and the badge. `only`: these items; nil: all
+  /// of the chat. Answers the items that were unread.
+  @discardableResult
+  package func markRead(contactID: Int64, only: [Int64]?, at time: WallTime) throws(StoreError) -> [Int64] {
+    try transaction { () throws(StoreError) in
+      let contact = try contact(contactID)
+      let unread = try rows(
+        "SELECT item_id FROM items WHERE contact_id = ? AND status = 'rcvNew'", [.integer(contactID)]) { $0.integer(0) }
+      let wanted = only.map(Set.init)
+      let read = unread.filter { wanted?.contains($0) ?? true }
+      for id in read {
+        try setItemStatus(id, "rcvRead", at: time)
+        for entry in try ledgerEntries(itemID: id) { try raise(.read, entry) }
+      }
+      let left = max(0, contact.unread - Int64(read.count))
+      try run(
+        "UPDATE contacts SET unread = ?, marked_unread = CASE WHEN ? THEN 0 ELSE marked_unread END WHERE contact_id = ?",
+        [.integer(left), .flag(only == nil), .integer(contactID)])
+      if contact.notifications == .all { try addUnread(left - contact.unread, userID: contact.userID) }
+      return read
+    }
+  }
+}

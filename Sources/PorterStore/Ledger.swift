@@ -1,0 +1,108 @@
+import PorterMachines
+import PorterPlatform
+
+extension Store {
+  private static let ledgerColumns =
+    "entry_id, connection_id, message_id, message_at, state, kind, contact_id, item_id"
+
+  private static func ledgerEntry(_ row: borrowing Row) throws(StoreError) -> StoredLedgerEntry {
+    guard let kind = StoredLedgerEntry.Kind(rawValue: row.text(5)) else { throw .damaged(.ledgerEntry) }
+    return StoredLedgerEntry(
+      id: row.integer(0), connectionID: row.integer(1), messageID: row.blob(2),
+      messageAt: WallTime(milliseconds: row.integer(3)), state: row.text(4), kind: kind,
+      contactID: row.optionalInteger(6), itemID: row.optionalInteger(7))
+  }
+
+  /// The entry of a relay's message; that is how a repeat is recognised (INC-34).
+  package func ledgerEntry(connectionID: Int64, messageID: [UInt8]) throws(StoreError) -> StoredLedgerEntry? {
+    try first(
+      "SELECT \(Self.ledgerColumns) FROM ledger WHERE connection_id = ? AND message_id = ?",
+      [.integer(connectionID), .blob(messageID)]
+    ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
+  }
+
+  /// Part of the transaction that commits what the message says.
+  package func insertLedgerEntry(
+    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, state: String, kind: StoredLedgerEntry.Kind,
+    contactID: Int64?, itemID: Int64?, at time: WallTime
+  ) throws(StoreError) -> Int64 {
+    try insert(
+      """
+      INSERT INTO ledger (connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        .integer(connectionID), .blob(messageID), .integer(messageAt.milliseconds), .text(state), .text(kind.rawValue),
+        .optional(contactID), .optional(itemID), .integer(time.milliseconds),
+      ])
+  }
+
+  /// Keeps what could not be opened, with its reason; it is never shown, and its neighbours go on (INC-41, INC-66).
+  package func quarantine(
+    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, state: String, reason: String, body: [UInt8],
+    at time: WallTime
+  ) throws(StoreError) {
+    try run(
+      """
+      INSERT OR IGNORE INTO ledger (connection_id, message_id, message_at, state, kind, reason, body, created_at)
+      VALUES (?, ?, ?, ?, 'silent', ?, ?, ?)
+      """,
+      [
+        .integer(connectionID), .blob(messageID), .integer(messageAt.milliseconds), .text(state), .text(reason),
+        .blob(body), .integer(time.milliseconds),
+      ])
+  }
+
+  /// What is committed and was not shown yet, oldest first; also what a killed process left (INC-38).
+  package func entriesToPresent() throws(StoreError) -> [StoredLedgerEntry] {
+    try rows("SELECT \(Self.ledgerColumns) FROM ledger WHERE state = 'committed' ORDER BY entry_id") {
+      (row) throws(StoreError) in try Self.ledgerEntry(row)
+    }
+  }
+
+  /// Steps an entry's machine; part of the caller's transaction. What was shown and is to be taken away is noted for the next answer to
+  /// a push (INC-46).
+  package func raise(_ event: PorterMachines.LedgerEntry.Event, _ entry: StoredLedgerEntry) throws(StoreError) {
+    guard let state = PorterMachines.LedgerEntry.State(name: entry.state) else { throw .damaged(.ledgerEntry) }
+    let step = PorterMachines.LedgerEntry.step(state, event)
+    guard step.next != state else { return }
+    try run(
+      "UPDATE ledger SET state = ?, removal_due = max(removal_due, ?) WHERE entry_id = ?",
+      [.text(step.next.name), .flag(step.effects.contains(.remove)), .integer(entry.id)])
+  }
+
+  /// Entries whose notification is on screen although the item was read or withdrawn elsewhere.
+  package func entriesToRemove() throws(StoreError) -> [StoredLedgerEntry] {
+    try rows("SELECT \(Self.ledgerColumns) FROM ledger WHERE removal_due = 1 ORDER BY entry_id") {
+      (row) throws(StoreError) in try Self.ledgerEntry(row)
+    }
+  }
+
+  /// Part of the caller's transaction.
+  package func noteRemoved(_ entry: StoredLedgerEntry) throws(StoreError) {
+    try run("UPDATE ledger SET removal_due = 0 WHERE entry_id = ?", [.integer(entry.id)])
+  }
+
+  package func ledgerEntries(itemID: Int64) throws(StoreError) -> [StoredLedgerEntry] {
+    try rows("SELECT \(Self.ledgerColumns) FROM ledger WHERE item_id = ?", [.integer(itemID)]) {
+      (row) throws(StoreError) in try Self.ledgerEntry(row)
+    }
+  }
+
+  /// A push that does not open: kept with its reason, the last twenty of them.
+  package func quarantinePush(reason: String, payload: String, at time: WallTime) throws(StoreError) {
+    try lightTransaction { () throws(StoreError) in
+      try run(
+        "INSERT INTO quarantined_pushes (reason, payload, created_at) VALUES (?, ?, ?)",
+        [.text(reason), .text(payload), .integer(time.milliseconds)])
+      try run(
+        """
+        DELETE FROM quarantined_pushes WHERE push_id <= (SELECT max(push_id) FROM quarantined_pushes) - 20
+        """)
+    }
+  }
+
+  package func ledgerCounts() throws(StoreError) -> [(state: String, count: Int64)] {
+    try rows("SELECT state, count(*) FROM ledger GROUP BY state ORDER BY state") { (state: $0.text(0), count: $0.integer(1)) }
+  }
+}

@@ -1,0 +1,48 @@
+import PorterPlatform
+
+extension Store {
+  /// Part of the transaction that advances the ratchet: a message is encrypted exactly once (INC-10), and sent until the relay
+  /// has it.
+  package func insertOutbox(
+    connectionID: Int64, itemID: Int64?, purpose: String, isSigned: Bool, notifies: Bool, body: [UInt8],
+    deduplication: [UInt8]
+  ) throws(StoreError) -> Int64 {
+    try insert(
+      """
+      INSERT INTO outbox (connection_id, item_id, purpose, signed, notify, body, deduplication) VALUES (?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        .integer(connectionID), .optional(itemID), .text(purpose), .flag(isSigned), .flag(notifies), .blob(body),
+        .blob(deduplication),
+      ])
+  }
+
+  /// The oldest entry of each connection: those of one connection go out in order.
+  package func outboxHeads() throws(StoreError) -> [OutboxEntry] {
+    try rows(
+      """
+      SELECT outbox_id, connection_id, item_id, purpose, signed, notify, body, deduplication, attempts FROM outbox
+      WHERE outbox_id IN (SELECT min(outbox_id) FROM outbox GROUP BY connection_id) ORDER BY outbox_id
+      """
+    ) {
+      OutboxEntry(
+        id: $0.integer(0), connectionID: $0.integer(1), itemID: $0.optionalInteger(2), purpose: $0.text(3),
+        isSigned: $0.flag(4), notifies: $0.flag(5), body: $0.blob(6), deduplication: $0.blob(7),
+        attempts: $0.integer(8))
+    }
+  }
+
+  /// The relay has it, or will never take it. Losing this to a power failure sends it again, which the relay recognises.
+  package func finishOutbox(_ entry: OutboxEntry, itemStatus: String, at time: WallTime) throws(StoreError) {
+    try lightTransaction { () throws(StoreError) in
+      try run("DELETE FROM outbox WHERE outbox_id = ?", [.integer(entry.id)])
+      if let item = entry.itemID { try setItemStatus(item, itemStatus, at: time) }
+    }
+  }
+
+  package func countOutboxAttempt(_ id: Int64) throws(StoreError) {
+    try lightTransaction { () throws(StoreError) in
+      try run("UPDATE outbox SET attempts = attempts + 1 WHERE outbox_id = ?", [.integer(id)])
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import PorterCrypto
+import PorterPlatform
+
+// Rows as values. What a row says about a person prints as its id only, since values end up in logs and crash reports.
+
+package struct StoredUser: Sendable {
+  package var id: Int64
+  package var displayName: String
+  package var fullName: String
+  package var isActive: Bool
+  package var activeOrder: Int64
+  package var showsNotifications: Bool
+  package var unread: Int64
+  package var createdAt: WallTime
+}
+
+/// Which of a chat's items may notify; SimpleX's `enableNtfs`.
+package enum NotificationSetting: String, Sendable {
+  case all, mentions, none
+}
+
+package struct StoredContact: Sendable {
+  package var id: Int64
+  package var userID: Int64
+  package var localName: String
+  package var displayName: String
+  package var fullName: String
+  package var notifications: NotificationSetting
+  package var isFavorite: Bool
+  package var unread: Int64
+  package var isMarkedUnread: Bool
+  package var createdAt: WallTime
+  package var updatedAt: WallTime
+  package var chatAt: WallTime
+}
+
+package struct StoredConnection: Sendable {
+  package var id: Int64
+  package var userID: Int64
+  package var contactID: Int64?
+  package var agentID: [UInt8]
+  /// A state of the machine `connection`.
+  package var status: String
+  /// Whether the other side made the invitation.
+  package var isInitiated: Bool
+  package var recipientID: [UInt8]
+  package var recipientKey: SigningKeyPair
+  package var senderID: [UInt8]
+  package var isSecured: Bool
+  package var peerSenderID: [UInt8]?
+  package var peerKey: SigningKeyPair
+  package var invitation: SecretBytes?
+  package var link: String?
+  /// The key with which the other side signs what it leaves in our mailbox.
+  package var peerPublicKey: [UInt8]?
+  package var notifierID: [UInt8]?
+  package var notifierKey: SigningKeyPair?
+  package var notifierBoxKey: BoxSecretKey?
+  package var notifierSecret: BoxSharedKey?
+  /// A state of the machine `subscription`.
+  package var subscription: String
+  package var epoch: Int64
+  package var createdAt: WallTime
+  package var updatedAt: WallTime
+}
+
+/// What a new connection starts with.
+package struct NewConnection: Sendable {
+  package var userID: Int64
+  package var contactID: Int64?
+  package var agentID: [UInt8]
+  package var status: String
+  package var isInitiated: Bool
+  package var recipientID: [UInt8]
+  package var recipientKey: SigningKeyPair
+  package var senderID: [UInt8]
+  package var isSecured: Bool
+  package var peerSenderID: [UInt8]?
+  package var peerKey: SigningKeyPair
+  package var invitation: SecretBytes?
+  package var link: String?
+
+  package init(
+    userID: Int64, contactID: Int64?, agentID: [UInt8], status: String, isInitiated: Bool, recipientID: [UInt8],
+    recipientKey: SigningKeyPair, senderID: [UInt8], isSecured: Bool, peerSenderID: [UInt8]?, peerKey: SigningKeyPair,
+    invitation: SecretBytes?, link: String?
+  ) {
+    self.userID = userID
+    self.contactID = contactID
+    self.agentID = agentID
+    self.status = status
+    self.isInitiated = isInitiated
+    self.recipientID = recipientID
+    self.recipientKey = recipientKey
+    self.senderID = senderID
+    self.isSecured = isSecured
+    self.peerSenderID = peerSenderID
+    self.peerKey = peerKey
+    self.invitation = invitation
+    self.link = link
+  }
+}
+
+package struct StoredItem: Sendable, CustomStringConvertible {
+  package var id: Int64
+  package var contactID: Int64
+  package var isSent: Bool
+  /// The message's content as JSON.
+  package var content: String
+  /// SimpleX's `CIStatus` tag: `rcvNew`, `rcvRead`, `sndNew`, `sndSent`, `sndErrorAuth`, `sndError`.
+  package var status: String
+  package var sharedID: [UInt8]?
+  package var itemAt: WallTime
+  package var createdAt: WallTime
+  package var updatedAt: WallTime
+
+  package var description: String { "item \(id)" }
+}
+
+/// One thing that may be shown.
+package struct StoredLedgerEntry: Sendable {
+  package enum Kind: String, Sendable {
+    /// A message with an item.
+    case message
+    /// A contact has become ready.
+    case connected
+    /// Nothing to show: a receipt, a repeat, part of a handshake.
+    case silent
+  }
+
+  package var id: Int64
+  package var connectionID: Int64
+  package var messageID: [UInt8]
+  package var messageAt: WallTime
+  /// A state of the machine `ledger_entry`.
+  package var state: String
+  package var kind: Kind
+  package var contactID: Int64?
+  package var itemID: Int64?
+}
+
+package struct OutboxEntry: Sendable {
+  package var id: Int64
+  package var connectionID: Int64
+  package var itemID: Int64?
+  package var purpose: String
+  package var isSigned: Bool
+  package var notifies: Bool
+  package var body: [UInt8]
+  package var deduplication: [UInt8]
+  package var attempts: Int64
+}
+
+/// The device's token at the notification server.
+package struct StoredToken: Sendable {
+  package var provider: String
+  package var deviceToken: [UInt8]
+  package var server: String
+  /// A state of the machine `token_status`.
+  package var status: String
+  package var mode: String
+  package var serverTokenID: [UInt8]?
+  package var signingKey: SigningKeyPair
+  package var boxKey: BoxSecretKey
+  package var pushSecret: BoxSharedKey?
+  package var verificationCode: SecretBytes?
+  package var replyMailbox: ReplyMailbox?
+
+  package struct ReplyMailbox: Sendable {
+    package var recipientID: [UInt8]
+    package var recipientKey: SigningKeyPair
+    package var senderID: [UInt8]
+
+    package init(recipientID: [UInt8], recipientKey: SigningKeyPair, senderID: [UInt8]) {
+      self.recipientID = recipientID
+      self.recipientKey = recipientKey
+      self.senderID = senderID
+    }
+  }
+
+  package init(
+    provider: String, deviceToken: [UInt8], server: String, status: String, mode: String, serverTokenID: [UInt8]?,
+    signingKey: SigningKeyPair, boxKey: BoxSecretKey, pushSecret: BoxSharedKey?, verificationCode: SecretBytes?, replyMailbox: ReplyMailbox?
+  ) {
+    self.provider = provider
+    self.deviceToken = deviceToken
+    self.server = server
+    self.status = status
+    self.mode = mode
+    self.serverTokenID = serverTokenID
+    self.signingKey = signingKey
+    self.boxKey = boxKey
+    self.pushSecret = pushSecret
+    self.verificationCode = verificationCode
+    self.replyMailbox = replyMailbox
+  }
+}
+
+/// A request to a notification server that is sent until the relay has it.
+package struct ServerOutboxEntry: Sendable {
+  package var id: Int64
+  package var mailbox: [UInt8]
+  package var body: [UInt8]
+  package var deduplication: [UInt8]
+}

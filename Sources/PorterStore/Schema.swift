@@ -1,0 +1,185 @@
+/// The store's tables, as migrations that are applied in order. A migration that has shipped is never edited; a new one is added.
+enum Schema {
+  struct Migration: Sendable {
+    let name: String
+    let sql: String
+  }
+
+  static let migrations = [Migration(name: "20261121_first", sql: first)]
+
+  /// "NPst": tells a store from any other SQLite file.
+  static let applicationID: Int64 = 0x4e50_7374
+
+  private static let first = """
+    CREATE TABLE settings (
+      name TEXT PRIMARY KEY,
+      value TEXT NOT NULL
+    ) WITHOUT ROWID;
+
+    CREATE TABLE users (
+      user_id INTEGER PRIMARY KEY AUTOINCREMENT,
+      display_name TEXT NOT NULL UNIQUE,
+      full_name TEXT NOT NULL,
+      active INTEGER NOT NULL DEFAULT 0,
+      active_order INTEGER NOT NULL DEFAULT 0,
+      show_notifications INTEGER NOT NULL DEFAULT 1,
+      -- Unread items of chats that are not muted, over all its contacts. Kept in the transaction that changes an item
+      -- (INC-60), so that a push costs the same however many messages there are.
+      unread INTEGER NOT NULL DEFAULT 0 CHECK (unread >= 0),
+      created_at INTEGER NOT NULL
+    );
+    CREATE UNIQUE INDEX users_active ON users (active) WHERE active = 1;
+
+    CREATE TABLE contacts (
+      contact_id INTEGER PRIMARY KEY AUTOINCREMENT,
+      user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+      local_name TEXT NOT NULL,
+      display_name TEXT NOT NULL,
+      full_name TEXT NOT NULL,
+      notifications TEXT NOT NULL DEFAULT 'all' CHECK (notifications IN ('all', 'mentions', 'none')),
+      favorite INTEGER NOT NULL DEFAULT 0,
+      unread INTEGER NOT NULL DEFAULT 0 CHECK (unread >= 0),
+      marked_unread INTEGER NOT NULL DEFAULT 0,
+      created_at INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL,
+      chat_at INTEGER NOT NULL,
+      UNIQUE (user_id, local_name)
+    );
+    CREATE INDEX contacts_recent ON contacts (user_id, chat_at);
+
+    CREATE TABLE connections (
+      connection_id INTEGER PRIMARY KEY AUTOINCREMENT,
+      user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+      contact_id INTEGER UNIQUE REFERENCES contacts ON DELETE CASCADE,
+      agent_id BLOB NOT NULL UNIQUE,
+      status TEXT NOT NULL,
+      initiated INTEGER NOT NULL,
+      -- The mailbox in which the other side leaves messages for us.
+      recipient_id BLOB NOT NULL UNIQUE,
+      recipient_key BLOB NOT NULL,
+      sender_id BLOB NOT NULL,
+      secured INTEGER NOT NULL DEFAULT 0,
+      -- The other side's mailbox, and the key with which we sign what we leave there.
+      peer_sender_id BLOB,
+      peer_key BLOB NOT NULL,
+      -- What the other side needs to know of our set-up: the invitation's secret until it is used.
+      invitation BLOB,
+      link TEXT,
+      peer_public_key BLOB,
+      ratchet BLOB,
+      associated_data BLOB,
+      -- The push subscription of the mailbox.
+      notifier_id BLOB UNIQUE,
+      notifier_key BLOB,
+      -- Our half of the agreement on `notifier_secret`, until the relay has answered.
+      notifier_box_key BLOB,
+      notifier_secret BLOB,
+      subscription TEXT NOT NULL DEFAULT 'new',
+      -- Who may advance this connection; see Claims.swift.
+      epoch INTEGER NOT NULL DEFAULT 0,
+      owner TEXT,
+      created_at INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL
+    );
+    CREATE INDEX connections_user ON connections (user_id);
+
+    CREATE TABLE skipped_keys (
+      connection_id INTEGER NOT NULL REFERENCES connections ON DELETE CASCADE,
+      sequence INTEGER NOT NULL,
+      stored BLOB NOT NULL,
+      PRIMARY KEY (connection_id, sequence)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE items (
+      item_id INTEGER PRIMARY KEY AUTOINCREMENT,
+      contact_id INTEGER NOT NULL REFERENCES contacts ON DELETE CASCADE,
+      sent INTEGER NOT NULL,
+      -- The message's content as JSON, in the form in which it travelled.
+      content TEXT NOT NULL,
+      status TEXT NOT NULL,
+      shared_id BLOB,
+      item_at INTEGER NOT NULL,
+      created_at INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL
+    );
+    CREATE INDEX items_contact ON items (contact_id, item_id);
+    CREATE INDEX items_unread ON items (contact_id, item_id) WHERE status = 'rcvNew';
+
+    -- Everything that may be shown, once each; a repeat of a relay's message finds its entry here.
+    CREATE TABLE ledger (
+      entry_id INTEGER PRIMARY KEY AUTOINCREMENT,
+      connection_id INTEGER NOT NULL REFERENCES connections ON DELETE CASCADE,
+      message_id BLOB NOT NULL,
+      message_at INTEGER NOT NULL,
+      state TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      contact_id INTEGER,
+      item_id INTEGER,
+      -- Its notification is on screen and is to be taken away.
+      removal_due INTEGER NOT NULL DEFAULT 0,
+      -- Why an entry is in quarantine, and what could not be opened, for a repair by the app.
+      reason TEXT,
+      body BLOB,
+      created_at INTEGER NOT NULL,
+      UNIQUE (connection_id, message_id)
+    );
+    CREATE INDEX ledger_waiting ON ledger (entry_id) WHERE state = 'committed';
+    CREATE INDEX ledger_item ON ledger (item_id) WHERE item_id IS NOT NULL;
+    CREATE INDEX ledger_removal ON ledger (entry_id) WHERE removal_due = 1;
+
+    -- Pushes that did not open, for a repair by the app; the last few.
+    CREATE TABLE quarantined_pushes (
+      push_id INTEGER PRIMARY KEY AUTOINCREMENT,
+      reason TEXT NOT NULL,
+      payload TEXT NOT NULL,
+      created_at INTEGER NOT NULL
+    );
+
+    -- What is encrypted and waits for the relay. `deduplication` makes sending it twice the same as once.
+    CREATE TABLE outbox (
+      outbox_id INTEGER PRIMARY KEY AUTOINCREMENT,
+      connection_id INTEGER NOT NULL REFERENCES connections ON DELETE CASCADE,
+      item_id INTEGER,
+      purpose TEXT NOT NULL,
+      signed INTEGER NOT NULL,
+      notify INTEGER NOT NULL,
+      body BLOB NOT NULL,
+      deduplication BLOB NOT NULL,
+      attempts INTEGER NOT NULL DEFAULT 0
+    );
+
+    -- Mailboxes of deleted contacts, until the relay has deleted them too.
+    CREATE TABLE deleted_mailboxes (
+      recipient_id BLOB PRIMARY KEY,
+      recipient_key BLOB NOT NULL
+    ) WITHOUT ROWID;
+
+    -- At most one row: the device's token at the notification server.
+    CREATE TABLE token (
+      token_id INTEGER PRIMARY KEY CHECK (token_id = 1),
+      provider TEXT NOT NULL,
+      device_token BLOB NOT NULL,
+      server TEXT NOT NULL,
+      status TEXT NOT NULL,
+      mode TEXT NOT NULL,
+      server_token_id BLOB,
+      signing_key BLOB NOT NULL,
+      box_key BLOB NOT NULL,
+      push_secret BLOB,
+      -- The code of the last verification push, until the server has taken it.
+      verification_code BLOB,
+      reply_recipient_id BLOB,
+      reply_recipient_key BLOB,
+      reply_sender_id BLOB,
+      updated_at INTEGER NOT NULL
+    );
+
+    -- Requests to notification servers that nobody waits for, until the relay has them.
+    CREATE TABLE server_outbox (
+      request_id INTEGER PRIMARY KEY AUTOINCREMENT,
+      mailbox BLOB NOT NULL,
+      body BLOB NOT NULL,
+      deduplication BLOB NOT NULL
+    );
+    """
+}

@@ -1,0 +1,133 @@
+import PorterPlatform
+
+/// The one store that app and extension share: an SQLite file in WAL mode.
+///
+/// Threads: belongs to its controller's engine thread, except `interrupter`. Ownership: `close()` gives every file and lock back.
+/// No method waits for anything but the disk and, within `busyTimeout`, for another process's transaction.
+package final class Store {
+  package enum Confirmation: String, Sendable {
+    case yesUp, yesUpDown, console, error
+  }
+
+  package let database: Database
+
+  private init(database: Database) { self.database = database }
+
+  /// The file of a store whose prefix is `prefix`, as the C interface names it.
+  package static func file(prefix: String) -> String { prefix + "_chat.db" }
+
+  /// Opens, and creates or migrates if `mayMigrate` and `confirmation` allow it. An extension never may (INC-23).
+  package static func open(
+    prefix: String, confirmation: Confirmation, mayMigrate: Bool, busyTimeout: Span = .seconds(3)
+  ) throws(StoreError) -> Store {
+    let store = try connect(prefix: prefix, create: mayMigrate, busyTimeout: busyTimeout)
+    do throws(StoreError) {
+      try store.bringUpToDate(confirmation: confirmation, mayMigrate: mayMigrate)
+    } catch {
+      try? store.database.close(checkpoint: false)
+      throw error
+    }
+    return store
+  }
+
+  private static func connect(prefix: String, create: Bool, busyTimeout: Span) throws(StoreError) -> Store {
+    do throws(SQLiteError) {
+      let options = Database.Options(
+        access: create ? .create : .readWrite, durability: .full, busyTimeout: busyTimeout, cacheKibibytes: 512)
+      return Store(database: try Database(path: file(prefix: prefix), options: options))
+    } catch {
+      throw .sqlite(error)
+    }
+  }
+
+  /// An extension leaves the log for the next process: writing it back would cost it two syncs.
+  package func close(checkpoint: Bool) throws(StoreError) {
+    do throws(SQLiteError) { try database.close(checkpoint: checkpoint) } catch { throw .sqlite(error) }
+  }
+
+  package var interrupter: DatabaseInterrupter { database.interrupter }
+
+  // MARK: Migrations
+
+  private func bringUpToDate(confirmation: Confirmation, mayMigrate: Bool) throws(StoreError) {
+    let version = try schemaVersion()
+    let newest = Int64(Schema.migrations.count)
+    if version > newest { throw .newerSchema(version: version) }
+    if version == newest { return }
+    let isNew = version == 0
+    let pending = Schema.migrations[Int(version)...]
+    // A new file holds nothing that a migration could harm, so creating one needs no confirmation.
+    guard mayMigrate, isNew || confirmation != .error else { throw .needsMigration(names: pending.map(\.name)) }
+    try transaction { () throws(StoreError) in
+      // Two processes may create one store at the same time; the second finds the work done.
+      let current = try schemaVersion()
+      guard current < newest else { return }
+      for migration in Schema.migrations[Int(current)...] { try execute(migration.sql) }
+      try execute("PRAGMA application_id=\(Schema.applicationID); PRAGMA user_version=\(newest);")
+    }
+  }
+
+  /// 0 for an empty file.
+  private func schemaVersion() throws(StoreError) -> Int64 {
+    let application = try integer("PRAGMA application_id") ?? 0
+    let version = try integer("PRAGMA user_version") ?? 0
+    if application == Schema.applicationID { return version }
+    let tables = try integer("SELECT count(*) FROM sqlite_schema") ?? 0
+    guard application == 0, version == 0, tables == 0 else { throw .foreign }
+    return 0
+  }
+
+  // MARK: Access with this layer's error
+
+  @discardableResult
+  package func transaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try database.transaction(.immediate, throwing: StoreError.self, body)
+  }
+
+  /// A transaction that survives the process, but perhaps not a power failure: for what is harmless to lose, since it would be
+  /// done again. Saves one sync.
+  @discardableResult
+  package func lightTransaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try setDurability(.normal)
+    defer { try? database.setDurability(.full) }
+    return try transaction(body)
+  }
+
+  private func setDurability(_ durability: Database.Durability) throws(StoreError) {
+    do throws(SQLiteError) { try database.setDurability(durability) } catch { throw .sqlite(error) }
+  }
+
+  func execute(_ sql: String) throws(StoreError) {
+    do throws(SQLiteError) { try database.execute(sql) } catch { throw .sqlite(error) }
+  }
+
+  @discardableResult
+  func run(_ sql: String, _ bindings: [Binding] = []) throws(StoreError) -> Int {
+    do throws(SQLiteError) { return try database.run(sql, bindings) } catch { throw .sqlite(error) }
+  }
+
+  func insert(_ sql: String, _ bindings: [Binding]) throws(StoreError) -> Int64 {
+    try run(sql, bindings)
+    return database.lastInsertedRow
+  }
+
+  func integer(_ sql: String, _ bindings: [Binding] = []) throws(StoreError) -> Int64? {
+    do throws(SQLiteError) { return try database.integer(sql, bindings) } catch { throw .sqlite(error) }
+  }
+
+  func rows<Result>(
+    _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(StoreError) -> Result
+  ) throws(StoreError) -> [Result] {
+    var results: [Result] = []
+    try database.query(sql, bindings, throwing: StoreError.self) { (row) throws(StoreError) in
+      results.append(try map(row))
+    }
+    return results
+  }
+
+  func first<Result>(
+    _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result? {
+    try rows(sql + " LIMIT 1", bindings, map).first
+  }
+}

@@ -1,0 +1,43 @@
+/// What the store answers instead of a result. Never holds a name, a text or a key.
+package enum StoreError: Error, Hashable, Sendable {
+  case sqlite(SQLiteError)
+  /// A key was given, or the file is sealed; sealed stores are not part of this version.
+  case sealingUnsupported
+  /// An SQLite file that is not a store of ours.
+  case foreign
+  /// The store is older than this library, and the caller may not or did not want to migrate.
+  case needsMigration(names: [String])
+  /// The store was written by a newer library; `version` is its schema's number.
+  case newerSchema(version: Int64)
+  /// The connection was claimed by someone else since this work began; nothing was written (INC-04).
+  case staleEpoch
+  case notFound(Entity)
+  case duplicate(Entity)
+  /// A row does not hold what the schema's writer puts there.
+  case damaged(Entity)
+
+  package enum Entity: String, Sendable {
+    case user, contact, connection, item, ledgerEntry, token, setting
+  }
+}
+
+extension StoreError: SQLiteFailure {
+  package init(_ error: SQLiteError) { self = .sqlite(error) }
+}
+
+extension StoreError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .sqlite(let error): "\(error)"
+    case .sealingUnsupported: "sealed stores are not supported by this version; open the store with an empty key"
+    case .foreign: "the file is an SQLite database, but not a Nightporter store"
+    case .needsMigration: "the store is of an older version; open it from the app, confirming with yesUp"
+    case .newerSchema(let version):
+      "the store has schema \(version), newer than this library's \(Schema.migrations.count); update the app"
+    case .staleEpoch: "another process has taken this connection over; nothing was written"
+    case .notFound(let entity): "there is no such \(entity.rawValue)"
+    case .duplicate(let entity): "there is such a \(entity.rawValue) already"
+    case .damaged(let entity): "the stored \(entity.rawValue) is damaged"
+    }
+  }
+}

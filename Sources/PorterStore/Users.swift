@@ -1,0 +1,88 @@
+import PorterPlatform
+
+extension Store {
+  private static let userColumns =
+    "user_id, display_name, full_name, active, active_order, show_notifications, unread, created_at"
+
+  private static func user(_ row: borrowing Row) -> StoredUser {
+    StoredUser(
+      id: row.integer(0), displayName: row.text(1), fullName: row.text(2), isActive: row.flag(3),
+      activeOrder: row.integer(4), showsNotifications: row.flag(5), unread: row.integer(6),
+      createdAt: WallTime(milliseconds: row.integer(7)))
+  }
+
+  package func users() throws(StoreError) -> [StoredUser] {
+    try rows("SELECT \(Self.userColumns) FROM users ORDER BY user_id") { Self.user($0) }
+  }
+
+  package func activeUser() throws(StoreError) -> StoredUser? {
+    try first("SELECT \(Self.userColumns) FROM users WHERE active = 1") { Self.user($0) }
+  }
+
+  package func user(_ id: Int64) throws(StoreError) -> StoredUser {
+    guard let user = try first("SELECT \(Self.userColumns) FROM users WHERE user_id = ?", [.integer(id)], { Self.user($0) })
+    else { throw .notFound(.user) }
+    return user
+  }
+
+  /// The new user becomes the active one.
+  package func createUser(displayName: String, fullName: String, at time: WallTime) throws(StoreError) -> StoredUser {
+    let id = try transaction { () throws(StoreError) in
+      guard try integer("SELECT 1 FROM users WHERE display_name = ?", [.text(displayName)]) == nil else {
+        throw .duplicate(.user)
+      }
+      let id = try insert(
+        "INSERT INTO users (display_name, full_name, created_at) VALUES (?, ?, ?)",
+        [.text(displayName), .text(fullName), .integer(time.milliseconds)])
+      try makeActive(id)
+      return id
+    }
+    return try user(id)
+  }
+
+  package func setActiveUser(_ id: Int64) throws(StoreError) -> StoredUser {
+    try transaction { () throws(StoreError) in
+      _ = try user(id)
+      try makeActive(id)
+    }
+    return try user(id)
+  }
+
+  private func makeActive(_ id: Int64) throws(StoreError) {
+    try run("UPDATE users SET active = 0 WHERE active = 1")
+    try run(
+      """
+      UPDATE users SET active = 1, active_order = (SELECT max(active_order) + 1 FROM users) WHERE user_id = ?
+      """, [.integer(id)])
+  }
+
+  package func setUserNotifications(_ id: Int64, shown: Bool) throws(StoreError) -> StoredUser {
+    try transaction { () throws(StoreError) in
+      try run("UPDATE users SET show_notifications = ? WHERE user_id = ?", [.flag(shown), .integer(id)])
+    }
+    return try user(id)
+  }
+
+  /// Unread items over all profiles: the badge (INC-60). Profiles that hide their notifications do not count.
+  package func badge() throws(StoreError) -> Int64 {
+    try integer("SELECT coalesce(sum(unread), 0) FROM users WHERE show_notifications = 1") ?? 0
+  }
+
+  // MARK: Settings
+
+  package func setting(_ name: String) throws(StoreError) -> String? {
+    try first("SELECT value FROM settings WHERE name = ?", [.text(name)]) { $0.text(0) }
+  }
+
+  package func setSetting(_ name: String, _ value: String?) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      if let value {
+        try run(
+          "INSERT INTO settings (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2",
+          [.text(name), .text(value)])
+      } else {
+        try run("DELETE FROM settings WHERE name = ?", [.text(name)])
+      }
+    }
+  }
+}

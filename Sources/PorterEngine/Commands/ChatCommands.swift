@@ -1,0 +1,207 @@
+import PorterCrypto
+import PorterJSON
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// `/_get chats`, `/_get chat`, `/_send`, `/_read`, `/_settings`, `/_contacts`, `/_delete`.
+extension Engine {
+  func contactRecord(_ contact: StoredContact) throws(ChatError) -> ContactRecord {
+    let store = try requireStore()
+    let connection = try? store.connection(contactID: contact.id)
+    return ContactRecord(contact, connection: connection)
+  }
+
+  func requireContact(_ id: Int64) throws(ChatError) -> StoredContact {
+    let store = try requireStore()
+    do throws(PorterStore.StoreError) { return try store.contact(id) } catch {
+      throw error == .notFound(.contact) ? .store(.contactNotFound(id)) : ChatError(error)
+    }
+  }
+
+  func listContacts(userID: Int64) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let user = try stored { () throws(PorterStore.StoreError) in try store.user(userID) }
+    var records: [ContactRecord] = []
+    for contact in try stored({ () throws(PorterStore.StoreError) in try store.contacts(userID: userID) }) {
+      records.append(try contactRecord(contact))
+    }
+    return .contactsList(UserRecord(user), records)
+  }
+
+  func listChats(
+    _ userID: Int64, _ pendingConnections: Bool, _ page: ChatListPage, _ query: ChatListQuery
+  ) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let user = try stored { () throws(PorterStore.StoreError) in try store.user(userID) }
+    let contacts = try stored { () throws(PorterStore.StoreError) in try store.contacts(userID: userID) }
+    var chats: [ChatRecord] = []
+    for contact in Self.select(contacts.filter { Self.matches($0, query) }, page) {
+      let last = try stored { () throws(PorterStore.StoreError) in try store.lastItem(contactID: contact.id) }
+      chats.append(try chatRecord(contact, items: last.map { [$0] } ?? []))
+    }
+    if pendingConnections {
+      let connections = try stored { () throws(PorterStore.StoreError) in try store.connections() }
+      for connection in connections where connection.userID == userID && connection.contactID == nil {
+        chats.append(
+          ChatRecord(
+            info: .contactConnection(PendingConnectionRecord(connection)), items: [], stats: ChatStats()))
+      }
+    }
+    return .apiChats(UserRecord(user), chats)
+  }
+
+  private static func matches(_ contact: StoredContact, _ query: ChatListQuery) -> Bool {
+    switch query {
+    case .filters(false, false): true
+    case .filters(let favorite, let unread):
+      favorite && contact.isFavorite || unread && (contact.unread > 0 || contact.isMarkedUnread)
+    case .search(let text):
+      [contact.localName, contact.displayName, contact.fullName].contains { $0.lowercased().contains(text.lowercased()) }
+    }
+  }
+
+  /// `contacts` come with the most recent chat first.
+  private static func select(_ contacts: [StoredContact], _ page: ChatListPage) -> [StoredContact] {
+    switch page {
+    case .last(let count): Array(contacts.prefix(Int(clamping: count)))
+    case .after(let time, let count): contacts.filter { $0.chatAt > time }.suffix(Int(clamping: count))
+    case .before(let time, let count): Array(contacts.filter { $0.chatAt < time }.prefix(Int(clamping: count)))
+    }
+  }
+
+  func getChat(_ contactID: Int64, _ page: ChatPage, search: String?) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let contact = try requireContact(contactID)
+    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
+    var items = try stored { () throws(PorterStore.StoreError) in
+      switch page {
+      case .last(let count): try store.items(contactID: contactID, page: .last(count: count))
+      case .after(let id, let count): try store.items(contactID: contactID, page: .after(item: id, count: count))
+      case .before(let id, let count): try store.items(contactID: contactID, page: .before(item: id, count: count))
+      case .around(let id, let count): try store.items(contactID: contactID, page: .around(item: id, count: count))
+      case .initial(let count):
+        if let first = try store.firstUnreadItem(contactID: contactID) {
+          try store.items(contactID: contactID, page: .around(item: first, count: count))
+        } else {
+          try store.items(contactID: contactID, page: .last(count: count))
+        }
+      }
+    }
+    if let search = search?.lowercased() {
+      items = items.filter { ChatItemRecord($0).content.text.lowercased().contains(search) }
+    }
+    return .apiChat(UserRecord(user), try chatRecord(contact, items: items), nil)
+  }
+
+  private func chatRecord(_ contact: StoredContact, items: [StoredItem]) throws(ChatError) -> ChatRecord {
+    let store = try requireStore()
+    let first = try stored { () throws(PorterStore.StoreError) in try store.firstUnreadItem(contactID: contact.id) }
+    return ChatRecord(
+      info: .direct(try contactRecord(contact)), items: items.map { ChatItemRecord($0) },
+      stats: ChatStats(
+        unreadCount: contact.unread, minimumUnreadItemID: first ?? 0, isMarkedUnread: contact.isMarkedUnread))
+  }
+
+  // MARK: Sending
+
+  func sendMessages(contactID: Int64, _ contents: [MessageContent]) throws(ChatError) -> Response {
+    let store = try requireStore()
+    try requireStarted()
+    let contact = try requireContact(contactID)
+    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
+    let connection = try stored { () throws(PorterStore.StoreError) in try store.connection(contactID: contactID) }
+    let record = ContactRecord(contact, connection: connection)
+    guard connection.peerSenderID != nil else { throw .error(.contactNotReady(record)) }
+    for content in contents {
+      let bytes = content.json.utf8.count
+      guard bytes <= Self.largestContent else {
+        throw .nightporter(.messageTooLarge(bytes: bytes, limit: Self.largestContent))
+      }
+    }
+    let ids = try stored { () throws(PorterStore.StoreError) in
+      try store.transaction { () throws(PorterStore.StoreError) in
+        try self.enqueue(contents, contact: contact, connectionID: connection.id, store)
+      }
+    }
+    var items: [ChatItemInChat] = []
+    for id in ids {
+      let item = try stored { () throws(PorterStore.StoreError) in try store.item(id) }
+      items.append(ChatItemInChat(info: .direct(record), item: ChatItemRecord(item)))
+    }
+    flushOutbox()
+    return .newChatItems(UserRecord(user), items)
+  }
+
+  /// Of a message's content as JSON; the rest of the padded plaintext is for the envelope around it.
+  private static let largestContent = Envelope.paddedCount - 512
+
+  private func enqueue(
+    _ contents: [MessageContent], contact: StoredContact, connectionID: Int64, _ store: Store
+  ) throws(PorterStore.StoreError) -> [Int64] {
+    guard var ratchet = try store.ratchet(connectionID: connectionID) else { throw .notFound(.connection) }
+    let now = configuration.clock.wall()
+    var ids: [Int64] = []
+    for content in contents {
+      let sharedID = configuration.randomness.bytes(12)
+      let id = try store.insertItem(
+        contactID: contact.id, isSent: true, content: content.json.text, sharedID: sharedID, itemAt: now, at: now)
+      try enqueue(
+        .content(content, sharedID: sharedID, sentAt: now), connectionID: connectionID, itemID: id, with: &ratchet, store)
+      ids.append(id)
+    }
+    try store.save(ratchet, connectionID: connectionID)
+    return ids
+  }
+
+  // MARK: Reading and settings
+
+  func readChat(contactID: Int64, items: [Int64]?) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let contact = try requireContact(contactID)
+    try stored { () throws(PorterStore.StoreError) in
+      _ = try store.markRead(contactID: contactID, only: items, at: self.configuration.clock.wall())
+    }
+    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
+    guard items != nil else { return .cmdOk(UserRecord(user)) }
+    return .itemsReadForChat(UserRecord(user), .direct(try contactRecord(try requireContact(contactID))))
+  }
+
+  func readUser(_ id: Int64) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let user = try stored { () throws(PorterStore.StoreError) in try store.user(id) }
+    for contact in try stored({ () throws(PorterStore.StoreError) in try store.contacts(userID: id) }) {
+      guard contact.unread > 0 || contact.isMarkedUnread else { continue }
+      _ = try readChat(contactID: contact.id, items: nil)
+    }
+    return .cmdOk(UserRecord(user))
+  }
+
+  func markUnread(contactID: Int64, _ unread: Bool) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let contact = try requireContact(contactID)
+    try stored { () throws(PorterStore.StoreError) in try store.markChatUnread(contactID, unread) }
+    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
+    return .cmdOk(UserRecord(user))
+  }
+
+  func changeSettings(contactID: Int64, _ settings: ChatSettings) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let contact = try requireContact(contactID)
+    try stored { () throws(PorterStore.StoreError) in
+      try store.setNotifications(contactID, settings.notifications.setting, isFavorite: settings.isFavorite)
+    }
+    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
+    return .cmdOk(UserRecord(user))
+  }
+
+  func deleteContact(_ contactID: Int64) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let contact = try requireContact(contactID)
+    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
+    let record = try contactRecord(contact)
+    try stored { () throws(PorterStore.StoreError) in try store.deleteContact(contactID) }
+    deleteMailboxes()
+    return .contactDeleted(UserRecord(user), record)
+  }
+}

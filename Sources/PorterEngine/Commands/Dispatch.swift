@@ -1,0 +1,115 @@
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// From a command to its answer. A command that needs the relay answers later; all others at once.
+extension Engine {
+  typealias Reply = (Answer) -> Void
+
+  /// Calls `reply` exactly once, on the engine's thread.
+  func handle(_ command: Command, retry: Int, reply: @escaping Reply) {
+    switch command {
+    case .addContact(let user): answerLater(reply) { [self] () throws(ChatError) in try addContact(user, reply: reply) }
+    case .connect(let user, let link):
+      answerLater(reply) { [self] () throws(ChatError) in try connect(user, link: link.text, reply: reply) }
+    case .registerToken(let token, let mode):
+      answerLater(reply) { [self] () throws(ChatError) in try registerToken(token, mode, retry: retry, reply: reply) }
+    case .verifyToken(let token, let nonce, let code):
+      answerLater(reply) { [self] () throws(ChatError) in
+        try verifyToken(token, nonce: nonce, code: code, retry: retry, reply: reply)
+      }
+    case .checkToken(let token):
+      answerLater(reply) { [self] () throws(ChatError) in try checkToken(token, retry: retry, reply: reply) }
+    case .deleteToken(let token):
+      answerLater(reply) { [self] () throws(ChatError) in try deleteToken(token, reply: reply) }
+    case .connectionMessages(let requests):
+      answerLater(reply) { [self] () throws(ChatError) in try connectionMessages(requests, reply: reply) }
+    case .testNotificationServer(let address):
+      answerLater(reply) { [self] () throws(ChatError) in try testServer(address, reply: reply) }
+    default: reply(Answer(catching: { [self] () throws(ChatError) in try answer(command) }))
+    }
+  }
+
+  /// For a command whose answer comes through `reply`, unless it fails before anything was asked.
+  private func answerLater(_ reply: Reply, _ work: () throws(ChatError) -> Void) {
+    do throws(ChatError) { try work() } catch { reply(.error(error)) }
+  }
+
+  private func answer(_ command: Command) throws(ChatError) -> Response {
+    switch command {
+    case .showActiveUser: .activeUser(UserRecord(try requireActiveUser()))
+    case .createUser(let profile): try createUser(profile)
+    case .listUsers: try listUsers()
+    case .setActiveUser(let id, _): try switchUser(id)
+    case .muteUser(let id): try setUserNotifications(id, shown: false)
+    case .unmuteUser(let id): try setUserNotifications(id, shown: true)
+    case .startChat(let mainApp, _): try startChat(mainApp: mainApp)
+    case .stopChat: try stopChat()
+    case .checkRunning: lifecycle.state == .active ? .chatRunning : .chatStopped
+    case .activateChat(let restores): try activateChat(restores: restores)
+    case .suspendChat(let delay): try suspendChat(delay)
+    case .setPhase(let phase): try setPhase(phase)
+    case .resubscribeAll: try resubscribe()
+    case .setNetwork(let settings): try setNetwork(settings)
+    case .setNetworkInformation, .setFilePaths: .cmdOk(nil)
+    case .getToken: try getToken()
+    case .notifiedConnections(let nonce, let sealed): try notifiedConnections(nonce: nonce, sealed: sealed)
+    case .getChats(let user, let pending, let page, let query): try listChats(user, pending, page, query)
+    case .getChat(let chat, let page, let search): try getChat(try contactID(chat), page, search: search)
+    case .readChat(let chat): try readChat(contactID: try contactID(chat), items: nil)
+    case .readItems(let chat, let items): try readChat(contactID: try contactID(chat), items: items)
+    case .readUser(let id): try readUser(id)
+    case .markUnread(let chat, let unread): try markUnread(contactID: try contactID(chat), unread)
+    case .setChatSettings(let chat, let settings): try changeSettings(contactID: try contactID(chat), settings)
+    case .send(let chat, let messages): try sendMessages(contactID: try contactID(chat), messages.map(\.content))
+    case .sendByName(let name, let message): try sendMessages(contactID: try contactID(named: name), [message.content])
+    case .deleteChat(let chat, let deletion, _): try deleteChat(chat, deletion)
+    case .listContacts(let user): try listContacts(userID: try userID(user))
+    case .getCalls: .callInvitations
+    case .showAddress: throw .store(.userContactLinkNotFound)
+    case .encryptFiles(false): .cmdOk(nil)
+    case .encryptFiles(true): throw .nightporter(.notSupported("files"))
+    case .encryptStorage: throw .nightporter(.storeSealingUnavailable)
+    case .hideUser, .unhideUser: throw .nightporter(.notSupported("hidden profiles"))
+    case .deleteUser: throw .nightporter(.notSupported("deleting profiles"))
+    case .updateProfile: throw .nightporter(.notSupported("changing a profile"))
+    case .deleteStorage: throw .nightporter(.notSupported("deleting the store through a command"))
+    case .connectionPlan: throw .nightporter(.notSupported("connection plans"))
+    case .setContactAlias, .setConnectionAlias: throw .nightporter(.notSupported("aliases"))
+    case .addContact, .connect, .registerToken, .verifyToken, .checkToken, .deleteToken, .connectionMessages,
+      .testNotificationServer:
+      throw .internal("a command of the relay's reached the wrong place")
+    }
+  }
+
+  private func contactID(_ chat: ChatReference) throws(ChatError) -> Int64 {
+    switch chat {
+    case .contact(let id): id
+    case .pendingConnection: throw .nightporter(.notSupported("this command for a connection without a contact"))
+    case .group: throw .nightporter(.notSupported("groups"))
+    case .noteFolder: throw .nightporter(.notSupported("note folders"))
+    }
+  }
+
+  private func contactID(named name: String) throws(ChatError) -> Int64 {
+    let store = try requireStore()
+    let user = try requireActiveUser()
+    let contact = try stored { () throws(PorterStore.StoreError) in try store.contact(userID: user.id, localName: name) }
+    guard let contact else { throw .store(.contactNotFoundByName(name)) }
+    return contact.id
+  }
+
+  func userID(_ selection: UserSelection) throws(ChatError) -> Int64 {
+    switch selection {
+    case .active: try requireActiveUser().id
+    case .id(let id): id
+    }
+  }
+}
+
+extension Answer {
+  init(catching work: () throws(ChatError) -> Response) {
+    do throws(ChatError) { self = .result(try work()) } catch { self = .error(error) }
+  }
+}

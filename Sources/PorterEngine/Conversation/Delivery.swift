@@ -1,0 +1,91 @@
+import PorterCrypto
+import PorterMachines
+import PorterPlatform
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// Sending: encrypted once, in the transaction that records it; then offered to the relay until it has it.
+extension Engine {
+  /// Part of the caller's transaction, which also stores the ratchet.
+  func enqueue(
+    _ message: ChatMessage, connectionID: Int64, itemID: Int64?, with stored: inout StoredRatchet, _ store: Store
+  ) throws(PorterStore.StoreError) {
+    let sealed = try seal(message, &stored)
+    _ = try store.insertOutbox(
+      connectionID: connectionID, itemID: itemID, purpose: "message", isSigned: true, notifies: message.notifies,
+      body: Envelope.message(sealed).bytes, deduplication: configuration.randomness.bytes(24))
+  }
+
+  func seal(_ message: ChatMessage, _ stored: inout StoredRatchet) throws(PorterStore.StoreError) -> [UInt8] {
+    do throws(CryptoError) {
+      let padded = try Padding.pad(message.bytes, to: Envelope.paddedCount)
+      return try stored.ratchet.encrypt(padded, associatedData: stored.associatedData)
+    } catch {
+      // Sizes are checked before; what is left is a ratchet that cannot be what we stored.
+      throw .damaged(.connection)
+    }
+  }
+
+  /// Offers the oldest message of each connection to the relay.
+  func flushOutbox() {
+    guard maySend, let store, relay != nil, let heads = try? store.outboxHeads() else { return }
+    for entry in heads where !sending.contains(entry.connectionID) { send(entry) }
+  }
+
+  private func send(_ entry: OutboxEntry) {
+    guard let store, let relay, let connection = try? store.connection(entry.connectionID),
+      let peer = connection.peerSenderID.flatMap({ RelayIdentifier(bytes: $0) }),
+      let attempt = RelayIdentifier(bytes: entry.deduplication)
+    else { return }
+    sending.insert(entry.connectionID)
+    let key = entry.isSigned ? connection.peerKey : nil
+    relay.perform { (client) throws(RelayError) in
+      try client.send(entry.body, to: peer, key: key, attempt: attempt, notify: entry.notifies)
+    } then: { [weak self] result in
+      self?.sent(entry, result)
+    }
+  }
+
+  private func sent(_ entry: OutboxEntry, _ result: Result<Void, RelayError>) {
+    sending.remove(entry.connectionID)
+    defer { workEnded() }
+    switch result {
+    case .success:
+      retryDelay = Durations.firstRetry
+      finish(entry, "sndSent")
+    case .failure(let error) where error.isTemporary:
+      try? store?.countOutboxAttempt(entry.id)
+      retryLater()
+      return
+    case .failure(.auth): finish(entry, "sndErrorAuth")
+    case .failure(let error): finish(entry, "sndError \(error)")
+    }
+    flushOutbox()
+  }
+
+  private func finish(_ entry: OutboxEntry, _ status: String) {
+    guard let store else { return }
+    do throws(PorterStore.StoreError) {
+      try store.finishOutbox(entry, itemStatus: status, at: configuration.clock.wall())
+      guard let itemID = entry.itemID else { return }
+      let item = try store.item(itemID)
+      let contact = try store.contact(item.contactID)
+      let connection = try store.connection(entry.connectionID)
+      emit(
+        .chatItemsStatusesUpdated(
+          UserRecord(try store.user(contact.userID)),
+          [
+            ChatItemInChat(
+              info: .direct(ContactRecord(contact, connection: connection)), item: ChatItemRecord(item))
+          ]))
+    } catch {
+      log(.warning, "a sent message could not be recorded", ["error": error.description])
+    }
+  }
+
+  private func retryLater() {
+    timers.set(TimerName.outbox, after: retryDelay) { [weak self] in self?.flushOutbox() }
+    retryDelay = min(Durations.lastRetry, retryDelay + retryDelay)
+  }
+}

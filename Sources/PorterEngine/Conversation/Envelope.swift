@@ -1,0 +1,39 @@
+import PorterCrypto
+import PorterPlatform
+
+/// What lies in a mailbox: a first byte that says which, then the rest.
+///
+/// `C` is the confirmation of an invitation: public keys (64), the key with which the sender will sign (32), the first ratchet message.
+/// `M` is a ratchet message. Padded before it is encrypted, so that all of a kind have one size.
+enum Envelope: Equatable, Sendable {
+  case confirmation(publicKeys: [UInt8], signingKey: SigningPublicKey, message: [UInt8])
+  case message([UInt8])
+
+  private static let confirmationTag = UInt8(ascii: "C")
+  private static let messageTag = UInt8(ascii: "M")
+
+  /// Bytes of a plaintext before encryption. With the confirmation's 97 bytes and the ratchet's own, within 16,384.
+  static let paddedCount = 16_384 - 1 - KeyAgreement.publicKeysCount - SigningPublicKey.count - Ratchet.overhead
+
+  var bytes: [UInt8] {
+    switch self {
+    case .confirmation(let publicKeys, let signingKey, let message):
+      [Self.confirmationTag] + publicKeys + signingKey.bytes + message
+    case .message(let message): [Self.messageTag] + message
+    }
+  }
+
+  /// Nil for anything else.
+  init?(bytes: [UInt8]) {
+    switch bytes.first {
+    case Self.confirmationTag:
+      let keysEnd = 1 + KeyAgreement.publicKeysCount
+      let signingEnd = keysEnd + SigningPublicKey.count
+      guard bytes.count > signingEnd, let key = SigningPublicKey(bytes: bytes[keysEnd..<signingEnd]) else { return nil }
+      self = .confirmation(
+        publicKeys: Array(bytes[1..<keysEnd]), signingKey: key, message: Array(bytes[signingEnd...]))
+    case Self.messageTag: self = .message(Array(bytes.dropFirst()))
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import PorterMachines
+import PorterPlatform
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// How the fetch of one mailbox ended.
+enum FetchResult: Equatable {
+  /// The mailbox is empty now.
+  case drained
+  /// Another process claimed the connection meanwhile; what it commits is in the store (INC-04).
+  case displaced
+  /// The chat suspends, or has let go of the relay.
+  case interrupted
+  case relayFailed(RelayError)
+  case storeFailed(PorterStore.StoreError)
+}
+
+/// Fetching on the app's own account: one mailbox after a wake-up of the relay, message by message, as `mailbox_fetch` says.
+extension Engine {
+  /// One fetch of a connection at a time: who comes second waits for the end of the first and gets a look of its own, since something
+  /// may have come after the first one's last.
+  func fetch(_ connectionID: Int64, then: @escaping (FetchResult) -> Void) {
+    if fetches[connectionID] != nil {
+      fetches[connectionID]?.append { [weak self] _ in self?.fetch(connectionID, then: then) }
+      return
+    }
+    fetches[connectionID] = []
+    let run = FetchRun(connectionID: connectionID) { [weak self] result in
+      let waiting = self?.fetches.removeValue(forKey: connectionID) ?? []
+      then(result)
+      for next in waiting { next(result) }
+      self?.workEnded()
+    }
+    fetchNext(run)
+  }
+
+  private func fetchNext(_ run: FetchRun) {
+    guard mayReceive, let store else { return run.finish(.interrupted) }
+    do throws(PorterStore.StoreError) {
+      if run.claimed == nil { run.claimed = try claim(run.connectionID, store) }
+      raise(.get, run)
+    } catch {
+      run.finish(.storeFailed(error))
+    }
+  }
+
+  private func raise(_ event: MailboxFetch.Event, _ run: FetchRun) {
+    guard run.pump.offer(event) else { return }
+    while let event = run.pump.next() {
+      for effect in run.machine.handle(event).effects { perform(effect, run) }
+    }
+  }
+
+  private func perform(_ effect: MailboxFetch.Effect, _ run: FetchRun) {
+    switch effect {
+    case .sendGet: sendGet(run)
+    case .deliverMessage: deliver(run)
+    case .sendAcknowledge: sendAcknowledge(run)
+    case .reportEmpty: run.result = .drained
+    case .reportFailed: run.result = .relayFailed(run.error ?? .timeout)
+    // Emitted where the relay's answer arrives, since an extension emits it too.
+    case .emitMarker: break
+    case .releaseMailbox: release(run)
+    case .startDeadline, .cancelDeadline: runTimer(MailboxFetch.timer(effect), run)
+    }
+  }
+
+  private func sendGet(_ run: FetchRun) {
+    guard let claimed = run.claimed else { return }
+    getMessage(claimed) { [weak self] result in
+      switch result {
+      case .success(let message?):
+        run.message = message
+        self?.raise(.message, run)
+      case .success(nil): self?.raise(.empty, run)
+      case .failure(let error):
+        run.error = error
+        self?.raise(.failed, run)
+      }
+    }
+  }
+
+  private func deliver(_ run: FetchRun) {
+    guard let message = run.message, let claimed = run.claimed, store != nil else {
+      run.result = .interrupted
+      return raise(.abandoned, run)
+    }
+    switch commit(message, under: claimed.claim) {
+    case .committed(let events):
+      for event in events { emit(event) }
+      FaultPoint.reach(.afterCommit)
+      flushOutbox()
+      raise(.committed, run)
+    case .repeated, .quarantined: raise(.committed, run)
+    case .failed(.staleEpoch):
+      run.result = .displaced
+      raise(.abandoned, run)
+    case .failed(let error):
+      run.result = .storeFailed(error)
+      raise(.abandoned, run)
+    }
+  }
+
+  private func sendAcknowledge(_ run: FetchRun) {
+    guard let message = run.message, let claimed = run.claimed else { return }
+    acknowledge(message, claimed) { [weak self] result in
+      switch result {
+      case .success: self?.raise(.dropped, run)
+      case .failure(let error):
+        run.result = .relayFailed(error)
+        self?.raise(.failed, run)
+      }
+    }
+  }
+
+  /// The machine is idle again: on to the next message, unless this was the end.
+  private func release(_ run: FetchRun) {
+    run.message = nil
+    if let result = run.result { return run.finish(result) }
+    fetchNext(run)
+  }
+
+  private func runTimer(_ timer: MachineTimer<MailboxFetch.Event>?, _ run: FetchRun) {
+    // A relay in this process's own file answers before a timer could matter.
+    guard relay?.port.isLocal == false else { return }
+    let prefix = "fetch \(run.connectionID) "
+    switch timer {
+    case .start(let name, let milliseconds, let event):
+      timers.set(prefix + name, after: .milliseconds(Int64(milliseconds))) { [weak self] in self?.raise(event, run) }
+    case .cancel(let name): timers.cancel(prefix + name)
+    case nil: break
+    }
+  }
+}
+
+/// One fetch of one mailbox, from the first question to the empty mailbox.
+final class FetchRun {
+  let connectionID: Int64
+  private var then: ((FetchResult) -> Void)?
+
+  var machine = MachineRunner<MailboxFetch>()
+  var pump = EventPump<MailboxFetch.Event>()
+  var claimed: ClaimedMailbox?
+  var message: RelayMessage?
+  var error: RelayError?
+  var result: FetchResult?
+
+  init(connectionID: Int64, then: @escaping (FetchResult) -> Void) {
+    self.connectionID = connectionID
+    self.then = then
+  }
+
+  func finish(_ result: FetchResult) {
+    guard let then else { return }
+    self.then = nil
+    then(result)
+  }
+}

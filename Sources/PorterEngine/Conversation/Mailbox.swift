@@ -1,0 +1,88 @@
+import PorterCrypto
+import PorterPlatform
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// A connection that this process may advance, with what it takes to ask the relay for its messages.
+struct ClaimedMailbox {
+  let claim: Claim
+  let mailbox: RelayIdentifier
+  let key: SigningKeyPair
+}
+
+/// The three steps of taking a message in, each with its own result. What drives them is a machine: `mailbox_fetch` in the app,
+/// `push` in an extension. Between two steps nothing is held.
+extension Engine {
+  func claim(_ connectionID: Int64, _ store: Store) throws(PorterStore.StoreError) -> ClaimedMailbox {
+    let claim = try store.claim(connectionID: connectionID, by: instance)
+    let connection = try store.connection(connectionID)
+    return ClaimedMailbox(
+      claim: claim, mailbox: try Self.relayIdentifier(connection.recipientID), key: connection.recipientKey)
+  }
+
+  func getMessage(_ claimed: ClaimedMailbox, then: @escaping (Result<RelayMessage?, RelayError>) -> Void) {
+    guard let relay else { return then(.failure(.closed)) }
+    FaultPoint.reach(.beforeFetch)
+    let (mailbox, key) = (claimed.mailbox, claimed.key)
+    relay.perform { (client) throws(RelayError) in
+      try client.getMessage(mailbox, key: key)
+    } then: { result in
+      FaultPoint.reach(.afterFetch)
+      then(result)
+    }
+  }
+
+  /// Secures the mailbox if that is still to be done, then acknowledges: a kill in between repeats both.
+  func acknowledge(
+    _ message: RelayMessage, _ claimed: ClaimedMailbox, then: @escaping (Result<Void, RelayError>) -> Void
+  ) {
+    FaultPoint.reach(.beforeAcknowledge)
+    secureIfNeeded(claimed) { [weak self] secured in
+      guard case .success = secured, let self, let relay = self.relay else { return then(secured) }
+      let (mailbox, key) = (claimed.mailbox, claimed.key)
+      relay.perform { (client) throws(RelayError) in
+        try client.acknowledge(message.identifier, in: mailbox, key: key)
+      } then: { [weak self] result in
+        if case .success = result { self?.emitMarker(message, connectionID: claimed.claim.connectionID) }
+        then(result.map { _ in })
+      }
+    }
+  }
+
+  /// A mailbox whose invitation was used takes messages of that one sender only.
+  private func secureIfNeeded(_ claimed: ClaimedMailbox, then: @escaping (Result<Void, RelayError>) -> Void) {
+    guard let store, let relay, let connection = try? store.connection(claimed.claim.connectionID),
+      !connection.isSecured, let sender = connection.peerPublicKey.flatMap({ SigningPublicKey(bytes: $0) })
+    else { return then(.success(())) }
+    let (mailbox, key) = (claimed.mailbox, claimed.key)
+    relay.perform { (client) throws(RelayError) in
+      try client.secureMailbox(mailbox, key: key, senderKey: sender)
+    } then: { [weak self] result in
+      if case .success = result {
+        try? self?.store?.setSecured(connectionID: connection.id)
+        // The answer to the confirmation was waiting for this.
+        self?.flushOutbox()
+      }
+      then(result)
+    }
+  }
+
+  /// SimpleX's `ntfMessage`: a message was taken in, and the relay told.
+  private func emitMarker(_ message: RelayMessage, connectionID: Int64) {
+    guard let store, let connection = try? store.connection(connectionID), let user = try? store.user(connection.userID)
+    else { return }
+    let contact = connection.contactID.flatMap { try? store.contact($0) }
+    let entity = ConnectionEntity(
+      connection: ConnectionRecord(connection), contact: contact.map { ContactRecord($0, connection: connection) })
+    emit(
+      .ntfMessage(
+        UserRecord(user), entity,
+        NotificationMessage(id: message.identifier.base64URL, timestamp: message.timestamp)))
+  }
+
+  static func relayIdentifier(_ stored: [UInt8]) throws(PorterStore.StoreError) -> RelayIdentifier {
+    guard let identifier = RelayIdentifier(bytes: stored) else { throw .damaged(.connection) }
+    return identifier
+  }
+}

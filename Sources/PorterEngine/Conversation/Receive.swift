@@ -1,0 +1,234 @@
+import PorterCrypto
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// What became of one message from a mailbox.
+enum Commitment {
+  case committed([Event])
+  /// The ledger has it already; nothing was changed (INC-34).
+  case repeated
+  /// It could not be opened, and is kept with its reason; nothing is shown of it (INC-41).
+  case quarantined
+  case failed(PorterStore.StoreError)
+}
+
+/// Decrypting and committing: the item, the ratchet's step, the ledger's entry, the counts and the answer to be sent are one
+/// transaction (rule 4), fenced by the claim's epoch (rule 2).
+extension Engine {
+  func commit(_ message: RelayMessage, under claim: Claim) -> Commitment {
+    guard let store else { return .failed(.sqlite(SQLiteError(kind: .closed))) }
+    do throws(PorterStore.StoreError) {
+      let outcome = try store.transaction(under: claim) { () throws(PorterStore.StoreError) -> Received? in
+        guard try store.ledgerEntry(connectionID: claim.connectionID, messageID: message.identifier.bytes) == nil else { return nil }
+        return try self.receive(message, connection: try store.connection(claim.connectionID), store)
+      }
+      guard let outcome else { return .repeated }
+      if case .quarantined = outcome { return .quarantined }
+      return .committed(try events(of: outcome, claim.connectionID, store))
+    } catch {
+      log(.warning, "a message was not committed", ["error": error.description])
+      return .failed(error)
+    }
+  }
+
+  /// What a transaction did; what is told of it afterwards.
+  private enum Received {
+    case item(Int64)
+    case connected
+    case nothingToShow
+    case quarantined
+  }
+
+  private func receive(
+    _ message: RelayMessage, connection: StoredConnection, _ store: Store
+  ) throws(PorterStore.StoreError) -> Received {
+    switch Envelope(bytes: message.body) {
+    case .confirmation(let publicKeys, let signingKey, let sealed):
+      return try receiveConfirmation(message, connection, publicKeys, signingKey, sealed, store)
+    case .message(let sealed):
+      guard var stored = try store.ratchet(connectionID: connection.id) else {
+        return try quarantine(message, connection, "no ratchet", store)
+      }
+      let opened = open(sealed, &stored)
+      switch opened {
+      case .failure(let reason): return try quarantine(message, connection, reason, store)
+      case .success(let chatMessage):
+        let received = try record(chatMessage, message, connection, &stored, store)
+        try store.save(stored, connectionID: connection.id)
+        return received
+      }
+    case nil: return try quarantine(message, connection, "unknown envelope", store)
+    }
+  }
+
+  /// Fails with a reason for the quarantine; then the ratchet is as it was.
+  private func open(_ sealed: [UInt8], _ stored: inout StoredRatchet) -> OpenResult {
+    do throws(CryptoError) {
+      let padded = try stored.ratchet.decrypt(
+        sealed, associatedData: stored.associatedData, randomness: configuration.randomness)
+      let plaintext = try Padding.unpad(padded)
+      return ChatMessage(bytes: plaintext).map(OpenResult.success) ?? .failure("not a message of this protocol")
+    } catch {
+      return .failure(error.description)
+    }
+  }
+
+  private enum OpenResult {
+    case success(ChatMessage)
+    case failure(String)
+  }
+
+  /// Rule 8: kept with its reason, never shown, and its neighbours go on.
+  private func quarantine(
+    _ message: RelayMessage, _ connection: StoredConnection, _ reason: String, _ store: Store
+  ) throws(PorterStore.StoreError) -> Received {
+    log(.warning, "a message was quarantined", ["connection": String(connection.id), "reason": reason])
+    try store.quarantine(
+      connectionID: connection.id, messageID: message.identifier.bytes, messageAt: message.timestamp,
+      state: PorterMachines.LedgerEntry.State.quarantined.name, reason: reason, body: message.body, at: configuration.clock.wall())
+    return .quarantined
+  }
+
+  // MARK: The inviting side
+
+  private func receiveConfirmation(
+    _ message: RelayMessage, _ connection: StoredConnection, _ publicKeys: [UInt8], _ signingKey: SigningPublicKey,
+    _ sealed: [UInt8], _ store: Store
+  ) throws(PorterStore.StoreError) -> Received {
+    guard let secret = connection.invitation.flatMap({ InvitationSecret(stored: $0.exposeForStorage()) }) else {
+      return try quarantine(message, connection, "the invitation was used already", store)
+    }
+    var stored: StoredRatchet
+    do throws(CryptoError) {
+      let accepted = try KeyAgreement.accept(secret, joinerKeys: publicKeys)
+      stored = StoredRatchet(ratchet: accepted.ratchet, associatedData: accepted.associatedData)
+    } catch {
+      return try quarantine(message, connection, error.description, store)
+    }
+    guard case .success(.information(let displayName, let fullName, let reply?)) = open(sealed, &stored) else {
+      return try quarantine(message, connection, "the confirmation does not open", store)
+    }
+    let user = try store.user(connection.userID)
+    let now = configuration.clock.wall()
+    let contactID = try store.insertContact(
+      userID: user.id, displayName: DisplayName.sanitized(displayName), fullName: fullName, at: now)
+    try store.accept(
+      connectionID: connection.id, contactID: contactID, peerSenderID: reply, peerPublicKey: signingKey.bytes)
+    let effects = try step(connection, .peerConfirmed, store)
+    if effects.contains(.sendGreeting) {
+      let greeting = ChatMessage.information(displayName: user.displayName, fullName: user.fullName, replyMailbox: nil)
+      try enqueue(greeting, connectionID: connection.id, itemID: nil, with: &stored, store)
+    }
+    try store.save(stored, connectionID: connection.id)
+    try enter(message, connection.id, kind: .silent, contactID: contactID, itemID: nil, store)
+    return .nothingToShow
+  }
+
+  /// Steps the connection's machine and stores its state; gives the effects, of which those that write are part of this transaction.
+  private func step(
+    _ connection: StoredConnection, _ event: PorterMachines.Connection.Event, _ store: Store
+  ) throws(PorterStore.StoreError) -> MachineEffects<PorterMachines.Connection.Effect> {
+    guard let state = PorterMachines.Connection.State(name: connection.status) else { throw .damaged(.connection) }
+    let step = PorterMachines.Connection.step(state, event)
+    if step.next != state {
+      try store.setStatus(connectionID: connection.id, step.next.name, at: configuration.clock.wall())
+    }
+    return step.effects
+  }
+
+  // MARK: Messages
+
+  private func record(
+    _ chatMessage: ChatMessage, _ message: RelayMessage, _ connection: StoredConnection,
+    _ stored: inout StoredRatchet, _ store: Store
+  ) throws(PorterStore.StoreError) -> Received {
+    switch chatMessage {
+    case .information(let displayName, let fullName, _):
+      return try recordInformation(displayName, fullName, message, connection, &stored, store)
+    case .content(let content, let sharedID, let sentAt):
+      guard let contactID = connection.contactID else {
+        return try quarantine(message, connection, "content before the contact was confirmed", store)
+      }
+      // The sender's clock may be wrong: a time in the future would keep its message at the chat's end for ever.
+      let relayed = message.timestamp
+      let itemID = try store.insertItem(
+        contactID: contactID, isSent: false, content: content.json.text, sharedID: sharedID,
+        itemAt: sentAt.milliseconds > 0 ? min(sentAt, relayed) : relayed, at: configuration.clock.wall())
+      try enter(message, connection.id, kind: .message, contactID: contactID, itemID: itemID, store)
+      return .item(itemID)
+    case .greeted:
+      let effects = try step(connection, .peerAnswered, store)
+      guard effects.contains(.emitContactConnected), let contactID = connection.contactID else {
+        try enter(message, connection.id, kind: .silent, contactID: connection.contactID, itemID: nil, store)
+        return .nothingToShow
+      }
+      return try recordConnected(message, connection, contactID: contactID, store)
+    case .unknown:
+      try enter(message, connection.id, kind: .silent, contactID: connection.contactID, itemID: nil, store)
+      return .nothingToShow
+    }
+  }
+
+  /// The joining side learns who invited it: the contact is ready. Later ones are changes of name.
+  private func recordInformation(
+    _ displayName: String, _ fullName: String, _ message: RelayMessage, _ connection: StoredConnection,
+    _ stored: inout StoredRatchet, _ store: Store
+  ) throws(PorterStore.StoreError) -> Received {
+    let now = configuration.clock.wall()
+    let name = DisplayName.sanitized(displayName)
+    if let contactID = connection.contactID {
+      try store.setContactProfile(contactID, displayName: name, fullName: fullName)
+      try enter(message, connection.id, kind: .silent, contactID: contactID, itemID: nil, store)
+      return .nothingToShow
+    }
+    let contactID = try store.insertContact(userID: connection.userID, displayName: name, fullName: fullName, at: now)
+    try store.setContact(connectionID: connection.id, contactID: contactID)
+    let effects = try step(connection, .peerGreeted, store)
+    if effects.contains(.sendAnswer) {
+      try enqueue(.greeted, connectionID: connection.id, itemID: nil, with: &stored, store)
+    }
+    return try recordConnected(message, connection, contactID: contactID, store)
+  }
+
+  private func recordConnected(
+    _ message: RelayMessage, _ connection: StoredConnection, contactID: Int64, _ store: Store
+  ) throws(PorterStore.StoreError) -> Received {
+    try enter(message, connection.id, kind: .connected, contactID: contactID, itemID: nil, store)
+    return .connected
+  }
+
+  /// Writes the ledger's entry. An app on screen tells its user itself, through the event, so that its entries count as shown.
+  private func enter(
+    _ message: RelayMessage, _ connectionID: Int64, kind: StoredLedgerEntry.Kind, contactID: Int64?, itemID: Int64?,
+    _ store: Store
+  ) throws(PorterStore.StoreError) {
+    var entry = MachineRunner<PorterMachines.LedgerEntry>()
+    _ = entry.handle(.commit)
+    // What is silent is never shown, so nothing of it waits.
+    if kind == .silent { _ = entry.handle(.read) } else if configuration.role == .app { _ = entry.handle(.present) }
+    _ = try store.insertLedgerEntry(
+      connectionID: connectionID, messageID: message.identifier.bytes, messageAt: message.timestamp,
+      state: entry.state.name, kind: kind, contactID: contactID, itemID: itemID, at: configuration.clock.wall())
+  }
+
+  // MARK: Events
+
+  private func events(
+    of received: Received, _ connectionID: Int64, _ store: Store
+  ) throws(PorterStore.StoreError) -> [Event] {
+    let connection = try store.connection(connectionID)
+    let user = UserRecord(try store.user(connection.userID))
+    guard let contactID = connection.contactID else { return [] }
+    let contact = ContactRecord(try store.contact(contactID), connection: connection)
+    switch received {
+    case .item(let id):
+      return [.newChatItems(user, [ChatItemInChat(info: .direct(contact), item: ChatItemRecord(try store.item(id)))])]
+    case .connected: return [.contactConnected(user, contact)]
+    case .nothingToShow, .quarantined: return []
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import PorterPlatform
+import PorterRelay
+import PorterStore
+
+/// What a host is to the store.
+package enum Role: String, Sendable {
+  case app
+  /// A notification service extension: handles pushes, never migrates, never repairs (INC-23, INC-42).
+  case `extension`
+}
+
+/// What a controller is made with; everything from outside comes in here or through the four ports.
+package struct Configuration: Sendable {
+  package var prefix: String
+  package var role: Role
+  package var confirmation: Store.Confirmation
+  package var clock: any Clock
+  package var randomness: any Randomness
+  package var log: Log
+
+  package init(
+    prefix: String, role: Role, confirmation: Store.Confirmation, clock: any Clock = SystemClock(),
+    randomness: any Randomness = SystemRandomness(), log: Log = .silent
+  ) {
+    self.prefix = prefix
+    self.role = role
+    self.confirmation = confirmation
+    self.clock = clock
+    self.randomness = randomness
+    self.log = log
+  }
+}
+
+/// All durations of the engine in one place.
+enum Durations {
+  /// For a notification server's answer, SimpleX's time for one background task.
+  static let serverAnswer = Span.seconds(15)
+  /// What a platform leaves an app after it went to the background.
+  static let backgroundSuspension = Span.seconds(15)
+  /// Between two tries to send, growing from the first to the last.
+  static let firstRetry = Span.milliseconds(500)
+  static let lastRetry = Span.seconds(180)
+  /// Of a push's time, kept back for closing the store and handing over.
+  static let pushMargin = Span.milliseconds(150)
+  /// An outcome that cannot improve ends within this (INC-32).
+  static let hopelessPush = Span.seconds(1)
+}

@@ -1,0 +1,92 @@
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// Everything behind one controller: the machines, the store, the relay, and what is under way.
+///
+/// Threads: lives on its `EngineThread` and is touched nowhere else. The machines decide; the methods here carry out the effects.
+package final class Engine {
+  let configuration: Configuration
+  let instance: Instance
+  let thread: EngineThread
+  let queue: EventQueue
+  let timers: Timers
+  let phaseFile: PhaseFile
+
+  var store: Store?
+  var relay: RelayDriver?
+  /// A host's own transport, which is used in place of the embedded relay.
+  var hostRelay: (any RelayPort)?
+  var relaysMade = 0
+
+  var lifecycle = MachineRunner<ChatLifecycle>()
+  var appPhase = MachineRunner<AppPhase>()
+  var extensionPhase = MachineRunner<ExtensionPhase>()
+  /// Grows with each suspension; a timer of an earlier one changes nothing (INC-21).
+  var cycle = 0
+  /// How long the suspension that was asked for last may take.
+  var suspendDelay = Durations.backgroundSuspension
+  /// Nothing may begin: the chat suspends or stops, and waits for what is under way.
+  var draining = false
+  /// Why the store could not be opened, and which process has the role already (INC-16).
+  var lastStoreError: PorterStore.StoreError?
+  var heldElsewhere: Instance?
+  /// Whether this run takes part in receiving and sending by itself; an extension fetches only what a push asks for.
+  var isMain = false
+
+  // Under way.
+  var fetches: [Int64: [(FetchResult) -> Void]] = [:]
+  var sending: Set<Int64> = []
+  /// Connections whose push subscription somebody was asked about, and those about which the server is to be asked.
+  var announcing: Set<Int64> = []
+  var toSubscribe: [Int64] = []
+  var toCheck: [Int64] = []
+  var retryDelay = Durations.firstRetry
+  var awaitedAnswers: [CorrelationID: ServerReply] = [:]
+  var listensForReplies = false
+  var push: PushRun?
+
+  init(configuration: Configuration, thread: EngineThread, queue: EventQueue) {
+    self.configuration = configuration
+    self.thread = thread
+    self.queue = queue
+    instance = Instance.current(randomness: configuration.randomness)
+    timers = Timers(clock: configuration.clock)
+    phaseFile = PhaseFile(prefix: configuration.prefix, role: configuration.role.rawValue)
+  }
+
+  // MARK: What may begin
+
+  /// Taking messages in: while active, and to the end of what a push began.
+  var mayReceive: Bool { lifecycle.state == .active }
+  /// Sending what waits.
+  var maySend: Bool { lifecycle.state == .active && (isMain || configuration.role == .extension) }
+
+  func requireStarted() throws(ChatError) {
+    guard lifecycle.state == .active else { throw .error(.chatNotStarted) }
+  }
+
+  // MARK: Events and log
+
+  func emit(_ event: Event) { queue.post(JSONValue.compact(["result": event.json]).text) }
+
+  func log(_ level: Log.Level, _ message: StaticString, _ values: KeyValuePairs<StaticString, String> = [:]) {
+    configuration.log(level, message, values)
+  }
+
+  /// Called by the thread as its last act.
+  func end() {
+    suspendNow()
+    queue.close()
+  }
+
+  func relayAnswered(_ number: Int, driver: Int) {
+    guard let relay, relay.identifier == driver else { return }
+    relay.complete(number)
+    workEnded()
+  }
+}

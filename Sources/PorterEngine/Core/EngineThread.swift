@@ -1,0 +1,81 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+import PorterPlatform
+
+/// The one thread on which an engine lives. Everything else reaches it through `enqueue`.
+///
+/// The loop waits in poll(2) for three things: jobs, the relay's wake descriptor, and the next timer.
+package final class EngineThread: Sendable {
+  package typealias Job = @Sendable (Engine) -> Void
+
+  private struct Inbox {
+    var jobs: [Job] = []
+    var isStopped = false
+  }
+
+  private let inbox = Monitor(Inbox())
+  private let wake: WakeDescriptor
+  private let ended = Promise<Void>()
+
+  private init(wake: WakeDescriptor) { self.wake = wake }
+
+  /// Starts a thread and makes the engine on it. Nil when the system has no thread or descriptor to give.
+  static func start(_ make: @escaping @Sendable (EngineThread) -> Engine) -> EngineThread? {
+    guard let wake = WakeDescriptor() else { return nil }
+    let thread = EngineThread(wake: wake)
+    return WorkerThread.start { thread.run(make(thread)) } ? thread : nil
+  }
+
+  /// False when the thread has been told to end; the job is dropped then.
+  @discardableResult
+  package func enqueue(_ job: @escaping Job) -> Bool {
+    let accepted = inbox.withLock { inbox -> (accepted: Bool, wasEmpty: Bool) in
+      guard !inbox.isStopped else { return (false, false) }
+      inbox.jobs.append(job)
+      return (true, inbox.jobs.count == 1)
+    }
+    if accepted.wasEmpty { wake.raise() }
+    return accepted.accepted
+  }
+
+  /// Ends the thread after the jobs that are queued, and waits until the engine has let go of everything.
+  package func stop() {
+    inbox.withLock { $0.isStopped = true }
+    wake.raise()
+    _ = ended.wait()
+  }
+
+  private func run(_ engine: Engine) {
+    while true {
+      let (jobs, stopped) = inbox.withLock { inbox -> ([Job], Bool) in
+        defer { inbox.jobs.removeAll(keepingCapacity: true) }
+        return (inbox.jobs, inbox.isStopped)
+      }
+      for job in jobs { job(engine) }
+      if stopped, jobs.isEmpty { break }
+      engine.timers.runDue()
+      if jobs.isEmpty { wait(engine) }
+    }
+    engine.end()
+    ended.fulfil(())
+  }
+
+  private func wait(_ engine: Engine) {
+    var descriptors = [
+      pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: engine.relayWakeDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    let milliseconds = engine.timers.untilNext.map { Int32(clamping: ($0.nanoseconds + 999_999) / 1_000_000) } ?? -1
+    guard poll(&descriptors, nfds_t(descriptors.count), milliseconds) > 0 else { return }
+    if descriptors[0].revents != 0 { wake.lower() }
+    if descriptors[1].revents != 0 { engine.relayHasNews() }
+  }
+}

@@ -1,0 +1,83 @@
+import PorterPlatform
+
+/// Events on their way to the host: filled by the engine, emptied by any thread of the host's.
+///
+/// Taking an event and returning it is one step under the lock, so that none is lost when a time-out and an event meet.
+package final class EventQueue: Sendable {
+  private struct Contents {
+    var events: [String] = []
+    var first = 0
+    var lost = 0
+    var isClosed = false
+
+    var count: Int { events.count - first }
+
+    mutating func take() -> String? {
+      guard first < events.count else { return nil }
+      defer {
+        first += 1
+        // The front is given back in one go once it is the larger half.
+        if first > 64, first * 2 > events.count {
+          events.removeFirst(first)
+          first = 0
+        }
+      }
+      return events[first]
+    }
+  }
+
+  package enum Taken: Sendable {
+    case event(String)
+    case lost(Int)
+    case closed
+  }
+
+  package static let bound = 4_096
+  private let contents = Monitor(Contents())
+  private let wake: WakeDescriptor
+
+  /// Nil when the process has no descriptors left.
+  package init?() {
+    guard let wake = WakeDescriptor() else { return nil }
+    self.wake = wake
+  }
+
+  /// Readable while events wait.
+  package var descriptor: Int32 { wake.descriptor }
+  package var count: Int { contents.withLock { $0.count } }
+
+  func post(_ event: String) {
+    contents.signal { contents in
+      guard !contents.isClosed else { return }
+      if contents.count >= Self.bound {
+        _ = contents.take()
+        contents.lost += 1
+      }
+      if contents.count == 0 { wake.raise() }
+      contents.events.append(event)
+    }
+  }
+
+  /// Wakes everyone who waits; what is queued can still be taken.
+  package func close() {
+    contents.signal { contents in
+      contents.isClosed = true
+      wake.raise()
+    }
+  }
+
+  /// Nil when the time ended without an event.
+  package func take(atMost span: Span?) -> Taken? {
+    contents.wait(atMost: span) { contents in
+      if contents.lost > 0 {
+        defer { contents.lost = 0 }
+        return .lost(contents.lost)
+      }
+      if let event = contents.take() {
+        if contents.count == 0, !contents.isClosed { self.wake.lower() }
+        return .event(event)
+      }
+      return contents.isClosed ? .closed : nil
+    }
+  }
+}

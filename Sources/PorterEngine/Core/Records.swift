@@ -1,0 +1,100 @@
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// Rows of the store in the shapes of the interface.
+extension UserRecord {
+  init(_ user: StoredUser) {
+    let profile = Profile(displayName: user.displayName, fullName: user.fullName)
+    self.init(
+      id: user.id, contactID: user.id, localDisplayName: user.displayName,
+      profile: ProfileRecord(id: user.id, profile: profile), isActive: user.isActive, activeOrder: user.activeOrder,
+      showsNotifications: user.showsNotifications)
+  }
+}
+
+extension ContactRecord {
+  init(_ contact: StoredContact, connection: StoredConnection?) {
+    let profile = Profile(displayName: contact.displayName, fullName: contact.fullName)
+    self.init(
+      id: contact.id, localDisplayName: contact.localName, profile: ProfileRecord(id: contact.id, profile: profile),
+      connection: connection.map { ConnectionRecord($0) },
+      settings: ChatSettings(
+        notifications: NotificationFilter(contact.notifications), isFavorite: contact.isFavorite),
+      created: contact.createdAt, updated: contact.updatedAt, lastItem: contact.chatAt)
+  }
+}
+
+extension NotificationFilter {
+  init(_ setting: NotificationSetting) {
+    switch setting {
+    case .all: self = .all
+    case .mentions: self = .mentions
+    case .none: self = .none
+    }
+  }
+
+  var setting: NotificationSetting {
+    switch self {
+    case .all: .all
+    case .mentions: .mentions
+    case .none: .none
+    }
+  }
+}
+
+extension ConnectionRecord {
+  init(_ connection: StoredConnection) {
+    self.init(
+      id: connection.id, agentID: TextEncoding.base64URL(connection.agentID),
+      status: ConnectionStatus(connection), isInitiator: connection.isInitiated,
+      entityID: connection.contactID, created: connection.createdAt)
+  }
+}
+
+extension PendingConnectionRecord {
+  init(_ connection: StoredConnection) {
+    self.init(
+      id: connection.id, agentID: TextEncoding.base64URL(connection.agentID),
+      status: ConnectionStatus(connection), invitationLink: connection.link, created: connection.createdAt, updated: connection.updatedAt)
+  }
+}
+
+extension ChatItemRecord {
+  init(_ item: StoredItem) {
+    let content = (try? JSONValue(parsing: item.content)).flatMap { MessageContent(json: $0) }
+    self.init(
+      id: item.id, direction: item.isSent ? .sent : .received, content: content ?? .text(""),
+      status: ChatItemStatus(stored: item.status), sharedID: item.sharedID.map { TextEncoding.base64URL($0) },
+      timestamp: item.itemAt, created: item.createdAt, updated: item.updatedAt)
+  }
+}
+
+extension ChatItemStatus {
+  init(stored: String) {
+    switch stored {
+    case "sndNew": self = .sndNew
+    case "sndSent": self = .sndSent
+    case "sndErrorAuth": self = .sndErrorAuth
+    case "sndErrorQuota": self = .sndError(.quota)
+    case "rcvNew": self = .rcvNew
+    case "rcvRead": self = .rcvRead
+    default: self = .sndError(.other(stored))
+    }
+  }
+}
+
+extension ConnectionStatus {
+  /// SimpleX's words for the states of the machine `connection`, which differ between the two sides of an invitation.
+  init(_ connection: StoredConnection) {
+    switch PorterMachines.Connection.State(name: connection.status) {
+    case .requested: self = .new
+    case .accepted: self = connection.isInitiated ? .joined : .sndReady
+    case .ready: self = .ready
+    case .deleted: self = .deleted
+    case nil: self = .failed(reason: "unknown state")
+    }
+  }
+}

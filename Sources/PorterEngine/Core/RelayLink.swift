@@ -1,0 +1,126 @@
+import PorterMachines
+import PorterPlatform
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// Names of the settings in the store.
+enum Setting {
+  static let relay = "relay"
+  static let server = "ntfServer"
+  static let previewMode = "ntfPreviewMode"
+  static let appLock = "appLock"
+}
+
+/// The engine's connection to its relay.
+extension Engine {
+  /// Set from the engine's thread as it waits in poll(2).
+  var relayWakeDescriptor: Int32? { relay?.port.wakeDescriptor }
+
+  var relayName: String { hostRelay == nil ? "embedded" : "host" }
+
+  /// Opens the relay that the host gave or the settings name. Without one the chat still starts; commands that need it say so.
+  func openRelay() {
+    guard relay == nil else { return }
+    if let hostRelay {
+      makeRelay(hostRelay)
+    } else if let path = try? store?.setting(Setting.relay) ?? nil {
+      makeRelay(
+        EmbeddedRelay(
+          path: path, clock: configuration.clock, randomness: configuration.randomness, log: configuration.log))
+    }
+  }
+
+  private func makeRelay(_ port: any RelayPort) {
+    relaysMade += 1
+    relay = RelayDriver(
+      identifier: relaysMade, port: port, randomness: configuration.randomness, thread: thread)
+  }
+
+  /// Afterwards no file of the relay is open, and no request of ours is under way.
+  func closeRelay() {
+    abandonServerRequests()
+    let waiting = fetches.values.flatMap { $0 }
+    fetches.removeAll()
+    sending.removeAll()
+    announcing.removeAll()
+    listensForReplies = false
+    if hostRelay == nil { relay?.close() } else { relay?.forget() }
+    relay = nil
+    for then in waiting { then(.interrupted) }
+  }
+
+  func setNetwork(_ settings: NetworkSettings) throws(ChatError) -> Response {
+    let store = try requireStore()
+    if let address = settings.relay, case .embedded(let path) = address {
+      try stored { () throws(PorterStore.StoreError) in try store.setSetting(Setting.relay, path) }
+      if lifecycle.state == .active, hostRelay == nil {
+        closeRelay()
+        openRelay()
+        resume()
+      }
+    }
+    if let server = settings.notificationServer {
+      try stored { () throws(PorterStore.StoreError) in try store.setSetting(Setting.server, server.description) }
+    }
+    return .cmdOk(nil)
+  }
+
+  // MARK: News
+
+  /// The relay woke this process: it says which mailboxes have something.
+  func relayHasNews() {
+    guard let relay else { return }
+    relay.port.drainWake()
+    guard mayReceive else { return }
+    if isMain { subscribeAll() }
+    takeReplies()
+  }
+
+  func subscribeAll() {
+    guard let store, let connections = try? store.connections() else { return }
+    subscribe(connections)
+  }
+
+  /// Listens to these connections' mailboxes, and fetches from those in which something waits.
+  func subscribe(_ connections: [StoredConnection]) {
+    guard isMain, mayReceive, let relay else { return }
+    let known = connections.compactMap { connection in
+      RelayIdentifier(bytes: connection.recipientID).map { (connection.id, $0, connection.recipientKey) }
+    }
+    guard !known.isEmpty else { return }
+    relay.perform { (client) throws(RelayError) in
+      try client.subscribe(known.map { (recipient: $0.1, key: $0.2) })
+    } then: { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(let states):
+        for (connection, state) in zip(known, states) where state == .waiting { self.fetch(connection.0) { _ in } }
+      case .failure(let error):
+        self.log(.warning, "subscribing failed", ["error": error.description])
+        self.timers.set(TimerName.subscribe, after: self.retryDelay) { [weak self] in self?.subscribeAll() }
+        self.retryDelay = min(Durations.lastRetry, self.retryDelay + self.retryDelay)
+      }
+    }
+  }
+
+  func resubscribe() throws(ChatError) -> Response {
+    try requireStarted()
+    subscribeAll()
+    ensureSubscriptions()
+    return .cmdOk(nil)
+  }
+
+  /// Takes up all work that a main run does by itself.
+  func resume() {
+    guard isMain else { return }
+    subscribeAll()
+    takeReplies()
+    flushOutbox()
+    deleteMailboxes()
+    flushServerRequests()
+    ensureSubscriptions()
+    checkSubscriptions()
+    checkTokenNow()
+  }
+}

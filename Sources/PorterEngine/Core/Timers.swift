@@ -1,0 +1,47 @@
+import PorterPlatform
+
+/// The engine's timers; they fire on its thread. A timer that is cancelled, or set again under its name, never fires late.
+final class Timers {
+  private struct Timer {
+    let name: String
+    let due: Moment
+    let action: () -> Void
+  }
+
+  private let clock: any Clock
+  private var timers: [Timer] = []
+
+  init(clock: any Clock) { self.clock = clock }
+
+  func set(_ name: String, after span: Span, _ action: @escaping () -> Void) {
+    cancel(name)
+    timers.append(Timer(name: name, due: clock.now() + span, action: action))
+  }
+
+  func cancel(_ name: String) { timers.removeAll { $0.name == name } }
+
+  func cancelAll() { timers.removeAll() }
+
+  /// Nil when none is set.
+  var untilNext: Span? { timers.map(\.due).min().map { max(.zero, $0 - clock.now()) } }
+
+  func runDue() {
+    let now = clock.now()
+    let due = timers.filter { $0.due <= now }.sorted { $0.due < $1.due }
+    guard !due.isEmpty else { return }
+    timers.removeAll { $0.due <= now }
+    for timer in due { timer.action() }
+  }
+}
+
+/// Names of the timers that begin work by themselves; a chat that suspends cancels them all.
+enum TimerName {
+  static let outbox = "outbox"
+  static let subscribe = "subscribe"
+  static let announce = "announce"
+  static let subscriptions = "subscriptions"
+  static let tokenRetry = "token retry"
+  static let tokenCheck = "token check"
+
+  static let work = [outbox, subscribe, announce, subscriptions, tokenRetry, tokenCheck]
+}

@@ -1,0 +1,122 @@
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// Carries out the effects of the machines `app_phase` and `extension_phase`.
+extension Engine {
+  @discardableResult
+  func raise(_ event: AppPhase.Event) -> MachineAnswer<AppPhase.Reason> {
+    let step = appPhase.handle(event)
+    log(.debug, "app_phase", ["event": event.name, "state": appPhase.state.name])
+    for effect in step.effects { perform(effect) }
+    return step.answer
+  }
+
+  @discardableResult
+  func raise(_ event: ExtensionPhase.Event) -> MachineAnswer<ExtensionPhase.Reason> {
+    let step = extensionPhase.handle(event)
+    log(.debug, "extension_phase", ["event": event.name, "state": extensionPhase.state.name])
+    for effect in step.effects { perform(effect) }
+    return step.answer
+  }
+
+  private func perform(_ effect: AppPhase.Effect) {
+    switch effect {
+    case .publishPhase: publishAppPhase()
+    // An extension that is displaced finds out at its next commit; it is asked as well once processes can talk to each other.
+    case .askExtensionToYield, .displaceExtension: log(.info, "the extension is at work")
+    case .activateChat: activate()
+    case .suspendChat: raise(ChatLifecycle.Event.suspend)
+    case .suspendChatNow: raise(ChatLifecycle.Event.suspendNow)
+    case .stopChat: raise(ChatLifecycle.Event.stop)
+    case .armSuspendTimer: armPhaseTimer { [weak self] in self?.raise(AppPhase.Event.timeout) }
+    case .cancelSuspendTimer: timers.cancel(Self.phaseTimer)
+    case .startExtensionWait, .cancelExtensionWait: runTimer(AppPhase.timer(effect))
+    }
+  }
+
+  private func perform(_ effect: ExtensionPhase.Effect) {
+    switch effect {
+    case .publishPhase: publishExtensionPhase()
+    case .openChat:
+      activate()
+      let state = lifecycle.state
+      raise(state == .active ? .started : store == nil ? .startFailedNoStore : .startFailedOther)
+    case .suspendChat: raise(ChatLifecycle.Event.suspend)
+    case .suspendChatNow: raise(ChatLifecycle.Event.suspendNow)
+    case .armSuspendTimer: armPhaseTimer { [weak self] in self?.raise(ExtensionPhase.Event.timeout) }
+    case .cancelSuspendTimer: timers.cancel(Self.phaseTimer)
+    }
+  }
+
+  private func runTimer(_ timer: MachineTimer<AppPhase.Event>?) {
+    switch timer {
+    case .start(let name, let milliseconds, let event):
+      timers.set(name, after: .milliseconds(Int64(milliseconds))) { [weak self] in self?.raise(event) }
+    case .cancel(let name): timers.cancel(name)
+    case nil: break
+    }
+  }
+
+  // MARK: Activating
+
+  /// Open, start or activate, whatever the chat needs.
+  private func activate() {
+    if configuration.role == .app, !phaseFile.hold() {
+      heldElsewhere = phaseFile.published()?.instance
+      return finishActivating(succeeded: false)
+    }
+    heldElsewhere = nil
+    if lifecycle.state == .closed { raise(ChatLifecycle.Event.open) }
+    switch lifecycle.state {
+    case .opened, .stopped: raise(ChatLifecycle.Event.start)
+    case .suspended, .suspending: raise(ChatLifecycle.Event.activate)
+    case .closed, .starting, .active, .activating, .stopping: break
+    }
+    finishActivating(succeeded: lifecycle.state == .active)
+  }
+
+  private func finishActivating(succeeded: Bool) {
+    guard configuration.role == .app else { return }
+    raise(succeeded ? AppPhase.Event.activated : .activateFailed)
+    if succeeded { resume() }
+  }
+
+  // MARK: Publishing
+
+  private func publishAppPhase() {
+    switch appPhase.state {
+    // A stopped chat stays stopped when its process is gone: that is the user's word, not a state of the process.
+    case .active, .activating, .bgRefresh: if phaseFile.hold() { phaseFile.publish(appPhase.state.name, by: instance) }
+    case .suspending, .suspended, .stopped:
+      guard phaseFile.isHeld || appPhase.state == .stopped else { return }
+      phaseFile.publish(appPhase.state.name, by: instance)
+      phaseFile.release()
+    }
+  }
+
+  private func publishExtensionPhase() {
+    switch extensionPhase.state {
+    case .starting, .active, .suspending:
+      // Several extension processes may be at work; the lock tells the app that one is.
+      _ = phaseFile.hold()
+      phaseFile.publish(extensionPhase.state.name, by: instance)
+    case .created, .suspended:
+      phaseFile.publish(extensionPhase.state.name, by: instance)
+      phaseFile.release()
+    }
+  }
+
+  // MARK: The phase's own timer
+
+  private static let phaseTimer = "phase"
+
+  private func armPhaseTimer(_ fire: @escaping () -> Void) {
+    let armed = cycle
+    timers.set(Self.phaseTimer, after: suspendDelay + .seconds(1)) { [weak self] in
+      guard let self, self.cycle == armed else { return }
+      fire()
+    }
+  }
+}

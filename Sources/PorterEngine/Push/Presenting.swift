@@ -1,0 +1,98 @@
+import PorterJSON
+import PorterMachines
+import PorterNotifications
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// From the ledger to what the user sees.
+extension Engine {
+  /// Everything that is committed and was not shown yet is shown, whichever push or process committed it (INC-38).
+  func compose(_ run: PushRun) -> Push.Event {
+    guard let store else { return .storeFailed }
+    do throws(PorterStore.StoreError) {
+      var content = PushContent()
+      let policy = try policy(store)
+      var notifications: [NotificationContent] = []
+      for entry in try store.entriesToPresent() {
+        guard let event = try notificationEvent(of: entry, store) else { continue }
+        if case .success(let shown) = ContentBuilder.content(for: event, policy) { notifications.append(shown) }
+      }
+      for entry in try store.entriesToRemove() { content.withdrawals.append(try notificationIdentifier(of: entry, store).description) }
+      // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.
+      let badge = try store.badge()
+      content.badge = badge
+      content.notifications = notifications.map { notification in
+        var notification = notification
+        notification.badge = badge
+        return notification.json
+      }
+      run.content = content
+    } catch {
+      run.reason = error.description
+      return .storeFailed
+    }
+    if !run.content.notifications.isEmpty || !run.content.withdrawals.isEmpty { return .contentShow }
+    if run.quarantined > 0, run.committed == 0 { return .contentQuarantined }
+    if run.wasOffline { return .contentOffline }
+    if run.wasDisplaced { return .contentYielded }
+    return run.metUnknown && run.committed == 0 ? .contentUnknown : .contentNothing
+  }
+
+  /// On record before the answer is given: whoever is killed in between shows nothing twice. Not synced: a power failure at this very moment
+  /// shows it again, under the same identifier.
+  func recordPresented(_ run: PushRun) {
+    guard let store else { return }
+    do throws(PorterStore.StoreError) {
+      try store.lightTransaction { () throws(PorterStore.StoreError) in
+        for entry in try store.entriesToPresent() { try store.raise(.present, entry) }
+        for entry in try store.entriesToRemove() { try store.noteRemoved(entry) }
+      }
+    } catch {
+      log(.error, "what was shown could not be recorded", ["error": error.description])
+    }
+  }
+
+  private func policy(_ store: Store) throws(PorterStore.StoreError) -> NotificationPolicy {
+    let mode = try store.setting(Setting.previewMode).flatMap { PreviewMode(rawValue: $0) }
+    return NotificationPolicy(
+      previewMode: mode ?? .message, hasAppLock: try store.setting(Setting.appLock) == "on")
+  }
+
+  /// Nil for what is never shown, and for what was deleted meanwhile.
+  private func notificationEvent(
+    of entry: StoredLedgerEntry, _ store: Store
+  ) throws(PorterStore.StoreError) -> NotificationEvent? {
+    let connection = try store.connection(entry.connectionID)
+    guard let contactID = entry.contactID else { return nil }
+    let contact = try store.contact(contactID)
+    let owner = NotificationEvent.Owner(UserRecord(try store.user(contact.userID)))
+    let record = ContactRecord(contact, connection: connection)
+    let filter = NotificationFilter(contact.notifications)
+    let identifier = try notificationIdentifier(of: entry, store)
+    switch entry.kind {
+    case .silent: return nil
+    case .connected:
+      return NotificationEvent(
+        identifier: identifier, owner: owner, kind: .contactConnected(id: contact.id, name: record.shownName),
+        filter: filter)
+    case .message:
+      guard let itemID = entry.itemID else { return nil }
+      let item = ChatItemRecord(try store.item(itemID))
+      return NotificationEvent(
+        identifier: identifier, owner: owner,
+        kind: .message(.init(chat: .init(record), content: item.content, direction: .received)), filter: filter)
+    }
+  }
+
+  private func notificationIdentifier(
+    of entry: StoredLedgerEntry, _ store: Store
+  ) throws(PorterStore.StoreError) -> NotificationIdentifier {
+    let connection = try store.connection(entry.connectionID)
+    if entry.kind == .connected, let contactID = entry.contactID {
+      return .contactConnected(user: connection.userID, contact: contactID)
+    }
+    return .message(
+      connection: TextEncoding.base64URL(connection.agentID), message: TextEncoding.base64URL(entry.messageID))
+  }
+}

@@ -1,0 +1,106 @@
+import PorterCrypto
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// `/_ntf conns` and `/_ntf conn messages`, for hosts that drive a push step by step, as SimpleX's extension does.
+extension Engine {
+  func notifiedConnections(nonce: [UInt8], sealed: [UInt8]) throws(ChatError) -> Response {
+    try requireStarted()
+    let store = try requireStore()
+    let token = try requireToken(nil)
+    guard let nonce = BoxNonce(bytes: nonce) else { throw .command("the nonce has 24 bytes") }
+    guard let secret = token.pushSecret else { throw .noToken }
+    let bundle: NotificationBundle
+    do throws(PushError) { bundle = try NotificationBundle(opening: sealed, nonce: nonce, with: secret) } catch {
+      throw .agent(.notificationServer(server: token.server, .crypto))
+    }
+    var notified: [NotifiedConnection] = []
+    for entry in bundle.entries {
+      // Connections that are gone are left out, as in the interface that we follow.
+      guard let connection = try stored({ () throws(PorterStore.StoreError) in
+        try store.connection(notifierID: entry.notifier)
+      }) else { continue }
+      notified.append(try notifiedConnection(connection, entry, store))
+    }
+    return .ntfConns(notified)
+  }
+
+  private func notifiedConnection(
+    _ connection: StoredConnection, _ entry: NotificationBundle.Entry, _ store: Store
+  ) throws(ChatError) -> NotifiedConnection {
+    let user = try stored { () throws(PorterStore.StoreError) in try store.user(connection.userID) }
+    let contact = connection.contactID.flatMap { try? store.contact($0) }
+    let metadata = connection.notifierSecret.flatMap {
+      try? RelayMessageMetadata(opening: entry.sealedMetadata, with: $0, nonce: entry.metadataNonce)
+    }
+    return NotifiedConnection(
+      user: UserRecord(user), agentConnectionID: TextEncoding.base64URL(connection.agentID), queueID: connection.id,
+      entity: ConnectionEntity(
+        connection: ConnectionRecord(connection), contact: contact.map { ContactRecord($0, connection: connection) }),
+      expected: metadata.map { NotificationMessage(id: $0.message.base64URL, timestamp: $0.timestamp) })
+  }
+
+  /// Takes in one message for each request, in order; each has its own result (INC-44).
+  func connectionMessages(_ requests: [ConnectionMessageRequest], reply: @escaping Reply) throws(ChatError) {
+    try requireStarted()
+    var results: [ReceivedNotification] = []
+    var rest = requests[...]
+    func next() {
+      guard let request = rest.popFirst() else { return reply(.result(.connNtfMessages(results))) }
+      takeOne(request) { result in
+        results.append(result)
+        next()
+      }
+    }
+    next()
+  }
+
+  private func takeOne(_ request: ConnectionMessageRequest, then: @escaping (ReceivedNotification) -> Void) {
+    guard let store, let id = TextEncoding.base64URLDecoded(request.agentConnectionID),
+      let connection = try? store.connection(agentID: id)
+    else { return then(.error(.connection(.notFound, context: ""))) }
+    let claimed: ClaimedMailbox
+    do throws(PorterStore.StoreError) { claimed = try claim(connection.id, store) } catch {
+      return then(.error(.internal(error.description)))
+    }
+    getMessage(claimed) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .failure(let error): then(.error(.broker(server: self.relayName, .network(reason: error.description))))
+      case .success(nil): then(.information(nil))
+      case .success(let message?):
+        switch self.commit(message, under: claimed.claim) {
+        case .failed(let error): return then(.error(.internal(error.description)))
+        case .committed(let events): for event in events { self.emit(event) }
+        case .repeated, .quarantined: break
+        }
+        self.acknowledge(message, claimed) { _ in
+          then(.information(NotificationMessage(id: message.identifier.base64URL, timestamp: message.timestamp)))
+        }
+      }
+    }
+  }
+
+  /// Asks the server something harmless: about a token that it cannot know. Any answer shows that the way there and back is open.
+  func testServer(_ address: ServerAddress, reply: @escaping Reply) throws(ChatError) {
+    try requireStarted()
+    let user = try requireActiveUser()
+    let token = try requireToken(nil)
+    guard token.server == address.description else {
+      throw .nightporter(.notSupported("testing another server than the token's"))
+    }
+    guard let id = token.serverTokenID else { throw .noToken }
+    ask(.check(token: id), of: token, within: Durations.serverAnswer) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success, .failure(.refused):
+        reply(.result(.serverTestResult(UserRecord(user), server: address.description, failure: nil)))
+      case .failure(let failure):
+        reply(.error(self.chatError(failure, server: address.description)))
+      }
+    }
+  }
+}

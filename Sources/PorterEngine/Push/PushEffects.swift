@@ -1,0 +1,250 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+import PorterCrypto
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// Carries out the effects of the machine `push`.
+extension Engine {
+  /// Begins a push. `answer` is fulfilled exactly once, at `deadline` at the latest.
+  func beginPush(_ text: String, started: Moment, deadline: Span, answer: Promise<String>) {
+    let run = PushRun(text: text, started: started, answer: answer)
+    push = run
+    let left = deadline - (configuration.clock.now() - started)
+    timers.set(Self.deadlineTimer, after: max(.zero, left - Durations.pushMargin)) { [weak self] in
+      self?.raise(.expire, run)
+    }
+    do throws(PushError) {
+      let payload = try PushPayload(decoding: text)
+      run.payload = payload
+      switch payload {
+      case .message: raise(.payloadMessage, run)
+      case .verification: raise(.payloadVerification, run)
+      case .checkMessages: raise(.payloadWake, run)
+      }
+    } catch {
+      run.reason = "the payload is not one of ours: \(error)"
+      raise(.payloadUnknown, run)
+    }
+  }
+
+  private static let deadlineTimer = "push"
+
+  func expirePush() {
+    if let push { raise(.expire, push) }
+  }
+
+  private func raise(_ event: Push.Event, _ run: PushRun) {
+    guard run.pump.offer(event) else { return }
+    while let event = run.pump.next() {
+      let step = run.machine.handle(event)
+      run.note(Push.name, event.name, step.next.name, at: configuration.clock.now())
+      for effect in step.effects { perform(effect, run) }
+    }
+  }
+
+  private func perform(_ effect: Push.Effect, _ run: PushRun) {
+    switch effect {
+    case .readAppPhase: raise(readAppPhase(), run)
+    case .openStore: raise(openStoreForPush(run), run)
+    case .decodePayload: raise(decode(run), run)
+    case .quarantinePayload:
+      try? store?.quarantinePush(reason: run.reason, payload: run.text, at: configuration.clock.wall())
+    case .verifyToken: verifyToken(run)
+    case .claimNext: raise(claimNext(run), run)
+    // A claim is an epoch and holds nothing; there is nothing to give back.
+    case .releaseClaim: run.claimed = nil
+    case .fetchMessage: fetchMessage(run)
+    case .commitMessage: raise(commitMessage(run), run)
+    case .discardWork: run.message = nil
+    case .acknowledge: acknowledge(run)
+    case .noteYielded: run.wasDisplaced = true
+    case .noteOffline: run.wasOffline = true
+    case .noteUnknown: run.metUnknown = true
+    case .composeContent: raise(compose(run), run)
+    case .recordPresented: recordPresented(run)
+    case .composeBest:
+      _ = compose(run)
+      recordPresented(run)
+    case .cancelWork: abandonServerRequests()
+    case .closeStore:
+      letGo()
+      raise(.quiescent, run)
+    case .closeStoreNow: letGo()
+    case .answer:
+      timers.cancel(Self.deadlineTimer)
+      push = nil
+      run.finish(quiescent: isQuiescent)
+    }
+  }
+
+  // MARK: Who acts
+
+  private func readAppPhase() -> Push.Event {
+    // In the app itself there is nobody else to ask.
+    guard configuration.role == .extension else { return .appInactive }
+    let app = PhaseFile(prefix: configuration.prefix, role: Role.app.rawValue)
+    if app.isHeldElsewhere() { return .appRunning }
+    return app.published()?.phase == AppPhase.State.stopped.name ? .appStopped : .appInactive
+  }
+
+  private func openStoreForPush(_ run: PushRun) -> Push.Event {
+    switch configuration.role {
+    case .app: if lifecycle.state != .active { raise(AppPhase.Event.refreshBegan) }
+    case .extension: raise(ExtensionPhase.Event.start)
+    }
+    if lifecycle.state == .active { return .storeOpened }
+    guard let error = lastStoreError else { return .storeFailed }
+    run.reason = error.description
+    switch error {
+    case .needsMigration, .newerSchema: return .storeWrongSchema
+    case .sqlite(let error) where error.kind == .busy || error.kind == .locked: return .storeBusy
+    case .sqlite(let error) where error.kind == .cannotOpen && Self.isDenied(error.systemError): return .storeLocked
+    case .sqlite, .sealingUnsupported, .foreign, .staleEpoch, .notFound, .duplicate, .damaged: return .storeFailed
+    }
+  }
+
+  /// Before the first unlock after a boot, a protected file is there but may not be read (INC-50).
+  private static func isDenied(_ systemError: Int32) -> Bool { systemError == EACCES || systemError == EPERM }
+
+  // MARK: What the push says
+
+  private func decode(_ run: PushRun) -> Push.Event {
+    guard let store, let payload = run.payload else { return .storeFailed }
+    do throws(PorterStore.StoreError) {
+      switch payload {
+      case .checkMessages:
+        run.connections = try store.connections().map(\.id)
+        return .decodedMessage
+      case .verification: return try store.token()?.pushSecret == nil ? .decodedUnknown : .decodedVerification
+      case .message(let nonce, let ciphertext):
+        guard let secret = try store.token()?.pushSecret else { return .decodedUnknown }
+        return try decode(nonce, ciphertext, secret, run, store)
+      }
+    } catch {
+      run.reason = error.description
+      return .storeFailed
+    }
+  }
+
+  private func decode(
+    _ nonce: BoxNonce, _ ciphertext: [UInt8], _ secret: BoxSharedKey, _ run: PushRun, _ store: Store
+  ) throws(PorterStore.StoreError) -> Push.Event {
+    let bundle: NotificationBundle
+    do throws(PushError) { bundle = try NotificationBundle(opening: ciphertext, nonce: nonce, with: secret) } catch {
+      run.reason = "the push does not open: \(error)"
+      return .decodedUndecryptable
+    }
+    var isRepeat = true
+    for entry in bundle.entries {
+      // A mailbox that we do not know, such as one of a deleted contact, is no reason to leave the others (INC-44).
+      guard let connection = try store.connection(notifierID: entry.notifier) else { continue }
+      if !run.connections.contains(connection.id) { run.connections.append(connection.id) }
+      let metadata = connection.notifierSecret.flatMap {
+        try? RelayMessageMetadata(opening: entry.sealedMetadata, with: $0, nonce: entry.metadataNonce)
+      }
+      let known = try metadata.flatMap { (metadata) throws(PorterStore.StoreError) in
+        try store.ledgerEntry(connectionID: connection.id, messageID: metadata.message.bytes)
+      }
+      if known == nil { isRepeat = false }
+    }
+    if run.connections.isEmpty { return .decodedUnknown }
+    return isRepeat ? .decodedRepeat : .decodedMessage
+  }
+
+  private func verifyToken(_ run: PushRun) {
+    guard case .verification(let nonce, let ciphertext) = run.payload, let token = try? store?.token() else {
+      return raise(.verifyFailed, run)
+    }
+    verify(token, nonce: nonce, sealedCode: ciphertext, within: Durations.serverAnswer) { [weak self] answer in
+      if case .error = answer { run.reason = "the notification server did not take the code" }
+      if case .error = answer { self?.raise(.verifyFailed, run) } else { self?.raise(.verified, run) }
+    }
+  }
+
+  // MARK: One message after the other
+
+  private func claimNext(_ run: PushRun) -> Push.Event {
+    guard let store else { return .storeFailed }
+    while !run.connections.isEmpty {
+      let id = run.connections.removeFirst()
+      do throws(PorterStore.StoreError) {
+        run.claimed = try claim(id, store)
+        return .claimGranted
+      } catch .notFound(.connection) {
+        run.metUnknown = true
+      } catch {
+        run.reason = error.description
+        return .storeFailed
+      }
+    }
+    return .claimNoneLeft
+  }
+
+  private func fetchMessage(_ run: PushRun) {
+    guard let claimed = run.claimed else { return raise(.storeFailed, run) }
+    getMessage(claimed) { [weak self] result in
+      switch result {
+      case .success(let message?):
+        run.message = message
+        self?.raise(.fetchMessage, run)
+      case .success(nil): self?.raise(.fetchEmpty, run)
+      case .failure(.auth): self?.raise(.fetchDenied, run)
+      case .failure(let error):
+        run.reason = error.description
+        self?.raise(.fetchOffline, run)
+      }
+    }
+  }
+
+  private func commitMessage(_ run: PushRun) -> Push.Event {
+    guard let message = run.message, let claimed = run.claimed else { return .commitFailed }
+    switch commit(message, under: claimed.claim) {
+    case .committed(let events):
+      FaultPoint.reach(.afterCommit)
+      for event in events { emit(event) }
+      run.committed += 1
+      flushOutbox()
+      return .commitDone
+    case .repeated: return .commitRepeat
+    case .quarantined:
+      run.quarantined += 1
+      return .commitQuarantined
+    case .failed(.staleEpoch): return .commitStale
+    case .failed(let error):
+      run.reason = error.description
+      return .commitFailed
+    }
+  }
+
+  private func acknowledge(_ run: PushRun) {
+    guard let message = run.message, let claimed = run.claimed else { return raise(.acknowledgeFailed, run) }
+    acknowledge(message, claimed) { [weak self] result in
+      run.message = nil
+      if case .success = result { self?.raise(.acknowledged, run) } else { self?.raise(.acknowledgeFailed, run) }
+    }
+  }
+
+  // MARK: Letting go
+
+  /// An extension's process may be frozen the moment it has answered (INC-48). The app goes on.
+  private func letGo() {
+    guard configuration.role == .extension else { return }
+    raise(ExtensionPhase.Event.suspendNow)
+  }
+
+  var isQuiescent: Bool { store == nil && relay == nil && !phaseFile.isHeld }
+}

@@ -1,0 +1,93 @@
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterPush
+import PorterRelay
+
+/// One push, from the call to its one answer.
+final class PushRun {
+  let text: String
+  let started: Moment
+  private let answer: Promise<String>
+
+  var machine = MachineRunner<Push>()
+  var pump = EventPump<Push.Event>()
+  var payload: PushPayload?
+
+  /// Connections that the push names and that were not looked at yet.
+  var connections: [Int64] = []
+  var claimed: ClaimedMailbox?
+  var message: RelayMessage?
+
+  // What happened on the way, for an outcome when there is nothing to show.
+  var wasDisplaced = false
+  var wasOffline = false
+  var metUnknown = false
+  var quarantined = 0
+  var committed = 0
+
+  var content = PushContent()
+  var reason = ""
+  private var trace: [JSONValue] = []
+
+  init(text: String, started: Moment, answer: Promise<String>) {
+    self.text = text
+    self.started = started
+    self.answer = answer
+  }
+
+  func note(_ machine: String, _ event: String, _ state: String, at moment: Moment) {
+    trace.append([
+      "us": JSONValue((moment - started).microseconds), "machine": .string(machine), "event": .string(event),
+      "state": .string(state),
+    ])
+  }
+
+  /// The first answer counts (INC-31).
+  func finish(quiescent: Bool) {
+    let outcome = machine.state.name
+    answer.fulfil(
+      Self.json(
+        outcome: outcome, reason: reason.isEmpty ? Self.words(machine.state) : reason, content: content,
+        quiescent: quiescent, trace: trace
+      ).text)
+  }
+
+  static func json(
+    outcome: String, reason: String, content: PushContent, quiescent: Bool, trace: [JSONValue]
+  ) -> JSONValue {
+    .compact([
+      "outcome": .string(outcome), "reason": .string(reason), "notifications": .array(content.notifications),
+      "withdrawals": .array(content.withdrawals.map { .string($0) }), "badge": content.badge.map { JSONValue($0) },
+      "quiescent": .bool(quiescent), "trace": .array(trace),
+    ])
+  }
+
+  private static func words(_ state: Push.State) -> String {
+    switch state {
+    case .presented: "there is something to show"
+    case .nothingNew: "everything is read, muted or shown already"
+    case .yielded: "another process does it"
+    case .verified: "the token was verified"
+    case .locked: "the store cannot be read before the device is unlocked"
+    case .offline: "the relay was not reached"
+    case .expired: "time was up"
+    case .unknown: "the push is for nobody here"
+    case .quarantined: "what came does not open; it is kept and not shown"
+    case .stopped: "the user stopped the chat"
+    case .wrongSchema: "the app must be started once, to migrate the store"
+    case .failed: "the store failed"
+    case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
+      .presenting, .quiescingPresented, .quiescingNothingNew, .quiescingYielded, .quiescingVerified,
+      .quiescingOffline, .quiescingUnknown, .quiescingQuarantined, .quiescingFailed:
+      "not finished"
+    }
+  }
+}
+
+/// What a push's answer shows.
+struct PushContent {
+  var notifications: [JSONValue] = []
+  var withdrawals: [String] = []
+  var badge: Int64?
+}

@@ -1,0 +1,161 @@
+import PorterCrypto
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// Why a notification server's answer is not there.
+enum ServerFailure: Error, Equatable {
+  case relay(RelayError)
+  case timeout
+  case refused(ServerRefusal)
+  case push(PushError)
+  case store(PorterStore.StoreError)
+  /// Something else than what was asked for.
+  case unexpected
+}
+
+/// Asking the notification server: a boxed request into its mailbox at the relay, a boxed answer out of ours.
+extension Engine {
+  typealias ServerReply = (Result<ServerAnswer, ServerFailure>) -> Void
+
+  /// `then` is called exactly once; with `.timeout` when no answer came.
+  func ask(
+    _ command: ServerRequest.Command, of token: StoredToken, within timeout: Span, then: @escaping ServerReply
+  ) {
+    guard let relay, let mailbox = token.replyMailbox else { return then(.failure(.relay(.offline))) }
+    do throws(PushError) {
+      let (serverMailbox, body, correlation) = try seal(command, token, mailbox)
+      guard let server = RelayIdentifier(bytes: serverMailbox),
+        let attempt = RelayIdentifier(bytes: configuration.randomness.bytes(RelayIdentifier.count))
+      else { return then(.failure(.push(.malformed(.link)))) }
+      expect(correlation, within: timeout, then)
+      listenForReplies(mailbox)
+      relay.perform { (client) throws(RelayError) in
+        try client.send(body, to: server, key: nil, attempt: attempt, notify: false)
+      } then: { [weak self] result in
+        if case .failure(let error) = result { self?.settle(correlation, .failure(.relay(error))) }
+      }
+    } catch {
+      then(.failure(.push(error)))
+    }
+  }
+
+  /// A request as it goes into the server's mailbox.
+  func seal(
+    _ command: ServerRequest.Command, _ token: StoredToken, _ mailbox: StoredToken.ReplyMailbox
+  ) throws(PushError) -> (mailbox: [UInt8], body: [UInt8], correlation: CorrelationID) {
+    let correlation = try CorrelationID.generate(randomness: configuration.randomness)
+    let conversation = try conversation(token)
+    let request = ServerRequest(correlation: correlation, replyMailbox: mailbox.senderID, command: command)
+    let body = try conversation.seal(request, signedBy: token.signingKey, randomness: configuration.randomness)
+    return (conversation.server.mailbox, body, correlation)
+  }
+
+  private func conversation(_ token: StoredToken) throws(PushError) -> ServerConversation {
+    try ServerConversation(
+      server: try NotificationServerLink(parsing: token.server), key: BoxKeyPair(secretKey: token.boxKey))
+  }
+
+  private func expect(_ correlation: CorrelationID, within timeout: Span, _ then: @escaping ServerReply) {
+    awaitedAnswers[correlation] = then
+    timers.set(Self.timerName(correlation), after: timeout) { [weak self] in
+      self?.settle(correlation, .failure(.timeout))
+    }
+  }
+
+  private static func timerName(_ correlation: CorrelationID) -> String {
+    "answer " + TextEncoding.hex(correlation.bytes)
+  }
+
+  private func settle(_ correlation: CorrelationID, _ result: Result<ServerAnswer, ServerFailure>) {
+    guard let then = awaitedAnswers.removeValue(forKey: correlation) else { return }
+    timers.cancel(Self.timerName(correlation))
+    then(result)
+    workEnded()
+  }
+
+  /// Everyone who still waits is told that nothing will come: the engine suspends or stops.
+  func abandonServerRequests() {
+    for correlation in Array(awaitedAnswers.keys) { settle(correlation, .failure(.relay(.closed))) }
+  }
+
+  // MARK: The reply mailbox
+
+  private func listenForReplies(_ mailbox: StoredToken.ReplyMailbox) {
+    guard let relay, !listensForReplies, let identifier = RelayIdentifier(bytes: mailbox.recipientID) else { return }
+    listensForReplies = true
+    relay.perform { (client) throws(RelayError) in
+      try client.subscribe([(recipient: identifier, key: mailbox.recipientKey)])
+    } then: { [weak self] result in
+      switch result {
+      case .success(let states) where states == [.waiting]: self?.takeReplies()
+      case .success: break
+      case .failure: self?.listensForReplies = false
+      }
+    }
+  }
+
+  /// Takes every answer that waits; one that nobody expects any more is dropped, for its question has been asked again.
+  func takeReplies() {
+    guard let store, let relay, let token = try? store.token(), let mailbox = token.replyMailbox,
+      let identifier = RelayIdentifier(bytes: mailbox.recipientID)
+    else { return }
+    relay.perform { (client) throws(RelayError) -> RelayMessage? in
+      guard let message = try client.getMessage(identifier, key: mailbox.recipientKey) else { return nil }
+      // An answer is of use to this process only, which has it now.
+      try client.acknowledge(message.identifier, in: identifier, key: mailbox.recipientKey)
+      return message
+    } then: { [weak self] result in
+      guard let self, case .success(let message?) = result else { return }
+      do throws(PushError) {
+        let answer = try self.conversation(token).open(message.body)
+        self.noteStatus(answer.tokenStatus)
+        self.settle(answer.correlation, Self.checked(answer))
+      } catch {
+        self.log(.warning, "an answer in the reply mailbox was dropped", ["error": error.description])
+      }
+      self.takeReplies()
+    }
+  }
+
+  private static func checked(_ answer: ServerAnswer) -> Result<ServerAnswer, ServerFailure> {
+    if case .refused(let reason) = answer.result { return .failure(.refused(reason)) }
+    return .success(answer)
+  }
+
+  /// A failure in the words of the interface.
+  func chatError(_ failure: ServerFailure, server: String) -> ChatError {
+    switch failure {
+    case .relay(let error): chatError(error)
+    case .timeout: .agent(.broker(server: server, .timeout))
+    case .refused(.authorization): .agent(.notificationServer(server: server, .authentication))
+    case .refused(.quota): .agent(.notificationServer(server: server, .quota))
+    case .refused(.syntax): .agent(.notificationServer(server: server, .commandSyntax))
+    case .refused(.noCredentials): .agent(.notificationServer(server: server, .service))
+    case .refused(.internal): .agent(.notificationServer(server: server, .internal))
+    case .push(let error): .agent(.broker(server: server, .unexpected(error.description)))
+    case .store(let error): ChatError(error)
+    case .unexpected: .agent(.broker(server: server, .unexpected("another answer than asked for")))
+    }
+  }
+
+  func chatError(_ error: RelayError) -> ChatError {
+    let server = relayName
+    return switch error {
+    case .auth: .agent(.relay(server: server, .authentication))
+    case .quota: .agent(.relay(server: server, .quota))
+    case .size: .agent(.relay(server: server, .largeMessage))
+    case .noMessage: .agent(.relay(server: server, .noMessage))
+    case .syntax: .agent(.relay(server: server, .commandSyntax))
+    case .version: .agent(.broker(server: server, .transportVersion))
+    case .unavailable: .agent(.relay(server: server, .internal))
+    case .offline, .closed: .agent(.broker(server: server, .network(reason: error.description)))
+    case .timeout: .agent(.broker(server: server, .timeout))
+    case .answer: .agent(.broker(server: server, .unexpected(error.description)))
+    case .storage(let error): .agent(.broker(server: server, .network(reason: error.description)))
+    case .crypto(let error): .internal(error.description)
+    }
+  }
+}

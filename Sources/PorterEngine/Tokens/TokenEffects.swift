@@ -1,0 +1,300 @@
+import PorterCrypto
+import PorterMachines
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// Carries out the effects of the machine `token_status`.
+extension Engine {
+  typealias TokenMachine = PorterMachines.TokenStatus
+
+  func raise(_ event: TokenMachine.Event, _ run: TokenRun) {
+    let token = try? store?.token()
+    let step = TokenMachine.step(tokenState(token), event)
+    log(.debug, "token_status", ["event": event.name, "state": step.next.name])
+    do throws(PorterStore.StoreError) {
+      for effect in step.effects { try perform(effect, next: step.next, run) }
+      // A step that asks the server is answered by a later one.
+      if !step.effects.contains(where: Self.asks) { run.answer(run.error.map(Answer.error) ?? status(of: step.next)) }
+    } catch {
+      run.answer(.error(ChatError(error)))
+    }
+    if case .refused(let reason) = step.answer {
+      run.answer(.error(.agent(.command(.prohibited, context: reason.name))))
+    }
+  }
+
+  private func status(of state: TokenMachine.State) -> Answer { .result(.ntfTokenStatus(PorterSchema.TokenStatus(state))) }
+
+  private static func asks(_ effect: TokenMachine.Effect) -> Bool {
+    switch effect {
+    case .sendRegister, .sendReplace, .sendVerify, .sendCheck: true
+    case .createRecord, .forgetRecord, .saveDeviceToken, .sendInterval, .queueDelete, .saveServerToken, .saveCode,
+      .saveMode, .createSubscriptions, .deleteSubscriptions, .scheduleRetry, .scheduleCheck, .reportError,
+      .publishStatus:
+      false
+    }
+  }
+
+  private func perform(
+    _ effect: TokenMachine.Effect, next: TokenMachine.State, _ run: TokenRun
+  ) throws(PorterStore.StoreError) {
+    switch effect {
+    case .createRecord: try createRecord(run, state: next)
+    case .forgetRecord: try store?.deleteToken()
+    case .saveDeviceToken:
+      try change { token in
+        token.provider = run.provider
+        token.deviceToken = run.deviceToken
+      }
+    case .saveServerToken:
+      try change { token in
+        if let granted = run.granted { (token.serverTokenID, token.pushSecret) = (granted.id, granted.secret) }
+      }
+    case .saveCode: try change { $0.verificationCode = run.code.map { SecretBytes($0.bytes) } }
+    case .saveMode: try change { $0.mode = run.mode }
+    case .publishStatus: try change { $0.status = next.name }
+    case .sendRegister: sendRegister(run)
+    case .sendReplace: sendReplace(run)
+    case .sendVerify: sendVerify(run)
+    case .sendCheck: sendCheck(run)
+    case .sendInterval: sendInterval()
+    case .queueDelete: try queueDelete()
+    case .createSubscriptions: ensureSubscriptions()
+    case .deleteSubscriptions: forgetSubscriptions()
+    case .scheduleRetry: scheduleRetry(run)
+    case .scheduleCheck: scheduleCheck()
+    case .reportError: run.error = run.error ?? .agent(.notificationServer(server: "", .internal))
+    }
+  }
+
+  // MARK: The record
+
+  private func change(_ body: (inout StoredToken) -> Void) throws(PorterStore.StoreError) {
+    guard let store, var token = try store.token() else { return }
+    body(&token)
+    try store.save(token, at: configuration.clock.wall())
+  }
+
+  private func createRecord(_ run: TokenRun, state: TokenMachine.State) throws(PorterStore.StoreError) {
+    guard let store else { return }
+    guard let server = try store.setting(Setting.server) else {
+      run.error = .nightporter(.notificationServerMissing)
+      throw .notFound(.setting)
+    }
+    do throws(CryptoError) {
+      let token = StoredToken(
+        provider: run.provider, deviceToken: run.deviceToken, server: server, status: state.name, mode: run.mode,
+        serverTokenID: nil, signingKey: try .generate(randomness: configuration.randomness),
+        boxKey: try BoxKeyPair.generate(randomness: configuration.randomness).secretKey, pushSecret: nil,
+        verificationCode: nil, replyMailbox: nil)
+      do throws(PorterStore.StoreError) { try store.save(token, at: configuration.clock.wall()) } catch {
+        log(.error, "the token could not be stored", ["error": error.description])
+      }
+    } catch {
+      throw .damaged(.token)
+    }
+  }
+
+  // MARK: Asking the server
+
+  private func sendRegister(_ run: TokenRun) {
+    withReplyMailbox(run, ifFailed: .registerFailedTemporary) { [weak self] token in
+      guard let self, let pushToken = PushToken(provider: token.provider, bytes: token.deviceToken) else { return }
+      let command = ServerRequest.Command.newToken(
+        pushToken, signingKey: token.signingKey.publicKey, boxKey: token.boxKey.publicKey)
+      self.ask(command, of: token, within: run.timeout) { result in
+        switch result {
+        case .success(let answer):
+          guard case .token(let id, let boxKey) = answer.result, let secret = try? token.boxKey.agree(with: boxKey)
+          else { return self.fail(run, .unexpected, token, temporary: .registerFailedTemporary, .registerFailedPermanent) }
+          run.granted = (id, secret)
+          self.raise(.registerOk, run)
+        case .failure(let failure):
+          self.fail(run, failure, token, temporary: .registerFailedTemporary, .registerFailedPermanent)
+        }
+      }
+    }
+  }
+
+  private func sendReplace(_ run: TokenRun) {
+    guard let token = try? store?.token(), let id = token.serverTokenID,
+      let pushToken = PushToken(provider: run.provider, bytes: run.deviceToken)
+    else { return raise(.replaceFailedPermanent, run) }
+    ask(.replace(token: id, with: pushToken), of: token, within: run.timeout) { [weak self] result in
+      switch result {
+      case .success: self?.raise(.replaceOk, run)
+      case .failure(let failure):
+        self?.fail(run, failure, token, temporary: .replaceFailedTemporary, .replaceFailedPermanent)
+      }
+    }
+  }
+
+  private func sendVerify(_ run: TokenRun) {
+    guard let token = try? store?.token(), let id = token.serverTokenID,
+      let code = token.verificationCode.flatMap({ VerificationCode(bytes: $0.exposeForStorage()) })
+    else { return raise(.verifyAuthError, run) }
+    ask(.verify(token: id, code), of: token, within: run.timeout) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success: self.raise(.verifyOk, run)
+      case .failure(.refused(.authorization)):
+        // The host hears of it; that the token registers anew at once is nothing that it has to wait for.
+        run.answer(.error(self.chatError(.refused(.authorization), server: token.server)))
+        self.raise(.verifyAuthError, TokenRun(of: token))
+      case .failure(let failure): self.fail(run, failure, token, temporary: .verifyFailedTemporary, .verifyFailedTemporary)
+      }
+    }
+  }
+
+  private func sendCheck(_ run: TokenRun) {
+    guard let token = try? store?.token(), let id = token.serverTokenID else { return raise(.checkAuthError, run) }
+    ask(.check(token: id), of: token, within: run.timeout) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(let answer):
+        guard let status = answer.tokenStatus else {
+          return self.fail(run, .unexpected, token, temporary: .checkFailedTemporary, .checkFailedTemporary)
+        }
+        self.raise(Self.event(of: status), run)
+      case .failure(.refused(.authorization)):
+        run.answer(.error(self.chatError(.refused(.authorization), server: token.server)))
+        self.raise(.checkAuthError, TokenRun(of: token))
+      case .failure(let failure): self.fail(run, failure, token, temporary: .checkFailedTemporary, .checkFailedTemporary)
+      }
+    }
+  }
+
+  static func event(of status: ServerTokenStatus) -> TokenMachine.Event {
+    switch status {
+    case .new, .registered, .confirmed: .checkUnverified
+    case .active: .checkActive
+    case .expired: .checkExpired
+    case .invalid: .checkInvalidNoReason
+    case .invalidBad: .checkInvalidBad
+    case .invalidTopic: .checkInvalidTopic
+    case .invalidExpired: .checkInvalidExpired
+    case .invalidUnregistered: .checkInvalidUnregistered
+    }
+  }
+
+  /// The server says with every answer how the token stands, so that an invalid one is noticed at the next contact (INC-63).
+  func noteStatus(_ status: ServerTokenStatus?) {
+    guard let status, let token = try? store?.token() else { return }
+    switch status {
+    case .new, .registered, .confirmed, .active: return
+    case .expired, .invalid, .invalidBad, .invalidTopic, .invalidExpired, .invalidUnregistered:
+      raise(Self.event(of: status), TokenRun(of: token))
+    }
+  }
+
+  private func fail(
+    _ run: TokenRun, _ failure: ServerFailure, _ token: StoredToken, temporary: TokenMachine.Event,
+    _ permanent: TokenMachine.Event
+  ) {
+    run.error = chatError(failure, server: token.server)
+    raise(failure.isTemporary ? temporary : permanent, run)
+  }
+
+  private func sendInterval() {
+    guard let token = try? store?.token(), let id = token.serverTokenID else { return }
+    ask(.setPeriod(token: id, minutes: Self.wakeMinutes), of: token, within: Durations.serverAnswer) { _ in }
+  }
+
+  /// SimpleX's period of wake-ups, in both modes.
+  private static let wakeMinutes = 20
+
+  /// The request goes into the store's outbox, so that the server hears of it even if there is no network now.
+  private func queueDelete() throws(PorterStore.StoreError) {
+    guard let store, let token = try store.token(), let id = token.serverTokenID, let mailbox = token.replyMailbox,
+      let sealed = try? seal(.delete(token: id), token, mailbox)
+    else { return }
+    try store.insertServerRequest(
+      mailbox: sealed.mailbox, body: sealed.body, deduplication: configuration.randomness.bytes(RelayIdentifier.count))
+    flushServerRequests()
+  }
+
+  func flushServerRequests() {
+    guard let store, let relay, let requests = try? store.serverRequests() else { return }
+    for request in requests {
+      guard let mailbox = RelayIdentifier(bytes: request.mailbox),
+        let attempt = RelayIdentifier(bytes: request.deduplication)
+      else { continue }
+      relay.perform { (client) throws(RelayError) in
+        try client.send(request.body, to: mailbox, key: nil, attempt: attempt, notify: false)
+      } then: { [weak self] result in
+        switch result {
+        case .success: try? self?.store?.finishServerRequest(request.id)
+        case .failure(let error) where error.isTemporary: break
+        case .failure: try? self?.store?.finishServerRequest(request.id)
+        }
+      }
+    }
+  }
+
+  // MARK: Later
+
+  private func scheduleRetry(_ run: TokenRun) {
+    let delay = retryDelay
+    retryDelay = min(Durations.lastRetry, retryDelay + retryDelay)
+    timers.set(TimerName.tokenRetry, after: delay) { [weak self] in
+      guard let self, let token = try? self.store?.token() else { return }
+      self.raise(self.tokenState(token) == .active ? .checkDue : .registerSameToken, TokenRun(of: token))
+    }
+  }
+
+  private func scheduleCheck() {
+    timers.set(TimerName.tokenCheck, after: .days(1)) { [weak self] in self?.checkTokenNow() }
+  }
+
+  /// At each start and once a day: what the server knows of the token reaches the app (INC-63).
+  func checkTokenNow() {
+    guard isMain, let token = try? store?.token(), tokenState(token) == .active else { return }
+    raise(.checkDue, TokenRun(of: token))
+  }
+
+  // MARK: The reply mailbox
+
+  /// The key is stored before the relay is asked: the same key again gives the same mailbox, so a process that is killed in between
+  /// leaves nothing behind.
+  private func withReplyMailbox(
+    _ run: TokenRun, ifFailed event: TokenMachine.Event, then: @escaping (StoredToken) -> Void
+  ) {
+    guard let token = try? store?.token() else { return raise(event, run) }
+    if token.replyMailbox != nil { return then(token) }
+    guard let relay else {
+      run.error = .nightporter(.relayMissing)
+      return raise(event, run)
+    }
+    // The token's own signing key serves as the mailbox's: one secret less, and the relay learns nothing from it.
+    let key = token.signingKey
+    relay.perform { (client) throws(RelayError) in
+      try client.createMailbox(recipientKey: key)
+    } then: { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .failure(let error):
+        run.error = self.chatError(error)
+        self.raise(event, run)
+      case .success(let mailbox):
+        var changed = token
+        changed.replyMailbox = .init(
+          recipientID: mailbox.recipient.bytes, recipientKey: key, senderID: mailbox.sender.bytes)
+        try? self.store?.save(changed, at: self.configuration.clock.wall())
+        then(changed)
+      }
+    }
+  }
+}
+
+extension ServerFailure {
+  var isTemporary: Bool {
+    switch self {
+    case .relay(let error): error.isTemporary || error == .closed
+    case .timeout, .refused(.internal): true
+    case .refused, .push, .store, .unexpected: false
+    }
+  }
+}

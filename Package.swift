@@ -46,7 +46,11 @@ let package = Package(
         "PorterNotifications", "PorterSchema",
       ], swiftSettings: swift),
     .target(
-      name: "Nightporter", dependencies: ["CNightporter", "PorterEngine", "PorterMachines", "PorterJSON"],
+      name: "Nightporter",
+      dependencies: [
+        "CNightporter", "PorterEngine", "PorterMachines", "PorterJSON", "PorterPlatform", "PorterCrypto", "PorterStore",
+        "PorterRelay", "PorterSchema",
+      ],
       swiftSettings: swift),
 
     // Programs.

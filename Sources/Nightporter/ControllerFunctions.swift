@@ -1,0 +1,160 @@
+public import CNightporter
+import PorterEngine
+import PorterJSON
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+// Implementations of Include/nightporter.h, which has their documentation. The compiler holds each signature against the header.
+
+@c @implementation
+public func chat_migrate_init(
+  _ path: UnsafePointer<CChar>!, _ key: UnsafePointer<CChar>!, _ confirm: UnsafePointer<CChar>!,
+  _ ctrl: UnsafeMutablePointer<chat_ctrl?>!
+) -> UnsafeMutablePointer<CChar>! {
+  chat_migrate_init_key(path, key, 0, confirm, 0, ctrl)
+}
+
+@c @implementation
+public func chat_migrate_init_key(
+  _ path: UnsafePointer<CChar>!, _ key: UnsafePointer<CChar>!, _ keep_key: Int32, _ confirm: UnsafePointer<CChar>!,
+  _ background: Int32, _ ctrl: UnsafeMutablePointer<chat_ctrl?>!
+) -> UnsafeMutablePointer<CChar>! {
+  CString.make(Opening.open(path, key, confirm, background: background != 0, ctrl).json.text)
+}
+
+/// From the arguments of `chat_migrate_init_key` to a controller.
+private enum Opening {
+  static func open(
+    _ path: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?, _ confirm: UnsafePointer<CChar>?, background: Bool,
+    _ ctrl: UnsafeMutablePointer<chat_ctrl?>?
+  ) -> MigrationResult {
+    guard let ctrl, let path = Incoming(path).text, !path.isEmpty else {
+      return .errorSQL(file: "", reason: "a path and a place for the handle are needed, in UTF-8")
+    }
+    let file = Store.file(prefix: path)
+    guard let confirm = Incoming(confirm).text.flatMap({ Store.Confirmation(rawValue: $0) }) else {
+      return .invalidConfirmation
+    }
+    // A key is never ignored: a plain store in place of a sealed one would betray whoever gave it.
+    guard let key = Incoming(key).text, key.isEmpty else { return .nightporter(file: file, .storeSealingUnavailable) }
+    let configuration = Configuration(
+      prefix: path, role: background ? .extension : .app, confirmation: confirm, log: HostLog.current)
+    let (result, controller) = Controller.open(configuration)
+    guard let controller else { return result }
+    guard let handle = Handles.add(controller) else {
+      controller.stop()
+      return .errorSQL(file: file, reason: "too many controllers")
+    }
+    ctrl.pointee = handle
+    return result
+  }
+}
+
+@c @implementation
+public func chat_close_store(_ ctrl: chat_ctrl!) -> UnsafeMutablePointer<CChar>! {
+  CString.make(Handles.find(ctrl)?.closeStore() ?? NightporterError.controllerInvalid.message)
+}
+
+@c @implementation
+public func chat_reopen_store(_ ctrl: chat_ctrl!) -> UnsafeMutablePointer<CChar>! {
+  CString.make(Handles.find(ctrl)?.reopenStore() ?? NightporterError.controllerInvalid.message)
+}
+
+@c @implementation
+public func np_ctrl_free(_ ctrl: chat_ctrl!) -> np_error {
+  if ctrl == nil { return NP_OK }
+  guard let controller = Handles.remove(ctrl) else { return NP_ERROR_HANDLE }
+  controller.stop()
+  return NP_OK
+}
+
+// MARK: Commands and events
+
+@c @implementation
+public func chat_send_cmd(_ ctrl: chat_ctrl!, _ command: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>! {
+  chat_send_cmd_retry(ctrl, command, 0)
+}
+
+@c @implementation
+public func chat_send_cmd_retry(
+  _ ctrl: chat_ctrl!, _ command: UnsafePointer<CChar>!, _ retry: Int32
+) -> UnsafeMutablePointer<CChar>! {
+  guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
+  switch Incoming(command) {
+  case .null: return CString.error(.commandSyntax(position: 0, expected: "a command, not NULL"))
+  case .notUTF8: return CString.error(.textNotUTF8)
+  case .text(let text): return CString.make(controller.send(text, retry: Int(retry)))
+  }
+}
+
+@c @implementation
+public func chat_recv_msg(_ ctrl: chat_ctrl!) -> UnsafeMutablePointer<CChar>! {
+  guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
+  return CString.make(Events.text(controller.events.take(atMost: nil)))
+}
+
+@c @implementation
+public func chat_recv_msg_wait(_ ctrl: chat_ctrl!, _ wait_us: Int32) -> UnsafeMutablePointer<CChar>! {
+  guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
+  return CString.make(Events.text(controller.events.take(atMost: .microseconds(Int64(max(0, wait_us))))))
+}
+
+private enum Events {
+  static func text(_ taken: EventQueue.Taken?) -> String {
+    switch taken {
+    case .event(let text): text
+    case .lost(let count): JSONValue(dictionaryLiteral: ("result", ["type": "eventsLost", "count": JSONValue(count)])).text
+    case .closed: Answer.error(.nightporter(.controllerInvalid)).json.text
+    case nil: ""
+    }
+  }
+}
+
+@c @implementation
+public func np_event_fd(_ ctrl: chat_ctrl!) -> Int32 { Handles.find(ctrl)?.events.descriptor ?? -1 }
+
+// MARK: Pushes
+
+@c @implementation
+public func np_receive_push(
+  _ ctrl: chat_ctrl!, _ payload_json: UnsafePointer<CChar>!, _ deadline_ms: Int32
+) -> UnsafeMutablePointer<CChar>! {
+  guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
+  guard (1...30_000).contains(deadline_ms) else {
+    return CString.error(.commandSyntax(position: 0, expected: "a deadline of 1 to 30000 ms"))
+  }
+  // What is no text at all is a push that nobody can read, and gets the answer that such a push gets.
+  let payload = Incoming(payload_json).text ?? ""
+  return CString.make(controller.receivePush(payload, deadline: .milliseconds(Int64(deadline_ms))))
+}
+
+@c @implementation
+public func np_expire_push(_ ctrl: chat_ctrl!) -> np_error {
+  if ctrl == nil { return NP_ERROR_NULL }
+  guard let controller = Handles.find(ctrl) else { return NP_ERROR_HANDLE }
+  return controller.expirePush() ? NP_OK : NP_ERROR_NOTHING_PENDING
+}
+
+// MARK: Phases and states
+
+@c @implementation
+public func np_set_phase(_ ctrl: chat_ctrl!, _ phase: np_phase) -> np_error {
+  if ctrl == nil { return NP_ERROR_NULL }
+  guard let controller = Handles.find(ctrl) else { return NP_ERROR_HANDLE }
+  let accepted: Bool
+  switch phase {
+  case NP_PHASE_ACTIVE: accepted = controller.setPhase(.active)
+  case NP_PHASE_BACKGROUND: accepted = controller.setPhase(.background)
+  case NP_PHASE_SUSPENDED: accepted = controller.setPhase(.suspended)
+  case NP_PHASE_BACKGROUND_REFRESH: accepted = controller.setPhase(nil)
+  default: return NP_ERROR_ARGUMENT
+  }
+  return accepted ? NP_OK : NP_ERROR_STATE
+}
+
+@c @implementation
+public func np_state(_ ctrl: chat_ctrl!) -> UnsafeMutablePointer<CChar>! {
+  guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
+  return CString.make(controller.state())
+}

@@ -1,0 +1,74 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+public import CNightporter
+import PorterEngine
+import PorterRelay
+
+/// A host's own transport as a relay port.
+///
+/// `@unchecked Sendable`: the host promises that its context can be used on the library's thread, one call at a time; the engine's relay
+/// driver keeps to "one at a time".
+private final class HostRelay: RelayPort, @unchecked Sendable {
+  private let relay: np_relay
+  private let exchangeFunction: np_relay_exchange
+  /// For one exchange; the engine's own deadlines are shorter where it matters.
+  private static let timeoutMilliseconds: Int32 = 15_000
+  private static let longestAnswer = 65_536
+
+  init?(_ relay: np_relay) {
+    guard let exchange = relay.exchange else { return nil }
+    self.relay = relay
+    exchangeFunction = exchange
+  }
+
+  deinit { relay.release?(relay.context) }
+
+  var isLocal: Bool { false }
+  /// The host says `np_relay_ready` instead.
+  var wakeDescriptor: Int32? { nil }
+  func drainWake() {}
+  func close() {}
+
+  func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
+    var answer: UnsafeMutablePointer<UInt8>?
+    var length = 0
+    let status = request.withUnsafeBufferPointer {
+      exchangeFunction(relay.context, $0.baseAddress, $0.count, &answer, &length, Self.timeoutMilliseconds)
+    }
+    defer { free(answer) }
+    switch status {
+    case NP_OK:
+      guard let answer, length <= Self.longestAnswer else { throw .answer }
+      return Array(UnsafeBufferPointer(start: answer, count: length))
+    case NP_ERROR_TIMEOUT: throw .timeout
+    default: throw .offline
+    }
+  }
+}
+
+@c @implementation
+public func np_set_relay(_ ctrl: chat_ctrl!, _ relay: UnsafePointer<np_relay>!) -> np_error {
+  if ctrl == nil || relay == nil { return NP_ERROR_NULL }
+  guard let controller = Handles.find(ctrl) else { return NP_ERROR_HANDLE }
+  // A host of an older header has a shorter struct; there is none yet that we could read.
+  guard let relay, relay.pointee.size >= MemoryLayout<np_relay>.size, let port = HostRelay(relay.pointee) else {
+    return NP_ERROR_ARGUMENT
+  }
+  return controller.setRelay(port) ? NP_OK : NP_ERROR_STATE
+}
+
+@c @implementation
+public func np_relay_ready(_ ctrl: chat_ctrl!) -> np_error {
+  if ctrl == nil { return NP_ERROR_NULL }
+  guard let controller = Handles.find(ctrl) else { return NP_ERROR_HANDLE }
+  controller.relayIsReady()
+  return NP_OK
+}

@@ -1,0 +1,54 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+import PorterJSON
+import PorterSchema
+
+/// Strings across the edge: malloc'd and NUL-terminated on their way out, checked on their way in.
+enum CString {
+  /// For the caller to free. A NUL inside would end the string early for C; our texts have none, since JSON escapes it.
+  static func make(_ text: String) -> UnsafeMutablePointer<CChar>? {
+    text.withCString { strdup($0) }
+  }
+
+  static func error(_ error: NightporterError) -> UnsafeMutablePointer<CChar>? {
+    make(Answer.error(.nightporter(error)).json.text)
+  }
+}
+
+/// What came in through a `const char *`.
+enum Incoming {
+  case text(String)
+  case null
+  case notUTF8
+
+  init(_ pointer: UnsafePointer<CChar>?) {
+    guard let pointer else {
+      self = .null
+      return
+    }
+    let bytes = UnsafeBufferPointer(start: pointer, count: strlen(pointer))
+    let text = bytes.withMemoryRebound(to: UInt8.self) { String(validating: $0, as: UTF8.self) }
+    self = text.map(Incoming.text) ?? .notUTF8
+  }
+
+  var text: String? {
+    guard case .text(let text) = self else { return nil }
+    return text
+  }
+
+  var error: NightporterError? {
+    switch self {
+    case .text: nil
+    case .null: .controllerInvalid
+    case .notUTF8: .textNotUTF8
+    }
+  }
+}

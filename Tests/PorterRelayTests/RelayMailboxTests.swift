@@ -1,3 +1,4 @@
+import Foundation
 import PorterCrypto
 import PorterPlatform
 import PorterStore
@@ -143,6 +144,42 @@ final class RelayMailboxTests: RelayTestCase {
     relay.close()
     let file = try RelayFile(path: path, clock: clock, randomness: randomness, log: .silent)
     XCTAssertEqual(try file.database.integer("SELECT count(*) FROM message"), 1)
+  }
+
+  func testExpiredMessagesOfAQuietMailboxLeaveTheFileBitByBit() throws {
+    let (quiet, busy) = (try newMailbox(), try newMailbox())
+    for number in 0..<100 { try send("\(number)", to: quiet) }
+    relay.close()
+    clock.advance(.days(22))
+    let file = try RelayFile(path: path, clock: clock, randomness: randomness, log: .silent)
+    for (sent, left) in [(1, Int64(36)), (2, 0), (3, 0)] {
+      var request = RelayRequest(
+        correlation: try newAttempt(), entity: busy.sender,
+        command: .send(attempt: try newAttempt(), notify: false, body: []))
+      request.signature = busy.senderKey.sign(request.signedBytes)
+      _ = try file.send(request, attempt: try newAttempt(), notify: false, body: [])
+      XCTAssertEqual(try file.database.integer("SELECT count(*) FROM message"), left + Int64(sent))
+    }
+  }
+
+  func testThreadsShareOneRelay() throws {
+    let mailbox = try newMailbox()
+    let client = client
+    let attempts = try (0..<80).map { _ in try newAttempt() }
+    DispatchQueue.concurrentPerform(iterations: attempts.count) { number in
+      do {
+        try client.send(
+          [UInt8(number)], to: mailbox.sender, key: mailbox.senderKey, attempt: attempts[number], notify: false)
+      } catch {
+        XCTFail("\(error)")
+      }
+    }
+    var bodies: Set<[UInt8]> = []
+    while let message = try head(of: mailbox) {
+      bodies.insert(message.body)
+      try client.acknowledge(message.identifier, in: mailbox.recipient, key: mailbox.recipientKey)
+    }
+    XCTAssertEqual(bodies.count, attempts.count)
   }
 
   func testClockStepOfAnHourLosesNothing() throws {

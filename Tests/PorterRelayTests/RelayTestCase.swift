@@ -7,9 +7,9 @@ import XCTest
 
 @testable import PorterRelay
 
-/// A clock whose wall time a test sets; it starts at a fixed date.
+/// A clock whose wall time a test moves. It starts at the present, which other processes at the same relay go by.
 final class TestClock: Clock {
-  private let milliseconds = Mutex<Int64>(1_780_000_000_000)
+  private let milliseconds = Mutex<Int64>(SystemClock().wall().milliseconds)
   private let base = SystemClock()
 
   func now() -> Moment { base.now() }

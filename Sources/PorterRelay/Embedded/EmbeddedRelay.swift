@@ -27,6 +27,7 @@ package final class EmbeddedRelay: RelayPort {
   private let clock: any Clock
   private let randomness: any Randomness
   private let log: Log
+  private let busyTimeout: Span
   private let directory: WakeDirectory
   private let state: Mutex<State>
   /// Apart from `state`, so that the engine can look at its descriptor while a worker waits for the file.
@@ -34,11 +35,15 @@ package final class EmbeddedRelay: RelayPort {
   private let interrupter = Mutex<DatabaseInterrupter?>(nil)
 
   /// `path` is the relay's file; it is created when it is missing, its directory is not. Sockets go to `<path>.wake/`.
-  package init(path: String, clock: any Clock, randomness: any Randomness, log: Log) {
+  /// `busyTimeout` is how long an exchange waits for other processes' writes before it throws `storage` with `busy`.
+  package init(
+    path: String, clock: any Clock, randomness: any Randomness, log: Log, busyTimeout: Span = .seconds(3)
+  ) {
     self.path = path
     self.clock = clock
     self.randomness = randomness
     self.log = log
+    self.busyTimeout = busyTimeout
     directory = WakeDirectory(besideRelay: path)
     state = Mutex(State(sender: WakeSender(directory: directory)))
   }
@@ -124,7 +129,7 @@ package final class EmbeddedRelay: RelayPort {
 
   private func open(_ state: inout State) throws(RelayError) -> RelayFile {
     if let file = state.file { return file }
-    let file = try RelayFile(path: path, clock: clock, randomness: randomness, log: log)
+    let file = try RelayFile(path: path, clock: clock, randomness: randomness, log: log, busyTimeout: busyTimeout)
     state.file = file
     let opened = file.database.interrupter
     interrupter.withLock { $0 = opened }

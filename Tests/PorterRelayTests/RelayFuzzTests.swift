@@ -1,0 +1,93 @@
+import PorterCrypto
+import PorterPlatform
+import PropertyTesting
+import XCTest
+
+@testable import PorterRelay
+
+final class RelayFuzzTests: RelayTestCase {
+  /// Whatever bytes come, the relay answers: with what was asked for, or with an error of the protocol. It never throws
+  /// what is kept for its own file, and never traps.
+  func testAnyBytesAreAnswered() throws {
+    let mailbox = try newMailbox()
+    let service = try newKey()
+    let relay = relay
+    var tally: [RelayError: Int] = [:]
+    var refused = 0
+    forAll(both(RelayGenerators.request, Generator<[UInt8]>.bytes(0...40)), runs: 3_400) { request, noise in
+      for bytes in self.variants(of: request, noise, mailbox, service) {
+        let answer = try relay.exchange(bytes)
+        let correlation = RelayRequest.correlation(of: bytes)
+        guard case .failed(let error) = try RelayAnswer(decoding: answer, correlation: correlation) else { continue }
+        tally[error, default: 0] += 1
+        refused += 1
+      }
+    }
+    // Or the requests reach no further than the first length.
+    for error in [RelayError.auth, .syntax, .version, .size, .noMessage, .quota] {
+      XCTAssertGreaterThan(tally[error, default: 0], 0, "no request was refused with \(error): \(tally)")
+    }
+    XCTAssertGreaterThan(refused, 1_000)
+    XCTAssertEqual(tally[.unavailable, default: 0], 0)
+    let untouched = try newMailbox()
+    try send("still at work", to: untouched)
+    XCTAssertEqual(try receiveAll(untouched), ["still at work"])
+  }
+
+  /// Noise; the request with some bytes changed; and the request about an existing mailbox, signed as it should be and then
+  /// changed in one place.
+  private func variants(
+    of request: RelayRequest, _ noise: [UInt8], _ mailbox: Fixture, _ service: SigningKeyPair
+  ) -> [[UInt8]] {
+    var changed = request.encoded()
+    for (offset, byte) in noise.enumerated() {
+      let position = (offset &* 37 &+ Int(byte) &* 11) % changed.count
+      switch byte % 4 {
+      case 0: changed[position] ^= byte
+      case 1: changed.insert(byte, at: position)
+      case 2: changed.removeSubrange(position..<min(position + Int(byte % 8), changed.count))
+      default: changed[position] = 0xff
+      }
+      if changed.isEmpty { break }
+    }
+    return [noise, changed, signed(request, noise, mailbox, service).encoded()]
+  }
+
+  private func signed(
+    _ request: RelayRequest, _ noise: [UInt8], _ mailbox: Fixture, _ service: SigningKeyPair
+  ) -> RelayRequest {
+    var request = request
+    let key: SigningKeyPair
+    switch request.command {
+    case .send(let attempt, let notify, let body):
+      request.entity = mailbox.sender
+      key = mailbox.senderKey
+      if noise.count == 7 {
+        request.command = .send(
+          attempt: attempt, notify: notify, body: body + [UInt8](repeating: 0, count: RelayLimits.body))
+      }
+    case .deleteMailbox, .getMessage, .acknowledge, .secureMailbox, .enableNotifier, .disableNotifier, .subscribe:
+      if case .deleteMailbox = request.command { request.command = .getMessage }
+      request.entity = mailbox.recipient
+      key = mailbox.recipientKey
+    case .createMailbox(_, let senderKey):
+      request.entity = nil
+      key = mailbox.recipientKey
+      request.command = .createMailbox(recipientKey: key.publicKey, senderKey: senderKey)
+    case .subscribeNotifiers(_, let entries):
+      request.entity = nil
+      key = service
+      request.command = .subscribeNotifiers(service: key.publicKey, entries)
+    case .notifications(_, let limit):
+      request.entity = nil
+      key = service
+      request.command = .notifications(service: key.publicKey, limit: limit)
+    case .acknowledgeNotifications(_, let nonces):
+      request.entity = nil
+      key = service
+      request.command = .acknowledgeNotifications(service: key.publicKey, nonces)
+    }
+    request.signature = key.sign(request.signedBytes)
+    return request
+  }
+}

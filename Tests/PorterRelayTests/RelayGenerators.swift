@@ -1,0 +1,96 @@
+import PorterCrypto
+import PorterPlatform
+import PropertyTesting
+
+@testable import PorterRelay
+
+/// Requests and answers as the protocol has them; the bytes in them are any.
+enum RelayGenerators {
+  static var request: Generator<RelayRequest> {
+    Generator { choices in
+      RelayRequest(
+        correlation: identifier(choices), entity: choices.flag() ? identifier(choices) : nil,
+        signature: choices.flag() ? bytes(choices, 64) : nil, command: command(choices))
+    }
+  }
+
+  static var identifier: Generator<RelayIdentifier> { Generator { identifier($0) } }
+
+  static var answer: Generator<RelayAnswer> {
+    Generator { choices in
+      switch choices.number(below: 7) {
+      case 0: return .done
+      case 1:
+        return .failed(
+          choices.element(of: [.auth, .quota, .size, .noMessage, .syntax, .version, .unavailable] as [RelayError]))
+      case 2: return .mailbox(recipient: identifier(choices), sender: identifier(choices))
+      case 3:
+        return .message(
+          RelayMessage(
+            identifier: identifier(choices), timestamp: time(choices), notify: choices.flag(),
+            body: choices.draw(.bytes(0...300))))
+      case 4:
+        let results: [RelaySubscription] = [.subscribed, .waiting, .auth]
+        return .subscriptions(list(choices) { $0.element(of: results) })
+      case 5: return .notifier(identifier(choices), boxKey: boxKey(choices))
+      default:
+        return .notifications(
+          list(choices) {
+            RelayNotification(
+              notifier: identifier($0), timestamp: time($0), nonce: nonce($0), metadata: $0.draw(.bytes(0...200)))
+          })
+      }
+    }
+  }
+
+  private static func command(_ choices: Choices) -> RelayCommand {
+    switch choices.number(below: 12) {
+    case 0: .getMessage
+    case 1: .disableNotifier
+    case 2: .deleteMailbox
+    case 3:
+      .createMailbox(recipientKey: signingKey(choices), senderKey: choices.flag() ? signingKey(choices) : nil)
+    case 4: .secureMailbox(senderKey: signingKey(choices))
+    case 5: .send(attempt: identifier(choices), notify: choices.flag(), body: choices.draw(.bytes(0...300)))
+    case 6: .acknowledge(message: identifier(choices))
+    case 7: .enableNotifier(notifierKey: signingKey(choices), boxKey: boxKey(choices))
+    case 8: .subscribe(entries(choices))
+    case 9: .subscribeNotifiers(service: signingKey(choices), entries(choices))
+    case 10: .notifications(service: signingKey(choices), limit: choices.draw(.number()))
+    default: .acknowledgeNotifications(service: signingKey(choices), list(choices) { nonce($0) })
+    }
+  }
+
+  private static func entries(_ choices: Choices) -> [RelayCommand.Entry] {
+    list(choices) { RelayCommand.Entry(entity: identifier($0), signature: bytes($0, 64)) }
+  }
+
+  private static func list<Value>(_ choices: Choices, _ make: @escaping (Choices) -> Value) -> [Value] {
+    choices.draw(Generator(make).array(0...5))
+  }
+
+  private static func bytes(_ choices: Choices, _ count: Int) -> [UInt8] { choices.draw(.bytes(count...count)) }
+
+  private static func time(_ choices: Choices) -> WallTime {
+    WallTime(milliseconds: choices.draw(.number()))
+  }
+
+  private static func identifier(_ choices: Choices) -> RelayIdentifier {
+    RelayIdentifier(bytes: bytes(choices, 24)) ?? .zero
+  }
+
+  private static func signingKey(_ choices: Choices) -> SigningPublicKey {
+    made(SigningPublicKey(bytes: bytes(choices, SigningPublicKey.count)))
+  }
+
+  private static func boxKey(_ choices: Choices) -> BoxPublicKey {
+    made(BoxPublicKey(bytes: bytes(choices, BoxPublicKey.count)))
+  }
+
+  private static func nonce(_ choices: Choices) -> BoxNonce { made(BoxNonce(bytes: bytes(choices, BoxNonce.count))) }
+
+  private static func made<Value>(_ value: Value?) -> Value {
+    guard let value else { preconditionFailure("any bytes of the right number are one") }
+    return value
+  }
+}

@@ -26,6 +26,9 @@ let package = Package(
     .target(name: "PorterMachines", swiftSettings: swift),
     .target(name: "PorterJSON", swiftSettings: swift),
 
+    // The sealed store's file layer, in C.
+    .target(name: "CSealedVFS", dependencies: ["CSQLite", "CSodium"], exclude: ["README.md"]),
+
     // Effects, from the bottom up.
     .target(name: "PorterPlatform", swiftSettings: swift),
     .target(name: "PorterCrypto", dependencies: ["CSodium", "PorterPlatform"], swiftSettings: swift),
@@ -71,6 +74,11 @@ let package = Package(
     // Tests.
     .target(name: "PropertyTesting", path: "Tests/Support/PropertyTesting", swiftSettings: swift),
     .testTarget(name: "PropertyTestingTests", dependencies: ["PropertyTesting"], swiftSettings: swift),
+    .target(
+      name: "CSealedVFSScenarios", dependencies: ["CSealedVFS", "CSQLite"], path: "Tests/CSealedVFSTests/Scenarios"),
+    .testTarget(
+      name: "CSealedVFSTests", dependencies: ["CSealedVFS", "CSealedVFSScenarios", "CSQLite"],
+      exclude: ["Scenarios", "Runner", "Makefile"], swiftSettings: swift),
     .testTarget(
       name: "PorterPlatformTests", dependencies: ["PorterPlatform", "PropertyTesting"], swiftSettings: swift),
     .testTarget(name: "PorterJSONTests", dependencies: ["PorterJSON", "PropertyTesting"], swiftSettings: swift),

@@ -1,0 +1,91 @@
+// Operations that need no sealing are handed on to the base VFS's file.
+#include "internal.h"
+
+static struct sealed_file *self(sqlite3_file *file) { return (struct sealed_file *)(void *)file; }
+static sqlite3_file *real(sqlite3_file *file) { return self(file)->real; }
+
+int file_reserve(struct sealed_file *file, size_t bytes) {
+  if (bytes <= file->buffer_bytes) { return SQLITE_OK; }
+  uint8_t *buffer = sqlite3_malloc64(bytes);
+  uint8_t *spare = file->sort == SEALED_VFS_FILE_WAL ? sqlite3_malloc64(bytes) : NULL;
+  if (buffer == NULL || (file->sort == SEALED_VFS_FILE_WAL && spare == NULL)) {
+    sqlite3_free(buffer);
+    sqlite3_free(spare);
+    return SQLITE_NOMEM;
+  }
+  if (file->buffer != NULL) { memcpy(buffer, file->buffer, file->buffer_bytes); }
+  sqlite3_free(file->buffer);
+  sqlite3_free(file->spare);
+  file->buffer = buffer;
+  file->spare = spare;
+  file->buffer_bytes = bytes;
+  return SQLITE_OK;
+}
+
+int forward_close(sqlite3_file *file) {
+  struct sealed_file *mine = self(file);
+  int code = mine->real->pMethods->xClose(mine->real);
+  // Pages may have been decrypted in these.
+  if (mine->buffer != NULL) { memset(mine->buffer, 0, mine->buffer_bytes); }
+  if (mine->spare != NULL) { memset(mine->spare, 0, mine->buffer_bytes); }
+  sqlite3_free(mine->buffer);
+  sqlite3_free(mine->spare);
+  if (mine->sort == SEALED_VFS_FILE_TEMPORARY) { sqlite3_free(mine->state.temporary.written); }
+  keys_wipe(mine->keys);
+  if (mine->entry != NULL) { keys_release(mine->entry); }
+  return code;
+}
+
+int forward_truncate(sqlite3_file *file, sqlite3_int64 size) { return real(file)->pMethods->xTruncate(real(file), size); }
+
+int forward_sync(sqlite3_file *file, int flags) { return real(file)->pMethods->xSync(real(file), flags); }
+
+int forward_file_size(sqlite3_file *file, sqlite3_int64 *size) { return real(file)->pMethods->xFileSize(real(file), size); }
+
+int forward_lock(sqlite3_file *file, int level) {
+  int code = real(file)->pMethods->xLock(real(file), level);
+  if (code == SQLITE_OK) { self(file)->lock = level; }
+  return code;
+}
+
+int forward_unlock(sqlite3_file *file, int level) {
+  self(file)->lock = level;
+  return real(file)->pMethods->xUnlock(real(file), level);
+}
+
+int forward_check_reserved_lock(sqlite3_file *file, int *result) {
+  return real(file)->pMethods->xCheckReservedLock(real(file), result);
+}
+
+int forward_file_control(sqlite3_file *file, int operation, void *argument) {
+  return real(file)->pMethods->xFileControl(real(file), operation, argument);
+}
+
+int forward_sector_size(sqlite3_file *file) { return real(file)->pMethods->xSectorSize(real(file)); }
+
+int forward_device_characteristics(sqlite3_file *file) {
+  // Without safe appends SQLite starts a new journal header at each sync: nothing that was synced is ever written again with what
+  // follows it. Atomic writes would let it leave out the journal on the word of a device that knows nothing of seals.
+  const int refused = SQLITE_IOCAP_SAFE_APPEND | SQLITE_IOCAP_BATCH_ATOMIC | SQLITE_IOCAP_ATOMIC | SQLITE_IOCAP_ATOMIC512 |
+                      SQLITE_IOCAP_ATOMIC1K | SQLITE_IOCAP_ATOMIC2K | SQLITE_IOCAP_ATOMIC4K | SQLITE_IOCAP_ATOMIC8K |
+                      SQLITE_IOCAP_ATOMIC16K | SQLITE_IOCAP_ATOMIC32K | SQLITE_IOCAP_ATOMIC64K;
+  return real(file)->pMethods->xDeviceCharacteristics(real(file)) & ~refused;
+}
+
+int forward_shm_map(sqlite3_file *file, int region, int size, int extend, void volatile **memory) {
+  if (real(file)->pMethods->iVersion < 2) { return SQLITE_IOERR_SHMMAP; }
+  int code = real(file)->pMethods->xShmMap(real(file), region, size, extend, memory);
+  if (code == SQLITE_OK && region == 0) { self(file)->wal_index = *memory; }
+  return code;
+}
+
+int forward_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
+  return real(file)->pMethods->xShmLock(real(file), offset, count, flags);
+}
+
+void forward_shm_barrier(sqlite3_file *file) { real(file)->pMethods->xShmBarrier(real(file)); }
+
+int forward_shm_unmap(sqlite3_file *file, int delete_flag) {
+  self(file)->wal_index = NULL;
+  return real(file)->pMethods->xShmUnmap(real(file), delete_flag);
+}

@@ -1,0 +1,186 @@
+// What the files of this folder share. Nothing here is seen outside.
+#ifndef SEALED_VFS_INTERNAL_H
+#define SEALED_VFS_INTERNAL_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "sealed_vfs.h"
+
+enum {
+  KEY_BYTES = SEALED_VFS_KEY_BYTES,
+  SALT_BYTES = SEALED_VFS_SALT_BYTES,
+  TRAILER_BYTES = SEALED_VFS_RESERVED_BYTES,
+  // A trailer is: label (24 bytes, the same in every part of a file), nonce (24), tag (16).
+  LABEL_BYTES = 24,
+  NONCE_BYTES = 24,
+  // Bytes 0..23 of the file stay a plain SQLite header (INC-02).
+  CLEAR_BYTES = 24,
+  HEADER_PAGE_SIZE = 16,
+  HEADER_RESERVED = 20,
+  MIN_PAGE = 512,
+  MAX_PAGE = 65536,
+};
+
+// ---- Seals (seal.c) ----
+
+// What a sealed part is. Part of what the tag covers, so that no part passes for one of another sort.
+enum seal_sort {
+  SORT_PAGE = 1,
+  SORT_WAL_HEADER = 2,
+  SORT_WAL_FRAME = 3,
+  SORT_JOURNAL_HEADER = 4,
+  SORT_JOURNAL_RECORD = 5,
+  SORT_TEMPORARY = 6,
+};
+
+// The keys of one file: guarded memory, owned by one open main or temporary file.
+struct file_keys {
+  uint8_t key[KEY_BYTES];
+  uint8_t label[LABEL_BYTES];
+};
+
+// Where a part belongs, and what is authenticated beside it without being encrypted.
+struct seal_place {
+  enum seal_sort sort;
+  uint64_t number;
+  const uint8_t *clear;  // CLEAR_BYTES of page 1, or NULL
+};
+
+// Derives the key and label of the file whose salt this is.
+void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], const uint8_t salt[SALT_BYTES], bool is_passphrase);
+// Encrypts `length` bytes in place, and fills the trailer.
+void seal_close(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, uint8_t *trailer);
+// Decrypts in place. False, and no plaintext, if it is not what was sealed for this place.
+bool seal_open(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, const uint8_t *trailer);
+// Whether a label is one of this format at all: SEALED_VFS_NOTHING, SEALED_VFS_NEWER_FORMAT or SEALED_VFS_DAMAGED.
+sealed_vfs_kind seal_label_kind(const uint8_t label[LABEL_BYTES]);
+const uint8_t *seal_label_salt(const uint8_t label[LABEL_BYTES]);
+bool seal_label_is_passphrase(const uint8_t label[LABEL_BYTES]);
+// What the plain header says of a file; not authenticated yet.
+sealed_vfs_kind header_kind(const uint8_t header[CLEAR_BYTES]);
+uint32_t header_page_size(const uint8_t *header);
+bool is_page_size(int64_t size);
+bool is_all_zero(const uint8_t *bytes, size_t length);
+uint32_t get_u32(const uint8_t *bytes);
+
+// ---- Registered keys (keys.c) ----
+
+struct key_entry;
+
+// Finds the key of a path and counts one more user; NULL if there is none.
+struct key_entry *keys_retain(const char *path);
+void keys_release(struct key_entry *entry);
+// Derives what this file needs from the entry. SEALED_VFS_NOTHING, SEALED_VFS_WRONG_KEY or SEALED_VFS_NO_MEMORY.
+// `label`: the one found in the file, or NULL to create a new identity.
+sealed_vfs_kind keys_for_file(struct key_entry *entry, const uint8_t *label, struct file_keys *keys);
+// Guarded memory, or NULL.
+struct file_keys *keys_allocate(void);
+void keys_wipe(struct file_keys *keys);
+
+// ---- Findings (report.c) ----
+
+struct sealed_file;
+void report(const struct sealed_file *file, sealed_vfs_kind kind, uint64_t page, uint64_t frame, int64_t offset);
+// The same for a file that could not be opened.
+void report_path(const char *path, sealed_vfs_kind kind);
+
+// ---- Files ----
+
+// How sure a main file is about its identity (the salt in its label).
+enum identity {
+  IDENTITY_NONE,         // nothing known: empty, or not read yet
+  IDENTITY_PROVISIONAL,  // from a read without lock, a journal, or made up for a file that is not created yet
+  IDENTITY_FIRM,         // page 1 authenticated under a lock, or was written here
+};
+
+struct journal_state {
+  uint8_t header[28];      // plaintext of the header that was read or written last
+  int64_t header_offset;   // -1: none
+  int64_t last_header;     // where the last header was written by this handle; -1: none
+  int64_t super_offset;    // from here on the name of a super-journal follows, plain; -1: none
+  int64_t record_offset;   // record in `buffer`: being put together, or last read; -1: none
+  uint32_t filled;         // bytes of it that have been written; 0 when it was read
+  bool unsynced;           // something was written since the last sync
+};
+
+struct wal_state {
+  uint64_t assembling;    // frame that is being put together in `buffer`; 0: none
+  uint32_t filled;        // its bytes so far
+  uint64_t held;          // frame whose plaintext is in `spare`, read whole; 0: none
+  uint64_t highest_own;   // highest frame that this handle has written since the WAL's header was read or written
+  uint8_t salts[8];       // the WAL's current generation
+  bool salts_known;
+};
+
+struct temporary_state {
+  uint64_t block;        // block in `buffer`, from 1; 0: none
+  bool dirty;
+  int64_t size;          // logical size
+  uint8_t *written;      // a bit for each block that was written to disk
+  uint64_t written_bits;
+};
+
+// A file as SQLite holds it. The base VFS's own file follows it in memory.
+struct sealed_file {
+  sqlite3_file sqlite;       // must be first: SQLite's view
+  sqlite3_file *real;        // the base VFS's file
+  struct sealed_file *main;  // the main file of a journal or WAL, and of a main file itself
+  const char *path;          // of the main file; SQLite keeps it as long as the file is open. NULL for temporary files
+  sealed_vfs_file sort;
+  struct key_entry *entry;   // main only
+  struct file_keys *keys;    // main and temporary only
+  enum identity identity;    // main only
+  uint32_t page_size;        // main only; 0: not known
+  int lock;                  // main only: SQLITE_LOCK_...
+  const volatile void *wal_index;  // main only: the start of the shared WAL index while it is mapped, or NULL
+  uint8_t *buffer;           // room for one part on its way to or from disk
+  size_t buffer_bytes;
+  uint8_t *spare;            // WAL only: a second one, as large
+  union {
+    struct journal_state journal;
+    struct wal_state wal;
+    struct temporary_state temporary;
+  } state;
+};
+
+// Grows `buffer` (and `spare` of a WAL) to hold `bytes`. SQLITE_OK or SQLITE_NOMEM.
+int file_reserve(struct sealed_file *file, size_t bytes);
+
+// main_file.c
+extern const sqlite3_io_methods main_methods;
+// Makes sure that the identity is known before a part of the file is written; creates one for an empty file.
+int main_identity_for_writing(struct sealed_file *main);
+// Makes sure of the identity by which a part of a journal or WAL is read: page 1's, or if that cannot be read, the part's own.
+// `is_committed`: the part shows that the database's creation was committed, as a WAL does.
+sealed_vfs_kind main_identity_for_part(struct sealed_file *main, const uint8_t label[LABEL_BYTES], bool is_committed);
+// Learns the page size from the plain header. It stays 0 if the file is empty.
+int main_learn_page_size(struct sealed_file *main);
+// SQLITE_... for a finding.
+int code_for(sealed_vfs_kind kind);
+
+// wal_file.c, journal_file.c, temporary_file.c
+extern const sqlite3_io_methods wal_methods;
+extern const sqlite3_io_methods journal_methods;
+extern const sqlite3_io_methods temporary_methods;
+
+// ---- Operations that are handed on (forward.c) ----
+
+int forward_close(sqlite3_file *file);
+int forward_truncate(sqlite3_file *file, sqlite3_int64 size);
+int forward_sync(sqlite3_file *file, int flags);
+int forward_file_size(sqlite3_file *file, sqlite3_int64 *size);
+int forward_lock(sqlite3_file *file, int level);
+int forward_unlock(sqlite3_file *file, int level);
+int forward_check_reserved_lock(sqlite3_file *file, int *result);
+int forward_file_control(sqlite3_file *file, int operation, void *argument);
+int forward_sector_size(sqlite3_file *file);
+int forward_device_characteristics(sqlite3_file *file);
+int forward_shm_map(sqlite3_file *file, int region, int size, int extend, void volatile **memory);
+int forward_shm_lock(sqlite3_file *file, int offset, int count, int flags);
+void forward_shm_barrier(sqlite3_file *file);
+int forward_shm_unmap(sqlite3_file *file, int delete_flag);
+
+#endif

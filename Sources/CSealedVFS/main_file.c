@@ -1,0 +1,291 @@
+// The main file: page n is sealed in its place. Its last 64 bytes, which SQLite leaves alone, hold the trailer; page 1's first 24
+// bytes stay plain, and are covered by page 1's tag.
+#include "internal.h"
+
+static struct sealed_file *self(sqlite3_file *file) { return (struct sealed_file *)(void *)file; }
+
+static int real_read(struct sealed_file *file, void *bytes, int amount, int64_t offset) {
+  return file->real->pMethods->xRead(file->real, bytes, amount, offset);
+}
+
+static int finding(struct sealed_file *file, sealed_vfs_kind kind, uint64_t page, int64_t offset) {
+  report(file, kind, page, 0, offset);
+  // What is wrong with page 1 is wrong with the file: it is not a database that we can open.
+  if (page == 1 && kind == SEALED_VFS_DAMAGED) { return SQLITE_NOTADB; }
+  return code_for(kind);
+}
+
+int main_learn_page_size(struct sealed_file *file) {
+  uint8_t header[CLEAR_BYTES];
+  file->page_size = 0;
+  int code = real_read(file, header, sizeof header, 0);
+  if (code == SQLITE_IOERR_SHORT_READ) {
+    sqlite3_int64 size = 0;
+    code = forward_file_size(&file->sqlite, &size);
+    if (code != SQLITE_OK || size == 0) { return code; }
+    return finding(file, SEALED_VFS_NOT_A_DATABASE, 1, 0);
+  }
+  if (code != SQLITE_OK) { return code; }
+  sealed_vfs_kind kind = header_kind(header);
+  if (kind != SEALED_VFS_NOTHING) { return finding(file, kind, 1, 0); }
+  file->page_size = header_page_size(header);
+  return SQLITE_OK;
+}
+
+// Makes the file's keys fit this label, if the identity is still open to change.
+static sealed_vfs_kind adopt(struct sealed_file *file, const uint8_t *label) {
+  if (file->identity != IDENTITY_NONE && memcmp(file->keys->label, label, LABEL_BYTES) == 0) { return SEALED_VFS_NOTHING; }
+  sealed_vfs_kind kind = seal_label_kind(label);
+  if (kind != SEALED_VFS_NOTHING) { return kind; }
+  if (file->identity == IDENTITY_FIRM) { return SEALED_VFS_FOREIGN; }
+  file->identity = IDENTITY_NONE;
+  kind = keys_for_file(file->entry, label, file->keys);
+  if (kind == SEALED_VFS_NOTHING) { file->identity = IDENTITY_PROVISIONAL; }
+  return kind;
+}
+
+// Decrypts a page that was read into `page`, in place. `number` is from 1.
+static sealed_vfs_kind open_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
+  uint8_t *trailer = page + file->page_size - TRAILER_BYTES;
+  size_t clear = number == 1 ? CLEAR_BYTES : 0;
+  struct seal_place place = {.sort = SORT_PAGE, .number = number, .clear = number == 1 ? page : NULL};
+  sealed_vfs_kind kind = adopt(file, trailer);
+  if (kind != SEALED_VFS_NOTHING) { return kind; }
+  if (!seal_open(file->keys, place, page + clear, file->page_size - TRAILER_BYTES - clear, trailer)) { return SEALED_VFS_DAMAGED; }
+  // SQLite sees zeros there, and has to write zeros: so it is noticed if anything else makes use of this room.
+  memset(trailer, 0, TRAILER_BYTES);
+  return SEALED_VFS_NOTHING;
+}
+
+// Whether the page may be one that the transaction under way has added. Without a WAL that takes a lock, and SQLite has compared the size
+// of the file with what page 1 says of it. With a WAL the committed size is in the shared index: the word at offset 20, see
+// https://sqlite.org/walformat.html#the_wal_index_header (0: the WAL is empty, so the file's own size is in force).
+static bool may_be_new(const struct sealed_file *file, uint64_t number) {
+  if (file->wal_index == NULL) { return file->lock >= SQLITE_LOCK_RESERVED; }
+  return number > ((const volatile uint32_t *)file->wal_index)[5];
+}
+
+// What a read behind the end of the file means.
+static int read_behind_end(struct sealed_file *file, uint64_t number, uint8_t *page) {
+  sqlite3_int64 size = 0;
+  int code = forward_file_size(&file->sqlite, &size);
+  if (code != SQLITE_OK) { return code; }
+  int64_t offset = (int64_t)(number - 1) * file->page_size;
+  bool is_empty = size == 0 && number == 1 && file->identity != IDENTITY_FIRM;
+  // A writer may come back to a page that it has just added, and that was never written.
+  bool is_new = size > 0 && size <= offset && may_be_new(file, number);
+  if (is_empty || is_new) {
+    memset(page, 0, file->page_size);
+    return SQLITE_IOERR_SHORT_READ;
+  }
+  return finding(file, SEALED_VFS_TRUNCATED, number, offset);
+}
+
+static int read_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
+  int64_t offset = (int64_t)(number - 1) * file->page_size;
+  int code = real_read(file, page, (int)file->page_size, offset);
+  if (code == SQLITE_IOERR_SHORT_READ) { return read_behind_end(file, number, page); }
+  if (code != SQLITE_OK) { return code; }
+  sealed_vfs_kind kind = open_page(file, number, page);
+  if (kind != SEALED_VFS_NOTHING) {
+    memset(page, 0, file->page_size);
+    return finding(file, kind, number, offset);
+  }
+  if (number == 1 && file->lock >= SQLITE_LOCK_SHARED) { file->identity = IDENTITY_FIRM; }
+  return SQLITE_OK;
+}
+
+// SQLite looks at the first 100 bytes before it takes a lock: another process may be in the middle of writing page 1, or a crash may
+// have left it to be rolled back. So here only what is certain is an error: that this is no sealed database, or that the key is wrong.
+// The plain 24 bytes are all that SQLite needs at this point; it reads page 1 again, under a lock.
+static int read_header_unlocked(struct sealed_file *file, uint8_t *result, int amount) {
+  memset(result, 0, (size_t)amount);
+  int code = file_reserve(file, file->page_size);
+  if (code != SQLITE_OK) { return code; }
+  code = real_read(file, file->buffer, (int)file->page_size, 0);
+  if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) { return code; }
+  memcpy(result, file->buffer, (size_t)(amount < CLEAR_BYTES ? amount : CLEAR_BYTES));
+  if (code == SQLITE_IOERR_SHORT_READ) { return SQLITE_OK; }
+  sealed_vfs_kind kind = open_page(file, 1, file->buffer);
+  if (kind == SEALED_VFS_NOTHING) { memcpy(result, file->buffer, (size_t)amount); }
+  if (kind == SEALED_VFS_NOTHING || kind == SEALED_VFS_DAMAGED || kind == SEALED_VFS_FOREIGN) { return SQLITE_OK; }
+  return finding(file, kind, 1, 0);
+}
+
+static int main_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64 offset) {
+  struct sealed_file *file = self(sqlite);
+  uint8_t *result = bytes;
+  if (file->identity != IDENTITY_FIRM) {
+    bool looks_empty = false;
+    if (offset == 0 && amount <= 100 && file->lock == SQLITE_LOCK_NONE) {
+      // A file that a crash left before its first page arrived: SQLite rolls it back once it holds a lock.
+      uint8_t start[CLEAR_BYTES];
+      int code = real_read(file, start, sizeof start, 0);
+      looks_empty = code == SQLITE_OK && is_all_zero(start, sizeof start);
+    }
+    int code = looks_empty ? SQLITE_OK : main_learn_page_size(file);
+    if (code != SQLITE_OK || looks_empty || file->page_size == 0) {
+      memset(result, 0, (size_t)amount);
+      return code != SQLITE_OK ? code : SQLITE_IOERR_SHORT_READ;
+    }
+  }
+  if (offset == 0 && amount <= 100 && file->lock == SQLITE_LOCK_NONE) { return read_header_unlocked(file, result, amount); }
+  uint32_t page_size = file->page_size;
+  if (amount == (int)page_size && offset % page_size == 0) {
+    return read_page(file, (uint64_t)(offset / page_size) + 1, result);
+  }
+  int code = file_reserve(file, page_size);
+  // Parts of pages: the 16 bytes that tell whether the file has changed, or a page of the size it had before another process made it.
+  while (code == SQLITE_OK && amount > 0) {
+    uint32_t start = (uint32_t)(offset % page_size);
+    int part = amount < (int)(page_size - start) ? amount : (int)(page_size - start);
+    code = read_page(file, (uint64_t)(offset / page_size) + 1, file->buffer);
+    if (code == SQLITE_OK) { memcpy(result, file->buffer + start, (size_t)part); }
+    if (code == SQLITE_IOERR_SHORT_READ) { memset(result, 0, (size_t)amount); }
+    result += part;
+    offset += part;
+    amount -= part;
+  }
+  return code;
+}
+
+int main_identity_for_writing(struct sealed_file *file) {
+  if (file->identity != IDENTITY_NONE) { return SQLITE_OK; }
+  sqlite3_int64 size = 0;
+  int code = forward_file_size(&file->sqlite, &size);
+  if (code != SQLITE_OK) { return code; }
+  if (size > 0) {
+    code = main_learn_page_size(file);
+    if (code == SQLITE_OK) { code = file_reserve(file, file->page_size); }
+    return code == SQLITE_OK ? read_page(file, 1, file->buffer) : code;
+  }
+  sealed_vfs_kind kind = keys_for_file(file->entry, NULL, file->keys);
+  if (kind != SEALED_VFS_NOTHING) { return finding(file, kind, 1, 0); }
+  file->identity = IDENTITY_PROVISIONAL;
+  return SQLITE_OK;
+}
+
+sealed_vfs_kind main_identity_for_part(struct sealed_file *file, const uint8_t label[LABEL_BYTES], bool is_committed) {
+  // Page 1 is asked first, so that a log or journal left over from another database is not taken for one of this.
+  if (file->identity != IDENTITY_FIRM && file->page_size != 0 && file_reserve(file, file->page_size) == SQLITE_OK &&
+      real_read(file, file->buffer, (int)file->page_size, 0) == SQLITE_OK && header_kind(file->buffer) == SEALED_VFS_NOTHING &&
+      header_page_size(file->buffer) == file->page_size && open_page(file, 1, file->buffer) == SEALED_VFS_NOTHING) {
+    if (memcmp(file->keys->label, label, LABEL_BYTES) != 0 && seal_label_kind(label) == SEALED_VFS_NOTHING) {
+      return SEALED_VFS_FOREIGN;
+    }
+    if (is_committed) { file->identity = IDENTITY_FIRM; }
+  }
+  return adopt(file, label);
+}
+
+// Seals a page and writes it.
+static int write_sealed(struct sealed_file *file, uint64_t number, const uint8_t *page) {
+  uint32_t page_size = file->page_size;
+  int code = file_reserve(file, page_size);
+  if (code != SQLITE_OK) { return code; }
+  memcpy(file->buffer, page, page_size - TRAILER_BYTES);
+  size_t clear = number == 1 ? CLEAR_BYTES : 0;
+  struct seal_place place = {.sort = SORT_PAGE, .number = number, .clear = number == 1 ? page : NULL};
+  seal_close(file->keys, place, file->buffer + clear, page_size - TRAILER_BYTES - clear, file->buffer + page_size - TRAILER_BYTES);
+  return file->real->pMethods->xWrite(file->real, file->buffer, (int)page_size, (int64_t)(number - 1) * page_size);
+}
+
+// Fills the pages from the end of the file up to `end` with sealed zeros. A hole would read as zeros that nobody can vouch for. SQLite
+// leaves holes where it frees a page that it had just added, and where it writes pages out of order.
+static int fill_gap(struct sealed_file *file, int64_t end) {
+  // The page of SQLite's lock bytes is never written.
+  const uint64_t lock_page = 0x40000000 / file->page_size + 1;
+  sqlite3_int64 size = 0;
+  int code = forward_file_size(&file->sqlite, &size);
+  if (code != SQLITE_OK || size >= end) { return code; }
+  uint8_t *zeros = sqlite3_malloc((int)file->page_size);
+  if (zeros == NULL) { return SQLITE_NOMEM; }
+  memset(zeros, 0, file->page_size);
+  // From the last whole page on: what a failed write left of one is written anew.
+  for (int64_t at = size / file->page_size * file->page_size; code == SQLITE_OK && at < end; at += file->page_size) {
+    uint64_t number = (uint64_t)(at / file->page_size) + 1;
+    if (number != lock_page) { code = write_sealed(file, number, zeros); }
+  }
+  sqlite3_free(zeros);
+  return code;
+}
+
+// A new image of another page size: VACUUM and the backup API write it over the old one in pieces of the old size, which are no pages
+// of the new. It is refused, and SQLite rolls back. VACUUM INTO makes a file of another size.
+static bool fits_format(struct sealed_file *file, const uint8_t *page, int amount, int64_t offset) {
+  if (amount != (int)file->page_size || offset % amount != 0) { return false; }
+  if (!is_all_zero(page + amount - TRAILER_BYTES, TRAILER_BYTES)) { return false; }
+  return offset != 0 || (page[HEADER_RESERVED] == TRAILER_BYTES && header_page_size(page) == file->page_size);
+}
+
+static int main_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlite3_int64 offset) {
+  struct sealed_file *file = self(sqlite);
+  const uint8_t *page = bytes;
+  int code = main_identity_for_writing(file);
+  if (code != SQLITE_OK) { return code; }
+  // Until the first page is there, or while a crashed creation is rolled back, the size is what SQLite writes.
+  if (file->identity != IDENTITY_FIRM && is_page_size(amount)) { file->page_size = (uint32_t)amount; }
+  if (!fits_format(file, page, amount, offset)) {
+    return finding(file, SEALED_VFS_UNSUITABLE, (uint64_t)(offset / (amount > 0 ? amount : 1)) + 1, offset);
+  }
+  uint64_t number = (uint64_t)(offset / amount) + 1;
+  if (offset > 0) {
+    code = fill_gap(file, offset);
+    if (code != SQLITE_OK) { return code; }
+  }
+  code = write_sealed(file, number, page);
+  if (code == SQLITE_OK && number == 1) { file->identity = IDENTITY_FIRM; }
+  return code;
+}
+
+static int main_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
+  struct sealed_file *file = self(sqlite);
+  if (size > 0 && file->identity != IDENTITY_NONE && file->page_size != 0) {
+    int code = fill_gap(file, size);
+    if (code != SQLITE_OK) { return code; }
+  }
+  int code = forward_truncate(sqlite, size);
+  // A creation that was rolled back: the next one, by whomever, has its own identity.
+  if (code == SQLITE_OK && size == 0 && file->identity == IDENTITY_FIRM) { file->identity = IDENTITY_PROVISIONAL; }
+  return code;
+}
+
+static int main_file_control(sqlite3_file *sqlite, int operation, void *argument) {
+  switch (operation) {
+    case SQLITE_FCNTL_CHUNK_SIZE:
+    case SQLITE_FCNTL_SIZE_HINT:
+      // Both make the file longer than its pages, with zeros that nobody sealed.
+      return SQLITE_OK;
+    case SQLITE_FCNTL_MMAP_SIZE:
+      // Pages cannot be read from the file as they are.
+      *(sqlite3_int64 *)argument = 0;
+      return SQLITE_OK;
+    case SQLITE_FCNTL_VFSNAME: {
+      int code = forward_file_control(sqlite, operation, argument);
+      if (code == SQLITE_OK) { *(char **)argument = sqlite3_mprintf("sealed/%z", *(char **)argument); }
+      return code;
+    }
+    default: break;
+  }
+  return forward_file_control(sqlite, operation, argument);
+}
+
+const sqlite3_io_methods main_methods = {
+    .iVersion = 2,  // no xFetch: nothing to map
+    .xClose = forward_close,
+    .xRead = main_read,
+    .xWrite = main_write,
+    .xTruncate = main_truncate,
+    .xSync = forward_sync,
+    .xFileSize = forward_file_size,
+    .xLock = forward_lock,
+    .xUnlock = forward_unlock,
+    .xCheckReservedLock = forward_check_reserved_lock,
+    .xFileControl = main_file_control,
+    .xSectorSize = forward_sector_size,
+    .xDeviceCharacteristics = forward_device_characteristics,
+    .xShmMap = forward_shm_map,
+    .xShmLock = forward_shm_lock,
+    .xShmBarrier = forward_shm_barrier,
+    .xShmUnmap = forward_shm_unmap,
+};

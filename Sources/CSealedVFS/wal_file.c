@@ -1,0 +1,253 @@
+// The write-ahead log. On disk:
+//
+//   header   32 bytes of SQLite's header, sealed, and 64 bytes of trailer; so all frames lie 64 bytes further than SQLite thinks
+//   frame i  24 bytes of frame header and the page, sealed as one; the trailer is in the page's reserved bytes
+//
+// SQLite's checksums in the headers are over plaintext, so they must be encrypted as well. Sealing a frame as one costs one operation and
+// one write where SQLite makes two; for that, its header is kept here until its page arrives.
+#include "internal.h"
+
+enum {
+  HEADER_BYTES = 32,
+  HEADER_ON_DISK = HEADER_BYTES + TRAILER_BYTES,
+  FRAME_HEADER_BYTES = 24,
+  HEADER_SALTS = 16,
+  FRAME_SALTS = 8,
+  SALTS_BYTES = 8,
+};
+
+static struct sealed_file *self(sqlite3_file *file) { return (struct sealed_file *)(void *)file; }
+
+static int real_read(struct sealed_file *file, void *bytes, size_t amount, int64_t offset) {
+  return file->real->pMethods->xRead(file->real, bytes, (int)amount, offset);
+}
+
+static int real_write(struct sealed_file *file, const void *bytes, size_t amount, int64_t offset) {
+  return file->real->pMethods->xWrite(file->real, bytes, (int)amount, offset);
+}
+
+static size_t frame_bytes(const struct sealed_file *file) { return FRAME_HEADER_BYTES + file->main->page_size; }
+
+static int64_t frame_offset(const struct sealed_file *file, uint64_t frame) {
+  return HEADER_ON_DISK + (int64_t)(frame - 1) * (int64_t)frame_bytes(file);
+}
+
+static uint8_t *frame_trailer(const struct sealed_file *file, uint8_t *frame) { return frame + frame_bytes(file) - TRAILER_BYTES; }
+
+static struct seal_place frame_place(uint64_t frame) { return (struct seal_place){.sort = SORT_WAL_FRAME, .number = frame}; }
+
+static int finding(struct sealed_file *file, sealed_vfs_kind kind, uint64_t frame) {
+  report(file, kind, 0, frame, frame == 0 ? 0 : frame_offset(file, frame));
+  return code_for(kind);
+}
+
+// Frames can be told apart only when the page size is known; a log is never made before its database.
+static int make_ready(struct sealed_file *file) {
+  if (file->main->page_size == 0) {
+    int code = main_learn_page_size(file->main);
+    if (code != SQLITE_OK) { return code; }
+    if (file->main->page_size == 0) { return finding(file, SEALED_VFS_FOREIGN, 0); }
+  }
+  return file_reserve(file, frame_bytes(file));
+}
+
+// Reads and decrypts the header. A log without one (empty, or of zeros that a crash left) gives zeros and SQLITE_IOERR_SHORT_READ.
+static int read_header(struct sealed_file *file, uint8_t header[HEADER_ON_DISK]) {
+  int code = real_read(file, header, HEADER_ON_DISK, 0);
+  if (code == SQLITE_IOERR_SHORT_READ || (code == SQLITE_OK && is_all_zero(header, HEADER_ON_DISK))) {
+    memset(header, 0, HEADER_ON_DISK);
+    return SQLITE_IOERR_SHORT_READ;
+  }
+  if (code != SQLITE_OK) { return code; }
+  const uint8_t *trailer = header + HEADER_BYTES;
+  sealed_vfs_kind kind = main_identity_for_part(file->main, trailer, true);
+  struct seal_place place = {.sort = SORT_WAL_HEADER};
+  if (kind == SEALED_VFS_NOTHING && !seal_open(file->main->keys, place, header, HEADER_BYTES, trailer)) { kind = SEALED_VFS_DAMAGED; }
+  // Not taken for an empty log: 96 bytes in one sector are not torn, and a whole log would be dropped without a word.
+  if (kind != SEALED_VFS_NOTHING) { return finding(file, kind, 0); }
+  memcpy(file->state.wal.salts, header + HEADER_SALTS, SALTS_BYTES);
+  file->state.wal.salts_known = true;
+  return SQLITE_OK;
+}
+
+static int write_header(struct sealed_file *file, const uint8_t *bytes) {
+  int code = main_identity_for_writing(file->main);
+  if (code != SQLITE_OK) { return code; }
+  uint8_t header[HEADER_ON_DISK];
+  memcpy(header, bytes, HEADER_BYTES);
+  struct wal_state *wal = &file->state.wal;
+  wal->assembling = wal->held = wal->highest_own = 0;
+  wal->salts_known = false;
+  struct seal_place place = {.sort = SORT_WAL_HEADER};
+  seal_close(file->main->keys, place, header, HEADER_BYTES, header + HEADER_BYTES);
+  return real_write(file, header, sizeof header, 0);
+}
+
+// Reads a frame into `spare` and decrypts it. The answer tells what is wrong with it; `code` what the base VFS said.
+static sealed_vfs_kind load_frame(struct sealed_file *file, uint64_t frame, int *code) {
+  file->state.wal.held = 0;
+  *code = real_read(file, file->spare, frame_bytes(file), frame_offset(file, frame));
+  if (*code != SQLITE_OK) { return SEALED_VFS_TRUNCATED; }
+  const uint8_t *trailer = frame_trailer(file, file->spare);
+  sealed_vfs_kind kind = main_identity_for_part(file->main, trailer, true);
+  if (kind != SEALED_VFS_NOTHING) { return kind; }
+  size_t length = frame_bytes(file) - TRAILER_BYTES;
+  return seal_open(file->main->keys, frame_place(frame), file->spare, length, trailer) ? SEALED_VFS_NOTHING : SEALED_VFS_DAMAGED;
+}
+
+// A frame of an earlier generation that somebody put back would authenticate: its salts tell. Ours may be old as well, when another
+// process has begun the log anew.
+static int check_generation(struct sealed_file *file, uint64_t frame) {
+  struct wal_state *wal = &file->state.wal;
+  const uint8_t *salts = file->spare + FRAME_SALTS;
+  if (wal->salts_known && memcmp(salts, wal->salts, SALTS_BYTES) == 0) { return SQLITE_OK; }
+  // SQLite leaves out salts and checksums until the commit once it has written over a spilled page. After ROLLBACK TO some versions (3.40)
+  // forget to fill them in, so they are seen by readers, too.
+  if (is_all_zero(salts, SALTS_BYTES)) { return SQLITE_OK; }
+  uint8_t header[HEADER_ON_DISK];
+  int code = read_header(file, header);
+  if (code == SQLITE_IOERR_SHORT_READ) { return finding(file, SEALED_VFS_TRUNCATED, 0); }
+  if (code != SQLITE_OK) { return code; }
+  return memcmp(salts, wal->salts, SALTS_BYTES) == 0 ? SQLITE_OK : finding(file, SEALED_VFS_DAMAGED, frame);
+}
+
+// Whole frames are read by recovery, which takes what does not verify for the end of the log. A write that a loss of power has torn must
+// look like that, too: its trailer may be half there. It is reported as a cut, unless nothing was ever written there.
+static int recover_frame(struct sealed_file *file, uint64_t frame, sealed_vfs_kind kind) {
+  bool may_be_torn = kind == SEALED_VFS_DAMAGED || kind == SEALED_VFS_FOREIGN || kind == SEALED_VFS_NEWER_FORMAT;
+  if (!may_be_torn) { return finding(file, kind, frame); }
+  return is_all_zero(file->spare, frame_bytes(file)) ? SQLITE_OK : finding(file, SEALED_VFS_CUT, frame);
+}
+
+static int read_frame(struct sealed_file *file, uint64_t frame, size_t start, size_t amount, uint8_t *result) {
+  int code = SQLITE_OK;
+  sealed_vfs_kind kind = load_frame(file, frame, &code);
+  bool is_whole = amount == frame_bytes(file);
+  memset(result, 0, amount);
+  if (code != SQLITE_OK) {
+    // Recovery reads only as far as the file goes. A page that is in the index, and not in the log, was cut off.
+    return code == SQLITE_IOERR_SHORT_READ && !is_whole ? finding(file, SEALED_VFS_TRUNCATED, frame) : code;
+  }
+  if (kind != SEALED_VFS_NOTHING) {
+    // What this process wrote in this transaction cannot be torn.
+    bool is_recovery = is_whole && frame > file->state.wal.highest_own;
+    return is_recovery ? recover_frame(file, frame, kind) : finding(file, kind, frame);
+  }
+  if (is_whole) {
+    // SQLite compares the salts itself, and ends recovery where an older generation begins.
+    file->state.wal.held = frame;
+  } else {
+    code = check_generation(file, frame);
+    if (code != SQLITE_OK) { return code; }
+  }
+  memcpy(result, file->spare + start, amount);
+  // The trailer is zero to SQLite, as in any page.
+  size_t content = frame_bytes(file) - TRAILER_BYTES;
+  if (start + amount > content) { memset(result + (content - start), 0, start + amount - content); }
+  return SQLITE_OK;
+}
+
+static int wal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64 offset) {
+  struct sealed_file *file = self(sqlite);
+  size_t length = (size_t)amount;
+  if (offset < HEADER_BYTES) {
+    uint8_t header[HEADER_ON_DISK];
+    memset(bytes, 0, length);
+    if (offset + amount > HEADER_BYTES) { return SQLITE_IOERR_READ; }
+    // Recovery begins with the header.
+    if (offset == 0) { file->state.wal.highest_own = 0; }
+    int code = make_ready(file);
+    if (code == SQLITE_OK) { code = read_header(file, header); }
+    if (code == SQLITE_OK) { memcpy(bytes, header + offset, length); }
+    return code;
+  }
+  int code = make_ready(file);
+  if (code != SQLITE_OK) { return code; }
+  size_t start = (size_t)(offset - HEADER_BYTES) % frame_bytes(file);
+  if (start + length > frame_bytes(file)) { return SQLITE_IOERR_READ; }
+  uint64_t frame = (uint64_t)(offset - HEADER_BYTES) / frame_bytes(file) + 1;
+  return read_frame(file, frame, start, length, bytes);
+}
+
+// Seals the frame whose plaintext is at `text`, which is lost, and writes it.
+static int write_frame(struct sealed_file *file, uint64_t frame, uint8_t *text) {
+  struct wal_state *wal = &file->state.wal;
+  uint8_t *trailer = frame_trailer(file, text);
+  if (!is_all_zero(trailer, TRAILER_BYTES)) { return finding(file, SEALED_VFS_UNSUITABLE, frame); }
+  if (wal->held == frame) { wal->held = 0; }
+  seal_close(file->main->keys, frame_place(frame), text, frame_bytes(file) - TRAILER_BYTES, trailer);
+  int code = real_write(file, text, frame_bytes(file), frame_offset(file, frame));
+  if (code == SQLITE_OK && frame > wal->highest_own) { wal->highest_own = frame; }
+  return code;
+}
+
+// Changes a part of a frame that is there: SQLite writes a page that was spilled twice over the first one, and the headers after that
+// again with new checksums.
+static int patch_frame(struct sealed_file *file, uint64_t frame, size_t start, size_t amount, const uint8_t *bytes) {
+  int code = SQLITE_OK;
+  if (file->state.wal.held != frame) {
+    sealed_vfs_kind kind = load_frame(file, frame, &code);
+    if (code == SQLITE_OK && kind != SEALED_VFS_NOTHING) { code = finding(file, kind, frame); }
+    if (code != SQLITE_OK) { return code; }
+  }
+  memset(frame_trailer(file, file->spare), 0, TRAILER_BYTES);
+  memcpy(file->spare + start, bytes, amount);
+  return write_frame(file, frame, file->spare);
+}
+
+static int wal_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlite3_int64 offset) {
+  struct sealed_file *file = self(sqlite);
+  struct wal_state *wal = &file->state.wal;
+  size_t length = (size_t)amount;
+  if (offset == 0 && length == HEADER_BYTES) { return write_header(file, bytes); }
+  int code = make_ready(file);
+  if (code == SQLITE_OK) { code = main_identity_for_writing(file->main); }
+  if (code != SQLITE_OK) { return code; }
+  if (offset < HEADER_BYTES) { return SQLITE_IOERR_WRITE; }
+  uint64_t frame = (uint64_t)(offset - HEADER_BYTES) / frame_bytes(file) + 1;
+  size_t start = (size_t)(offset - HEADER_BYTES) % frame_bytes(file);
+  if (start + length > frame_bytes(file)) { return SQLITE_IOERR_WRITE; }
+
+  bool continues = wal->assembling == frame && wal->filled == start;
+  if (!continues) {
+    // One that was begun and not continued failed to be written; its header alone would be no frame either.
+    wal->assembling = 0;
+    // A header right after its whole frame was read is one whose checksum is renewed; any other begins a frame.
+    if (start != 0 || wal->held == frame) { return patch_frame(file, frame, start, length, bytes); }
+    wal->assembling = frame;
+    wal->filled = 0;
+  }
+  memcpy(file->buffer + start, bytes, length);
+  wal->filled += (uint32_t)length;
+  if (wal->filled < frame_bytes(file)) { return SQLITE_OK; }
+  wal->assembling = 0;
+  return write_frame(file, frame, file->buffer);
+}
+
+static int wal_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
+  struct wal_state *wal = &self(sqlite)->state.wal;
+  wal->assembling = wal->held = 0;
+  return forward_truncate(sqlite, size == 0 ? 0 : size + TRAILER_BYTES);
+}
+
+static int wal_file_size(sqlite3_file *sqlite, sqlite3_int64 *size) {
+  int code = forward_file_size(sqlite, size);
+  if (code == SQLITE_OK) { *size = *size <= TRAILER_BYTES ? 0 : *size - TRAILER_BYTES; }
+  return code;
+}
+
+const sqlite3_io_methods wal_methods = {
+    .iVersion = 1,
+    .xClose = forward_close,
+    .xRead = wal_read,
+    .xWrite = wal_write,
+    .xTruncate = wal_truncate,
+    .xSync = forward_sync,
+    .xFileSize = wal_file_size,
+    .xLock = forward_lock,
+    .xUnlock = forward_unlock,
+    .xCheckReservedLock = forward_check_reserved_lock,
+    .xFileControl = forward_file_control,
+    .xSectorSize = forward_sector_size,
+    .xDeviceCharacteristics = forward_device_characteristics,
+};

@@ -1,0 +1,24 @@
+import CSealedVFSScenarios
+import XCTest
+
+/// The scenarios in C, one test each. A failure names the seed; SEALED_SEED runs it again.
+final class ScenarioTests: XCTestCase {
+  private func run(_ name: String, file: StaticString = #filePath, line: UInt = #line) {
+    let given = ProcessInfo.processInfo.environment["SEALED_SEED"].flatMap { UInt64($0) }
+    let seed = given ?? UInt64.random(in: 1...UInt64(UInt32.max))
+    var message = [CChar](repeating: 0, count: 8192)
+    let failed = sealed_scenario_run(name, seed, NSTemporaryDirectory(), &message, message.count)
+    let text = String(decoding: message.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    print(text)
+    XCTAssertEqual(failed, 0, text, file: file, line: line)
+  }
+
+  func testAnswersAsPlainSQLiteInWAL() { run("workloads-in-wal") }
+  func testAnswersAsPlainSQLiteWithJournals() { run("workloads-with-journals") }
+
+  func testRefusesFilesThatAreNotItsOwn() { run("files-that-are-refused") }
+  func testKeysAreFoundReplacedAndWiped() { run("keys") }
+  func testPassphraseMakesTheKeyFromTheFilesSalt() { run("passphrases") }
+  func testHeaderStaysPlainAtEveryPageSize() { run("page-sizes") }
+  func testVacuumBackupAndAttach() { run("maintenance") }
+}

@@ -1,0 +1,105 @@
+#define _GNU_SOURCE
+// Tools of the scenarios: checks, generated values, databases, files, and the VFS that fails on demand.
+#ifndef SUPPORT_H
+#define SUPPORT_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sealed_vfs.h"
+
+// ---- Checks: the first that fails ends the scenario ----
+
+_Noreturn void fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+#define CHECK(condition, ...) ((condition) ? (void)0 : fail(__FILE__, __LINE__, __VA_ARGS__))
+#define CHECK_EQUAL(left, right)                                                             \
+  do {                                                                                       \
+    long long left_value = (long long)(left), right_value = (long long)(right);              \
+    CHECK(left_value == right_value, #left " is %lld, not %lld", left_value, right_value);   \
+  } while (0)
+// What a passed scenario tells of itself.
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// ---- Generated values (splitmix64) ----
+
+struct dice { uint64_t state; };
+uint64_t roll(struct dice *dice);
+uint64_t below(struct dice *dice, uint64_t limit);
+bool chance(struct dice *dice, unsigned percent);
+
+// ---- Files ----
+
+// A path in the scenario's folder; valid until 512 more were asked for.
+const char *path_of(const char *name);
+const char *with_suffix(const char *path, const char *suffix);
+bool file_exists(const char *path);
+long file_size(const char *path);
+uint8_t *file_load(const char *path, size_t *length);  // free it
+void file_store(const char *path, const void *bytes, size_t length);
+void file_copy(const char *from, const char *to);
+void database_remove(const char *path);
+bool file_contains(const char *path, const char *text);
+
+// ---- Databases ----
+
+extern const uint8_t test_key[SEALED_VFS_KEY_BYTES];
+// Registers test_key for the path, kept.
+void use_key(const char *path);
+// Opens and expects to succeed. vfs NULL: plain.
+sqlite3 *database_open(const char *path, const char *vfs);
+void database_close(sqlite3 *database);
+// Runs SQL that is expected to succeed.
+void run_sql(sqlite3 *database, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int try_sql(sqlite3 *database, const char *sql);
+long long ask(sqlite3 *database, const char *sql);
+// All tables' contents and the schema, as text; NULL if anything fails, with the code. free it.
+char *database_dump(sqlite3 *database, int *code);
+// All rows of one statement with their types, or its error code; a hash.
+uint64_t query_hash(sqlite3 *database, const char *sql, int *code);
+// Copies the database with the backup API, which reads each of its pages; the code of the first that fails, or of opening.
+int read_every_page(const char *path);
+void expect_sound(sqlite3 *database);
+sealed_vfs_report last_report(void);
+const char *describe(sealed_vfs_report report);
+
+// ---- The VFS "faulty", and "sealed-faulty" over it ----
+
+enum operation { OP_READ, OP_WRITE, OP_SYNC, OP_TRUNCATE, OP_SIZE, OP_OPEN, OP_DELETE, OP_LOCK, OP_SHM_LOCK, OP_SHM_MAP, OP_COUNT };
+struct faults {
+  enum operation operation;
+  long countdown;   // the nth operation of that sort fails; 0: none
+  bool sticky;      // and all that follow
+  bool short_write; // half of it arrives
+  int code;         // what it answers
+  bool fired;
+  // Any operation after power was lost fails.
+  long writes_to_power_loss;
+  bool power_is_lost;
+  // Writes are searched for this.
+  const char *canary;
+  long canary_hits;
+  long writes[5];  // by sealed_vfs_file
+  bool psow;       // whether power-safe overwrites are promised (SQLite pads the log where they are not)
+};
+extern struct faults faults;
+void faults_reset(void);
+// Takes back a random part of what was written since the last sync, by sectors. All connections must be closed.
+void power_return(struct dice *dice);
+// sqlite3_malloc fails when this reaches 0 (counted down from a positive number).
+extern long malloc_countdown;
+
+// ---- Scenarios ----
+
+struct scenario {
+  const char *name;
+  void (*run)(struct dice *dice);
+};
+extern const struct scenario workload_scenarios[], format_scenarios[];
+
+#endif

@@ -46,7 +46,7 @@ package struct BoxPublicKey: Hashable, Sendable {
 
 package struct BoxSecretKey: Sendable, Equatable, Redacted {
   package static let count = 32
-  private let scalar: SecretBytes
+  let scalar: SecretBytes
 
   /// From what `exposeForStorage` gave; nil unless it is 32 bytes.
   package init?(stored: some Collection<UInt8>) {
@@ -62,8 +62,6 @@ package struct BoxSecretKey: Sendable, Equatable, Redacted {
 
   /// A copy that nobody wipes. For a store that seals what it is given, and for nothing else.
   package func exposeForStorage() -> [UInt8] { scalar.exposeForStorage() }
-
-  func append(to bytes: inout [UInt8]) { bytes.append(exposing: scalar) }
 
   /// Computed at each call; keep a `BoxKeyPair` where it is needed often.
   package var publicKey: BoxPublicKey { BoxPublicKey(of: scalar) }
@@ -107,7 +105,7 @@ package struct BoxKeyPair: Sendable, Redacted {
 /// The result of an agreement (NaCl's `beforenm`): seals and opens without doing the curve again.
 package struct BoxSharedKey: Sendable, Equatable, Redacted {
   package static let count = 32
-  private let key: SecretBytes
+  let key: SecretBytes
 
   fileprivate init(key: SecretBytes) { self.key = key }
 

@@ -39,7 +39,7 @@ extension Ratchet {
     }
     bytes.append(stage.rawValue)
     bytes.append(exposing: rootKey)
-    ownKeys.secretKey.append(to: &bytes)
+    bytes.append(exposing: ownKeys.secretKey.scalar)
     bytes.append(bigEndian: previousCount)
     switch conversation {
     case .awaiting: break

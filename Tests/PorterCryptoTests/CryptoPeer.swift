@@ -66,7 +66,8 @@ final class CryptoPeer {
 
   /// For operations with one value as their answer.
   func value(_ operation: String, _ arguments: [UInt8]...) throws -> [UInt8] {
-    try XCTUnwrap(try send(operation, arguments).first, "the peer gave no value")
+    guard let value = try send(operation, arguments).first else { throw Gone(description: "the peer gave no value") }
+    return value
   }
 
   private func readLine() throws -> String {

@@ -55,3 +55,13 @@ func flipping(_ bit: Int, of bytes: [UInt8]) -> [UInt8] {
   flipped[bit / 8] ^= 1 << UInt8(bit % 8)
   return flipped
 }
+
+/// All of a ratchet's state, for comparison.
+struct RatchetImage: Equatable {
+  let core: SecretBytes
+  let skipped: SkippedKeys
+}
+
+extension Ratchet {
+  var image: RatchetImage { RatchetImage(core: serialized(), skipped: skipped) }
+}

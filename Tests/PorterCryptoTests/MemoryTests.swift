@@ -1,0 +1,171 @@
+#if os(Linux)
+  import Foundation
+  import PorterPlatform
+  import XCTest
+
+  @testable import PorterCrypto
+
+  /// Searches this process's own memory for keys that are gone: what was wiped is not there, wherever a copy might have been made.
+  final class MemoryTests: XCTestCase {
+    func testASecretIsInMemoryWhileItLivesAndNotAfter() throws {
+      let trace = Trace()
+      var secret: SecretBytes? = try SecretBytes.random(32, randomness: trace)
+      XCTAssertEqual(try trace.occurrences(), 1)
+      withExtendedLifetime(secret) {}
+      secret = nil
+      XCTAssertEqual(try trace.occurrences(), 0)
+    }
+
+    func testASecretThatIsExposedStaysBecauseNobodyWipesTheCopy() throws {
+      let trace = Trace()
+      let copy = try SecretBytes.random(32, randomness: trace).exposeForStorage()
+      XCTAssertEqual(try trace.occurrences(), 1)
+      withExtendedLifetime(copy) {}
+    }
+
+    func testABoxKeyLeavesNothing() throws {
+      let trace = Trace()
+      let other = try BoxKeyPair.generate(randomness: SystemRandomness())
+      try use {
+        let pair = try BoxKeyPair.generate(randomness: trace)
+        let shared = try pair.secretKey.agree(with: other.publicKey)
+        let sharedTrace = Trace(shared.key)
+        let nonce = try BoxNonce.generate(randomness: SystemRandomness())
+        XCTAssertEqual(try shared.open(try shared.seal([1, 2], nonce: nonce), nonce: nonce), [1, 2])
+        XCTAssertGreaterThan(try trace.occurrences(), 0)
+        XCTAssertGreaterThan(try sharedTrace.occurrences(), 0)
+        return [trace, sharedTrace]
+      }
+    }
+
+    func testASigningKeyLeavesNothing() throws {
+      let trace = Trace()
+      try use {
+        let pair = try SigningKeyPair.generate(randomness: trace)
+        XCTAssertTrue(pair.publicKey.isValid(signature: pair.sign([1]), for: [1]))
+        XCTAssertGreaterThan(try trace.occurrences(), 0)
+        return [trace]
+      }
+    }
+
+    /// Forward secrecy in memory: after a step, the keys before it are nowhere, so a later look at the process reads no earlier message.
+    func testKeysOfARatchetBeforeAStepAreGoneAfterIt() throws {
+      var pair = try Pair()
+      _ = try pair.inviterReceives(try pair.joinerSends("1"))
+      _ = try pair.joinerReceives(try pair.inviterSends("2"))
+      let traces = try pair.inviter.traces()
+      XCTAssertEqual(traces.count, 4)
+      for trace in traces { XCTAssertGreaterThan(try trace.occurrences(), 0) }
+      let message = try pair.joinerSends("3")
+      // The other side rightly has one of these keys still, and lives in this process too.
+      pair.joiner = try Pair().joiner
+      _ = try pair.inviterReceives(message)
+      _ = pair.inviter.serialized()
+      for (index, trace) in traces.enumerated() { XCTAssertEqual(try trace.occurrences(), 0, "key \(index)") }
+    }
+
+    func testTheKeyOfALateMessageIsGoneAfterItWasRead() throws {
+      var pair = try Pair()
+      let late = try pair.joinerSends("late")
+      _ = try pair.inviterReceives(try pair.joinerSends("first"))
+      let trace = Trace(try XCTUnwrap(pair.inviter.skippedKeys.first).messageKey)
+      XCTAssertEqual(try trace.occurrences(), 1)
+      XCTAssertEqual(try pair.inviterReceives(late), "late")
+      XCTAssertEqual(try trace.occurrences(), 0)
+    }
+
+    /// Runs `body`, whose locals are gone when it returns, then looks for what it left.
+    @inline(never)
+    private func use(line: UInt = #line, _ body: () throws -> [Trace]) throws {
+      for trace in try body() { XCTAssertEqual(try trace.occurrences(), 0, line: line) }
+    }
+  }
+
+  /// A 32-byte secret to look for, itself kept inverted so that it is not found in here. As a source of randomness, it gives the secret.
+  private final class Trace: Randomness {
+    private static let length = 32
+    private let inverted: [UInt8]
+
+    init() { inverted = SystemRandomness().bytes(Self.length) }
+
+    init(_ secret: SecretBytes) { inverted = secret.withExposedBytes { bytes in bytes.map { ~$0 } } }
+
+    func bytes(_ count: Int) -> [UInt8] { inverted.prefix(count).map { ~$0 } }
+
+    /// How often the secret is in this process's writable memory.
+    func occurrences() throws -> Int {
+      let window = try Window()
+      var found = 0
+      for range in try Self.writableRanges().flatMap({ window.withoutItself($0) }) {
+        var start = range.lowerBound
+        while start < range.upperBound {
+          let count = window.load(from: start, count: min(Window.size, range.upperBound - start))
+          guard count >= Self.length else { break }
+          found += occurrences(in: window.bytes, count: count)
+          start += count - (start + count < range.upperBound ? Self.length - 1 : 0)
+        }
+      }
+      return found
+    }
+
+    private func occurrences(in bytes: UnsafePointer<UInt8>, count: Int) -> Int {
+      var found = 0
+      var offset = 0
+      let first = Int32(~inverted[0])
+      while offset + Self.length <= count, let hit = memchr(bytes + offset, first, count - offset) {
+        let position = UnsafePointer<UInt8>(hit.assumingMemoryBound(to: UInt8.self))
+        offset = position - bytes
+        if offset + Self.length <= count, (0..<Self.length).allSatisfy({ position[$0] == ~inverted[$0] }) { found += 1 }
+        offset += 1
+      }
+      return found
+    }
+
+    private static func writableRanges() throws -> [Range<Int>] {
+      try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n").compactMap { line in
+        let fields = line.split(separator: " ", maxSplits: 2)
+        let ends = fields[0].split(separator: "-").compactMap { Int($0, radix: 16) }
+        return fields[1].hasPrefix("rw") && ends.count == 2 ? ends[0]..<ends[1] : nil
+      }
+    }
+  }
+
+  /// A buffer of its own mapping, through which memory is read by the kernel, so that an unmapped page is no crash.
+  private final class Window {
+    static let size = 1 << 20
+    let bytes: UnsafePointer<UInt8>
+    private let mapping: UnsafeMutableRawPointer
+    private let memory: Int32
+
+    init() throws {
+      memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+      guard memory >= 0, let mapped = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+        mapped != MAP_FAILED
+      else { throw POSIXError(.ENOMEM) }
+      mapping = mapped
+      bytes = UnsafePointer(mapped.assumingMemoryBound(to: UInt8.self))
+    }
+
+    deinit {
+      munmap(mapping, Self.size)
+      close(memory)
+    }
+
+    /// 0 where nothing can be read.
+    func load(from address: Int, count: Int) -> Int { max(0, pread(memory, mapping, count, off_t(address))) }
+
+    /// The kernel may list neighbouring mappings as one.
+    func withoutItself(_ range: Range<Int>) -> [Range<Int>] {
+      let start = Int(bitPattern: mapping)
+      let own = (start..<start + Self.size).clamped(to: range)
+      return own.isEmpty ? [range] : [range.lowerBound..<own.lowerBound, own.upperBound..<range.upperBound]
+    }
+  }
+
+  extension Ratchet {
+    fileprivate func traces() throws -> [Trace] {
+      guard case .established(_, let sending, let receiving) = conversation else { return [] }
+      return [Trace(rootKey), Trace(sending.key), Trace(receiving.key), Trace(ownKeys.secretKey.scalar)]
+    }
+  }
+#endif

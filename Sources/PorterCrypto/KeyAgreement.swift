@@ -35,7 +35,8 @@ package struct InvitationSecret: Sendable, Redacted {
   }
 }
 
-/// How two sides come from an invitation link to a ratchet each. Nobody who only reads the link, or only the messages, can follow.
+/// How two sides come from an invitation link to a ratchet each. Nobody who only reads the link, or only the messages,
+/// can follow.
 package enum KeyAgreement {
   /// Bytes of public keys in an invitation, and in its answer.
   package static let publicKeysCount = 2 * BoxPublicKey.count

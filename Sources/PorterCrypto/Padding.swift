@@ -1,4 +1,5 @@
-/// Fixed-size padding, so that a sealed text does not tell its length: 2-byte big-endian length, data, then `#` to the size.
+/// Fixed-size padding, so that a sealed text does not tell its length: 2-byte big-endian length, data, then `#` to the
+/// size.
 package enum Padding {
   /// Bytes that the length takes.
   package static let overhead = 2
@@ -16,7 +17,8 @@ package enum Padding {
     return padded
   }
 
-  /// Throws `.malformed(.padding)` for a length beyond the end, and for any filling but `#`: nothing may travel there unseen.
+  /// Throws `.malformed(.padding)` for a length beyond the end, and for any filling but `#`: nothing may travel there
+  /// unseen.
   package static func unpad(_ padded: [UInt8]) throws(CryptoError) -> [UInt8] {
     guard padded.count >= overhead else { throw .malformed(.padding) }
     let end = overhead + (Int(padded[0]) << 8 | Int(padded[1]))

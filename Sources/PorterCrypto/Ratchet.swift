@@ -2,11 +2,12 @@ import PorterPlatform
 
 /// One side of a conversation under the Double Ratchet (Signal's specification, revision 1), without header encryption.
 ///
-/// A value: whoever holds it stores it in the transaction that stores the message (INC-10), and forgets it when that transaction
-/// fails. A call that throws leaves it as it was. A message may leave the process only after the state behind it is stored: message
-/// keys fix their nonces, so one key must never seal two texts.
+/// A value: whoever holds it stores it in the transaction that stores the message (INC-10), and forgets it when that
+/// transaction fails. A call that throws leaves it as it was. A message may leave the process only after the state
+/// behind it is stored: message keys fix their nonces, so one key must never seal two texts.
 package struct Ratchet: Sendable, Redacted {
-  /// Message keys that one message may make the receiver derive and keep, in each of the (at most two) chains that it moves.
+  /// Message keys that one message may make the receiver derive and keep, in each of the (at most two) chains that it
+  /// moves.
   package static let maximumSkippedPerStep: UInt32 = 1_000
   /// Message keys kept in all; beyond it the oldest are given up.
   package static let maximumSkippedInAll = 2_000
@@ -87,8 +88,8 @@ package struct Ratchet: Sendable, Redacted {
     return encoded + sealed
   }
 
-  /// The plaintext. Throws `.duplicate` for a message whose key is used up, `.tooManySkipped` for a leap beyond the bounds,
-  /// `.authenticationFailed` for all that was changed, and leaves the state as it was when it throws.
+  /// The plaintext. Throws `.duplicate` for a message whose key is used up, `.tooManySkipped` for a leap beyond the
+  /// bounds, `.authenticationFailed` for all that was changed, and leaves the state as it was when it throws.
   /// `randomness` gives the next own ratchet key when the message brings a new one of the other side.
   package mutating func decrypt(
     _ message: [UInt8], associatedData: [UInt8], randomness: some Randomness

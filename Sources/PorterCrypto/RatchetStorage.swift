@@ -1,7 +1,8 @@
-/// How a ratchet is stored: its core state as one value of at most 239 bytes, each skipped key as a row of its own, so that a commit
-/// writes what changed and no more.
+/// How a ratchet is stored: its core state as one value of at most 239 bytes, each skipped key as a row of its own, so
+/// that a commit writes what changed and no more.
 extension Ratchet {
-  /// What a transaction has to write. After it has committed, call `markStored`; if it fails, drop the ratchet and load it again.
+  /// What a transaction has to write. After it has committed, call `markStored`; if it fails, drop the ratchet and load
+  /// it again.
   package struct Changes: Sendable, Redacted {
     /// Replaces the stored core state.
     package let core: SecretBytes
@@ -56,7 +57,8 @@ extension Ratchet {
     return SecretBytes(bytes)
   }
 
-  /// From `serialized()` and the stored skipped keys, in any order. Throws for anything cut short, too long, or of another version.
+  /// From `serialized()` and the stored skipped keys, in any order. Throws for anything cut short, too long, or of
+  /// another version.
   package init(serialized: [UInt8], skippedKeys: [SkippedKey]) throws(CryptoError) {
     var reader = ByteReader(serialized[...])
     guard let version = reader.takeByte() else { throw .malformed(.ratchetState) }

@@ -10,16 +10,19 @@ extension Redacted {
   package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
-/// Secret bytes, overwritten when the last reference goes. Compared in constant time. Immutable, hence safe on any thread.
+/// Secret bytes, overwritten when the last reference goes. Compared in constant time. Immutable, hence safe on any
+/// thread.
 ///
-/// A class, because only then can one place hold the bytes and wipe them at the end, however often the struct around them is copied.
+/// A class, because only then can one place hold the bytes and wipe them at the end, however often the struct around
+/// them is copied.
 package final class SecretBytes: Sendable, Redacted {
   package let count: Int
   /// Written before `init` returns, then only read, until `deinit` owns it alone.
   private nonisolated(unsafe) let storage: UnsafeMutablePointer<UInt8>
 
   private init(zeros count: Int) {
-    // Every key is one of these, so no other thread can be choosing libsodium's code while this one calls it with a key.
+    // Every key is one of these, so no other thread can be choosing libsodium's code while this one calls it with a
+    // key.
     Sodium.initializeIfPossible()
     self.count = count
     storage = .allocate(capacity: max(1, count))

@@ -96,8 +96,9 @@ struct SkippedKeys: Sendable, Equatable {
   }
 }
 
-/// Fingerprints of the ratchet keys that the other side used last before the present one, so that a late repeat of a message from
-/// one of those chains is told from a forgery. The bytes of the keys themselves would cost four times the room in each stored state.
+/// Fingerprints of the ratchet keys that the other side used last before the present one, so that a late repeat of a
+/// message from one of those chains is told from a forgery. The bytes of the keys themselves would cost four times the
+/// room in each stored state.
 struct RetiredKeys: Sendable, Equatable {
   static let maximum = 8
   static let fingerprintCount = 8

@@ -71,7 +71,8 @@ final class BoxTests: XCTestCase {
     assertThrows(.authenticationFailed) { _ = try other.open(sealed, nonce: nonce) }
   }
 
-  /// The points whose order divides 8, in each of their encodings: an agreement with them would be the same for every secret.
+  /// The points whose order divides 8, in each of their encodings: an agreement with them would be the same for every
+  /// secret.
   func testPublicKeysOfLowOrderAreRefused() throws {
     let secret = try BoxKeyPair.generate(randomness: SystemRandomness()).secretKey
     for text in lowOrderKeys {

@@ -5,7 +5,8 @@
 
   @testable import PorterCrypto
 
-  /// Searches this process's own memory for keys that are gone: what was wiped is not there, wherever a copy might have been made.
+  /// Searches this process's own memory for keys that are gone: what was wiped is not there, wherever a copy might have
+  /// been made.
   final class MemoryTests: XCTestCase {
     func testASecretIsInMemoryWhileItLivesAndNotAfter() throws {
       // The longer one is of a size that nothing else asks for, so that no next owner hides what was left.
@@ -51,7 +52,8 @@
       }
     }
 
-    /// Forward secrecy in memory: after a step, the keys before it are nowhere, so a later look at the process reads no earlier message.
+    /// Forward secrecy in memory: after a step, the keys before it are nowhere, so a later look at the process reads no
+    /// earlier message.
     func testKeysOfARatchetBeforeAStepAreGoneAfterIt() throws {
       var pair = try Pair()
       _ = try pair.inviterReceives(try pair.joinerSends("1"))
@@ -95,10 +97,11 @@
     }
   }
 
-  /// A secret to look for, itself kept inverted so that it is not found in here. As a source of randomness, it gives the secret.
+  /// A secret to look for, itself kept inverted so that it is not found in here. As a source of randomness, it gives
+  /// the secret.
   ///
-  /// Eight bytes of each quarter are looked for: what is freed without being wiped is soon overwritten in part, by the allocator or by the
-  /// next owner, and what is left is a leak all the same.
+  /// Eight bytes of each quarter are looked for: what is freed without being wiped is soon overwritten in part, by the
+  /// allocator or by the next owner, and what is left is a leak all the same.
   private final class Trace: Randomness {
     private static let quarter = 8
     private let inverted: [UInt8]
@@ -109,7 +112,8 @@
 
     func bytes(_ count: Int) -> [UInt8] { inverted.prefix(count).map { ~$0 } }
 
-    /// How many quarters of the secret are in this process's writable memory, all places together; four for each whole copy.
+    /// How many quarters of the secret are in this process's writable memory, all places together; four for each whole
+    /// copy.
     func occurrences() throws -> Int {
       let window = try Window()
       var found = 0
@@ -132,13 +136,12 @@
     }
 
     private func occurrences(ofQuarterAt start: Int, in bytes: UnsafePointer<UInt8>, count: Int) -> Int {
+      let wanted = inverted.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: UInt64.self) }
       var found = 0
       var offset = 0
       while offset + Self.quarter <= count, let hit = memchr(bytes + offset, Int32(~inverted[start]), count - offset) {
         offset = UnsafePointer<UInt8>(hit.assumingMemoryBound(to: UInt8.self)) - bytes
-        if offset + Self.quarter <= count,
-          (0..<Self.quarter).allSatisfy({ bytes[offset + $0] == ~inverted[start + $0] })
-        {
+        if offset + Self.quarter <= count, ~UnsafeRawPointer(hit).loadUnaligned(as: UInt64.self) == wanted {
           found += 1
         }
         offset += 1

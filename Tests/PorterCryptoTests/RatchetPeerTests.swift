@@ -4,8 +4,8 @@ import XCTest
 
 @testable import PorterCrypto
 
-/// The ratchet against the PyPI package DoubleRatchet with the same primitives, as inviting and as joining side. Set-up from the
-/// invitation is done over there with PyNaCl and pyca/cryptography.
+/// The ratchet against the PyPI package DoubleRatchet with the same primitives, as inviting and as joining side. Set-up
+/// from the invitation is done over there with PyNaCl and pyca/cryptography.
 final class RatchetPeerTests: XCTestCase {
   func testConversationsWithThePeerJoining() throws { try converse(as: .inviter) }
 
@@ -89,7 +89,8 @@ final class RatchetPeerTests: XCTestCase {
   }
 }
 
-/// What the generated conversations held: a property over conversations in which nothing goes wrong would hold of everything.
+/// What the generated conversations held: a property over conversations in which nothing goes wrong would hold of
+/// everything.
 private struct Seen {
   var read = 0
   var late = 0

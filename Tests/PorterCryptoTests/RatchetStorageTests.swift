@@ -5,8 +5,8 @@ import XCTest
 @testable import PorterCrypto
 
 final class RatchetStorageTests: XCTestCase {
-  /// A conversation in which each side lives only in its store between two steps, and some transactions fail: what is read stays the
-  /// same, and what the changes leave in the store is the ratchet's whole state.
+  /// A conversation in which each side lives only in its store between two steps, and some transactions fail: what is
+  /// read stays the same, and what the changes leave in the store is the ratchet's whole state.
   func testAConversationThroughStoresThatFailNowAndThen() {
     forAll(both(Schedule.generator, .number(0...UInt64.max)), runs: 60) { schedule, failures in
       let pair = try Pair(randomness: SeededRandomness(schedule.seed))

@@ -4,7 +4,8 @@ import XCTest
 
 @testable import PorterCrypto
 
-/// Whatever is changed in a message, it is refused, and the state is afterwards what it was before: to the byte, skipped keys and all.
+/// Whatever is changed in a message, it is refused, and the state is afterwards what it was before: to the byte,
+/// skipped keys and all.
 final class RatchetTamperTests: XCTestCase {
   func testEveryFlippedBitOfTheFirstMessage() throws {
     var pair = try Pair()

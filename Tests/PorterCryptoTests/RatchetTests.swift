@@ -56,7 +56,8 @@ final class RatchetTests: XCTestCase {
     XCTAssertEqual(try pair.inviterReceives(second[0]), "b0")
   }
 
-  /// A repeat is named for as long as its chain is the present one or one of the eight before it; then it is merely refused.
+  /// A repeat is named for as long as its chain is the present one or one of the eight before it; then it is merely
+  /// refused.
   func testRepeatsFromRetiredChainsAreNamed() throws {
     var pair = try Pair()
     var earlier: [[UInt8]] = []
@@ -98,7 +99,8 @@ final class RatchetTests: XCTestCase {
     XCTAssertEqual(try pair.inviterReceives(lost[2_699]), "lost")
   }
 
-  /// Up to 1000 messages that stay out at the end of a chain can still come; more are given up, but the conversation goes on.
+  /// Up to 1000 messages that stay out at the end of a chain can still come; more are given up, but the conversation
+  /// goes on.
   func testAGapAtTheEndOfAChainDoesNotEndTheConversation() throws {
     for (count, kept) in [(1_000, 1_000), (1_001, 0)] {
       var pair = try Pair()

@@ -43,7 +43,8 @@ final class SecretBytesTests: XCTestCase {
     }
   }
 
-  /// Internal state is redacted where a field is secret, so that a debugger's or a failing test's output holds none either.
+  /// Internal state is redacted where a field is secret, so that a debugger's or a failing test's output holds none
+  /// either.
   func testPartsOfARatchetPrintWithoutTheirKeys() throws {
     var pair = try Pair(randomness: RepeatedRandomness(byte: 0xab))
     _ = try pair.joinerSends("lost")

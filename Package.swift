@@ -4,7 +4,9 @@
 
 import PackageDescription
 
-let swift: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility")]
+let swift: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
+]
 
 let package = Package(
   name: "nightporter",
@@ -73,6 +75,10 @@ let package = Package(
 
     // Tests.
     .target(name: "PropertyTesting", path: "Tests/Support/PropertyTesting", swiftSettings: swift),
+    .target(
+      name: "PorterProcesses", dependencies: ["PorterJSON"], path: "Tests/Support/PorterProcesses", swiftSettings: swift
+    ),
+    .testTarget(name: "HarnessTests", dependencies: ["PorterProcesses", "PorterJSON"], swiftSettings: swift),
     .testTarget(name: "PropertyTestingTests", dependencies: ["PropertyTesting"], swiftSettings: swift),
     .target(
       name: "CSealedVFSScenarios", dependencies: ["CSealedVFS", "CSQLite"], path: "Tests/CSealedVFSTests/Scenarios"),

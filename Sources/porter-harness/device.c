@@ -1,0 +1,210 @@
+#include "device.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "invoke.h"
+
+const char device_usage[] =
+    "porter-harness device [--json] [--messages N] [--keep DIR] [--log] [--server FILE]\n"
+    "                      [--memory-limit MB] [--time-limit MS]\n"
+    "                      [--kill-extension-after STAGE] [--freeze-without-suspending]\n"
+    "  Plays a device: a server, two apps and notification extensions as processes, pushes, freezing, phone limits.\n"
+    "  --json              one JSON object a line; the last is the summary\n"
+    "  --messages N        how many messages are sent while the app is frozen (1 to 50, default 1)\n"
+    "  --keep DIR          works in DIR and leaves it behind, with the processes' logs\n"
+    "  --log               extensions write the library's log to DIR/extension.log\n"
+    "  --server FILE       the notification server; else porter-server beside this program\n"
+    "  --memory-limit MB   what an extension may take (default 24)\n"
+    "  --time-limit MS     how long an extension may take (default 30000)\n"
+    "  --kill-extension-after STAGE\n"
+    "                      the first extension is killed at beforeFetch, afterFetch, afterCommit or\n"
+    "                      beforeAcknowledge, and the push is handed to a second one (debug builds)\n"
+    "  --freeze-without-suspending\n"
+    "                      leaves out what an app must do before it is frozen, to see what a phone does then\n"
+    "  Exit status: 0 when the story held, 1 when it did not, 2 for wrong options, 130 when interrupted.\n";
+
+char *device_path(const struct device *device, const char *name) {
+  struct text path = {0};
+  text_format(&path, "%s/%s", device->directory, name);
+  return path.bytes;
+}
+
+bool device_fail(struct device *device, const char *expected, const char *came) {
+  if (device->expected.length > 0) return false;
+  text_add_string(&device->expected, expected);
+  text_add_string(&device->came, came);
+  return false;
+}
+
+/* ------------------------------------------------------------------------------------------------ options */
+
+static bool read_count(const char *word, int most, int *count) {
+  char *end = NULL;
+  long number = strtol(word, &end, 10);
+  if (*word == '\0' || *end != '\0' || number < 1 || number > most) return false;
+  *count = (int)number;
+  return true;
+}
+
+static bool read_options(int count, char **words, struct options *options) {
+  *options = (struct options){.messages = 1, .megabytes = EXTENSION_MEGABYTES, .milliseconds = EXTENSION_MILLISECONDS};
+  for (int index = 0; index < count; index++) {
+    const char *word = words[index];
+    const char *next = index + 1 < count ? words[index + 1] : NULL;
+    if (strcmp(word, "--json") == 0) options->json = true;
+    else if (strcmp(word, "--log") == 0) options->log = true;
+    else if (strcmp(word, "--freeze-without-suspending") == 0) options->freeze_without_suspending = true;
+    else if (next == NULL) return false;
+    else if (strcmp(word, "--keep") == 0) options->keep = words[++index];
+    else if (strcmp(word, "--server") == 0) options->server_program = words[++index];
+    else if (strcmp(word, "--kill-extension-after") == 0) options->kill_stage = words[++index];
+    else if (strcmp(word, "--messages") == 0 && read_count(next, 50, &options->messages)) index++;
+    else if (strcmp(word, "--memory-limit") == 0 && read_count(next, 1024, &options->megabytes)) index++;
+    else if (strcmp(word, "--time-limit") == 0 && read_count(next, 600000, &options->milliseconds)) index++;
+    else return false;
+  }
+  return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ start and end */
+
+static char *make_directory(const char *keep) {
+  struct text path = {0};
+  if (keep != NULL) {
+    if (mkdir(keep, 0700) != 0 && errno != EEXIST) return NULL;
+    return realpath(keep, NULL);
+  }
+  const char *parent = getenv("TMPDIR");
+  text_format(&path, "%s/nightporter-XXXXXX", parent == NULL || *parent == '\0' ? "/tmp" : parent);
+  if (mkdtemp(path.bytes) != NULL) return path.bytes;
+  text_free(&path);
+  return NULL;
+}
+
+static bool prepare(struct device *device) {
+  device->directory = make_directory(device->options.keep);
+  device->program = own_path();
+  if (device->directory == NULL || device->program == NULL) {
+    fprintf(stderr, "porter-harness: no directory to work in: %s\n", strerror(errno));
+    return false;
+  }
+  struct text server = {0};
+  const char *slash = strrchr(device->program, '/');
+  if (device->options.server_program != NULL) text_add_string(&server, device->options.server_program);
+  else text_format(&server, "%.*s/porter-server", (int)(slash - device->program), device->program);
+  device->server_program = server.bytes;
+  device->relay = device_path(device, "relay");
+  return true;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place) {
+  (void)status;
+  (void)type;
+  (void)place;
+  return remove(path);
+}
+
+static void end_host(struct host *host) {
+  process_end(&host->process);
+  free(host->store);
+}
+
+/* Whatever happened: no process and no file stays. */
+static void clear_up(struct device *device) {
+  process_end(&device->extension);
+  end_host(&device->alice);
+  end_host(&device->bob);
+  process_end(&device->server);
+  push_socket_close(&device->pushes);
+  if (device->directory != NULL && device->options.keep == NULL)
+    nftw(device->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+  free(device->directory);
+  free(device->program);
+  free(device->server_program);
+  free(device->relay);
+  free(device->server_link);
+  text_free(&device->expected);
+  text_free(&device->came);
+}
+
+/* ------------------------------------------------------------------------------------------------ summary */
+
+static void tell_failure(struct device *device) {
+  struct text fields = {0};
+  struct text said = {0};
+  text_add_string(&fields, "\"step\":");
+  json_write_string(&fields, device->step);
+  text_add_string(&fields, ",\"expected\":");
+  json_write_string(&fields, text_string(&device->expected));
+  text_add_string(&fields, ",\"came\":");
+  json_write_string(&fields, text_string(&device->came));
+  text_format(&said, "%s: expected that %s; came: %s", device->step, text_string(&device->expected),
+              text_string(&device->came));
+  timeline_tell(&device->timeline, "failed", "failed", text_string(&fields), text_string(&said));
+  text_free(&fields);
+  text_free(&said);
+}
+
+static void add_or_null(struct text *line, const char *name, bool known, const char *format, double value) {
+  char number[64];
+  snprintf(number, sizeof number, format, value);
+  text_format(line, ",\"%s\":%s", name, known ? number : "null");
+}
+
+static void tell_summary(struct device *device, bool held) {
+  const struct summary *summary = &device->summary;
+  struct text line = {0};
+  text_format(&line,
+              "{\"event\":\"summary\",\"notifications\":%u,\"messages\":%u,\"duplicates\":%u,"
+              "\"locksHeldWhenFrozen\":%u",
+              summary->notifications, summary->messages, summary->duplicates, summary->locks_held_when_frozen);
+  add_or_null(&line, "badge", summary->badge >= 0, "%.0f", (double)summary->badge);
+  add_or_null(&line, "coldStartMs", summary->cold_start_ms >= 0, "%.3f", summary->cold_start_ms);
+  add_or_null(&line, "peakMemoryBytes", summary->peak_memory > 0, "%.0f", (double)summary->peak_memory);
+  text_add_string(&line, ",\"outcome\":");
+  json_write_string(&line, *summary->outcome == '\0' ? "none" : summary->outcome);
+  text_add_string(&line, "}");
+  timeline_json_line(&device->timeline, text_string(&line));
+
+  text_clear(&line);
+  text_format(&line, "\n%s: %u shown, %u in the chat, %u twice, %u locks held when frozen, badge %lld at the end",
+              held ? "The story held" : "The story did not hold", summary->notifications, summary->messages,
+              summary->duplicates, summary->locks_held_when_frozen, summary->badge);
+  if (summary->cold_start_ms >= 0)
+    text_format(&line, ";\nextension: %.1f ms from exec to content, %.1f MB at its peak", summary->cold_start_ms,
+                (double)summary->peak_memory / 1e6);
+  timeline_text_line(&device->timeline, text_string(&line));
+  text_free(&line);
+}
+
+int device_main(int argument_count, char **arguments) {
+  struct device device = {
+      .extension = {.input = -1, .output = -1},
+      .server = {.input = -1, .output = -1},
+      .alice.process = {.input = -1, .output = -1},
+      .bob.process = {.input = -1, .output = -1},
+      .pushes.listener = -1,
+      .summary = {.badge = -1, .cold_start_ms = -1},
+  };
+  if (!read_options(argument_count, arguments, &device.options)) {
+    fputs(device_usage, stderr);
+    return 2;
+  }
+  for (int index = 0; index < MAXIMUM_CONNECTIONS; index++) device.pushes.connections[index] = -1;
+  device_watch_signals();
+  timeline_start(&device.timeline, device.options.json);
+  bool ready = prepare(&device);
+  bool held = ready && story_run(&device);
+  if (ready && !held) tell_failure(&device);
+  if (ready) tell_summary(&device, held);
+  clear_up(&device);
+  if (device_interrupted()) return 130;
+  return held ? 0 : 1;
+}

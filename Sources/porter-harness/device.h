@@ -1,0 +1,129 @@
+/* A device as the harness plays it: what it runs, what it has seen, and the waiting that all of it shares. */
+#ifndef PORTER_DEVICE_H
+#define PORTER_DEVICE_H
+
+#include "json.h"
+#include "process.h"
+#include "push_socket.h"
+#include "timeline.h"
+
+/* What a phone grants a notification extension, unless told otherwise; beyond it the device kills. */
+#define EXTENSION_MEGABYTES 24
+#define EXTENSION_MILLISECONDS 30000
+
+struct options {
+  bool json;
+  bool log;                   /* extensions write the library's log */
+  bool freeze_without_suspending;
+  int messages;
+  int megabytes;              /* limits of an extension, of 1024 * 1024 bytes each */
+  int milliseconds;
+  const char *keep;           /* a directory to work in and leave behind; NULL: a temporary one */
+  const char *kill_stage;     /* where the first extension is killed; NULL: nowhere */
+  const char *server_program; /* NULL: porter-server beside this program */
+};
+
+/* A process that is driven by script lines, with the store it opens. */
+struct host {
+  const char *name;
+  struct process process;
+  char *store;         /* a prefix */
+  long long user_id;
+  long long contact_id; /* the other one, as this host knows it */
+};
+
+/* What the last line says; counted as it happens. */
+struct summary {
+  unsigned notifications;
+  unsigned messages;
+  unsigned duplicates;
+  unsigned locks_held_when_frozen;
+  long long badge;           /* as it stands at the end; -1 while unknown */
+  double cold_start_ms;      /* the slowest; below 0 while there is none */
+  uint64_t peak_memory;      /* the highest */
+  char outcome[32];
+};
+
+struct device {
+  struct options options;
+  struct timeline timeline;
+  struct summary summary;
+  char *directory;
+  char *program;
+  char *server_program;
+  char *relay;
+  char *server_link;
+  char token[65];
+  struct push_socket pushes;
+  struct process server;
+  struct host alice;
+  struct host bob;
+  struct process extension;
+  const char *step;      /* what the story is at */
+  struct text expected;  /* set by device_fail() */
+  struct text came;
+};
+
+/* A path in the device's directory, to be freed. */
+char *device_path(const struct device *device, const char *name);
+
+/* Says what was expected and what came instead; the first failure counts. Always false. */
+bool device_fail(struct device *device, const char *expected, const char *came);
+
+/* The same for a process that did not say anything: how it ended, and the last line of its log. */
+bool device_fail_silent(struct device *device, struct process *process, const char *name, const char *expected);
+
+/* Set by SIGINT, SIGTERM and SIGHUP, which end each wait. */
+bool device_interrupted(void);
+void device_watch_signals(void);
+
+/* The moment `milliseconds` from now, as the waits below take it. */
+uint64_t deadline_after(int milliseconds);
+
+/* WAITED_NOTHING: the deadline passed, or something came that was for others. */
+enum waited { WAITED_READY, WAITED_NOTHING, WAITED_INTERRUPTED };
+
+/*
+ * Waits until `process` (or NULL: nothing but pushes) has something to read, or a push has come. Serves pushes
+ * meanwhile.
+ */
+enum waited device_wait(struct device *device, struct process *process, uint64_t deadline);
+
+/* The next line of a process; NULL after the deadline, at its end, or when interrupted. To be freed. */
+char *device_line(struct device *device, struct process *process, uint64_t deadline);
+
+/* The next push, or NULL after the deadline. */
+struct push *device_push(struct device *device, uint64_t deadline);
+
+/* Starts a host process and opens its store; the controller is `$c` in its script. */
+bool host_start(struct device *device, struct host *host, const char *name);
+
+/*
+ * Sends one script line and takes its answer, to be freed; NULL, with the failure told, when none came within its time.
+ */
+struct json *host_line(struct device *device, struct host *host, int milliseconds, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/*
+ * Sends one command of the application programming interface, and checks the type of its result, unless that is NULL.
+ */
+struct json *host_command(struct device *device, struct host *host, const char *command, const char *expected_type);
+
+/* Waits for an event of this type. */
+struct json *host_event(struct device *device, struct host *host, const char *type, int milliseconds);
+
+/* The story, from the start of the server to the badge that is clear again. */
+bool story_run(struct device *device);
+
+/*
+ * Starts an extension for a push, within a phone's limits, and tells what it shows. `killed` tells whether it was to be
+ * killed.
+ */
+bool present(struct device *device, const struct push *push, const char *kill_stage);
+
+/* `porter-harness device …` */
+int device_main(int argument_count, char **arguments);
+
+extern const char device_usage[];
+
+#endif

@@ -1,0 +1,100 @@
+#include "extension.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "nightporter.h"
+
+const char extension_usage[] =
+    "porter-harness extension --store PREFIX [--deadline MS] [--expire-after MS] [--log]\n"
+    "  The notification extension as a process: one push a line in, one answer a line out.\n"
+    "  --deadline MS       what the platform grants for a push (default 30000)\n"
+    "  --expire-after MS   the platform's \"time is up\" comes after so long, from another thread\n"
+    "  --log               the library's log goes to standard error\n";
+
+struct options {
+  const char *store;
+  int deadline;
+  int expire_after;
+  bool log;
+};
+
+static bool read_options(int count, char **words, struct options *options) {
+  *options = (struct options){.deadline = 30000};
+  for (int index = 0; index < count; index++) {
+    bool more = index + 1 < count;
+    if (strcmp(words[index], "--store") == 0 && more) options->store = words[++index];
+    else if (strcmp(words[index], "--deadline") == 0 && more) options->deadline = atoi(words[++index]);
+    else if (strcmp(words[index], "--expire-after") == 0 && more) options->expire_after = atoi(words[++index]);
+    else if (strcmp(words[index], "--log") == 0) options->log = true;
+    else return false;
+  }
+  return options->store != NULL;
+}
+
+static void log_to_error(void *context, int level, const char *line) {
+  (void)context;
+  fprintf(stderr, "%d %s\n", level, line);
+}
+
+static void answer(const char *line) {
+  fputs(line, stdout);
+  putc('\n', stdout);
+  fflush(stdout);
+}
+
+/* The platform's clock: says that time is up, unless the push ended before. */
+struct expiry {
+  chat_ctrl controller;
+  int milliseconds;
+};
+
+static void *expire(void *context) {
+  const struct expiry *expiry = context;
+  struct timespec pause = {expiry->milliseconds / 1000, (long)(expiry->milliseconds % 1000) * 1000000};
+  nanosleep(&pause, NULL);
+  np_expire_push(expiry->controller);
+  return NULL;
+}
+
+static void take_push(chat_ctrl controller, const char *payload, const struct options *options) {
+  struct expiry expiry = {controller, options->expire_after};
+  pthread_t thread;
+  bool expires = options->expire_after > 0 && pthread_create(&thread, NULL, expire, &expiry) == 0;
+  char *content = np_receive_push(controller, payload, options->deadline);
+  answer(content == NULL ? "{\"outcome\":\"failed\",\"reason\":\"out of memory\"}" : content);
+  np_string_free(content);
+  if (expires) pthread_join(thread, NULL);
+}
+
+int extension_main(int argument_count, char **arguments) {
+  struct options options;
+  if (!read_options(argument_count, arguments, &options)) {
+    fputs(extension_usage, stderr);
+    return 2;
+  }
+  if (options.log) np_set_log(log_to_error, NULL, 0);
+  chat_ctrl controller = NULL;
+  char *migration = chat_migrate_init_key(options.store, "", 1, "error", 1, &controller);
+  if (controller == NULL) {
+    fputs("{\"migration\":", stdout);
+    fputs(migration == NULL ? "null" : migration, stdout);
+    answer("}");
+    np_string_free(migration);
+    return 1;
+  }
+  np_string_free(migration);
+  char *line = NULL;
+  size_t capacity = 0;
+  for (ssize_t length = getline(&line, &capacity, stdin); length > 0; length = getline(&line, &capacity, stdin)) {
+    if (line[length - 1] == '\n') line[length - 1] = '\0';
+    take_push(controller, line, &options);
+  }
+  free(line);
+  np_ctrl_free(controller);
+  return 0;
+}

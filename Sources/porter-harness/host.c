@@ -1,0 +1,135 @@
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "invoke.h"
+
+/* Longer than any answer of the library may take: commands that need the relay answer within 15 s. */
+#define ANSWER_TIME 20000
+
+/* The last line that a process wrote to its log, for a failure to quote. */
+static void last_log_line(const struct device *device, const char *name, struct text *out) {
+  struct text file = {0};
+  text_format(&file, "%s.log", name);
+  char *path = device_path(device, text_string(&file));
+  FILE *log = fopen(path, "r");
+  char *line = NULL;
+  size_t capacity = 0;
+  while (log != NULL && getline(&line, &capacity, log) > 0) {
+    line[strcspn(line, "\n")] = '\0';
+    text_clear(out);
+    text_format(out, "; its log ends with: %s", line);
+  }
+  if (log != NULL) fclose(log);
+  free(line);
+  free(path);
+  text_free(&file);
+}
+
+bool device_fail_silent(struct device *device, struct process *process, const char *name, const char *expected) {
+  struct text came = {0};
+  struct text log = {0};
+  struct ending ending;
+  last_log_line(device, name, &log);
+  /* A process shows its end a little after it has closed its output. */
+  bool ended = process_ended(process, &ending);
+  for (uint64_t end = deadline_after(100); !ended && now_microseconds() < end; ended = process_ended(process, &ending))
+    device_wait(device, NULL, deadline_after(5));
+  if (device_interrupted()) text_add_string(&came, "the harness was interrupted");
+  else if (!ended) text_add_string(&came, "nothing, in time");
+  else if (ending.exited) text_format(&came, "it ended with status %d", ending.status);
+  else text_format(&came, "it was killed by signal %d (%s)", ending.signal, strsignal(ending.signal));
+  text_add_string(&came, text_string(&log));
+  device_fail(device, expected, text_string(&came));
+  text_free(&came);
+  text_free(&log);
+  return false;
+}
+
+struct json *host_line(struct device *device, struct host *host, int milliseconds, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *line = NULL;
+  int length = vasprintf(&line, format, arguments);
+  va_end(arguments);
+  if (length < 0) return NULL;
+  char *answer = NULL;
+  if (process_write(&host->process, line, (size_t)length) && process_write(&host->process, "\n", 1))
+    answer = device_line(device, &host->process, deadline_after(milliseconds));
+  struct json *json = answer == NULL ? NULL : json_parse(answer, strlen(answer));
+  if (answer == NULL) {
+    struct text expected = {0};
+    text_format(&expected, "%s answers %s within %d ms", host->name, line, milliseconds);
+    device_fail_silent(device, &host->process, host->name, text_string(&expected));
+    text_free(&expected);
+  } else if (json == NULL) {
+    device_fail(device, "an answer in JSON", answer);
+  }
+  free(answer);
+  free(line);
+  return json;
+}
+
+struct json *host_command(struct device *device, struct host *host, const char *command, const char *expected_type) {
+  struct text quoted = {0};
+  json_write_string(&quoted, command);
+  struct json *answer = host_line(device, host, ANSWER_TIME, "chat_send_cmd $c %s", text_string(&quoted));
+  text_free(&quoted);
+  if (answer == NULL || expected_type == NULL) return answer;
+  const char *type = json_string_at(answer, "result.result.type");
+  if (type != NULL && strcmp(type, expected_type) == 0) return answer;
+  struct text expected = {0};
+  struct text came = {0};
+  text_format(&expected, "%s is answered with %s", command, expected_type);
+  json_write(&came, answer);
+  device_fail(device, text_string(&expected), text_string(&came));
+  text_free(&expected);
+  text_free(&came);
+  json_free(answer);
+  return NULL;
+}
+
+struct json *host_event(struct device *device, struct host *host, const char *type, int milliseconds) {
+  struct json *answer =
+      host_line(device, host, milliseconds + 5000, "await $c \"%s\" %d", type, milliseconds);
+  if (answer == NULL || json_at(answer, "error") == NULL) return answer;
+  struct text expected = {0};
+  text_format(&expected, "%s tells the event %s", host->name, type);
+  device_fail(device, text_string(&expected), json_string_at(answer, "error"));
+  text_free(&expected);
+  json_free(answer);
+  return NULL;
+}
+
+bool host_start(struct device *device, struct host *host, const char *name) {
+  struct text log_name = {0};
+  host->name = name;
+  host->store = device_path(device, name);
+  text_format(&log_name, "%s.log", name);
+  char *log = device_path(device, text_string(&log_name));
+  char *arguments[] = {device->program, "script", "-", NULL};
+  bool started = process_start(&host->process, arguments, log, NULL);
+  if (!started) device_fail(device, "an app process starts", strerror(errno));
+  free(log);
+  text_free(&log_name);
+  if (!started) return false;
+
+  struct text path = {0};
+  json_write_string(&path, host->store);
+  struct json *answer =
+      host_line(device, host, ANSWER_TIME, "c = chat_migrate_init_key %s \"\" 1 \"yesUp\" 0", text_string(&path));
+  text_free(&path);
+  const char *type = json_string_at(answer, "result.type");
+  bool open = type != NULL && strcmp(type, "ok") == 0;
+  if (answer != NULL && !open) {
+    struct text came = {0};
+    json_write(&came, answer);
+    device_fail(device, "the store opens", text_string(&came));
+    text_free(&came);
+  }
+  json_free(answer);
+  return open;
+}

@@ -1,0 +1,53 @@
+/*
+ * The table of the C interface: every function of nightporter.h with its result and its arguments, to call it by name.
+ */
+#ifndef PORTER_INTERFACE_H
+#define PORTER_INTERFACE_H
+
+#include <stddef.h>
+
+#include "text.h"
+
+#define MAXIMUM_ARGUMENTS 8
+
+/* What an argument or a result is, in C and to a script. */
+enum kind {
+  KIND_NONE,
+  KIND_VOID,
+  KIND_INTEGER,
+  KIND_PHASE,
+  KIND_ERROR,
+  KIND_STRING,        /* const char *, of the caller */
+  KIND_OWNED_STRING,  /* char *, to be given back */
+  KIND_STATIC_STRING, /* const char *, of the library */
+  KIND_HANDLE,
+  KIND_OUT_HANDLE,
+  KIND_OUT_STEP,
+  KIND_RELAY,
+  KIND_LOG_SINK,
+  KIND_CONTEXT
+};
+
+struct function {
+  const char *name;
+  void (*address)(void);
+  enum kind result;
+  enum kind arguments[MAXIMUM_ARGUMENTS]; /* ends with KIND_NONE */
+};
+
+extern const struct function interface_functions[];
+extern const size_t interface_count;
+
+/* NULL when the interface has no such function. */
+const struct function *interface_find(const char *name);
+
+/* The C type of a kind, as the header spells it. */
+const char *kind_type(enum kind kind);
+
+/* Whether a script leaves an argument of this kind out, since the call fills it. */
+int kind_is_out(enum kind kind);
+
+/* Writes one JSON object a line for each function: {"name", "result", "arguments"}, types as the header spells them. */
+void interface_write(struct text *out);
+
+#endif

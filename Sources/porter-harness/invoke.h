@@ -1,0 +1,42 @@
+/* One call of a function of the interface, through libffi. */
+#ifndef PORTER_INVOKE_H
+#define PORTER_INVOKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "interface.h"
+#include "nightporter.h"
+#include "value.h"
+
+struct call {
+  const struct function *function;
+  struct value arguments[MAXIMUM_ARGUMENTS]; /* as the script gave them, without what the call fills; owned */
+  size_t argument_count;
+
+  /* Set by call_run(). */
+  int integer;
+  char *string;       /* owned; NULL when the library gave NULL */
+  void *handle;       /* what the call wrote through its chat_ctrl *; NULL when it wrote nothing */
+  np_step step;
+  uint64_t microseconds;
+};
+
+/* Whether the arguments fit the function. Otherwise `problem` says what does not. */
+bool call_check(const struct call *call, struct text *problem);
+
+/* Calls, after call_check(). May be used on any thread. */
+void call_run(struct call *call);
+
+/* Writes {"call","result","us"} and what else came, without its end of line. */
+void call_write(struct text *out, const struct call *call);
+
+/* What a variable gets: the handle that the call gave if its function gives one, else the result. */
+struct value call_value(const struct call *call);
+
+void call_free(struct call *call);
+
+/* Microseconds of a clock that only moves forwards. */
+uint64_t now_microseconds(void);
+
+#endif

@@ -1,0 +1,169 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "invoke.h"
+
+/* How often a running extension's memory is looked at. */
+#define LOOK_INTERVAL 5
+
+static bool start_extension(struct device *device, const char *kill_stage) {
+  struct text halt = {0};
+  char *log = device_path(device, "extension.log");
+  char *lean[] = {device->program, "extension", "--store", device->alice.store, NULL};
+  char *logging[] = {device->program, "extension", "--store", device->alice.store, "--log", NULL};
+  if (kill_stage != NULL) text_format(&halt, "PORTER_HALT_AT=%s", kill_stage);
+  bool started = process_start(&device->extension, device->options.log ? logging : lean, log,
+                               kill_stage == NULL ? NULL : text_string(&halt));
+  if (!started) device_fail(device, "the extension starts", strerror(errno));
+  free(log);
+  text_free(&halt);
+  return started;
+}
+
+static uint64_t memory_limit(const struct device *device) {
+  return (uint64_t)device->options.megabytes * 1024 * 1024;
+}
+
+/* What a phone does to an extension that takes too much. */
+static bool kill_for(struct device *device, const char *limit, const char *came) {
+  kill(device->extension.pid, SIGKILL);
+  timeline_tell(&device->timeline, "device", "killed", "\"process\":\"extension\"", came);
+  return device_fail(device, limit, came);
+}
+
+/* The extension's answer within its limits; NULL when it ended or had to be killed. */
+static char *answer_within_limits(struct device *device) {
+  uint64_t end = device->extension.started_at + (uint64_t)device->options.milliseconds * 1000;
+  for (;;) {
+    char *line = process_take_line(&device->extension);
+    if (line != NULL) return line;
+    if (device_wait(device, &device->extension, deadline_after(LOOK_INTERVAL)) == WAITED_INTERRUPTED) return NULL;
+    uint64_t memory = process_peak_memory(device->extension.pid);
+    if (memory > memory_limit(device)) {
+      kill_for(device, "the extension stays within its memory", "it took more, and was killed");
+      return NULL;
+    }
+    if (now_microseconds() > end) {
+      kill_for(device, "the extension answers within its time", "it did not, and was killed");
+      return NULL;
+    }
+    if (!process_read(&device->extension)) return process_take_line(&device->extension);
+  }
+}
+
+static void wait_for_end(struct device *device, struct ending *ending) {
+  uint64_t end = deadline_after(5000);
+  process_close_input(&device->extension);
+  while (!process_ended(&device->extension, ending)) {
+    if (now_microseconds() > end || device_interrupted()) kill(device->extension.pid, SIGKILL);
+    device_wait(device, NULL, deadline_after(1));
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------ telling */
+
+static void tell_notification(struct device *device, const struct json *notification, long long badge) {
+  struct text fields = {0};
+  struct text said = {0};
+  const char *title = json_string_at(notification, "title");
+  const char *body = json_string_at(notification, "body");
+  text_add_string(&fields, "\"title\":");
+  json_write_string(&fields, title == NULL ? "" : title);
+  text_add_string(&fields, ",\"body\":");
+  json_write_string(&fields, body == NULL ? "" : body);
+  text_format(&fields, ",\"badge\":%lld", badge);
+  text_format(&said, "%s %s   (badge %lld)", title == NULL ? "" : title, body == NULL ? "" : body, badge);
+  timeline_tell(&device->timeline, "notification", "notification", text_string(&fields), text_string(&said));
+  text_free(&fields);
+  text_free(&said);
+}
+
+static void tell_outcome(struct device *device, const struct json *answer, double milliseconds, uint64_t memory) {
+  struct text fields = {0};
+  struct text said = {0};
+  const char *outcome = json_string_at(answer, "outcome");
+  const char *reason = json_string_at(answer, "reason");
+  text_add_string(&fields, "\"outcome\":");
+  json_write_string(&fields, outcome);
+  text_add_string(&fields, ",\"reason\":");
+  json_write_string(&fields, reason == NULL ? "" : reason);
+  text_format(&fields, ",\"coldStartMs\":%.3f,\"peakMemoryBytes\":%llu", milliseconds, (unsigned long long)memory);
+  text_format(&said, "answers \"%s\" %.1f ms after exec, with %.1f MB at its peak", outcome, milliseconds,
+              (double)memory / 1e6);
+  timeline_tell(&device->timeline, "extension", "answer", text_string(&fields), text_string(&said));
+  text_free(&fields);
+  text_free(&said);
+}
+
+static void count(struct device *device, const struct json *answer, double milliseconds, uint64_t memory) {
+  struct summary *summary = &device->summary;
+  const struct json *notifications = json_at(answer, "notifications");
+  long long badge = json_integer_at(answer, "badge", -1);
+  tell_outcome(device, answer, milliseconds, memory);
+  summary->notifications += (unsigned)json_count(notifications);
+  for (const struct json *one = notifications == NULL ? NULL : notifications->child; one != NULL; one = one->next)
+    tell_notification(device, one, badge);
+  if (badge >= 0) summary->badge = badge;
+  if (milliseconds > summary->cold_start_ms) summary->cold_start_ms = milliseconds;
+  if (memory > summary->peak_memory) summary->peak_memory = memory;
+  if (strcmp(summary->outcome, "presented") != 0)
+    snprintf(summary->outcome, sizeof summary->outcome, "%s", json_string_at(answer, "outcome"));
+}
+
+/* ------------------------------------------------------------------------------------------------ the push */
+
+static bool check_killed(struct device *device, const struct ending *ending, const char *stage) {
+  struct text expected = {0};
+  struct text came = {0};
+  text_format(&expected, "the extension dies at %s", stage);
+  if (ending->exited) text_format(&came, "it ended with status %d", ending->status);
+  else text_format(&came, "it was killed by signal %d", ending->signal);
+  bool as_planned = !ending->exited && ending->signal == SIGKILL;
+  if (as_planned) timeline_tell(&device->timeline, "extension", "died", "", text_string(&expected));
+  else device_fail(device, text_string(&expected), text_string(&came));
+  text_free(&expected);
+  text_free(&came);
+  return as_planned;
+}
+
+static bool check_answer(struct device *device, const struct json *json, const char *answer,
+                         const struct ending *ending) {
+  struct text came = {0};
+  if (answer == NULL && !ending->exited) text_format(&came, "it was killed by signal %d", ending->signal);
+  else if (answer == NULL) text_format(&came, "it ended with status %d and said nothing", ending->status);
+  else text_format(&came, "%s (status %d)", answer, ending->status);
+  bool good = json_string_at(json, "outcome") != NULL && ending->exited && ending->status == 0;
+  if (!good) device_fail(device, "the extension answers with an outcome, and ends with status 0", text_string(&came));
+  if (good && ending->peak_memory > memory_limit(device))
+    good = device_fail(device, "the extension stays within its memory", "it took more");
+  const struct json *quiescent = json_at(json, "quiescent");
+  if (good && (quiescent == NULL || quiescent->kind != JSON_TRUE))
+    good = device_fail(device, "the extension is quiescent when it answers", text_string(&came));
+  text_free(&came);
+  return good;
+}
+
+bool present(struct device *device, const struct push *push, const char *kill_stage) {
+  struct ending ending = {0};
+  if (!start_extension(device, kill_stage)) return false;
+  timeline_tell(&device->timeline, "device", "extensionStarted", "", "starts the extension and hands the push to it");
+  /* A child that is gone already shows in its ending. */
+  if (process_write(&device->extension, push->payload, strlen(push->payload)))
+    process_write(&device->extension, "\n", 1);
+  char *answer = answer_within_limits(device);
+  double milliseconds = (double)(now_microseconds() - device->extension.started_at) / 1000;
+  wait_for_end(device, &ending);
+  process_end(&device->extension);
+
+  struct json *json = answer == NULL ? NULL : json_parse(answer, strlen(answer));
+  bool good = kill_stage != NULL ? check_killed(device, &ending, kill_stage)
+                                 : check_answer(device, json, answer, &ending);
+  if (good && kill_stage == NULL) count(device, json, milliseconds, ending.peak_memory);
+  json_free(json);
+  free(answer);
+  return good;
+}

@@ -1,0 +1,152 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "story.h"
+
+/* ------------------------------------------------------------------------------------------------ apps */
+
+bool story_start_server(struct device *device) {
+  char *state = device_path(device, "server");
+  char *socket = device_path(device, "push.socket");
+  char *log = device_path(device, "server.log");
+  char *arguments[] = {device->server_program, "--relay", device->relay, "--state", state, "--local-socket",
+                       socket, NULL};
+  bool started = push_socket_open(&device->pushes, socket);
+  if (!started) device_fail(device, "the push socket opens", strerror(errno));
+  else if (!process_start(&device->server, arguments, log, NULL))
+    started = device_fail(device, "the server starts", strerror(errno));
+  char *link = started ? device_line(device, &device->server, deadline_after(10000)) : NULL;
+  const char *wanted = "the server's first line is its link, ntf:…";
+  if (started && link == NULL) started = device_fail_silent(device, &device->server, "server", wanted);
+  else if (started && strncmp(link, "ntf:", 4) != 0) started = device_fail(device, wanted, link);
+  device->server_link = link;
+  if (started) story_tell(device, "server", "serverStarted", "is there, and reached through the embedded relay");
+  free(state);
+  free(socket);
+  free(log);
+  return started;
+}
+
+static bool start_app(struct device *device, struct host *host, const char *name) {
+  struct text text = {0};
+  if (!host_start(device, host, name)) return false;
+  text_format(&text, "/_create user {\"profile\":{\"displayName\":\"%s\",\"fullName\":\"\"}}", name);
+  struct json *user = host_command(device, host, text_string(&text), "activeUser");
+  host->user_id = json_integer_at(user, "result.result.user.userId", 0);
+  json_free(user);
+
+  text_clear(&text);
+  text_add_string(&text, "/_network {\"relay\":");
+  json_write_string(&text, device->relay);
+  text_add_string(&text, ",\"ntfServer\":");
+  json_write_string(&text, device->server_link);
+  text_add_string(&text, "}");
+  bool started = user != NULL && story_command(device, host, text_string(&text), "cmdOk") &&
+                 story_command(device, host, "/_start", "chatStarted");
+  text_free(&text);
+  if (started) story_tell(device, name, "appStarted", "starts the app and has a profile");
+  return started;
+}
+
+bool story_start_alice(struct device *device) { return start_app(device, &device->alice, "alice"); }
+bool story_start_bob(struct device *device) { return start_app(device, &device->bob, "bob"); }
+
+static bool take_contact(struct device *device, struct host *host) {
+  struct json *event = host_event(device, host, "contactConnected", 15000);
+  host->contact_id = json_integer_at(event, "result.result.contact.contactId", 0);
+  bool known = event != NULL && host->contact_id > 0;
+  if (event != NULL && !known) device_fail(device, "contactConnected carries a contact", "none");
+  json_free(event);
+  if (known) story_tell(device, host->name, "connected", "is connected");
+  return known;
+}
+
+bool story_connect_both(struct device *device) {
+  struct text text = {0};
+  text_format(&text, "/_connect %lld", device->alice.user_id);
+  struct json *answer = host_command(device, &device->alice, text_string(&text), "invitation");
+  const char *link = json_string_at(answer, "result.result.connLinkInvitation.connFullLink");
+  bool good = link != NULL;
+  if (answer != NULL && !good) device_fail(device, "an invitation has a connFullLink", "none");
+  if (good) {
+    story_tell(device, "alice", "invitation", "makes an invitation");
+    text_clear(&text);
+    text_format(&text, "/connect %s", link);
+    struct json *connecting = host_command(device, &device->bob, text_string(&text), NULL);
+    const char *type = json_string_at(connecting, "result.result.type");
+    good = connecting != NULL &&
+           (type != NULL || device_fail(device, "/connect is answered with a result", "an error"));
+    json_free(connecting);
+  }
+  json_free(answer);
+  text_free(&text);
+  return good && take_contact(device, &device->bob) && take_contact(device, &device->alice);
+}
+
+/* ------------------------------------------------------------------------------------------------ the token */
+
+static bool make_token(struct device *device) {
+  unsigned char bytes[32];
+  FILE *random = fopen("/dev/urandom", "re");
+  bool good = random != NULL && fread(bytes, sizeof bytes, 1, random) == 1;
+  if (random != NULL) fclose(random);
+  if (!good) return device_fail(device, "the system has random bytes", strerror(errno));
+  for (size_t index = 0; index < sizeof bytes; index++)
+    snprintf(device->token + 2 * index, 3, "%02x", (unsigned)bytes[index]);
+  return true;
+}
+
+static bool check_status(struct device *device, const struct json *answer, const char *status) {
+  const char *came = json_string_at(answer, "result.result.status");
+  if (answer == NULL) return false;
+  if (came != NULL && strcmp(came, status) == 0) return true;
+  struct text expected = {0};
+  text_format(&expected, "the token is %s", status);
+  device_fail(device, text_string(&expected), came == NULL ? "no status" : came);
+  text_free(&expected);
+  return false;
+}
+
+bool story_register_token(struct device *device) {
+  struct text text = {0};
+  if (!make_token(device)) return false;
+  text_format(&text, "/_ntf register apns_test %s INSTANT", device->token);
+  struct json *answer = host_command(device, &device->alice, text_string(&text), "ntfTokenStatus");
+  bool good = check_status(device, answer, "REGISTERED");
+  if (good) story_tell(device, "alice", "tokenRegistered", "registers the device's token: REGISTERED");
+  json_free(answer);
+  text_free(&text);
+  return good;
+}
+
+bool story_verify_token(struct device *device) {
+  struct push *push = device_push(device, deadline_after(15000));
+  if (push == NULL) return device_fail(device, "a verification push comes", "none within 15 s");
+  story_tell_push(device, push);
+  const char *nonce = json_string_at(push->json, "payload.notificationData.nonce");
+  const char *code = json_string_at(push->json, "payload.notificationData.verification");
+  bool good = nonce != NULL && code != NULL;
+  if (good) {
+    struct text text = {0};
+    text_format(&text, "/_ntf verify apns_test %s %s %s", device->token, nonce, code);
+    good = story_command(device, &device->alice, text_string(&text), "cmdOk");
+    text_free(&text);
+  } else {
+    device_fail(device, "the first push has nonce and verification", push->payload);
+  }
+  push_free(push);
+  return good;
+}
+
+bool story_activate_token(struct device *device) {
+  struct text text = {0};
+  text_format(&text, "/_ntf check apns_test %s", device->token);
+  struct json *answer = host_command(device, &device->alice, text_string(&text), "ntfTokenStatus");
+  bool good = check_status(device, answer, "ACTIVE");
+  if (good) story_tell(device, "alice", "tokenActive", "the verification push was opened: the token is ACTIVE");
+  json_free(answer);
+  text_free(&text);
+  return good;
+}

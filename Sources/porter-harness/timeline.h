@@ -1,0 +1,30 @@
+/* What happens, told as it happens: a readable timeline, or one JSON object a line. */
+#ifndef PORTER_TIMELINE_H
+#define PORTER_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "text.h"
+
+struct timeline {
+  bool json;
+  bool colours;
+  uint64_t started_at;
+};
+
+/* Colours are for terminals, and only when NO_COLOR is not set (no-color.org). */
+void timeline_start(struct timeline *timeline, bool json);
+
+/*
+ * One thing that happened. `actor` is who did it, `event` its name in JSON, `fields` further JSON members ("" or
+ * `"a":1,"b":2`), and `said` the sentence for people.
+ */
+void timeline_tell(const struct timeline *timeline, const char *actor, const char *event, const char *fields,
+                   const char *said);
+
+/* A line of its own, in JSON only or in text only. */
+void timeline_json_line(const struct timeline *timeline, const char *line);
+void timeline_text_line(const struct timeline *timeline, const char *line);
+
+#endif

@@ -1,0 +1,120 @@
+import Foundation
+
+/// What went wrong with a process that a test drives; a test that does not expect it fails with its text.
+package struct ProcessFailure: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
+}
+
+/// How a process ended.
+package enum Ending: Equatable {
+  case exited(Int32)
+  case killed(Int32)
+}
+
+/// A process of a test, read line by line, that is killed with the test if it still runs.
+package final class ChildProcess {
+  package let name: String
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+  private let log: URL?
+  private var unread = Data()
+
+  /// `log` receives its standard error; without one it goes where the test's goes.
+  package init(
+    _ program: String, _ arguments: [String], environment: [String: String] = [:], log: URL? = nil
+  ) throws {
+    name = ([URL(fileURLWithPath: program).lastPathComponent] + arguments.prefix(1)).joined(separator: " ")
+    self.log = log
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    process.standardInput = input
+    process.standardOutput = output
+    if let log {
+      try Data().write(to: log)
+      process.standardError = try FileHandle(forWritingTo: log)
+    }
+    try process.run()
+  }
+
+  deinit { kill() }
+
+  package var identifier: Int32 { process.processIdentifier }
+  package var isRunning: Bool { process.isRunning }
+
+  package func send(_ line: String) throws {
+    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+  }
+
+  package func closeInput() { try? input.fileHandleForWriting.close() }
+
+  /// The next line of its output.
+  package func line(within seconds: Double = 20) throws -> String {
+    let end = Date(timeIntervalSinceNow: seconds)
+    while true {
+      if let line = takeLine() { return line }
+      let left = end.timeIntervalSinceNow
+      var polled = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+      guard left > 0, poll(&polled, 1, Int32(left * 1000) + 1) > 0 else {
+        throw ProcessFailure("\(name) said nothing within \(seconds) s\(lastWords)")
+      }
+      let data = output.fileHandleForReading.availableData
+      if data.isEmpty { throw ProcessFailure("\(name) ended without a further word\(lastWords)") }
+      unread.append(data)
+    }
+  }
+
+  private func takeLine() -> String? {
+    guard let end = unread.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+    defer { unread = Data(unread[(end + 1)...]) }
+    return String(decoding: unread[..<end], as: UTF8.self)
+  }
+
+  private var lastWords: String {
+    guard let log, let text = try? String(contentsOf: log, encoding: .utf8), !text.isEmpty else { return "" }
+    return "; its log ends with: " + text.suffix(400)
+  }
+
+  /// Closes its input and waits for its end.
+  package func end(within seconds: Double = 10) throws -> Ending {
+    closeInput()
+    return try waitForEnd(within: seconds)
+  }
+
+  package func waitForEnd(within seconds: Double = 10) throws -> Ending {
+    let end = Date(timeIntervalSinceNow: seconds)
+    while process.isRunning {
+      guard end.timeIntervalSinceNow > 0 else {
+        throw ProcessFailure("\(name) still runs after \(seconds) s\(lastWords)")
+      }
+      usleep(2000)
+    }
+    let status = process.terminationStatus
+    return process.terminationReason == .exit ? .exited(status) : .killed(status)
+  }
+
+  package func signal(_ signal: Int32) {
+    if process.isRunning { Foundation.kill(process.processIdentifier, signal) }
+  }
+
+  package func kill() {
+    guard process.isRunning else { return }
+    signal(SIGKILL)
+    process.waitUntilExit()
+  }
+
+  /// Runs a program to its end; what it wrote, and how it ended.
+  package static func run(
+    _ program: String, _ arguments: [String], input: String = "", environment: [String: String] = [:],
+    within seconds: Double = 30
+  ) throws -> (lines: [String], ending: Ending) {
+    let child = try ChildProcess(program, arguments, environment: environment)
+    if !input.isEmpty { try child.send(input) }
+    child.closeInput()
+    var lines: [String] = []
+    while let line = try? child.line(within: seconds) { lines.append(line) }
+    return (lines, try child.waitForEnd(within: seconds))
+  }
+}

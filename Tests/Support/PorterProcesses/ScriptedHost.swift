@@ -1,0 +1,53 @@
+import Foundation
+import PorterJSON
+
+/// A host process with one controller, driven call by call through `porter-harness script -`.
+package final class ScriptedHost {
+  package let store: String
+  package let process: ChildProcess
+
+  /// Starts the process and opens the store with the prefix `store`; the controller is `$c`.
+  package init(store: String, background: Bool = false, environment: [String: String] = [:]) throws {
+    self.store = store
+    process = try ChildProcess(
+      Places.harness, ["script", "-"], environment: environment, log: URL(fileURLWithPath: store + ".log"))
+    let answer = try call("c = chat_migrate_init_key \(JSONValue(store).text) \"\" 1 \"yesUp\" \(background ? 1 : 0)")
+    guard answer["type"]?.stringValue == "ok" else { throw ProcessFailure("\(store) does not open: \(answer.text)") }
+  }
+
+  /// The result of one call.
+  @discardableResult
+  package func call(_ line: String, within seconds: Double = 20) throws -> JSONValue {
+    try process.send(line)
+    let answer = try JSONValue(parsing: process.line(within: seconds))
+    guard let result = answer["result"] ?? answer["started"] else {
+      throw ProcessFailure("\(line) was answered with \(answer.text)")
+    }
+    return result
+  }
+
+  /// The whole answer of a command: `{"result": …}` or `{"error": …}`.
+  package func answer(_ command: String) throws -> JSONValue {
+    try call("chat_send_cmd $c \(JSONValue(command).text)")
+  }
+
+  /// The result of a command that has to succeed, and to have this type.
+  @discardableResult
+  package func command(_ command: String, _ type: String) throws -> JSONValue {
+    let answer = try answer(command)
+    guard let result = answer["result"], result["type"]?.stringValue == type else {
+      throw ProcessFailure("\(command) was answered with \(answer.text), not with \(type)")
+    }
+    return result
+  }
+
+  /// The next event of this type; those before it are passed over.
+  @discardableResult
+  package func event(_ type: String, within seconds: Double = 15) throws -> JSONValue {
+    let milliseconds = Int(seconds * 1000)
+    let event = try call("await $c \"\(type)\" \(milliseconds)", within: seconds + 5)
+    return event["result"] ?? .null
+  }
+
+  package var state: JSONValue { get throws { try call("np_state $c") } }
+}

@@ -4,7 +4,7 @@ VERSION := $(shell sed -n 's/^\#define NP_VERSION "\(.*\)"/\1/p' Include/nightpo
 PREFIX ?= /usr/local
 RELEASE := .build-release
 # Release builds carry the Swift runtime with them, so that what is measured and installed needs none.
-SWIFT_RELEASE := swift build -c release --scratch-path $(RELEASE) -Xswiftc -static-stdlib
+SWIFT_RELEASE := swift build -c release --scratch-path $(RELEASE) -Xswiftc -static-stdlib -Xswiftc -use-ld=lld
 LIBRARY := $(RELEASE)/library
 
 .PHONY: help setup demo test lib install spec bench verify compat format lint clean

@@ -79,6 +79,8 @@ let package = Package(
       name: "PorterProcesses", dependencies: ["PorterJSON"], path: "Tests/Support/PorterProcesses", swiftSettings: swift
     ),
     .testTarget(name: "HarnessTests", dependencies: ["PorterProcesses", "PorterJSON"], swiftSettings: swift),
+    .testTarget(
+      name: "Scenarios", dependencies: ["PorterProcesses", "PorterJSON"], path: "Tests/Scenarios", swiftSettings: swift),
     .testTarget(name: "PropertyTestingTests", dependencies: ["PropertyTesting"], swiftSettings: swift),
     .target(
       name: "CSealedVFSScenarios", dependencies: ["CSealedVFS", "CSQLite"], path: "Tests/CSealedVFSTests/Scenarios"),

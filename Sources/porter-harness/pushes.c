@@ -10,8 +10,8 @@
 
 const char pushes_usage[] =
     "porter-harness pushes SOCKET\n"
-    "  Listens where a server's local provider hands pushes over, accepts each, and prints it as a line of JSON. Ends with\n"
-    "  standard input.\n";
+    "  Listens where a server's local provider hands pushes over, accepts each, and prints it as a line of JSON. Ends\n"
+    "  with standard input.\n";
 
 static void print_waiting(struct push_socket *socket) {
   for (struct push *push = push_socket_take(socket); push != NULL; push = push_socket_take(socket)) {

@@ -1,0 +1,174 @@
+import Foundation
+import PorterJSON
+import PorterProcesses
+import XCTest
+
+/// What a scenario plays in: a server, a relay, a device that receives pushes, and the processes of two people's applications.
+///
+/// All of them are real processes. Alice's device gets pushes; bob writes to her.
+final class Night {
+  let directory: URL
+  let relay: String
+  let alice: ScriptedHost
+  let bob: ScriptedHost
+  private(set) var server: ChildProcess
+  private(set) var serverLink: String
+  private let receiver: ChildProcess
+  /// The contact that bob is to alice, and that alice is to bob.
+  private(set) var aliceContact: Int64 = 0
+  private(set) var bobContact: Int64 = 0
+  let token = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
+
+  /// Starts everything; afterwards the two are connected, and the token of alice's device is active.
+  init() throws {
+    directory = try Places.makeTemporaryDirectory()
+    relay = directory.appendingPathComponent("relay").path
+    receiver = try ChildProcess(Places.harness, ["pushes", directory.appendingPathComponent("pushes").path])
+    _ = try receiver.line()
+    server = try Self.startServer(in: directory)
+    serverLink = try server.line()
+    alice = try ScriptedHost(store: directory.appendingPathComponent("alice").path)
+    bob = try ScriptedHost(store: directory.appendingPathComponent("bob").path)
+    try open(alice, name: "alice")
+    try open(bob, name: "bob")
+    try connect()
+    try activateToken()
+  }
+
+  /// Ends the processes and takes the files away; to be called with `defer`.
+  func end() {
+    for process in [alice.process, bob.process, server, receiver] { process.kill() }
+    try? FileManager.default.removeItem(at: directory)
+  }
+
+  // MARK: Setting up
+
+  private static func startServer(in directory: URL) throws -> ChildProcess {
+    let path = { (name: String) in directory.appendingPathComponent(name).path }
+    return try ChildProcess(
+      Places.server, ["--relay", path("relay"), "--state", path("server"), "--local-socket", path("pushes")],
+      log: directory.appendingPathComponent("server.log"))
+  }
+
+  private func open(_ host: ScriptedHost, name: String) throws {
+    try host.command(#"/_create user {"profile":{"displayName":"\#(name)","fullName":""}}"#, "activeUser")
+    let network: JSONValue = ["relay": .string(relay), "ntfServer": .string(serverLink)]
+    try host.command("/_network \(network.text)", "cmdOk")
+    try host.command("/_start", "chatStarted")
+  }
+
+  private func connect() throws {
+    let user = try alice.command("/u", "activeUser")["user"]?["userId"]?.integerValue
+    let invitation = try alice.command("/_connect \(try XCTUnwrap(user))", "invitation")
+    let link = try XCTUnwrap(invitation["connLinkInvitation"]?["connFullLink"]?.stringValue)
+    let answer = try bob.answer("/connect \(link)")
+    XCTAssertNotNil(answer["result"], answer.text)
+    bobContact = try XCTUnwrap(bob.event("contactConnected")["contact"]?["contactId"]?.integerValue)
+    aliceContact = try XCTUnwrap(alice.event("contactConnected")["contact"]?["contactId"]?.integerValue)
+  }
+
+  private func activateToken() throws {
+    let registered = try alice.command("/_ntf register apns_test \(token) INSTANT", "ntfTokenStatus")
+    XCTAssertEqual(registered["status"], "REGISTERED")
+    let data = try nextPush()["notificationData"]
+    let nonce = try XCTUnwrap(data?["nonce"]?.stringValue)
+    let code = try XCTUnwrap(data?["verification"]?.stringValue)
+    try alice.command("/_ntf verify apns_test \(token) \(nonce) \(code)", "cmdOk")
+    XCTAssertEqual(try alice.command("/_ntf check apns_test \(token)", "ntfTokenStatus")["status"], "ACTIVE")
+  }
+
+  // MARK: What people and systems do
+
+  /// Alice's application goes to the background, as far as being ready to be frozen.
+  func suspendAlice(file: StaticString = #filePath, line: UInt = #line) throws {
+    try alice.command("/_app suspend 5000000", "cmdOk")
+    try alice.event("chatSuspended")
+    XCTAssertEqual(try alice.call("chat_close_store $c"), "", file: file, line: line)
+    XCTAssertEqual(try alice.state["quiescent"], true, file: file, line: line)
+  }
+
+  func wakeAlice(file: StaticString = #filePath, line: UInt = #line) throws {
+    XCTAssertEqual(try alice.call("chat_reopen_store $c"), "", file: file, line: line)
+    try alice.command("/_app activate", "cmdOk")
+  }
+
+  func bobSends(_ text: String) throws {
+    let message: JSONValue = [["msgContent": ["type": "text", "text": .string(text)], "mentions": [:]]]
+    try bob.command("/_send @\(bobContact) live=off json \(message.text)", "newChatItems")
+  }
+
+  /// The payload of the next push.
+  func nextPush(within seconds: Double = 15) throws -> JSONValue {
+    let push = try JSONValue(parsing: receiver.line(within: seconds))
+    XCTAssertEqual(push["token"]?.stringValue, token)
+    return try XCTUnwrap(push["payload"])
+  }
+
+  /// All pushes until none comes for half a second; at least one.
+  func allPushes() throws -> [JSONValue] {
+    var pushes = [try nextPush()]
+    while let push = try? nextPush(within: 0.5) { pushes.append(push) }
+    return pushes
+  }
+
+  func restartServer(byKilling: Bool) throws {
+    stopServer(byKilling: byKilling)
+    try startServerAgain()
+  }
+
+  func stopServer(byKilling: Bool) {
+    server.signal(byKilling ? SIGKILL : SIGTERM)
+    _ = try? server.waitForEnd()
+  }
+
+  func startServerAgain() throws {
+    server = try Self.startServer(in: directory)
+    XCTAssertEqual(try server.line(), serverLink, "a server keeps its address")
+  }
+
+  // MARK: The extension
+
+  /// Starts an extension of its own for one push; its answer is nil when it died, and `ending` says how.
+  func runExtension(
+    _ push: JSONValue, options: [String] = [], environment: [String: String] = [:]
+  ) throws -> (answer: JSONValue?, ending: Ending) {
+    let process = try ChildProcess(
+      Places.harness, ["extension", "--store", alice.store] + options, environment: environment,
+      log: directory.appendingPathComponent("extension.log"))
+    try process.send(push.text)
+    let line = try? process.line(within: 35)
+    return (try line.map { try JSONValue(parsing: $0) }, try process.end())
+  }
+
+  /// The answer of an extension that has to end well, and quiescent.
+  func present(_ push: JSONValue, file: StaticString = #filePath, line: UInt = #line) throws -> JSONValue {
+    let (answer, ending) = try runExtension(push)
+    XCTAssertEqual(ending, .exited(0), file: file, line: line)
+    let content = try XCTUnwrap(answer, file: file, line: line)
+    XCTAssertEqual(content["quiescent"], true, content.text, file: file, line: line)
+    return content
+  }
+
+  // MARK: What is there afterwards
+
+  /// The texts that alice got from bob, the oldest first.
+  func aliceHas() throws -> [String] {
+    let chat = try alice.command("/_get chat @\(aliceContact) count=100", "apiChat")
+    let items = try XCTUnwrap(chat["chat"]?["chatItems"]?.arrayValue)
+    return items.filter { $0["chatDir"]?["type"] == "directRcv" }
+      .compactMap { $0["content"]?["msgContent"]?["text"]?.stringValue }
+  }
+
+  /// Waits until alice has these texts, and looks again a little later, so that a repetition shows as well.
+  func expectAliceHas(_ texts: [String], file: StaticString = #filePath, line: UInt = #line) throws {
+    let end = Date(timeIntervalSinceNow: 10)
+    while try aliceHas().count < texts.count, end.timeIntervalSinceNow > 0 { usleep(20_000) }
+    usleep(300_000)
+    XCTAssertEqual(try aliceHas(), texts, file: file, line: line)
+  }
+}
+
+extension JSONValue {
+  /// The bodies of an extension's notifications.
+  var bodies: [String] { self["notifications"]?.arrayValue?.compactMap { $0["body"]?.stringValue } ?? [] }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import PorterJSON
+import PorterProcesses
+import XCTest
+
+/// One push after another, with real processes on both sides of the store.
+final class PushScenarioTests: XCTestCase {
+  private func makeNight() throws -> Night {
+    let night = try Night()
+    addTeardownBlock { night.end() }
+    return night
+  }
+
+  /// INC-34, INC-36: the platform may hand one push over twice.
+  func testTheSamePushTwiceShowsItsMessageOnce() throws {
+    let night = try makeNight()
+    try night.suspendAlice()
+    try night.bobSends("hello")
+    let push = try night.nextPush()
+    let first = try night.present(push)
+    XCTAssertEqual(first["outcome"], "presented", first.text)
+    XCTAssertEqual(first.bodies, ["hello"])
+    let second = try night.present(push)
+    XCTAssertEqual(second["outcome"], "nothingNew", second.text)
+    XCTAssertEqual(second.bodies, [])
+    XCTAssertEqual(second["badge"], 1)
+    try night.wakeAlice()
+    try night.expectAliceHas(["hello"])
+  }
+
+  /// INC-38: of several pushes a platform may deliver the newest only. A push is a hint: whatever waits is shown.
+  func testThreeMessagesAndOnePushShowThree() throws {
+    let night = try makeNight()
+    try night.suspendAlice()
+    for text in ["one", "two", "three"] { try night.bobSends(text) }
+    let pushes = try night.allPushes()
+    let newest = try XCTUnwrap(pushes.last)
+    let content = try night.present(newest)
+    XCTAssertEqual(content["outcome"], "presented", content.text)
+    XCTAssertEqual(content.bodies, ["one", "two", "three"])
+    XCTAssertEqual(content["badge"], 3)
+    for push in pushes.dropLast() {
+      let late = try night.present(push)
+      XCTAssertEqual(late.bodies, [], late.text)
+      XCTAssertEqual(late["badge"], 3)
+    }
+    try night.wakeAlice()
+    try night.expectAliceHas(["one", "two", "three"])
+  }
+
+  /// INC-32: what can not improve ends at once.
+  func testAPushForADeletedContactShowsNothingAndEndsSoon() throws {
+    let night = try makeNight()
+    try night.bobSends("too late")
+    let push = try night.nextPush()
+    try night.expectAliceHas(["too late"])
+    let deleted = try night.alice.answer("/_delete @\(night.aliceContact) full notify=off")
+    XCTAssertNotNil(deleted["result"], deleted.text)
+    try night.suspendAlice()
+    let start = Date()
+    let content = try night.present(push)
+    XCTAssertLessThan(-start.timeIntervalSinceNow, 2)
+    XCTAssertEqual(content["outcome"], "unknown", content.text)
+    XCTAssertEqual(content.bodies, [])
+    XCTAssertEqual(content["badge"], 0)
+  }
+
+  func testAPushWhileTheApplicationIsActiveIsLeftToIt() throws {
+    let night = try makeNight()
+    try night.bobSends("hello")
+    let content = try night.present(try night.nextPush())
+    XCTAssertEqual(content["outcome"], "yielded", content.text)
+    XCTAssertEqual(content.bodies, [])
+    try night.expectAliceHas(["hello"])
+  }
+
+  /// INC-13: an application that crashed while it was active said so until its next launch.
+  func testAnApplicationThatCrashedWhileActiveIsNotYieldedTo() throws {
+    let night = try makeNight()
+    night.alice.process.kill()
+    try night.bobSends("hello")
+    let content = try night.present(try night.nextPush())
+    XCTAssertEqual(content["outcome"], "presented", content.text)
+    XCTAssertEqual(content.bodies, ["hello"])
+  }
+
+  /// INC-07: a suspended application is frozen, and can not be asked for anything.
+  func testAFrozenApplicationDoesNotHoldTheExtensionUp() throws {
+    let night = try makeNight()
+    try night.suspendAlice()
+    night.alice.process.signal(SIGSTOP)
+    try night.bobSends("hello")
+    let start = Date()
+    let content = try night.present(try night.nextPush())
+    XCTAssertLessThan(-start.timeIntervalSinceNow, 3)
+    XCTAssertEqual(content.bodies, ["hello"], content.text)
+    night.alice.process.signal(SIGCONT)
+    try night.wakeAlice()
+    try night.expectAliceHas(["hello"])
+  }
+
+  /// INC-30, INC-31: the platform's "time is up" comes while the relay does not answer; there is one answer, and it comes at once.
+  func testExpiryDuringTheFetchAnswersAtOnceAndLosesNothing() throws {
+    let night = try makeNight()
+    try night.suspendAlice()
+    try night.bobSends("hello")
+    let push = try night.nextPush()
+
+    let slow = try ScriptedHost(store: night.alice.store, background: true)
+    try slow.call(#"np_set_relay $c "silent""#)
+    try slow.call("&push = np_receive_push $c \(JSONValue(push.text).text) 30000")
+    usleep(300_000)
+    let start = Date()
+    XCTAssertEqual(try slow.call("np_expire_push $c"), "NP_OK")
+    let expired = try slow.call("join push", within: 10)
+    XCTAssertLessThan(-start.timeIntervalSinceNow, 1)
+    XCTAssertEqual(expired["outcome"], "expired", expired.text)
+    XCTAssertEqual(expired["quiescent"], true)
+    XCTAssertEqual(expired.bodies, [])
+    XCTAssertEqual(try slow.call("np_expire_push $c"), "NP_ERROR_NOTHING_PENDING")
+    slow.process.kill()
+
+    let content = try night.present(push)
+    XCTAssertEqual(content.bodies, ["hello"], content.text)
+    try night.wakeAlice()
+    try night.expectAliceHas(["hello"])
+  }
+
+  /// INC-39: every wait has a deadline.
+  func testADeadlineEndsAPushThatTheRelayDoesNotAnswer() throws {
+    let night = try makeNight()
+    try night.suspendAlice()
+    try night.bobSends("hello")
+    let push = try night.nextPush()
+    let slow = try ScriptedHost(store: night.alice.store, background: true)
+    try slow.call(#"np_set_relay $c "silent""#)
+    let start = Date()
+    let content = try slow.call("np_receive_push $c \(JSONValue(push.text).text) 700")
+    XCTAssertLessThan(-start.timeIntervalSinceNow, 1.5)
+    XCTAssertEqual(content["outcome"], "expired", content.text)
+    slow.process.kill()
+    XCTAssertEqual(try night.present(push).bodies, ["hello"])
+  }
+
+  func testARelayThatIsGoneIsToldAndTheMessageComesLater() throws {
+    let night = try makeNight()
+    try night.suspendAlice()
+    try night.bobSends("hello")
+    let push = try night.nextPush()
+    let offline = try ScriptedHost(store: night.alice.store, background: true)
+    try offline.call(#"np_set_relay $c "offline""#)
+    let content = try offline.call("np_receive_push $c \(JSONValue(push.text).text) 10000")
+    XCTAssertEqual(content["outcome"], "offline", content.text)
+    XCTAssertEqual(content["quiescent"], true)
+    XCTAssertEqual(content.bodies, [])
+    offline.process.kill()
+    XCTAssertEqual(try night.present(push).bodies, ["hello"])
+    try night.wakeAlice()
+    try night.expectAliceHas(["hello"])
+  }
+
+  /// The same with the relay's file itself out of reach, as on a disk that is not mounted.
+  func testARelayFileThatIsAwayIsNotMadeAnew() throws {
+    let night = try makeNight()
+    try night.suspendAlice()
+    try night.bobSends("hello")
+    let push = try night.nextPush()
+    let away = night.relay + ".away"
+    try FileManager.default.moveItem(atPath: night.relay, toPath: away)
+    let content = try night.present(push)
+    XCTAssertEqual(content["outcome"], "offline", content.text)
+    XCTAssertFalse(FileManager.default.fileExists(atPath: night.relay))
+    try FileManager.default.moveItem(atPath: away, toPath: night.relay)
+    XCTAssertEqual(try night.present(push).bodies, ["hello"])
+  }
+
+  func testAServerThatIsStartedAgainKnowsItsTokensAndSubscriptions() throws {
+    for killed in [false, true] {
+      let night = try makeNight()
+      try night.suspendAlice()
+      night.stopServer(byKilling: killed)
+      try night.bobSends("while it was away")
+      try night.startServerAgain()
+      let content = try night.present(try night.nextPush())
+      XCTAssertEqual(content.bodies, ["while it was away"], content.text)
+      try night.bobSends("afterwards")
+      let next = try night.present(try night.nextPush())
+      XCTAssertEqual(next.bodies, ["afterwards"], next.text)
+      try night.wakeAlice()
+      try night.expectAliceHas(["while it was away", "afterwards"])
+    }
+  }
+}

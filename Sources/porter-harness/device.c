@@ -152,10 +152,10 @@ static void tell_failure(struct device *device) {
   text_free(&said);
 }
 
-static void add_or_null(struct text *line, const char *name, bool known, const char *format, double value) {
-  char number[64];
-  snprintf(number, sizeof number, format, value);
-  text_format(line, ",\"%s\":%s", name, known ? number : "null");
+/* What was not measured is null. */
+static void add_number(struct text *line, const char *name, bool known, int decimals, double value) {
+  if (known) text_format(line, ",\"%s\":%.*f", name, decimals, value);
+  else text_format(line, ",\"%s\":null", name);
 }
 
 static void tell_summary(struct device *device, bool held) {
@@ -165,9 +165,9 @@ static void tell_summary(struct device *device, bool held) {
               "{\"event\":\"summary\",\"notifications\":%u,\"messages\":%u,\"duplicates\":%u,"
               "\"locksHeldWhenFrozen\":%u",
               summary->notifications, summary->messages, summary->duplicates, summary->locks_held_when_frozen);
-  add_or_null(&line, "badge", summary->badge >= 0, "%.0f", (double)summary->badge);
-  add_or_null(&line, "coldStartMs", summary->cold_start_ms >= 0, "%.3f", summary->cold_start_ms);
-  add_or_null(&line, "peakMemoryBytes", summary->peak_memory > 0, "%.0f", (double)summary->peak_memory);
+  add_number(&line, "badge", summary->badge >= 0, 0, (double)summary->badge);
+  add_number(&line, "coldStartMs", summary->cold_start_ms >= 0, 3, summary->cold_start_ms);
+  add_number(&line, "peakMemoryBytes", summary->peak_memory > 0, 0, (double)summary->peak_memory);
   text_add_string(&line, ",\"outcome\":");
   json_write_string(&line, *summary->outcome == '\0' ? "none" : summary->outcome);
   text_add_string(&line, "}");

@@ -104,26 +104,30 @@ static ffi_type *ffi_type_of(enum kind kind) {
   }
 }
 
-/* Where libffi finds one argument. What is left out is an out-parameter: it points into the call. */
+/* Where libffi finds one argument. */
 union slot {
   int integer;
   const void *pointer;
   void (*function)(void);
 };
 
-static void fill(union slot *slot, enum kind kind, const struct value *value, struct call *call) {
+static void fill(union slot *slot, enum kind kind, const struct value *value) {
   switch (kind) {
     case KIND_INTEGER:
     case KIND_PHASE: to_integer(value, &slot->integer); break;
     case KIND_STRING: slot->pointer = value->string; break;
     case KIND_OWNED_STRING: slot->pointer = value->string == NULL ? NULL : copy_string(value->string); break;
     case KIND_HANDLE: slot->pointer = to_handle(value); break;
-    case KIND_OUT_HANDLE: slot->pointer = value == NULL ? &call->handle : NULL; break;
-    case KIND_OUT_STEP: slot->pointer = value == NULL ? &call->step : NULL; break;
     case KIND_RELAY: slot->pointer = host_relay(value->string); break;
     case KIND_LOG_SINK: slot->function = (void (*)(void))host_log_sink(value->string); break;
     default: slot->pointer = NULL; break;
   }
+}
+
+/* What the script left out is for the call to fill in. */
+static void fill_in(union slot *slot, enum kind kind, struct call *call) {
+  if (kind == KIND_OUT_HANDLE) slot->pointer = &call->handle;
+  else if (kind == KIND_OUT_STEP) slot->pointer = &call->step;
 }
 
 static void take_result(struct call *call, ffi_arg integer, void *pointer) {
@@ -149,7 +153,8 @@ void call_run(struct call *call) {
   unsigned count = 0;
   for (; kinds[count] != KIND_NONE; count++) {
     types[count] = ffi_type_of(kinds[count]);
-    fill(&slots[count], kinds[count], count < call->argument_count ? &call->arguments[count] : NULL, call);
+    if (count < call->argument_count) fill(&slots[count], kinds[count], &call->arguments[count]);
+    else fill_in(&slots[count], kinds[count], call);
     addresses[count] = &slots[count];
   }
   ffi_cif interface;

@@ -325,10 +325,13 @@ end:
 int script_main(int argument_count, char **arguments) {
   const char *path = argument_count > 0 ? arguments[0] : "-";
   bool follow = strcmp(path, "-") == 0;
+  if (argument_count > 1) {
+    fprintf(stderr, "porter-harness: one script at most\n%s", script_usage);
+    return 2;
+  }
   FILE *file = follow ? stdin : fopen(path, "r");
-  if (file == NULL || argument_count > 1) {
-    const char *problem = file == NULL ? strerror(errno) : "one file at most";
-    fprintf(stderr, "porter-harness: %s: %s\n%s", path, problem, script_usage);
+  if (file == NULL) {
+    fprintf(stderr, "porter-harness: %s: %s\n", path, strerror(errno));
     return 2;
   }
   struct script script = {0};

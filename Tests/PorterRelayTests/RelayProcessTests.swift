@@ -187,8 +187,8 @@ final class RelayProcessTests: RelayTestCase {
     let (commits, wakes) = (spans.map(\.commit), spans.map(\.wake))
     print(
       "relay: a send takes \(microseconds(commits, 0.5)) µs (median of 100);",
-      "the other process is awake \(microseconds(wakes, 0.5)) µs after it returned, 99 %: \(microseconds(wakes, 0.99)) µs"
-    )
+      "the other process is awake \(microseconds(wakes, 0.5)) µs after it returned (negative: before),",
+      "99 %: \(microseconds(wakes, 0.99)) µs")
   }
 
   #if os(Linux)

@@ -42,6 +42,21 @@ final class BusyWaiter {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
+  /// Runs `body` again while it answers `busy`, up to the timeout; for the few things that SQLite does not call the handler for.
+  func retrying(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+    let end = clock.now() + timeout
+    var attempt: Int32 = 0
+    while true {
+      do throws(SQLiteError) {
+        return try body()
+      } catch {
+        guard error.kind == .busy, clock.now() < end else { throw error }
+        pause(nanoseconds: pauseNanoseconds(attempt: attempt))
+        attempt += 1
+      }
+    }
+  }
+
   /// Sleeps a little; false if SQLite should give up. `attempt` counts from 0 for each lock that is waited for.
   private func wait(attempt: Int32) -> Bool {
     // SQLite looks at its interrupt flag between steps only, not while it waits for a lock.
@@ -50,10 +65,14 @@ final class BusyWaiter {
     if attempt == 0 { deadline = now + timeout }
     guard now < deadline else { return false }
     let remaining = (deadline - now).nanoseconds
-    var pause = timespec(tv_sec: 0, tv_nsec: Int(min(pauseNanoseconds(attempt: attempt), remaining)))
-    // A signal may cut the pause short; then the lock is tried earlier, which is as well.
-    nanosleep(&pause, nil)
+    pause(nanoseconds: min(pauseNanoseconds(attempt: attempt), remaining))
     return true
+  }
+
+  /// A signal may cut it short; then the lock is tried earlier, which is as well.
+  private func pause(nanoseconds: Int64) {
+    var pause = timespec(tv_sec: 0, tv_nsec: Int(nanoseconds))
+    nanosleep(&pause, nil)
   }
 
   private func pauseNanoseconds(attempt: Int32) -> Int64 {

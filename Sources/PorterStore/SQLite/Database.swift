@@ -133,12 +133,21 @@ package final class Database {
     sql += "PRAGMA foreign_keys=\(options.foreignKeys ? "ON" : "OFF");"
     if let limit = options.cacheKibibytes { sql += "PRAGMA cache_size=-\(max(0, limit));" }
     if options.access != .readOnly {
-      sql += "PRAGMA journal_mode=WAL;PRAGMA synchronous=\(options.durability == .full ? "FULL" : "NORMAL");"
+      sql += "PRAGMA synchronous=\(options.durability == .full ? "FULL" : "NORMAL");"
       try execute(sql)
+      // Two processes that make the file at once: SQLite tells the second that it is busy, and does not wait.
+      try waiter.retrying { () throws(SQLiteError) in try enterWAL() }
     } else {
       // Reading the version reads the file's header, so that a wrong file or key is told here and not later.
       try execute(sql + "PRAGMA user_version;")
     }
+  }
+
+  /// Does nothing to a file that is in WAL mode already.
+  private func enterWAL() throws(SQLiteError) {
+    let mode = try compile("PRAGMA journal_mode=WAL", persistent: false).first { $0.text(0) }
+    // A VFS without shared memory leaves the mode as it was, and says no more than that.
+    guard mode == "wal" else { throw SQLiteError(kind: .cannotOpen, detail: "no WAL mode here") }
   }
 
   // MARK: Statements

@@ -6,13 +6,15 @@ import PorterPlatform
 /// The key in it is what requests are sealed to, so whoever has the right link talks to the right server, whatever the relay does.
 package struct NotificationServerLink: Hashable, Sendable, CustomStringConvertible {
   package static let scheme = "ntf:"
+  /// Bytes of an id at the relay, and of a token's id.
+  package static let identifierCount = 24
 
   package let key: BoxPublicKey
   package let mailbox: [UInt8]
 
   /// Nil unless `mailbox` has the size of an id at the relay.
   package init?(key: BoxPublicKey, mailbox: [UInt8]) {
-    guard mailbox.count == RelayIdentifier.count else { return nil }
+    guard mailbox.count == NotificationServerLink.identifierCount else { return nil }
     self.key = key
     self.mailbox = mailbox
   }
@@ -30,9 +32,4 @@ package struct NotificationServerLink: Hashable, Sendable, CustomStringConvertib
   package var description: String {
     Self.scheme + TextEncoding.base64URL(key.bytes) + "@" + TextEncoding.base64URL(mailbox)
   }
-}
-
-/// Sender and notifier ids at the relay are 24 random bytes.
-enum RelayIdentifier {
-  static let count = 24
 }

@@ -47,7 +47,7 @@ package struct NotifierCredentials: Sendable {
 
   /// Nil unless `notifier` has the size of an id at the relay.
   package init?(notifier: [UInt8], key: SigningKeyPair) {
-    guard notifier.count == RelayIdentifier.count else { return nil }
+    guard notifier.count == NotificationServerLink.identifierCount else { return nil }
     self.notifier = notifier
     self.key = key
   }

@@ -77,7 +77,7 @@ extension ServerRequest {
   }
 
   private static func notifier(_ json: JSONValue) throws(PushError) -> [UInt8] {
-    guard let bytes = json.stringValue.flatMap(TextEncoding.base64URLDecoded), bytes.count == RelayIdentifier.count
+    guard let bytes = json.stringValue.flatMap(TextEncoding.base64URLDecoded), bytes.count == NotificationServerLink.identifierCount
     else {
       throw .malformed(.notifier)
     }
@@ -99,7 +99,8 @@ extension PushToken {
 }
 
 extension ServerAnswer {
-  var json: JSONValue {
+  /// For a server that keeps its answers.
+  package var json: JSONValue {
     var object = JSONObject([("correlation", encoded(correlation.bytes))])
     switch result {
     case .token(let id, let boxKey):
@@ -119,7 +120,7 @@ extension ServerAnswer {
     return .object(object)
   }
 
-  init(json: JSONValue) throws(PushError) {
+  package init(json: JSONValue) throws(PushError) {
     guard json.objectValue != nil else { throw .malformed(.answer) }
     guard let correlation = CorrelationID(bytes: try json.bytes("correlation", .correlation)) else {
       throw .malformed(.correlation)
@@ -175,7 +176,7 @@ extension JSONValue {
 
   fileprivate func identifier(_ name: String, _ part: PushError.Part) throws(PushError) -> [UInt8] {
     let bytes = try bytes(name, part)
-    guard bytes.count == RelayIdentifier.count else { throw .malformed(part) }
+    guard bytes.count == NotificationServerLink.identifierCount else { throw .malformed(part) }
     return bytes
   }
 

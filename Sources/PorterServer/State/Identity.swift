@@ -1,0 +1,95 @@
+import PorterCrypto
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import PorterStore
+
+/// Who the server is to its clients and to the relay.
+struct Identity: Sendable {
+  let boxKey: BoxKeyPair
+  let recipientKey: SigningKeyPair
+  let serviceKey: SigningKeyPair
+  /// Nil until the relay has made the mailbox.
+  var mailbox: RelayClient.Mailbox?
+
+  var link: NotificationServerLink? {
+    mailbox.flatMap { NotificationServerLink(key: boxKey.publicKey, mailbox: $0.sender.bytes) }
+  }
+}
+
+extension ServerState {
+  /// Where clients reach the server that has this state. Throws `neverRan` if there is no such server yet.
+  package var link: NotificationServerLink {
+    get throws(ServerError) {
+      guard let link = try identity()?.link else { throw .neverRan }
+      return link
+    }
+  }
+
+  func identity() throws(ServerError) -> Identity? {
+    try database.firstRow(
+      "SELECT box_key, recipient_key, service_key, recipient, sender FROM identity"
+    ) { (row) throws(ServerError) in
+      guard let boxKey = BoxSecretKey(stored: row.blob(0)), let recipientKey = SigningKeyPair(stored: row.blob(1)),
+        let serviceKey = SigningKeyPair(stored: row.blob(2))
+      else { throw .damaged(.identity) }
+      var identity = Identity(
+        boxKey: BoxKeyPair(secretKey: boxKey), recipientKey: recipientKey, serviceKey: serviceKey, mailbox: nil)
+      if let recipient = row.optionalBlob(3), let sender = row.optionalBlob(4) {
+        guard let recipient = RelayIdentifier(bytes: recipient), let sender = RelayIdentifier(bytes: sender) else {
+          throw .damaged(.identity)
+        }
+        identity.mailbox = .init(recipient: recipient, sender: sender)
+      }
+      return identity
+    }
+  }
+
+  /// The keys are on disk before the relay hears of them: it makes the same mailbox again for the same key.
+  func makeIdentity(randomness: any Randomness) throws(ServerError) -> Identity {
+    let identity = try ServerError.carryingCrypto { () throws(CryptoError) in
+      Identity(
+        boxKey: try .generate(randomness: randomness), recipientKey: try .generate(randomness: randomness),
+        serviceKey: try .generate(randomness: randomness), mailbox: nil)
+    }
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "INSERT INTO identity (number, box_key, recipient_key, service_key) VALUES (1, ?1, ?2, ?3)",
+        [
+          .blob(identity.boxKey.secretKey.exposeForStorage()), .blob(identity.recipientKey.exposeForStorage()),
+          .blob(identity.serviceKey.exposeForStorage()),
+        ])
+    }
+    return identity
+  }
+
+  func save(_ mailbox: RelayClient.Mailbox) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "UPDATE identity SET recipient = ?1, sender = ?2",
+        [.blob(mailbox.recipient.bytes), .blob(mailbox.sender.bytes)])
+    }
+  }
+}
+
+extension Database {
+  /// `first`, for rows that may turn out to be damaged.
+  func firstRow<Value>(
+    _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(ServerError) -> Value
+  ) throws(ServerError) -> Value? {
+    var value: Value?
+    try query(sql, bindings, throwing: ServerError.self) { (row) throws(ServerError) in
+      if value == nil { value = try map(row) }
+    }
+    return value
+  }
+
+  /// `rows`, likewise.
+  func allRows<Value>(
+    _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(ServerError) -> Value
+  ) throws(ServerError) -> [Value] {
+    var values: [Value] = []
+    try query(sql, bindings, throwing: ServerError.self) { (row) throws(ServerError) in values.append(try map(row)) }
+    return values
+  }
+}

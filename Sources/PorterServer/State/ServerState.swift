@@ -1,0 +1,165 @@
+import PorterPlatform
+import PorterStore
+
+/// What a notification server knows, in one SQLite file that only its owner can read: it holds keys.
+///
+/// One thread; changes that belong together are one transaction, and durable when it returns.
+package final class ServerState {
+  package enum Access: Sendable {
+    /// Makes the file if it is missing, and keeps other servers away from it.
+    case serve
+    /// Beside a running server.
+    case look
+  }
+
+  /// Tells the file from other SQLite files: "NPsv".
+  private static let applicationIdentifier: Int64 = 0x4E50_7376
+
+  let database: Database
+  /// On a file of its own: SQLite lets go of its locks whenever the process closes any descriptor of the database.
+  private var lock: FileLock?
+
+  package init(path: String, access: Access) throws(ServerError) {
+    switch access {
+    case .serve:
+      lock = try FileLock(path + ".lock")
+      try PrivateFile.make(path)
+    case .look:
+      lock = nil
+    }
+    do throws(SQLiteError) {
+      database = try Database(path: path, options: .init(access: .readWrite, busyTimeout: .seconds(3)))
+    } catch {
+      switch error.kind {
+      case .notADatabase: throw .notServerState
+      case .cannotOpen: throw access == .look ? .neverRan : .cannotOpenState(systemError: error.systemError)
+      default: throw .storage(error)
+      }
+    }
+    try migrate(access)
+  }
+
+  /// Afterwards the file is closed and free for another server.
+  package func close() throws(ServerError) {
+    defer { lock = nil }
+    try storage { () throws(SQLiteError) in try database.close() }
+  }
+
+  func transaction<Result>(_ body: () throws(ServerError) -> Result) throws(ServerError) -> Result {
+    try database.transaction(.immediate, throwing: ServerError.self, body)
+  }
+
+  /// SQLite's errors as the server's.
+  @discardableResult
+  func storage<Result>(_ body: () throws(SQLiteError) -> Result) throws(ServerError) -> Result {
+    try ServerError.carrying(body)
+  }
+
+  // MARK: Schema
+
+  /// Goes forward only; the schema's number is how many migrations it has had.
+  private func migrate(_ access: Access) throws(ServerError) {
+    let known = Int64(Self.migrations.count)
+    try transaction { () throws(ServerError) in
+      let (version, application, tables) = try storage { () throws(SQLiteError) in
+        (
+          try database.userVersion, try database.integer("PRAGMA application_id") ?? 0,
+          try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0
+        )
+      }
+      let isNew = version == 0 && tables == 0
+      guard isNew || application == Self.applicationIdentifier else { throw .notServerState }
+      guard version <= known else { throw .newerState(version: version) }
+      guard version < known else { return }
+      guard access == .serve else { throw .neverRan }
+      try storage { () throws(SQLiteError) in
+        for migration in Self.migrations[Int(version)...] { try database.execute(migration) }
+        try database.execute("PRAGMA application_id = \(Self.applicationIdentifier)")
+        try database.setUserVersion(Int32(known))
+      }
+    }
+  }
+
+  private static let migrations = [
+    """
+    CREATE TABLE identity (
+      number INTEGER PRIMARY KEY CHECK (number = 1),
+      -- What requests are sealed to.
+      box_key BLOB NOT NULL,
+      -- Owns the server's mailbox at the relay.
+      recipient_key BLOB NOT NULL,
+      -- Whom the relay gives notifications to.
+      service_key BLOB NOT NULL,
+      -- Null until the relay has made the mailbox.
+      recipient BLOB,
+      sender BLOB
+    ) STRICT;
+
+    CREATE TABLE token (
+      number INTEGER PRIMARY KEY,
+      id BLOB NOT NULL UNIQUE,
+      provider TEXT NOT NULL,
+      push_token BLOB NOT NULL,
+      -- Grows when the push token is replaced, so that the outcome of a push to the old one is not taken for the new one's.
+      generation INTEGER NOT NULL,
+      signing_key BLOB NOT NULL,
+      client_box_key BLOB NOT NULL,
+      box_key BLOB NOT NULL,
+      push_key BLOB NOT NULL,
+      code BLOB NOT NULL,
+      -- A state of the machine server_token, by name.
+      state TEXT NOT NULL,
+      -- Minutes; 0 for no wake-ups.
+      period INTEGER NOT NULL DEFAULT 0,
+      -- Milliseconds since 1970.
+      woken_at INTEGER NOT NULL,
+      used_at INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX token_address ON token (push_token, provider);
+    CREATE INDEX token_signer ON token (signing_key);
+
+    CREATE TABLE subscription (
+      number INTEGER PRIMARY KEY,
+      token INTEGER NOT NULL REFERENCES token ON DELETE CASCADE,
+      notifier BLOB NOT NULL,
+      key BLOB NOT NULL,
+      status TEXT NOT NULL,
+      UNIQUE (token, notifier)
+    ) STRICT;
+    CREATE INDEX subscription_notifier ON subscription (notifier);
+
+    -- The newest of each subscription.
+    CREATE TABLE notification (
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+      token INTEGER NOT NULL REFERENCES token ON DELETE CASCADE,
+      subscription INTEGER NOT NULL UNIQUE REFERENCES subscription ON DELETE CASCADE,
+      -- Since 1970.
+      seconds INTEGER NOT NULL,
+      nonce BLOB NOT NULL,
+      metadata BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX notification_token ON notification (token, sequence);
+
+    -- Pushes that are due. A message push tells of the newest notifications at the time it is sent, so one a token is enough.
+    CREATE TABLE push (
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+      token INTEGER NOT NULL REFERENCES token ON DELETE CASCADE,
+      kind TEXT NOT NULL CHECK (kind IN ('verification', 'message', 'wake')),
+      -- Grows when the push falls due again while it is under way.
+      version INTEGER NOT NULL DEFAULT 0,
+      UNIQUE (token, kind)
+    ) STRICT;
+
+    -- Requests that were carried out, so that a repeat is not.
+    CREATE TABLE request (
+      correlation BLOB PRIMARY KEY,
+      signer BLOB NOT NULL,
+      -- Null when it is too old to be given again.
+      answer BLOB,
+      answered_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX request_signer ON request (signer);
+    CREATE INDEX request_age ON request (answered_at);
+    """
+  ]
+}

@@ -1,0 +1,88 @@
+import PorterCrypto
+import PorterPush
+import PorterRelay
+import PorterStore
+
+/// A subscription on record.
+struct SubscriptionRecord: Sendable {
+  let number: Int64
+  let token: Int64
+  let notifier: RelayIdentifier
+  let key: SigningKeyPair
+  let status: SubscriptionStatus
+}
+
+extension ServerState {
+  private static let subscriptionColumns = "SELECT number, token, notifier, key, status FROM subscription"
+
+  private static func subscription(_ row: borrowing Row) throws(ServerError) -> SubscriptionRecord {
+    guard let notifier = RelayIdentifier(bytes: row.blob(2)), let key = SigningKeyPair(stored: row.blob(3)),
+      let status = SubscriptionStatus(rawValue: row.text(4))
+    else { throw .damaged(.subscription) }
+    return SubscriptionRecord(
+      number: row.integer(0), token: row.integer(1), notifier: notifier, key: key, status: status)
+  }
+
+  /// In the order of their numbers, above `number`.
+  func subscriptions(after number: Int64, limit: Int) throws(ServerError) -> [SubscriptionRecord] {
+    try database.allRows(
+      Self.subscriptionColumns + " WHERE number > ?1 ORDER BY number LIMIT ?2",
+      [.integer(number), .integer(Int64(limit))], Self.subscription)
+  }
+
+  func subscriptions(to notifier: RelayIdentifier) throws(ServerError) -> [SubscriptionRecord] {
+    try database.allRows(
+      Self.subscriptionColumns + " WHERE notifier = ?1", [.blob(notifier.bytes)], Self.subscription)
+  }
+
+  func subscriptionStatus(token: Int64, notifier: [UInt8]) throws(ServerError) -> SubscriptionStatus? {
+    try database.firstRow(
+      "SELECT status FROM subscription WHERE token = ?1 AND notifier = ?2", [.integer(token), .blob(notifier)]
+    ) { (row) throws(ServerError) in
+      guard let status = SubscriptionStatus(rawValue: row.text(0)) else { throw .damaged(.subscription) }
+      return status
+    }
+  }
+
+  func subscriptionCount(token: Int64) throws(ServerError) -> Int {
+    Int(
+      try storage { () throws(SQLiteError) in
+        try database.integer("SELECT count(*) FROM subscription WHERE token = ?1", [.integer(token)]) ?? 0
+      })
+  }
+
+  /// A repeat replaces key and status.
+  func save(_ credentials: NotifierCredentials, status: SubscriptionStatus, token: Int64) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        """
+        INSERT INTO subscription (token, notifier, key, status) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT (token, notifier) DO UPDATE SET key = excluded.key, status = excluded.status
+        """,
+        [
+          .integer(token), .blob(credentials.notifier), .blob(credentials.key.exposeForStorage()),
+          .text(status.rawValue),
+        ])
+    }
+  }
+
+  func save(_ status: SubscriptionStatus, ofSubscription number: Int64) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "UPDATE subscription SET status = ?2 WHERE number = ?1", [.integer(number), .text(status.rawValue)])
+    }
+  }
+
+  func deleteSubscription(token: Int64, notifier: [UInt8]) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "DELETE FROM subscription WHERE token = ?1 AND notifier = ?2", [.integer(token), .blob(notifier)])
+    }
+  }
+
+  func deleteSubscriptions(token: Int64) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run("DELETE FROM subscription WHERE token = ?1", [.integer(token)])
+    }
+  }
+}

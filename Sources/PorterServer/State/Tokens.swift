@@ -1,0 +1,167 @@
+import PorterCrypto
+import PorterMachines
+import PorterPlatform
+import PorterPush
+import PorterStore
+
+/// A token on record.
+struct TokenRecord: Sendable {
+  let number: Int64
+  let id: [UInt8]
+  let pushToken: PushToken
+  let generation: Int64
+  let signingKey: SigningPublicKey
+  let clientBoxKey: BoxPublicKey
+  /// The public half; only what was agreed with it is kept.
+  let boxKey: BoxPublicKey
+  let pushKey: BoxSharedKey
+  let code: VerificationCode
+  let state: ServerToken.State
+}
+
+/// What TNEW puts on record.
+struct NewToken: Sendable {
+  let id: [UInt8]
+  let pushToken: PushToken
+  let signingKey: SigningPublicKey
+  let clientBoxKey: BoxPublicKey
+  let boxKey: BoxPublicKey
+  let pushKey: BoxSharedKey
+  let code: VerificationCode
+}
+
+extension ServerState {
+  private static let tokenColumns =
+    """
+    SELECT number, id, provider, push_token, generation, signing_key, client_box_key, box_key, push_key, code, state
+    FROM token
+    """
+
+  func token(id: [UInt8]) throws(ServerError) -> TokenRecord? {
+    try database.firstRow(Self.tokenColumns + " WHERE id = ?1", [.blob(id)], Self.token)
+  }
+
+  func token(number: Int64) throws(ServerError) -> TokenRecord? {
+    try database.firstRow(Self.tokenColumns + " WHERE number = ?1", [.integer(number)], Self.token)
+  }
+
+  func token(_ pushToken: PushToken, signingKey: SigningPublicKey) throws(ServerError) -> TokenRecord? {
+    try database.firstRow(
+      Self.tokenColumns + " WHERE push_token = ?1 AND provider = ?2 AND signing_key = ?3",
+      [.blob(pushToken.bytes), .text(pushToken.provider), .blob(signingKey.bytes)], Self.token)
+  }
+
+  private static func token(_ row: borrowing Row) throws(ServerError) -> TokenRecord {
+    guard let pushToken = PushToken(provider: row.text(2), bytes: row.blob(3)),
+      let signingKey = SigningPublicKey(bytes: row.blob(5)), let clientBoxKey = BoxPublicKey(bytes: row.blob(6)),
+      let boxKey = BoxPublicKey(bytes: row.blob(7)), let pushKey = BoxSharedKey(stored: row.blob(8)),
+      let code = VerificationCode(bytes: row.blob(9)), let state = ServerToken.State(name: row.text(10))
+    else { throw .damaged(.token) }
+    return TokenRecord(
+      number: row.integer(0), id: row.blob(1), pushToken: pushToken, generation: row.integer(4), signingKey: signingKey,
+      clientBoxKey: clientBoxKey, boxKey: boxKey, pushKey: pushKey, code: code, state: state)
+  }
+
+  /// Answers its number.
+  func insert(_ token: NewToken, state: ServerToken.State, at time: WallTime) throws(ServerError) -> Int64 {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        """
+        INSERT INTO token (id, provider, push_token, generation, signing_key, client_box_key, box_key, push_key, code, state,
+          woken_at, used_at)
+        VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)
+        """,
+        [
+          .blob(token.id), .text(token.pushToken.provider), .blob(token.pushToken.bytes), .blob(token.signingKey.bytes),
+          .blob(token.clientBoxKey.bytes), .blob(token.boxKey.bytes), .blob(token.pushKey.exposeForStorage()),
+          .blob(token.code.bytes), .text(state.name), .integer(time.milliseconds),
+        ])
+      return database.lastInsertedRow
+    }
+  }
+
+  func replacePushToken(
+    of number: Int64, with pushToken: PushToken, code: VerificationCode, state: ServerToken.State
+  ) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        """
+        UPDATE token SET provider = ?2, push_token = ?3, code = ?4, state = ?5, generation = generation + 1
+        WHERE number = ?1
+        """,
+        [
+          .integer(number), .text(pushToken.provider), .blob(pushToken.bytes), .blob(code.bytes), .text(state.name),
+        ])
+    }
+  }
+
+  func save(_ state: ServerToken.State, of number: Int64) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run("UPDATE token SET state = ?2 WHERE number = ?1", [.integer(number), .text(state.name)])
+    }
+  }
+
+  /// Subscriptions, notifications and pushes go with it.
+  func deleteToken(_ number: Int64) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run("DELETE FROM token WHERE number = ?1", [.integer(number)])
+    }
+  }
+
+  func deleteOtherTokens(than token: TokenRecord) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "DELETE FROM token WHERE push_token = ?1 AND provider = ?2 AND number <> ?3",
+        [.blob(token.pushToken.bytes), .text(token.pushToken.provider), .integer(token.number)])
+    }
+  }
+
+  // MARK: Use
+
+  func noteUse(of number: Int64, at time: WallTime) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "UPDATE token SET used_at = ?2 WHERE number = ?1", [.integer(number), .integer(time.milliseconds)])
+    }
+  }
+
+  func tokensUnused(since time: WallTime) throws(ServerError) -> [TokenRecord] {
+    try database.allRows(
+      Self.tokenColumns + " WHERE used_at < ?1 AND state <> ?2",
+      [.integer(time.milliseconds), .text(ServerToken.State.expired.name)], Self.token)
+  }
+
+  // MARK: Wake-ups
+
+  func setPeriod(of number: Int64, minutes: Int, at time: WallTime) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "UPDATE token SET period = ?2, woken_at = ?3 WHERE number = ?1",
+        [.integer(number), .integer(Int64(minutes)), .integer(time.milliseconds)])
+    }
+  }
+
+  func noteWake(of number: Int64, at time: WallTime) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "UPDATE token SET woken_at = ?2 WHERE number = ?1", [.integer(number), .integer(time.milliseconds)])
+    }
+  }
+
+  /// Active tokens whose period is over. One that was woken in the future is due too: the wall clock went back.
+  func tokensToWake(at time: WallTime) throws(ServerError) -> [TokenRecord] {
+    try database.allRows(
+      Self.tokenColumns
+        + " WHERE period > 0 AND state = ?2 AND (woken_at > ?1 OR woken_at + period * 60000 <= ?1)",
+      [.integer(time.milliseconds), .text(ServerToken.State.active.name)], Self.token)
+  }
+
+  /// Milliseconds since 1970; nil if no token is woken.
+  func nextWake() throws(ServerError) -> Int64? {
+    try storage { () throws(SQLiteError) in
+      try database.integer(
+        "SELECT min(woken_at + period * 60000) FROM token WHERE period > 0 AND state = ?1",
+        [.text(ServerToken.State.active.name)])
+    }
+  }
+}

@@ -63,9 +63,12 @@ let package = Package(
     .executableTarget(name: "porter-machines", dependencies: ["PorterMachineCompiler"], swiftSettings: swift),
     .target(
       name: "PorterServer",
-      dependencies: ["PorterJSON", "PorterPlatform", "PorterCrypto", "PorterStore", "PorterRelay", "PorterPush"],
+      dependencies: [
+        "PorterMachines", "PorterJSON", "PorterPlatform", "PorterCrypto", "PorterStore", "PorterRelay", "PorterPush",
+      ],
       swiftSettings: swift),
-    .executableTarget(name: "porter-server", dependencies: ["PorterServer"], swiftSettings: swift),
+    .executableTarget(
+      name: "porter-server", dependencies: ["PorterServer", "PorterRelay", "PorterPlatform"], swiftSettings: swift),
     .executableTarget(
       name: "porter-harness", dependencies: ["Nightporter", "CFFI"],
       cSettings: [
@@ -111,7 +114,9 @@ let package = Package(
       name: "PorterNotificationsTests",
       dependencies: ["PorterNotifications", "PorterSchema", "PorterJSON", "PropertyTesting"],
       exclude: ["golden"], swiftSettings: swift),
-    .testTarget(name: "PorterServerTests", dependencies: ["PorterServer"], swiftSettings: swift),
+    .testTarget(
+      name: "PorterServerTests", dependencies: ["PorterServer", "porter-server", "PropertyTesting"],
+      swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -64,7 +64,8 @@ extension ServerError {
 extension ServerError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .cannotOpenState(let error): "the state file cannot be opened (errno \(error)); its directory must exist and be writable"
+    case .cannotOpenState(let error):
+      "the state file cannot be opened (errno \(error)); its directory must exist and be writable"
     case .notServerState: "the state file is not a notification server's"
     case .newerState(let version): "the state file was written by a newer version (\(version)) of porter-server"
     case .stateInUse: "another porter-server runs on this state file"
@@ -72,7 +73,8 @@ extension ServerError: CustomStringConvertible {
     case .damaged(let record): "the state file is damaged (\(record.rawValue))"
     case .storage(let error): "the state file: \(error)"
     case .relay(let error): "\(error)"
-    case .mailboxUnknown: "the relay does not know this server's mailbox: is it the relay file that the state belongs to?"
+    case .mailboxUnknown:
+      "the relay does not know this server's mailbox: is it the relay file that the state belongs to?"
     case .push(let error): "\(error)"
     case .crypto(let error): "\(error)"
     case .socketPathTooLong(let limit): "a socket's path can have \(limit) bytes at most"

@@ -1,1 +1,97 @@
-print("porter-server")
+import PorterPlatform
+import PorterRelay
+import PorterServer
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+func put(_ text: String, to descriptor: Int32) {
+  var rest = Array(text.utf8)[...]
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    if count > 0 { rest = rest.dropFirst(count) } else if count == 0 || errno != EINTR { return }
+  }
+}
+
+/// SIGTERM and SIGINT, taken by a thread that does nothing else, so that no code runs inside a signal handler. Has to be called before
+/// any other thread starts: they inherit that the signals are blocked.
+func stopOnSignals(_ stop: WakeDescriptor) throws(ServerError) {
+  _ = signal(SIGPIPE, SIG_IGN)
+  let isRunning = WorkerThread.start {
+    var signals = stopSignals()
+    var number: Int32 = 0
+    while sigwait(&signals, &number) != 0 {}
+    stop.raise()
+  }
+  guard isRunning else { throw .noResources }
+}
+
+func stopSignals() -> sigset_t {
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, SIGTERM)
+  sigaddset(&signals, SIGINT)
+  return signals
+}
+
+func serve(_ arguments: Arguments.Serving) throws(ServerError) {
+  var signals = stopSignals()
+  pthread_sigmask(SIG_BLOCK, &signals, nil)
+  guard let stop = WakeDescriptor() else { throw .noResources }
+  try stopOnSignals(stop)
+
+  let log = Log.standardError(minimum: arguments.isVerbose ? .debug : .warning)
+  var providers: [String: any PushProvider] = [:]
+  for (name, path) in arguments.locals { providers[name] = try LocalProvider(path: path) }
+  let state = try ServerState(path: arguments.state, access: .serve)
+  let relay = EmbeddedRelay(path: arguments.relay, clock: SystemClock(), randomness: SystemRandomness(), log: log)
+  // Takes the wake socket away, whatever happens.
+  defer { relay.close() }
+  let server = try NotificationServer(state: state, relay: relay, providers: Set(providers.keys), log: log)
+  put("\(server.link)\n", to: 1)
+  if let descriptor = arguments.readyDescriptor {
+    put("ready\n", to: descriptor)
+    close(descriptor)
+  }
+  try ServerLoop(server: server, providers: providers, stop: stop).run()
+  try state.close()
+}
+
+func exitStatus(_ error: ServerError) -> Int32 {
+  switch error {
+  case .cannotOpenState, .notServerState, .newerState, .neverRan, .damaged, .storage: 3
+  case .relay, .mailboxUnknown: 4
+  case .stateInUse: 5
+  case .socketPathTooLong: 2
+  case .push, .crypto, .noResources: 1
+  }
+}
+
+func run() -> Int32 {
+  do throws(Arguments.Mistake) {
+    let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
+    do throws(ServerError) {
+      switch arguments {
+      case .help: put(Arguments.usage, to: 1)
+      case .link(let path): put("\(try ServerState(path: path, access: .look).link)\n", to: 1)
+      case .serve(let serving): try serve(serving)
+      }
+      return 0
+    } catch {
+      put("porter-server: \(error)\n", to: 2)
+      return exitStatus(error)
+    }
+  } catch {
+    put("porter-server: \(error.text)\n\n\(Arguments.usage)", to: 2)
+    return 2
+  }
+}
+
+exit(run())

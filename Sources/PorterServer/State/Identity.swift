@@ -4,13 +4,19 @@ import PorterPush
 import PorterRelay
 import PorterStore
 
+/// The two ends of the server's mailbox at the relay.
+struct ServerMailbox: Sendable {
+  let recipient: RelayIdentifier
+  let sender: RelayIdentifier
+}
+
 /// Who the server is to its clients and to the relay.
 struct Identity: Sendable {
   let boxKey: BoxKeyPair
   let recipientKey: SigningKeyPair
   let serviceKey: SigningKeyPair
   /// Nil until the relay has made the mailbox.
-  var mailbox: RelayClient.Mailbox?
+  var mailbox: ServerMailbox?
 
   var link: NotificationServerLink? {
     mailbox.flatMap { NotificationServerLink(key: boxKey.publicKey, mailbox: $0.sender.bytes) }
@@ -39,7 +45,7 @@ extension ServerState {
         guard let recipient = RelayIdentifier(bytes: recipient), let sender = RelayIdentifier(bytes: sender) else {
           throw .damaged(.identity)
         }
-        identity.mailbox = .init(recipient: recipient, sender: sender)
+        identity.mailbox = ServerMailbox(recipient: recipient, sender: sender)
       }
       return identity
     }
@@ -63,7 +69,7 @@ extension ServerState {
     return identity
   }
 
-  func save(_ mailbox: RelayClient.Mailbox) throws(ServerError) {
+  func save(_ mailbox: ServerMailbox) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(
         "UPDATE identity SET recipient = ?1, sender = ?2",

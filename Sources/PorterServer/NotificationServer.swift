@@ -1,0 +1,170 @@
+import PorterCrypto
+import PorterMachines
+import PorterPlatform
+import PorterPush
+import PorterRelay
+
+/// The notification server: serves requests from its mailbox at the relay, takes notifications from the relay, and says which pushes
+/// are due.
+///
+/// It waits for nothing and starts no thread: whoever has it calls `serve` when the relay wakes it or `nextDeadline` has come, and
+/// carries pushes to their providers (`ServerLoop` does both). One thread.
+package final class NotificationServer {
+  let state: ServerState
+  let port: any RelayPort
+  let relay: RelayClient
+  let notifiers: RelayNotifierClient
+  let identity: Identity
+  let mailbox: ServerMailbox
+  /// Where clients reach it.
+  package let link: NotificationServerLink
+  /// Names of the push providers that this server can reach.
+  let providers: Set<String>
+  let clock: any Clock
+  let randomness: any Randomness
+  let log: Log
+
+  /// What waits for its time; nothing of it is worth keeping over a restart.
+  var times: ServerTimes
+
+  /// Makes the server's keys and mailbox when it runs for the first time, and subscribes to everything on record.
+  package init(
+    state: ServerState, relay port: any RelayPort, providers: Set<String>, clock: any Clock = SystemClock(),
+    randomness: any Randomness = SystemRandomness(), log: Log = .silent
+  ) throws(ServerError) {
+    self.state = state
+    self.port = port
+    self.providers = providers
+    self.clock = clock
+    self.randomness = randomness
+    self.log = log
+    times = ServerTimes(now: clock.now())
+    relay = RelayClient(port: port, randomness: randomness)
+
+    var identity: Identity
+    if let existing = try state.identity() {
+      identity = existing
+    } else {
+      identity = try state.makeIdentity(randomness: randomness)
+    }
+    if identity.mailbox == nil {
+      let (relay, key) = (self.relay, identity.recipientKey)
+      let mailbox = try ServerError.carryingRelay { () throws(RelayError) in
+        let mailbox = try relay.createMailbox(recipientKey: key)
+        return ServerMailbox(recipient: mailbox.recipient, sender: mailbox.sender)
+      }
+      try state.save(mailbox)
+      identity.mailbox = mailbox
+    }
+    guard let mailbox = identity.mailbox, let link = identity.link else { throw .damaged(.identity) }
+    self.identity = identity
+    self.mailbox = mailbox
+    self.link = link
+    notifiers = RelayNotifierClient(port: port, randomness: randomness, service: identity.serviceKey)
+    try listen(checkingAll: true)
+  }
+
+  /// Does all there is to do now. Failures that may pass are logged, and tried again later; others are thrown.
+  package func serve() throws(ServerError) {
+    do throws(ServerError) {
+      try wakeDevices()
+      try sweepIfDue()
+      guard clock.now() >= times.relayRetry else { return }
+      try listenIfDue()
+      try serveRequests()
+      try takeNotifications()
+      times.relayWorked()
+    } catch {
+      guard error.isTemporary else { throw error }
+      times.relayFailed(now: clock.now())
+      log(.warning, "not served, trying again later", ["reason": "\(error)"])
+    }
+  }
+
+  /// When `serve` has to be called at the latest, even if the relay does not wake it.
+  package func nextDeadline() throws(ServerError) -> Moment {
+    var deadline = max(min(times.listenCheck, times.sweep), times.relayRetry)
+    if times.isRelayDown { deadline = min(deadline, times.relayRetry) }
+    if let wake = try state.nextWake() {
+      let (now, wall) = (clock.now(), clock.wall().milliseconds)
+      deadline = min(deadline, now + .milliseconds(max(0, wake &- wall)))
+    }
+    return deadline
+  }
+
+  // MARK: Being woken
+
+  private func listenIfDue() throws(ServerError) {
+    let now = clock.now()
+    guard now >= times.listenCheck else { return }
+    try listen(checkingAll: now >= times.subscriptionCheck)
+  }
+
+  /// Subscribes to the own mailbox and to the notifiers taken over earlier; `checkingAll` holds every subscription on record against the
+  /// relay (INC-67).
+  private func listen(checkingAll: Bool) throws(ServerError) {
+    let now = clock.now()
+    let (recipient, key) = (mailbox.recipient, identity.recipientKey)
+    let own = try ServerError.carryingRelay { () throws(RelayError) in
+      let own = try relay.subscribe([(recipient: recipient, key: key)])
+      try notifiers.subscribe([])
+      return own
+    }
+    guard own.first != .auth else { throw .mailboxUnknown }
+    if checkingAll {
+      try checkSubscriptions()
+      times.subscriptionCheck = now + ServerTimes.subscriptionCheckInterval
+    }
+    times.listenCheck = now + ServerTimes.listenCheckInterval
+  }
+
+  private func checkSubscriptions() throws(ServerError) {
+    var last: Int64 = 0
+    while true {
+      let records = try state.subscriptions(after: last, limit: RelayLimits.batch)
+      guard let end = records.last else { return }
+      last = end.number
+      let statuses = try subscribeAtRelay(records.map { (notifier: $0.notifier, key: $0.key) })
+      try state.transaction { () throws(ServerError) in
+        for (record, status) in zip(records, statuses) where record.status != status {
+          try state.save(status, ofSubscription: record.number)
+          log(.info, "subscription changed", ["subscription": "\(record.number)", "status": status.rawValue])
+        }
+      }
+    }
+  }
+
+  /// One status for each, in order.
+  func subscribeAtRelay(
+    _ credentials: [(notifier: RelayIdentifier, key: SigningKeyPair)]
+  ) throws(ServerError) -> [SubscriptionStatus] {
+    guard !credentials.isEmpty else { return [] }
+    let results = try ServerError.carryingRelay { () throws(RelayError) in try notifiers.subscribe(credentials) }
+    return results.map { result in
+      switch result {
+      case .subscribed, .waiting: .active
+      case .auth: .refused
+      }
+    }
+  }
+
+  // MARK: Sweeping
+
+  private func sweepIfDue() throws(ServerError) {
+    let now = clock.now()
+    guard now >= times.sweep else { return }
+    let wall = clock.wall()
+    try state.forgetAnswers(before: wall - ServerTimes.answerRetention)
+    try state.deleteNotifications(before: wall - ServerTimes.notificationRetention)
+    for token in try state.tokensUnused(since: wall - ServerTimes.tokenRetention) {
+      try state.transaction { () throws(ServerError) in _ = try raise(.stale, token) }
+    }
+    times.sweep = now + ServerTimes.sweepInterval
+  }
+}
+
+extension WallTime {
+  static func - (time: WallTime, span: Span) -> WallTime {
+    WallTime(milliseconds: time.milliseconds &- span.milliseconds)
+  }
+}

@@ -1,0 +1,169 @@
+import PorterJSON
+import PorterPlatform
+import PorterPush
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// Hands pushes to a device simulator over a Unix stream socket: one connection a push, one JSON line each way.
+///
+///     → {"token":"<hex>","provider":"apns_test","type":"alert","priority":10,"payload":{…}}
+///     ← {"status":200}   or   {"status":410,"reason":"Unregistered"}
+///
+/// Nobody listening, no answer in time, or an answer that is none counts as a provider that cannot be reached.
+package struct LocalProvider: PushProvider {
+  /// For connecting, sending and the answer together.
+  package static let defaultTimeout = Span.seconds(2)
+  private static let longestAnswer = 4_096
+
+  private let path: String
+  private let timeout: Span
+  private let clock: any Clock
+
+  /// Throws `socketPathTooLong`. Whether anyone listens shows with each push.
+  package init(
+    path: String, timeout: Span = LocalProvider.defaultTimeout, clock: any Clock = SystemClock()
+  ) throws(ServerError) {
+    guard UnixAddress(path: path) != nil else { throw .socketPathTooLong(limit: UnixAddress.longestPath) }
+    self.path = path
+    self.timeout = timeout
+    self.clock = clock
+  }
+
+  package func deliver(_ push: OutgoingPush) -> PushOutcome {
+    let line: JSONValue = [
+      "token": .string(TextEncoding.hex(push.pushToken.bytes)), "provider": .string(push.pushToken.provider),
+      "type": .string(push.type.rawValue), "priority": JSONValue(push.priority), "payload": push.payload,
+    ]
+    guard let address = UnixAddress(path: path),
+      let connection = StreamConnection(to: address, until: clock.now() + timeout, clock: clock),
+      connection.write(line.utf8 + [UInt8(ascii: "\n")]),
+      let answer = connection.readLine(longest: Self.longestAnswer),
+      let json = try? JSONValue(parsing: answer), let status = json["status"]?.integerValue, 100...999 ~= status
+    else { return .unreachable }
+    return PushOutcome(status: Int(status), reason: json["reason"]?.stringValue)
+  }
+}
+
+/// A path as the address of a Unix socket.
+private struct UnixAddress {
+  private var address = sockaddr_un()
+
+  static var longestPath: Int { MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1 }
+
+  /// Nil for a path that is empty or too long.
+  init?(path: String) {
+    let bytes = Array(path.utf8)
+    guard !bytes.isEmpty, bytes.count <= Self.longestPath, !bytes.contains(0) else { return nil }
+    address.sun_family = sa_family_t(AF_UNIX)
+    #if canImport(Darwin)
+      address.sun_len = UInt8(MemoryLayout<sockaddr_un>.size)
+    #endif
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+  }
+
+  func connect(_ descriptor: Int32) -> Int32 {
+    withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        #if canImport(Darwin)
+          Darwin.connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_un>.size))
+        #elseif canImport(Glibc)
+          Glibc.connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_un>.size))
+        #elseif canImport(Musl)
+          Musl.connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_un>.size))
+        #elseif canImport(Android)
+          Android.connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_un>.size))
+        #endif
+      }
+    }
+  }
+}
+
+/// A connection all of whose steps end by one deadline. Closed at its end.
+private struct StreamConnection: ~Copyable {
+  private let descriptor: Int32
+  private let deadline: Moment
+  private let clock: any Clock
+
+  /// Nil when nobody listens, or the listener's queue stays full.
+  init?(to address: UnixAddress, until deadline: Moment, clock: any Clock) {
+    #if canImport(Glibc)
+      descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
+    #endif
+    self.deadline = deadline
+    self.clock = clock
+    guard descriptor >= 0 else { return nil }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    #if canImport(Darwin)
+      var yes: Int32 = 1
+      setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
+    #endif
+    // A full queue says "again", and unlike a network's connection there is nothing to wait on.
+    while address.connect(descriptor) != 0 {
+      guard errno == EAGAIN || errno == EINTR, clock.now() < deadline else {
+        close(descriptor)
+        return nil
+      }
+      usleep(10_000)
+    }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  func write(_ bytes: [UInt8]) -> Bool {
+    #if canImport(Darwin)
+      let flags: Int32 = 0
+    #else
+      let flags = Int32(MSG_NOSIGNAL)
+    #endif
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, flags) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if !isReady(POLLOUT, after: count) {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Without its end; nil if the other side ends, or the time does, before the line.
+  func readLine(longest: Int) -> [UInt8]? {
+    var line: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1_024)
+    while line.count <= longest {
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      if count > 0 {
+        if let end = buffer[..<count].firstIndex(of: UInt8(ascii: "\n")) { return line + buffer[..<end] }
+        line += buffer[..<count]
+      } else if count == 0 || !isReady(POLLIN, after: count) {
+        return nil
+      }
+    }
+    return nil
+  }
+
+  /// After a call that could not go on: waits until it can. False for an error or the end of the time.
+  private func isReady(_ event: some BinaryInteger, after result: Int) -> Bool {
+    guard result < 0, errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { return false }
+    while true {
+      let left = (deadline - clock.now()).milliseconds
+      guard left > 0 else { return false }
+      var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+      let count = poll(&waiting, 1, Int32(clamping: left))
+      if count > 0 { return true }
+      if count < 0, errno != EINTR { return false }
+    }
+  }
+}

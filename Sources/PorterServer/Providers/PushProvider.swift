@@ -1,0 +1,77 @@
+import PorterJSON
+import PorterPush
+
+/// What a provider is given.
+package struct OutgoingPush: Sendable {
+  package let pushToken: PushToken
+  package let type: PushType
+  package let priority: Int
+  /// The whole APNs JSON, within the platform's limit.
+  package let payload: JSONValue
+
+  package init(_ push: PushPayload, to pushToken: PushToken) throws(PushError) {
+    self.pushToken = pushToken
+    type = push.pushType
+    priority = push.priority
+    payload = try push.encoded()
+  }
+}
+
+/// What became of a push.
+package enum PushOutcome: Hashable, Sendable {
+  package enum Invalid: String, Hashable, Sendable {
+    case bad, topic, expired, unregistered
+  }
+
+  case accepted
+  /// The push token is none any more: nothing more is to be sent to it.
+  case invalid(Invalid)
+  /// The provider cannot be reached, or cannot work now. The push is kept for later.
+  case unreachable
+  /// This push failed and may succeed on a new connection.
+  case failed(status: Int)
+  /// This push will never succeed; or the server's own credentials are refused.
+  case rejected(status: Int)
+
+  /// APNs' answers (`:status` and `reason`); simplex-notifications.md §6.3 is where the mapping comes from.
+  package init(status: Int, reason: String?) {
+    switch (status, reason) {
+    case (200, _): self = .accepted
+    case (400, "BadDeviceToken"): self = .invalid(.bad)
+    case (400, "DeviceTokenNotForTopic"): self = .invalid(.topic)
+    case (410, "ExpiredToken"): self = .invalid(.expired)
+    case (410, "Unregistered"): self = .invalid(.unregistered)
+    case (410, _): self = .failed(status: 410)
+    case (503, _): self = .unreachable
+    default: self = .rejected(status: status)
+    }
+  }
+
+  /// Whether the one immediate retry on a new connection is worth it.
+  var isWorthRetrying: Bool {
+    switch self {
+    case .unreachable, .failed: true
+    case .accepted, .invalid, .rejected: false
+    }
+  }
+}
+
+/// The port through which pushes leave.
+package protocol PushProvider: Sendable {
+  /// Blocks for a bounded time. Called from one thread at a time, which need not always be the same.
+  func deliver(_ push: OutgoingPush) -> PushOutcome
+  /// Lets go of a connection, if one is kept, so that the next push makes a new one.
+  func disconnect()
+}
+
+extension PushProvider {
+  package func disconnect() {}
+
+  /// With exactly one further attempt, at once and on a new connection.
+  package func deliverWithRetry(_ push: OutgoingPush) -> PushOutcome {
+    let outcome = deliver(push)
+    guard outcome.isWorthRetrying else { return outcome }
+    disconnect()
+    return deliver(push)
+  }
+}

@@ -1,0 +1,62 @@
+import PorterPlatform
+
+/// All durations of the server, and what it remembers of time while it runs.
+struct ServerTimes {
+  /// Registering again with the relay, in case it has forgotten this process.
+  static let listenCheckInterval = Span.seconds(300)
+  /// Holding each subscription against the relay (INC-67).
+  static let subscriptionCheckInterval = Span.days(1)
+  static let sweepInterval = Span.seconds(3_600)
+  /// Longer than a relay keeps a message, so that a request cannot come back from there after it was forgotten here.
+  static let answerRetention = Span.days(30)
+  /// As long as a relay keeps a message.
+  static let notificationRetention = Span.days(21)
+  /// A token whose client has not been heard of for this long is given up.
+  static let tokenRetention = Span.days(365)
+  static let firstRetry = Span.milliseconds(500)
+  static let lastRetry = Span.seconds(60)
+  /// The shortest period of wake-ups, in minutes.
+  static let shortestPeriod = 20
+
+  var listenCheck: Moment
+  var subscriptionCheck: Moment
+  var sweep: Moment
+  private(set) var relayRetry: Moment
+  private var relayBackoff: Backoff?
+  /// Providers that are left alone for a while because they could not be reached.
+  private(set) var providerPauses: [String: (until: Moment, backoff: Backoff)] = [:]
+
+  init(now: Moment) {
+    (listenCheck, subscriptionCheck, sweep, relayRetry) = (now, now, now, now)
+  }
+
+  var isRelayDown: Bool { relayBackoff != nil }
+
+  mutating func relayWorked() { relayBackoff = nil }
+
+  mutating func relayFailed(now: Moment) {
+    var backoff = relayBackoff ?? Backoff()
+    relayRetry = now + backoff.next()
+    relayBackoff = backoff
+  }
+
+  /// Answers how long the provider is left alone.
+  mutating func pause(_ provider: String, now: Moment) -> Span {
+    var backoff = providerPauses[provider]?.backoff ?? Backoff()
+    let pause = backoff.next()
+    providerPauses[provider] = (until: now + pause, backoff: backoff)
+    return pause
+  }
+
+  mutating func resume(_ provider: String) { providerPauses[provider] = nil }
+}
+
+/// Pauses between attempts, each twice as long as the one before, up to a limit.
+struct Backoff: Sendable {
+  private var pause = ServerTimes.firstRetry
+
+  mutating func next() -> Span {
+    defer { pause = min(Span(nanoseconds: pause.nanoseconds * 2), ServerTimes.lastRetry) }
+    return pause
+  }
+}

@@ -1,0 +1,107 @@
+import PorterCrypto
+import PorterPlatform
+import PorterPush
+import PorterRelay
+
+extension NotificationServer {
+  /// Until the mailbox is empty.
+  func serveRequests() throws(ServerError) {
+    let (recipient, key) = (mailbox.recipient, identity.recipientKey)
+    while true {
+      let message: RelayMessage?
+      do throws(RelayError) { message = try relay.getMessage(recipient, key: key) } catch {
+        throw error == .auth ? .mailboxUnknown : .relay(error)
+      }
+      guard let message else { return }
+      try serve(message)
+      // Only now: a crash before this repeats the request, which is then answered from the record.
+      try ServerError.carryingRelay { () throws(RelayError) in
+        _ = try relay.acknowledge(message.identifier, in: recipient, key: key)
+      }
+    }
+  }
+
+  private func serve(_ message: RelayMessage) throws(ServerError) {
+    let request: SignedRequest
+    do throws(PushError) {
+      request = try SignedRequest(opening: message.body, with: identity.boxKey)
+    } catch {
+      // Whatever it is, it must not keep the ones behind it waiting.
+      log(.warning, "a message that is no request", ["reason": "\(error)"])
+      return
+    }
+    guard let answer = try answer(to: request) else { return }
+    try send(answer, to: request, messageIdentifier: message.identifier)
+  }
+
+  private func send(
+    _ answer: ServerAnswer, to request: SignedRequest, messageIdentifier: RelayIdentifier
+  ) throws(ServerError) {
+    let body = try ServerError.carryingPush { () throws(PushError) in try request.seal(answer, randomness: randomness) }
+    // The same for the same message, so that a repeat after a crash is kept once; another for a request that the client sent again.
+    let digest = Digest.sha256(answer.correlation.bytes + messageIdentifier.bytes)
+    guard let mailbox = RelayIdentifier(bytes: request.replyMailbox),
+      let attempt = RelayIdentifier(bytes: digest.prefix(RelayIdentifier.count))
+    else { return }
+    do throws(RelayError) {
+      try relay.send(body, to: mailbox, key: nil, attempt: attempt, notify: false)
+    } catch {
+      // A client that left, or does not read its answers, must not keep the others waiting.
+      guard error == .auth || error == .quota else { throw .relay(error) }
+      log(.info, "an answer could not be left", ["reason": "\(error)"])
+    }
+  }
+
+  /// Nil when there is none to give.
+  private func answer(to signed: SignedRequest) throws(ServerError) -> ServerAnswer? {
+    do throws(ServerError) {
+      if let recorded = try state.recordedRequest(signed.correlation) {
+        log(.info, "a request came again")
+        return signed.isSigned(by: recorded.signer) ? recorded.answer : refusal(signed.correlation, .authorization)
+      }
+      let request: ServerRequest
+      switch signed.request {
+      case .success(let understood): request = understood
+      case .failure(let error):
+        log(.info, "a request that is not understood", ["reason": "\(error)"])
+        return refusal(signed.correlation, .syntax)
+      }
+      let answer = try carryOut(request, signed)
+      log(.info, "request", ["command": request.commandName, "answer": answer.resultName])
+      return answer
+    } catch {
+      guard error.isOneRequestsOwn else { throw error }
+      log(.error, "a request failed", ["reason": "\(error)"])
+      return refusal(signed.correlation, .internal)
+    }
+  }
+
+  /// For a request that is not proven to be a token's owner's.
+  func refusal(_ correlation: CorrelationID, _ reason: ServerRefusal) -> ServerAnswer {
+    ServerAnswer(correlation: correlation, result: .refused(reason), tokenStatus: nil)
+  }
+}
+
+extension ServerError {
+  /// Whether it is about one request, or the token it names, so that the others are served as before (INC-44).
+  fileprivate var isOneRequestsOwn: Bool {
+    switch self {
+    case .damaged(let record): record != .identity
+    case .push, .crypto: true
+    case .cannotOpenState, .notServerState, .newerState, .stateInUse, .neverRan, .storage, .relay, .mailboxUnknown,
+      .socketPathTooLong, .noResources:
+      false
+    }
+  }
+}
+
+extension ServerAnswer {
+  fileprivate var resultName: String {
+    switch result {
+    case .token: "token"
+    case .done: "done"
+    case .subscriptions: "subscriptions"
+    case .refused(let reason): reason.rawValue
+    }
+  }
+}

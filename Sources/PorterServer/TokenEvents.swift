@@ -1,0 +1,104 @@
+import PorterCrypto
+import PorterMachines
+import PorterPlatform
+import PorterPush
+
+/// What carrying out a machine's effects came to.
+enum TokenReply {
+  case none
+  case token(id: [UInt8], boxKey: BoxPublicKey)
+  case done
+  /// The subscription command may be carried out.
+  case admitted
+  case refused(ServerRefusal)
+}
+
+/// What an event brings along for the effects to put on record.
+enum TokenInput {
+  case nothing
+  case created(NewToken)
+  case replaced(PushToken, VerificationCode)
+  case period(minutes: Int)
+}
+
+extension NotificationServer {
+  /// Raises an event of the machine `server_token` and carries out its effects. Part of the running transaction.
+  /// `token` is nil for one that is not on record.
+  func raise(
+    _ event: ServerToken.Event, _ token: TokenRecord?, _ input: TokenInput = .nothing
+  ) throws(ServerError) -> (reply: TokenReply, state: ServerToken.State) {
+    let step = ServerToken.step(token?.state ?? ServerToken.initial, event)
+    switch step.answer {
+    case .refused(let reason): return (.refused(ServerRefusal(reason)), step.next)
+    case .ignored: return (.none, step.next)
+    case .moved, .stayed: break
+    }
+    var number = token?.number
+    var reply = TokenReply.none
+    for effect in step.effects {
+      switch (effect, input) {
+      case (.createToken, .created(let new)):
+        number = try state.insert(new, state: step.next, at: clock.wall())
+        reply = .token(id: new.id, boxKey: new.boxKey)
+      case (.replaceToken, .replaced(let pushToken, let code)):
+        if let number { try state.replacePushToken(of: number, with: pushToken, code: code, state: step.next) }
+      case (.saveInterval, .period(let minutes)):
+        if let number { try state.setPeriod(of: number, minutes: minutes, at: clock.wall()) }
+      case (.createToken, _), (.replaceToken, _), (.saveInterval, _):
+        // The event came without what it is about: a mistake of this module, answered as one.
+        throw .damaged(.token)
+      default:
+        if let number { reply = try carryOut(effect, number: number, token, next: step.next) ?? reply }
+      }
+    }
+    return (reply, step.next)
+  }
+
+  /// Effects that need nothing but the token. Answers the reply, if the effect is one.
+  private func carryOut(
+    _ effect: ServerToken.Effect, number: Int64, _ token: TokenRecord?, next: ServerToken.State
+  ) throws(ServerError) -> TokenReply? {
+    switch effect {
+    case .createToken, .replaceToken, .saveInterval: return nil
+    case .deleteToken: try state.deleteToken(number)
+    case .deleteOthers: if let token { try state.deleteOtherTokens(than: token) }
+    case .deleteSubscriptions: try state.deleteSubscriptions(token: number)
+    case .sendVerification: try state.enqueue(.verification, token: number)
+    case .sendMessage: try state.enqueue(.message, token: number)
+    case .sendWake: try state.enqueue(.wake, token: number)
+    case .saveStatus: try state.save(next, of: number)
+    case .replyToken: return token.map { .token(id: $0.id, boxKey: $0.boxKey) }
+    case .replyStatus, .replyOk: return .done
+    case .admitSubscription: return .admitted
+    }
+    return nil
+  }
+}
+
+extension ServerRefusal {
+  init(_ reason: ServerToken.Reason) {
+    switch reason {
+    case .quota: self = .quota
+    case .auth, .noToken, .notActive, .alreadyConfirmed, .alreadyActive, .late, .alreadyExpired, .alreadyInvalid:
+      self = .authorization
+    }
+  }
+}
+
+extension ServerTokenStatus {
+  /// Nil for a token that is not there.
+  init?(_ state: ServerToken.State) {
+    switch state {
+    case .none: return nil
+    case .registered: self = .registered
+    case .confirmed: self = .confirmed
+    case .active: self = .active
+    case .expired: self = .expired
+    case .invalid: self = .invalid
+    case .invalidBad: self = .invalidBad
+    case .invalidTopic: self = .invalidTopic
+    case .invalidExpired: self = .invalidExpired
+    case .invalidUnregistered: self = .invalidUnregistered
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/// What the program is asked to do.
+enum Arguments: Equatable {
+  struct Serving: Equatable {
+    var relay = ""
+    var state = ""
+    /// Socket paths by the name of the push provider that they stand for.
+    var locals: [String: String] = [:]
+    var readyDescriptor: Int32?
+    var isVerbose = false
+  }
+
+  case serve(Serving)
+  case link(state: String)
+  case help
+
+  struct Mistake: Error, Equatable {
+    let text: String
+  }
+
+  static let usage = """
+    porter-server --relay FILE --state FILE --local-socket PATH [--provider NAME=local:PATH]… [--ready-fd N] [--verbose]
+    porter-server link --state FILE
+
+    Serves clients until SIGTERM or SIGINT. The first line on standard output is the server's link, ntf:…
+
+      --relay FILE                the embedded relay's file
+      --state FILE                the server's own file; made when it is missing, readable by its owner only
+      --local-socket PATH         where a device simulator listens; pushes to apns_test tokens go there
+      --provider NAME=local:PATH  the same for tokens of another provider
+      --ready-fd N                a descriptor that gets the line "ready" once the server serves
+      --verbose                   tells on standard error what happens
+
+    Exit status: 0 stopped as told, 2 wrong arguments, 3 the state file cannot be used, 4 the relay cannot be used,
+    5 another server runs on the state file, 1 anything else.
+
+    """
+
+  init(_ arguments: [String]) throws(Mistake) {
+    if arguments.contains("--help") || arguments.contains("-h") {
+      self = .help
+    } else if arguments.first == "link" {
+      self = .link(state: try Self.serving(arguments.dropFirst(), allowed: ["--state"]).state)
+    } else {
+      let serving = try Self.serving(arguments[...], allowed: nil)
+      guard !serving.relay.isEmpty else { throw Mistake(text: "--relay is missing") }
+      guard !serving.locals.isEmpty else { throw Mistake(text: "--local-socket is missing") }
+      self = .serve(serving)
+    }
+  }
+
+  private static func serving(_ arguments: ArraySlice<String>, allowed: Set<String>?) throws(Mistake) -> Serving {
+    var serving = Serving()
+    var rest = arguments
+    while let name = rest.popFirst() {
+      guard allowed?.contains(name) ?? true else { throw Mistake(text: "\(name) is not known here") }
+      if name == "--verbose" {
+        serving.isVerbose = true
+        continue
+      }
+      guard ["--relay", "--state", "--local-socket", "--provider", "--ready-fd"].contains(name) else {
+        throw Mistake(text: "\(name) is not known")
+      }
+      guard let value = rest.popFirst(), !value.isEmpty else { throw Mistake(text: "\(name) needs a value") }
+      try serving.set(name, value)
+    }
+    guard !serving.state.isEmpty else { throw Mistake(text: "--state is missing") }
+    return serving
+  }
+}
+
+extension Arguments.Serving {
+  fileprivate mutating func set(_ name: String, _ value: String) throws(Arguments.Mistake) {
+    switch name {
+    case "--relay": relay = value
+    case "--state": state = value
+    case "--local-socket": locals["apns_test"] = value
+    case "--ready-fd":
+      guard let descriptor = Int32(value), descriptor > 2 else {
+        throw Arguments.Mistake(text: "--ready-fd needs the number of an open descriptor above 2")
+      }
+      readyDescriptor = descriptor
+    default:
+      let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, !parts[0].isEmpty, parts[1].hasPrefix("local:"), parts[1].count > 6 else {
+        throw Arguments.Mistake(text: "--provider needs NAME=local:PATH")
+      }
+      locals[String(parts[0])] = String(parts[1].dropFirst(6))
+    }
+  }
+}

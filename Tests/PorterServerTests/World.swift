@@ -1,0 +1,164 @@
+import Foundation
+import PorterCrypto
+import PorterJSON
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import PorterServer
+import Synchronization
+import XCTest
+
+let randomness = SystemRandomness()
+
+/// A clock that a test turns; the wall clock goes along unless it is set.
+final class ManualClock: Clock {
+  private let time = Mutex((now: Int64(1_000_000_000_000), wall: Int64(1_750_000_000_000)))
+
+  func now() -> Moment { time.withLock { Moment(nanoseconds: $0.now) } }
+  func wall() -> WallTime { time.withLock { WallTime(milliseconds: $0.wall) } }
+
+  func advance(by span: Span) {
+    time.withLock {
+      $0.now += span.nanoseconds
+      $0.wall += span.milliseconds
+    }
+  }
+
+  func stepWall(by span: Span) { time.withLock { $0.wall += span.milliseconds } }
+}
+
+/// Records what it is given, and answers what the test says.
+final class FakeProvider: PushProvider {
+  private let state = Mutex(
+    (pushes: [OutgoingPush](), attempts: 0, outcomes: [PushOutcome](), standing: PushOutcome.accepted))
+
+  func deliver(_ push: OutgoingPush) -> PushOutcome {
+    state.withLock { state in
+      state.attempts += 1
+      let outcome = state.outcomes.isEmpty ? state.standing : state.outcomes.removeFirst()
+      if outcome == .accepted { state.pushes.append(push) }
+      return outcome
+    }
+  }
+
+  var attempts: Int { state.withLock { $0.attempts } }
+  /// What it answers to the next attempts, and then to all others.
+  func answer(_ outcomes: [PushOutcome] = [], then standing: PushOutcome) {
+    state.withLock { ($0.outcomes, $0.standing) = (outcomes, standing) }
+  }
+  /// The accepted pushes since the last call.
+  func take() -> [OutgoingPush] {
+    state.withLock { state in
+      defer { state.pushes = [] }
+      return state.pushes
+    }
+  }
+}
+
+/// Everything that was logged.
+final class LogLines: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  func append(_ line: String) { lines.withLock { $0.append(line) } }
+  var all: [String] { lines.withLock { $0 } }
+}
+
+/// A relay that can be cut off: fails one exchange, before or after it was carried out.
+final class FragilePort: RelayPort {
+  enum Failure: CaseIterable { case requestLost, answerLost }
+
+  private let relay: EmbeddedRelay
+  private let state = Mutex((count: 0, failing: Int.max, failure: Failure.requestLost))
+
+  init(_ relay: EmbeddedRelay) { self.relay = relay }
+
+  /// Whether the exchange that was to fail has come.
+  var hasFailed: Bool { state.withLock { $0.count >= $0.failing } }
+
+  func fail(exchange number: Int, _ failure: Failure) { state.withLock { $0 = (0, number, failure) } }
+
+  func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
+    let failure: Failure? = state.withLock { state in
+      state.count += 1
+      return state.count == state.failing ? state.failure : nil
+    }
+    if failure == .requestLost { throw .offline }
+    let answer = try relay.exchange(request)
+    if failure == .answerLost { throw .timeout }
+    return answer
+  }
+
+  var isLocal: Bool { true }
+  var wakeDescriptor: Int32? { relay.wakeDescriptor }
+  func drainWake() { relay.drainWake() }
+  func close() { relay.close() }
+}
+
+/// A relay, a notification server with its provider, and who talks to them: all in this process, all by hand.
+final class World {
+  let directory: URL
+  let clock = ManualClock()
+  let provider = FakeProvider()
+  let lines = LogLines()
+  private(set) var port: FragilePort
+  private(set) var server: NotificationServer
+  private var state: ServerState
+
+  var relayPath: String { directory.appendingPathComponent("relay.db").path }
+  var statePath: String { directory.appendingPathComponent("server.db").path }
+
+  init() throws {
+    directory = FileManager.default.temporaryDirectory.appendingPathComponent("porter-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    let (relay, state) = (
+      directory.appendingPathComponent("relay.db").path, directory.appendingPathComponent("server.db").path
+    )
+    port = FragilePort(EmbeddedRelay(path: relay, clock: clock, randomness: randomness, log: .silent))
+    self.state = try ServerState(path: state, access: .serve)
+    server = try NotificationServer(
+      state: self.state, relay: port, providers: ["apns_test"], clock: clock, randomness: randomness)
+    try restart()
+  }
+
+  deinit {
+    port.close()
+    try? state.close()
+    try? FileManager.default.removeItem(at: directory)
+  }
+
+  var log: Log {
+    let lines = lines
+    return Log(minimum: .debug) { level, line in lines.append("\(level) \(line)") }
+  }
+
+  /// As after the process ended, however it ended: nothing but the files is left.
+  func restart() throws {
+    port.close()
+    try state.close()
+    port = FragilePort(EmbeddedRelay(path: relayPath, clock: clock, randomness: randomness, log: .silent))
+    state = try ServerState(path: statePath, access: .serve)
+    server = try NotificationServer(
+      state: state, relay: port, providers: ["apns_test"], clock: clock, randomness: randomness, log: log)
+  }
+
+  /// Everything that can be done now.
+  func run() throws {
+    try server.serve()
+    while let pending = try server.nextPush(for: "apns_test") {
+      try server.finish(pending, provider.deliverWithRetry(pending.push))
+    }
+  }
+
+  func newPort() -> EmbeddedRelay {
+    EmbeddedRelay(path: relayPath, clock: clock, randomness: randomness, log: .silent)
+  }
+
+  /// The message pushes since the last call, opened.
+  func bundles(for device: Device, file: StaticString = #filePath, line: UInt = #line) throws -> [NotificationBundle] {
+    try provider.take().compactMap { push in
+      guard case .message(let nonce, let ciphertext) = try PushPayload(decoding: push.payload.utf8) else { return nil }
+      XCTAssertEqual(push.pushToken, device.pushToken, "pushed to another device", file: file, line: line)
+      return try NotificationBundle(opening: ciphertext, nonce: nonce, with: device.pushKey())
+    }
+  }
+}

@@ -1,7 +1,8 @@
 /// Why a text is not JSON, and at which byte. Never quotes the text: it may hold a secret.
 package struct JSONError: Error, Hashable, Sendable {
   package enum Reason: String, Sendable {
-    case unexpectedEnd, unexpectedCharacter, invalidNumber, invalidEscape, invalidUTF8, controlCharacter, tooDeep, trailingText
+    case unexpectedEnd, unexpectedCharacter, invalidNumber, invalidEscape, invalidUTF8, controlCharacter, tooDeep,
+      trailingText
   }
   package var reason: Reason
   package var offset: Int
@@ -42,7 +43,6 @@ struct JSONParser {
   }
 
   private mutating func value(depth: Int) throws(JSONError) -> JSONValue {
-    guard depth <= Self.deepest else { throw failure(.tooDeep) }
     skipSpace()
     guard let byte = current else { throw failure(.unexpectedEnd) }
     switch byte {
@@ -67,9 +67,11 @@ struct JSONParser {
   }
 
   private mutating func object(depth: Int) throws(JSONError) -> JSONObject {
+    guard depth < Self.deepest else { throw failure(.tooDeep) }
     position += 1
     var object = JSONObject()
-    var names = Set<String>()
+    // Where each name is, so that no number of repeated names makes the time grow with its square.
+    var places: [String: Int] = [:]
     skipSpace()
     if current == UInt8(ascii: "}") {
       position += 1
@@ -82,7 +84,12 @@ struct JSONParser {
       skipSpace()
       try expect(UInt8(ascii: ":"))
       let value = try value(depth: depth + 1)
-      if names.insert(name).inserted { object.append(name, value) } else { object[name] = value }
+      if let place = places[name] {
+        object.replaceValue(at: place, with: value)
+      } else {
+        places[name] = object.members.count
+        object.append(name, value)
+      }
       skipSpace()
       if current == UInt8(ascii: ",") {
         position += 1
@@ -94,6 +101,7 @@ struct JSONParser {
   }
 
   private mutating func array(depth: Int) throws(JSONError) -> [JSONValue] {
+    guard depth < Self.deepest else { throw failure(.tooDeep) }
     position += 1
     var elements: [JSONValue] = []
     skipSpace()

@@ -1,7 +1,8 @@
 /// A JSON document as a value.
 ///
-/// Our own rather than Foundation's: JSON through FoundationEssentials adds about 4 MB of peak memory and 0.6 ms to the start of
-/// an extension, which has 12 MB and a few milliseconds in all (`make bench`, the row "JSON through FoundationEssentials").
+/// Our own rather than Foundation's: JSON through FoundationEssentials adds about 4 MB of peak memory and 0.6 ms to the
+/// start of an extension, which has 12 MB and a few milliseconds in all (`make bench`, the row "JSON through
+/// FoundationEssentials").
 package enum JSONValue: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -36,6 +37,9 @@ package struct JSONObject: Hashable, Sendable {
 
   /// For a parser that has checked the name is new.
   mutating func append(_ name: String, _ value: JSONValue) { members.append((name, value)) }
+
+  /// For a parser that knows where the name is.
+  mutating func replaceValue(at place: Int, with value: JSONValue) { members[place].value = value }
 
   package static func == (left: JSONObject, right: JSONObject) -> Bool {
     left.members.count == right.members.count && left.members.allSatisfy { right[$0.name] == $0.value }

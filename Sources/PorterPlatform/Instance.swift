@@ -67,7 +67,8 @@ package struct Instance: Hashable, Sendable, CustomStringConvertible {
       return String(decoding: bytes.prefix { $0 > 32 }, as: UTF8.self)
     }
 
-    /// Field 22 of `/proc/PID/stat`; the name in field 2 may hold spaces and parentheses, so it is skipped from its end.
+    /// Field 22 of `/proc/PID/stat`; the name in field 2 may hold spaces and parentheses, so it is skipped from its
+    /// end.
     private static func startTime(of process: Int32) -> Int64? {
       let bytes = readWhole("/proc/\(process)/stat")
       guard let name = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }

@@ -10,8 +10,8 @@
 
 /// The one logger. Lines go to the sink that the program sets at its start; without one, nothing is written.
 ///
-/// A message is a `StaticString` with values beside it, so that no message text, name or key can slip in by interpolation:
-/// a value is a number, an identifier of ours, or the name of a state.
+/// A message is a `StaticString` with values beside it, so that no message text, name or key can slip in by
+/// interpolation: a value is a number, an identifier of ours, or the name of a state.
 package struct Log: Sendable {
   package enum Level: Int32, Sendable, Comparable {
     case debug = 0
@@ -41,7 +41,9 @@ package struct Log: Sendable {
     }
   }
 
-  package func callAsFunction(_ level: Level, _ message: StaticString, _ values: KeyValuePairs<StaticString, String> = [:]) {
+  package func callAsFunction(
+    _ level: Level, _ message: StaticString, _ values: KeyValuePairs<StaticString, String> = [:]
+  ) {
     guard let sink, level >= minimum else { return }
     var line = "\(message)"
     for (key, value) in values { line += " \(key)=\(value)" }

@@ -10,7 +10,8 @@
 
 /// A mutex with a condition to wait on; what the standard library's `Mutex` does not offer.
 ///
-/// `@unchecked Sendable`: the two POSIX objects are made for sharing between threads, and `value` is touched under the lock only.
+/// `@unchecked Sendable`: the two POSIX objects are made for sharing between threads, and `value` is touched under the
+/// lock only.
 package final class Monitor<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -58,8 +59,8 @@ package final class Monitor<Value>: @unchecked Sendable {
     return body(&value)
   }
 
-  /// Waits until `take` gives something, for at most `span` (nil: without limit). The last look is after the time has ended,
-  /// so that what arrives at that very moment is not lost.
+  /// Waits until `take` gives something, for at most `span` (nil: without limit). The last look is after the time has
+  /// ended, so that what arrives at that very moment is not lost.
   package func wait<Result>(atMost span: Span?, _ take: (inout Value) -> Result?) -> Result? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -92,8 +93,8 @@ package final class Monitor<Value>: @unchecked Sendable {
   }
 }
 
-/// A value that is given once and waited for from another thread. Who gives it second is told so: that is how a push that expires
-/// while it finishes still ends exactly once (INC-31).
+/// A value that is given once and waited for from another thread. Who gives it second is told so: that is how a push
+/// that expires while it finishes still ends exactly once (INC-31).
 package final class Promise<Value: Sendable>: Sendable {
   private let monitor = Monitor<Value?>(nil)
 

@@ -3,7 +3,8 @@
 extension WallTime {
   package var iso8601: String {
     let seconds = self.seconds
-    let fraction = milliseconds - seconds * 1_000
+    // Not `milliseconds - seconds * 1000`: at the edge of the range, which a foreign number may be at, that overflows.
+    let fraction = (milliseconds % 1_000 + 1_000) % 1_000
     let days = seconds.quotientRoundedDown(by: 86_400)
     let secondOfDay = seconds - days * 86_400
     let (year, month, day) = Self.civil(fromDays: days)
@@ -15,7 +16,8 @@ extension WallTime {
       + "\(padded(secondOfDay / 60 % 60, 2)):\(padded(secondOfDay % 60, 2)).\(padded(fraction, 3))Z"
   }
 
-  /// Reads `YYYY-MM-DDTHH:MM:SS[.fraction]Z`; nil for anything else.
+  /// Reads `YYYY-MM-DDTHH:MM:SS[.fraction]Z` with one to nine digits of fraction; nil for anything else, and for a day
+  /// that is not in the calendar. A leap second is the first of the next minute.
   package init?(iso8601 text: some StringProtocol) {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z") else { return nil }
@@ -35,11 +37,14 @@ extension WallTime {
     else { return nil }
     var fraction: Int64 = 0
     if bytes.count > 20 {
-      guard bytes[19] == UInt8(ascii: "."), bytes.count <= 30, let digits = number(20, bytes.count - 21) else { return nil }
+      guard bytes[19] == UInt8(ascii: "."), (22...30).contains(bytes.count), let digits = number(20, bytes.count - 21)
+      else { return nil }
       let scaled = Self.scaledToMilliseconds(digits, digitCount: bytes.count - 21)
       fraction = scaled
     }
-    let seconds = Self.days(year: year, month: month, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
+    let days = Self.days(year: year, month: month, day: day)
+    guard Self.civil(fromDays: days) == (year, month, day) else { return nil }
+    let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second
     self.init(milliseconds: seconds * 1_000 + fraction)
   }
 

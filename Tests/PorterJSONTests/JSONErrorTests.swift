@@ -1,0 +1,122 @@
+import PorterJSON
+import PropertyTesting
+import XCTest
+
+final class JSONErrorTests: XCTestCase {
+  /// Each kind of error, with the byte it is at.
+  func testEveryErrorSaysWhatAndWhere() {
+    let errors: [(String, JSONError.Reason, Int)] = [
+      ("", .unexpectedEnd, 0), ("  ", .unexpectedEnd, 2), ("[", .unexpectedEnd, 1), ("[1", .unexpectedEnd, 2),
+      ("[1,", .unexpectedEnd, 3), ("{", .unexpectedEnd, 1), ("{\"a\"", .unexpectedEnd, 4),
+      ("{\"a\":", .unexpectedEnd, 5), ("{\"a\":1", .unexpectedEnd, 6), ("\"a", .unexpectedEnd, 2),
+      ("\"a\\", .unexpectedEnd, 3), ("\"\\u12", .unexpectedEnd, 3), ("tru", .unexpectedEnd, 0),
+      ("x", .unexpectedCharacter, 0), ("trux", .unexpectedCharacter, 0), ("True", .unexpectedCharacter, 0),
+      ("[1 2]", .unexpectedCharacter, 3), ("[,1]", .unexpectedCharacter, 1), ("[1,]", .unexpectedCharacter, 3),
+      ("{a:1}", .unexpectedCharacter, 1), ("{\"a\" 1}", .unexpectedCharacter, 5),
+      ("{\"a\":1,}", .unexpectedCharacter, 7),
+      ("{1:2}", .unexpectedCharacter, 1), ("'a'", .unexpectedCharacter, 0), ("NaN", .unexpectedCharacter, 0),
+      ("+1", .unexpectedCharacter, 0), (".5", .unexpectedCharacter, 0), ("\u{FEFF}1", .unexpectedCharacter, 0),
+      ("/**/1", .unexpectedCharacter, 0), ("-", .invalidNumber, 1), ("01", .invalidNumber, 2),
+      ("-01", .invalidNumber, 3),
+      ("1.", .invalidNumber, 2), ("1.e1", .invalidNumber, 2), ("1e", .invalidNumber, 2), ("1e+", .invalidNumber, 3),
+      ("1e999", .invalidNumber, 5), ("-1e999", .invalidNumber, 6), ("\"\\x\"", .invalidEscape, 3),
+      ("\"\\u12G4\"", .invalidEscape, 3), ("\"\\ud800\"", .invalidEscape, 7), ("\"\\udc00\"", .invalidEscape, 7),
+      ("\"\\ud800\\u0041\"", .invalidEscape, 13), ("\"\\ud800\\n\"", .invalidEscape, 7),
+      ("\"a\nb\"", .controlCharacter, 2), ("\"\\n\u{1F}\"", .controlCharacter, 3), ("1 1", .trailingText, 2),
+      ("{}x", .trailingText, 2), ("null\u{0}", .trailingText, 4), ("0x10", .trailingText, 1),
+    ]
+    for (text, reason, offset) in errors {
+      XCTAssertThrowsError(try JSONValue(parsing: text), text) { error in
+        XCTAssertEqual((error as? JSONError)?.reason, reason, text)
+        XCTAssertEqual((error as? JSONError)?.offset, offset, text)
+      }
+    }
+  }
+
+  func testNestingEndsAt64() throws {
+    func nested(_ open: String, _ close: String, _ count: Int) -> String {
+      String(repeating: open, count: count) + "1" + String(repeating: close, count: count)
+    }
+    XCTAssertNoThrow(try JSONValue(parsing: nested("[", "]", 64)))
+    XCTAssertNoThrow(try JSONValue(parsing: nested("{\"a\":", "}", 64)))
+    for text in [nested("[", "]", 65), nested("{\"a\":", "}", 65), String(repeating: "[", count: 1_000_000)] {
+      XCTAssertThrowsError(try JSONValue(parsing: text)) { XCTAssertEqual(($0 as? JSONError)?.reason, .tooDeep) }
+    }
+  }
+
+  func testBytesThatAreNotUTF8AreRefused() {
+    for bytes: [UInt8] in [[0x80], [0xc3], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xff]] {
+      for escape in [[], Array(#"\n"#.utf8)] {
+        let text = [UInt8(ascii: "\"")] + escape + bytes + [UInt8(ascii: "\"")]
+        XCTAssertThrowsError(try JSONValue(parsing: text)) { error in
+          XCTAssertEqual((error as? JSONError)?.reason, .invalidUTF8, "\(bytes)")
+        }
+      }
+    }
+  }
+
+  func testNumbersAtTheEdges() throws {
+    let numbers: [(String, JSONValue)] = [
+      ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)),
+      ("9223372036854775808", .number(9_223_372_036_854_775_808)), ("-0", .integer(0)), ("-0.0", .number(-0.0)),
+      ("1E2", .number(100)), ("1e-2", .number(0.01)), ("5e-324", .number(5e-324)), ("1e-999", .number(0)),
+      ("0", .integer(0)), ("0.0", .number(0)), ("1.7976931348623157e308", .number(.greatestFiniteMagnitude)),
+    ]
+    for (text, value) in numbers { XCTAssertEqual(try JSONValue(parsing: text), value, text) }
+  }
+
+  func testEscapes() throws {
+    XCTAssertEqual(
+      try JSONValue(parsing: #""\"\\\/\b\f\n\r\tA\u00e9\u20AC\uD83D\uDE00\u0000""#),
+      .string("\"\\/\u{8}\u{C}\n\r\tAé€😀\u{0}"))
+    XCTAssertEqual(JSONValue.string("\u{0}\u{1F}\u{7F}\"\\/\n").text, "\"\\u0000\\u001f\u{7F}\\\"\\\\/\\n\"")
+  }
+
+  /// Any bytes are a value or a typed error within them; reading never traps, and what was read is written and read the
+  /// same.
+  func testAnyBytesAreAValueOrATypedError() {
+    forAll(Generator<[UInt8]>.bytes(0...40), runs: 5_000) { try Self.readOrRefuse($0) }
+  }
+
+  /// Whole documents with a few bytes changed, left out or doubled, which come far deeper into the parser than noise.
+  func testSpoiledDocumentsAreAValueOrATypedError() {
+    let spoiled = Generator<[UInt8]> { choices in
+      var bytes = choices.draw(Generator<JSONValue>.json()).utf8
+      choices.repeated(1...4) { _ in
+        guard !bytes.isEmpty else { return }
+        let place = Int(choices.number(below: UInt64(bytes.count)))
+        switch choices.number(below: 4) {
+        case 0: bytes.remove(at: place)
+        case 1: bytes.insert(bytes[place], at: place)
+        case 2: bytes[place] = UInt8(choices.number(below: 256))
+        default: bytes.removeLast(bytes.count - place)
+        }
+      }
+      return bytes
+    }
+    forAll(spoiled, runs: 10_000) { try Self.readOrRefuse($0) }
+  }
+
+  func testWorkGrowsWithTheLengthOnly() {
+    let texts = [
+      "{" + (0..<20_000).map { "\"name\($0)\":1" }.joined(separator: ",")
+        + String(repeating: ",\"name19999\":2", count: 20_000) + "}",
+      "[" + String(repeating: "1,", count: 200_000) + "1]", "\"" + String(repeating: "\\u00e9", count: 100_000) + "\"",
+      String(repeating: "1", count: 200_000), String(repeating: " ", count: 500_000) + "1",
+    ]
+    for text in texts {
+      let start = ContinuousClock.now
+      _ = try? JSONValue(parsing: text)
+      XCTAssertLessThan(ContinuousClock.now - start, .seconds(5), String(text.prefix(20)))
+    }
+  }
+
+  private static func readOrRefuse(_ bytes: [UInt8]) throws {
+    do {
+      let value = try JSONValue(parsing: bytes)
+      try expectEqual(try JSONValue(parsing: value.utf8), value)
+    } catch let error as JSONError {
+      try expect((0...bytes.count).contains(error.offset), "offset \(error.offset) of \(bytes.count)")
+    }
+  }
+}

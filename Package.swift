@@ -117,6 +117,8 @@ let package = Package(
     .testTarget(
       name: "PorterServerTests", dependencies: ["PorterServer", "porter-server", "PropertyTesting"],
       swiftSettings: swift),
+    .testTarget(
+      name: "NightporterTests", dependencies: ["Nightporter", "CNightporter", "PropertyTesting"], swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -1,0 +1,209 @@
+import CNightporter
+import Foundation
+import XCTest
+
+/// What a host can do wrong: each is answered, nothing crashes, nothing is lost.
+final class BadInputTests: XCTestCase {
+  func testNullHandleIsAnsweredByEveryFunction() {
+    for answer in [
+      take(chat_send_cmd(nil, "/u")), take(chat_recv_msg(nil)), take(chat_recv_msg_wait(nil, 0)), take(np_state(nil)),
+      take(np_receive_push(nil, "{}", 1_000)),
+    ] {
+      XCTAssertEqual(JSON(answer)["error"]["np"]["code"].text, "controllerInvalid", answer)
+    }
+    XCTAssertFalse(take(chat_close_store(nil)).isEmpty)
+    XCTAssertFalse(take(chat_reopen_store(nil)).isEmpty)
+    XCTAssertEqual(np_ctrl_free(nil), NP_OK)
+    XCTAssertEqual(np_expire_push(nil), NP_ERROR_NULL)
+    XCTAssertEqual(np_set_phase(nil, NP_PHASE_ACTIVE), NP_ERROR_NULL)
+    XCTAssertEqual(np_set_relay(nil, nil), NP_ERROR_NULL)
+    XCTAssertEqual(np_relay_ready(nil), NP_ERROR_NULL)
+    XCTAssertEqual(np_event_fd(nil), -1)
+    np_string_free(nil)
+  }
+
+  func testFreedHandleIsRecognised() throws {
+    let folder = try TemporaryFolder()
+    let host = try XCTUnwrap(Host.open(folder.file("a")).host)
+    let handle = host.handle
+    host.free()
+    XCTAssertEqual(np_ctrl_free(handle), NP_ERROR_HANDLE)
+    XCTAssertEqual(JSON(take(chat_send_cmd(handle, "/u")))["error"]["np"]["code"].text, "controllerInvalid")
+    // The slot is used again, and the old handle still is not valid.
+    let second = try XCTUnwrap(Host.open(folder.file("a")).host)
+    XCTAssertNotEqual(second.handle, handle)
+    XCTAssertEqual(JSON(take(chat_send_cmd(handle, "/u")))["error"]["np"]["code"].text, "controllerInvalid")
+    XCTAssertEqual(second.send("/u").errorTag, "noActiveUser")
+  }
+
+  func testWildHandlesAreRecognised() {
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<1_000 {
+      let wild = chat_ctrl(bitPattern: UInt.random(in: 1...UInt.max, using: &generator))
+      XCTAssertEqual(JSON(take(np_state(wild)))["error"]["np"]["code"].text, "controllerInvalid")
+    }
+  }
+
+  func testNullArgumentsAreAnswered() throws {
+    var handle: chat_ctrl?
+    XCTAssertEqual(JSON(take(chat_migrate_init(nil, "", "yesUp", &handle)))["type"].text, "errorSQL")
+    XCTAssertEqual(JSON(take(chat_migrate_init("/nonexistent", nil, "yesUp", &handle)))["type"].text, "errorSQL")
+    XCTAssertEqual(JSON(take(chat_migrate_init("/nonexistent", "", nil, &handle)))["type"].text, "invalidConfirmation")
+    XCTAssertEqual(JSON(take(chat_migrate_init("/nonexistent", "", "yesUp", nil)))["type"].text, "errorSQL")
+    XCTAssertNil(handle)
+    let folder = try TemporaryFolder()
+    let host = try XCTUnwrap(Host.open(folder.file("a")).host)
+    XCTAssertTrue(JSON(take(chat_send_cmd(host.handle, nil)))["error"].exists)
+    XCTAssertEqual(JSON(take(np_receive_push(host.handle, nil, 1_000)))["outcome"].text, "unknown")
+    XCTAssertEqual(np_set_relay(host.handle, nil), NP_ERROR_NULL)
+    XCTAssertEqual(np_machine_step(0, 0, 0, nil), NP_ERROR_NULL)
+    XCTAssertEqual(np_machine_find(nil), -1)
+    XCTAssertEqual(chat_json_length(nil), -1)
+    for text in [
+      take(chat_parse_markdown(nil)), take(chat_parse_server(nil)), take(chat_parse_uri(nil, 0)),
+    ] {
+      XCTAssertTrue(JSON(text).exists, text)
+    }
+  }
+
+  func testTextThatIsNotUTF8() throws {
+    let folder = try TemporaryFolder()
+    let host = try XCTUnwrap(Host.open(folder.file("a")).host)
+    let bytes: [CChar] = [0x2f, 0x75, CChar(bitPattern: 0xff), CChar(bitPattern: 0xfe), 0]
+    XCTAssertEqual(JSON(take(chat_send_cmd(host.handle, bytes)))["error"]["np"]["code"].text, "textNotUTF8")
+    XCTAssertEqual(JSON(take(np_receive_push(host.handle, bytes, 1_000)))["outcome"].text, "unknown")
+    XCTAssertEqual(chat_json_length(bytes), -1)
+    XCTAssertEqual(take(chat_valid_name(bytes)), "")
+  }
+
+  func testUnknownTruncatedAndOversizedCommands() throws {
+    let folder = try TemporaryFolder()
+    let host = try XCTUnwrap(Host.open(folder.file("a")).host)
+    for command in [
+      "", " ", "/", "/_nonsense", "hello", "/_create user {\"profile\":{\"displayName\":\"a", "/_create user []",
+      "/_app suspend", "/_app suspend -1", "/_app suspend 99999999999999999999", "/_read chat @", "/_get chat @1 count=x",
+      "/_ntf register apns_test XYZ INSTANT", "/_send @1 json [{]", "/_user 9223372036854775808",
+      "/_create user " + String(repeating: "[", count: 100_000), String(repeating: "x", count: 10_000_000),
+    ] {
+      let answer = host.send(command)
+      XCTAssertEqual(answer.errorTag, "commandError", "\(command.prefix(40)): \(answer.description.prefix(200))")
+      XCTAssertLessThan(answer.description.utf8.count, 1_000, "an error never quotes what was sent")
+    }
+    XCTAssertEqual(host.send("/u").errorTag, "noActiveUser", "the controller works on")
+  }
+
+  func testDeadlineOutsideItsBoundsIsRefused() throws {
+    let folder = try TemporaryFolder()
+    let host = try XCTUnwrap(Host.open(folder.file("a")).host)
+    for deadline: Int32 in [0, -1, 30_001, .max, .min] {
+      XCTAssertTrue(JSON(take(np_receive_push(host.handle, "{}", deadline)))["error"].exists)
+    }
+  }
+
+  func testPayloadsThatAreNoPushes() throws {
+    let folder = try TemporaryFolder()
+    let host = try XCTUnwrap(Host.open(folder.file("a")).host)
+    for payload in [
+      "", "{", "[]", "null", "{}", "{\"aps\":{}}", "{\"aps\":{},\"notificationData\":{}}",
+      "{\"aps\":{},\"notificationData\":{\"nonce\":\"x\",\"message\":\"y\"}}", String(repeating: " ", count: 5_000),
+    ] {
+      let answer = host.push(payload)
+      XCTAssertEqual(answer["outcome"].text, "unknown", "\(payload.prefix(40)): \(answer)")
+      XCTAssertEqual(answer["notifications"].count, 0)
+    }
+  }
+
+  // MARK: Stores
+
+  func testAnyKeyIsRefusedAndNoPlainFileMade() throws {
+    let folder = try TemporaryFolder()
+    let (answer, host) = Host.open(folder.file("a"), key: "secret passphrase")
+    XCTAssertNil(host)
+    XCTAssertEqual(JSON(answer)["np"]["code"].text, "storeSealingUnavailable", answer)
+    XCTAssertFalse(answer.contains("secret passphrase"))
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [])
+  }
+
+  func testFileThatIsNoDatabase() throws {
+    let folder = try TemporaryFolder()
+    let noise = Data((0..<8_192).map { _ in UInt8.random(in: 0...255) })
+    try noise.write(to: URL(fileURLWithPath: folder.file("a_chat.db")))
+    let (answer, host) = Host.open(folder.file("a"))
+    XCTAssertNil(host)
+    XCTAssertEqual(JSON(answer)["type"].text, "errorNotADatabase", answer)
+    XCTAssertEqual(try Data(contentsOf: URL(fileURLWithPath: folder.file("a_chat.db"))), noise, "left as it was")
+  }
+
+  func testDatabaseOfAnotherProgram() throws {
+    let folder = try TemporaryFolder()
+    try shell("sqlite3 '\(folder.file("a_chat.db"))' 'CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)'")
+    let (answer, host) = Host.open(folder.file("a"))
+    XCTAssertNil(host)
+    XCTAssertEqual(JSON(answer)["type"].text, "errorNotADatabase", answer)
+    XCTAssertEqual(try shell("sqlite3 '\(folder.file("a_chat.db"))' 'SELECT count(*) FROM theirs'"), "1\n")
+  }
+
+  func testStoreOfANewerSchema() throws {
+    let folder = try TemporaryFolder()
+    Host.open(folder.file("a")).host?.free()
+    try shell("sqlite3 '\(folder.file("a_chat.db"))' 'PRAGMA user_version=999'")
+    for isExtension in [false, true] {
+      let (answer, host) = Host.open(folder.file("a"), isExtension: isExtension)
+      XCTAssertNil(host)
+      XCTAssertEqual(JSON(answer)["type"].text, "errorMigration", answer)
+    }
+  }
+
+  func testINC23ExtensionNeitherCreatesNorMigrates() throws {
+    let folder = try TemporaryFolder()
+    XCTAssertNil(Host.open(folder.file("a"), isExtension: true).host, "there is no store yet")
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [])
+  }
+
+  func testReadOnlyDirectory() throws {
+    let folder = try TemporaryFolder()
+    // Root may write anywhere, so the test is about a path that nobody can create a file in.
+    let (answer, host) = Host.open("/proc/nightporter")
+    XCTAssertNil(host)
+    XCTAssertTrue(["errorSQL", "errorNotADatabase"].contains(JSON(answer)["type"].text), answer)
+    XCTAssertNil(Host.open(folder.file("missing/folder/a")).host)
+  }
+
+  func testConfirmationThatDoesNotExist() throws {
+    let folder = try TemporaryFolder()
+    XCTAssertEqual(JSON(Host.open(folder.file("a"), confirm: "maybe").answer)["type"].text, "invalidConfirmation")
+  }
+
+  func testPathWithSpacesAndUnicode() throws {
+    let folder = try TemporaryFolder()
+    let host = try XCTUnwrap(Host.open(folder.file("näch tlich 夜 'quoted'")).host)
+    host.begin("alice", relay: folder.file("re lay.db"))
+  }
+
+  func testINC16SecondAppOnOneStoreGetsATypedAnswer() throws {
+    let folder = try TemporaryFolder()
+    let first = try XCTUnwrap(Host.open(folder.file("a")).host)
+    first.begin("alice", relay: folder.file("relay.db"))
+    let second = try XCTUnwrap(Host.open(folder.file("a")).host)
+    let answer = second.send("/_start")
+    XCTAssertEqual(answer["error"]["np"]["code"].text, "ownedElsewhere", answer.description)
+    XCTAssertFalse(answer["error"]["np"]["holder"].text.isEmpty, "the holder is named")
+    XCTAssertEqual(first.send("/_check running")["result"]["type"].text, "chatRunning")
+    first.send("/_app suspend 0").assert("cmdOk")
+    second.send("/_start").assert("chatStarted")
+  }
+}
+
+@discardableResult
+func shell(_ command: String) throws -> String {
+  let process = Process()
+  let pipe = Pipe()
+  process.executableURL = URL(fileURLWithPath: "/bin/sh")
+  process.arguments = ["-c", command]
+  process.standardOutput = pipe
+  try process.run()
+  let data = pipe.fileHandleForReading.readDataToEndOfFile()
+  process.waitUntilExit()
+  XCTAssertEqual(process.terminationStatus, 0, command)
+  return String(decoding: data, as: UTF8.self)
+}

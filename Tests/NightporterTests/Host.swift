@@ -1,0 +1,160 @@
+import CNightporter
+import Foundation
+import Nightporter
+import XCTest
+
+/// A folder that goes when its test has ended.
+final class TemporaryFolder {
+  let path: String
+
+  init() throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("nightporter-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    path = url.path
+  }
+
+  deinit {
+    chmod(path, 0o700)
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  func file(_ name: String) -> String { path + "/" + name }
+}
+
+/// A host in C's terms: strings in, strings out, everything given back.
+final class Host {
+  private(set) var handle: chat_ctrl?
+  let prefix: String
+
+  /// Opens a controller; nil with the answer's text when there is none.
+  static func open(_ prefix: String, key: String = "", confirm: String = "yesUp", isExtension: Bool = false) -> (
+    answer: String, host: Host?
+  ) {
+    var handle: chat_ctrl?
+    let answer = take(chat_migrate_init_key(prefix, key, 1, confirm, isExtension ? 1 : 0, &handle))
+    return (answer, handle.map { Host($0, prefix) })
+  }
+
+  init(_ handle: chat_ctrl, _ prefix: String) {
+    self.handle = handle
+    self.prefix = prefix
+  }
+
+  deinit { free() }
+
+  func free() {
+    guard let handle else { return }
+    XCTAssertEqual(np_ctrl_free(handle), NP_OK)
+    self.handle = nil
+  }
+
+  @discardableResult
+  func send(_ command: String) -> JSON { JSON(take(chat_send_cmd(handle, command))) }
+
+  /// The next event, or nil when none comes within the time.
+  func event(within seconds: Double = 5) -> JSON? {
+    let text = take(chat_recv_msg_wait(handle, Int32(seconds * 1_000_000)))
+    return text.isEmpty ? nil : JSON(text)
+  }
+
+  /// Waits for an event of this type, and passes over others.
+  @discardableResult
+  func event(_ type: String, within seconds: Double = 5, file: StaticString = #filePath, line: UInt = #line) -> JSON? {
+    let end = Date().addingTimeInterval(seconds)
+    while Date() < end {
+      if let event = event(within: 0.2), event["result"]["type"].text == type { return event }
+    }
+    XCTFail("no event \(type) within \(seconds) s", file: file, line: line)
+    return nil
+  }
+
+  func push(_ payload: String, deadline: Int32 = 5_000) -> JSON { JSON(take(np_receive_push(handle, payload, deadline))) }
+  var state: JSON { JSON(take(np_state(handle))) }
+  func closeStore() -> String { take(chat_close_store(handle)) }
+  func reopenStore() -> String { take(chat_reopen_store(handle)) }
+
+  /// A profile, a relay, and started.
+  func begin(_ name: String, relay: String, file: StaticString = #filePath, line: UInt = #line) {
+    send("/_create user {\"profile\":{\"displayName\":\"\(name)\",\"fullName\":\"\"}}").assert("activeUser", file, line)
+    send("/_network {\"relay\":\"\(relay)\"}").assert("cmdOk", file, line)
+    send("/_start").assert("chatStarted", file, line)
+  }
+}
+
+/// Copies a result and gives it back.
+func take(_ pointer: UnsafeMutablePointer<CChar>?) -> String {
+  guard let pointer else { return "(NULL)" }
+  defer { np_string_free(pointer) }
+  return String(cString: pointer)
+}
+
+/// A JSON answer to look into; what is not there is empty.
+struct JSON: CustomStringConvertible {
+  let value: Any?
+  let description: String
+
+  init(_ text: String) {
+    description = text
+    value = try? JSONSerialization.jsonObject(with: Data(text.utf8), options: [.fragmentsAllowed])
+  }
+
+  private init(_ value: Any?) {
+    self.value = value
+    description = value.map { "\($0)" } ?? "nothing"
+  }
+
+  subscript(name: String) -> JSON { JSON((value as? [String: Any])?[name]) }
+  subscript(index: Int) -> JSON {
+    let array = value as? [Any] ?? []
+    return JSON(index < array.count ? array[index] : nil)
+  }
+  var text: String { value as? String ?? "" }
+  var number: Int { value as? Int ?? -1 }
+  var flag: Bool { value as? Bool ?? false }
+  var count: Int { (value as? [Any])?.count ?? 0 }
+  var exists: Bool { value != nil }
+
+  func assert(_ type: String, _ file: StaticString = #filePath, _ line: UInt = #line) {
+    XCTAssertEqual(self["result"]["type"].text, type, description, file: file, line: line)
+  }
+
+  /// The tag of an error, down to the error type where there is one.
+  var errorTag: String {
+    let error = self["error"]
+    for inner in ["errorType", "storeError", "databaseError", "agentError"] where error[inner]["type"].exists {
+      return error[inner]["type"].text
+    }
+    return error["type"].text
+  }
+}
+
+/// Two hosts with stores of their own, connected through one relay.
+struct Pair {
+  let folder: TemporaryFolder
+  let alice: Host
+  let bob: Host
+
+  init(file: StaticString = #filePath, line: UInt = #line) throws {
+    folder = try TemporaryFolder()
+    alice = try XCTUnwrap(Host.open(folder.file("alice")).host, file: file, line: line)
+    bob = try XCTUnwrap(Host.open(folder.file("bob")).host, file: file, line: line)
+    alice.begin("alice", relay: folder.file("relay.db"), file: file, line: line)
+    bob.begin("bob", relay: folder.file("relay.db"), file: file, line: line)
+    let link = alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+    XCTAssertFalse(link.isEmpty, file: file, line: line)
+    bob.send("/connect \(link)").assert("sentConfirmation", file, line)
+    alice.event("contactConnected", file: file, line: line)
+    bob.event("contactConnected", file: file, line: line)
+  }
+
+  func send(_ text: String, from host: Host, file: StaticString = #filePath, line: UInt = #line) {
+    host.send("/_send @1 json [{\"msgContent\":{\"type\":\"text\",\"text\":\"\(text)\"},\"mentions\":{}}]")
+      .assert("newChatItems", file, line)
+  }
+
+  /// Texts of the chat, oldest first.
+  func texts(_ host: Host) -> [String] {
+    let items = host.send("/_get chat @1 count=1000")["result"]["chat"]["chatItems"]
+    return (0..<items.count).map { items[$0]["content"]["msgContent"]["text"].text }
+  }
+}

@@ -8,7 +8,7 @@ final class ConversationTests: XCTestCase {
     let pair = try Pair()
     let expected = (0..<40).map { "message \($0)" }
     for (index, text) in expected.enumerated() { pair.send(text, from: index % 3 == 0 ? pair.alice : pair.bob) }
-    for _ in expected where true { if pair.texts(pair.alice).count == 40, pair.texts(pair.bob).count == 40 { break } else { usleep(100_000) } }
+    for _ in 0..<50 where pair.texts(pair.alice).count < 40 || pair.texts(pair.bob).count < 40 { usleep(100_000) }
     XCTAssertEqual(Set(pair.texts(pair.alice)), Set(expected))
     XCTAssertEqual(pair.texts(pair.alice).count, 40)
     XCTAssertEqual(pair.texts(pair.bob).count, 40)
@@ -23,9 +23,9 @@ final class ConversationTests: XCTestCase {
       pair.alice.event("newChatItems")
     }
     XCTAssertEqual(pair.alice.state["unread"].number, 3)
-    pair.alice.send("/_settings @1 {\"enableNtfs\":\"none\"}").assert("cmdOk")
+    pair.alice.send("/_settings @1 {\"enableNtfs\":\"none\",\"favorite\":false}").assert("cmdOk")
     XCTAssertEqual(pair.alice.state["unread"].number, 0)
-    pair.alice.send("/_settings @1 {\"enableNtfs\":\"all\"}").assert("cmdOk")
+    pair.alice.send("/_settings @1 {\"enableNtfs\":\"all\",\"favorite\":false}").assert("cmdOk")
     XCTAssertEqual(pair.alice.state["unread"].number, 3)
     let items = pair.alice.send("/_get chat @1 count=10")["result"]["chat"]["chatItems"]
     pair.alice.send("/_read chat items @1 \(items[0]["meta"]["itemId"].number)").assert("itemsReadForChat")

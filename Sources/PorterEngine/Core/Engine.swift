@@ -32,9 +32,8 @@ package final class Engine {
   var suspendDelay = Durations.backgroundSuspension
   /// Nothing may begin: the chat suspends or stops, and waits for what is under way.
   var draining = false
-  /// Why the store could not be opened, and which process has the role already (INC-16).
+  /// Why the store could not be opened.
   var lastStoreError: PorterStore.StoreError?
-  var heldElsewhere: Instance?
   /// Whether this run takes part in receiving and sending by itself; an extension fetches only what a push asks for.
   var isMain = false
 
@@ -81,6 +80,7 @@ package final class Engine {
   /// Called by the thread as its last act.
   func end() {
     suspendNow()
+    raise(ChatLifecycle.Event.shutDown)
     queue.close()
   }
 

@@ -17,6 +17,10 @@ extension Engine {
   private func enterForeground() throws(ChatError) {
     switch configuration.role {
     case .app:
+      // Asked before anything is changed, so that a second app leaves the first alone and stays as it is (INC-16).
+      guard phaseFile.hold() else {
+        throw .nightporter(.ownedElsewhere(holder: phaseFile.published()?.instance?.description ?? "another process"))
+      }
       let event: AppPhase.Event = appPhase.state == .stopped ? .startConfirmed : foregroundEvent
       if case .refused(let reason) = raise(event) { throw .internal("refused: \(reason.name)") }
     case .extension:
@@ -31,7 +35,6 @@ extension Engine {
   }
 
   private func activationError() -> ChatError {
-    if let heldElsewhere { return .nightporter(.ownedElsewhere(holder: heldElsewhere.description)) }
     if let lastStoreError { return ChatError(lastStoreError) }
     return .error(.chatNotStarted)
   }

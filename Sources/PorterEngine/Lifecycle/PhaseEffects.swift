@@ -63,11 +63,7 @@ extension Engine {
 
   /// Open, start or activate, whatever the chat needs.
   private func activate() {
-    if configuration.role == .app, !phaseFile.hold() {
-      heldElsewhere = phaseFile.published()?.instance
-      return finishActivating(succeeded: false)
-    }
-    heldElsewhere = nil
+    if configuration.role == .app, !phaseFile.hold() { return finishActivating(succeeded: false) }
     if lifecycle.state == .closed { raise(ChatLifecycle.Event.open) }
     switch lifecycle.state {
     case .opened, .stopped: raise(ChatLifecycle.Event.start)
@@ -103,6 +99,7 @@ extension Engine {
       _ = phaseFile.hold()
       phaseFile.publish(extensionPhase.state.name, by: instance)
     case .created, .suspended:
+      guard phaseFile.isHeld else { return }
       phaseFile.publish(extensionPhase.state.name, by: instance)
       phaseFile.release()
     }

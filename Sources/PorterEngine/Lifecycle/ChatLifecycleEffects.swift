@@ -75,10 +75,9 @@ extension Engine {
     for name in TimerName.work { timers.cancel(name) }
   }
 
-  /// True while nothing that began is still to be waited for.
-  var isQuiet: Bool {
-    fetches.isEmpty && sending.isEmpty && awaitedAnswers.isEmpty && (relay?.isIdle ?? true)
-  }
+  /// True while nothing that began is still to be waited for. A notification server's answer is not: whoever asked is told that it does
+  /// not come, and asks again.
+  var isQuiet: Bool { fetches.isEmpty && sending.isEmpty && (relay?.isIdle ?? true) }
 
   /// Called whenever something that was under way has ended.
   func workEnded() {

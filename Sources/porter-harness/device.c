@@ -19,7 +19,7 @@ const char device_usage[] =
     "  --json              one JSON object a line; the last is the summary\n"
     "  --messages N        how many messages are sent while the app is frozen (1 to 50, default 1)\n"
     "  --keep DIR          works in DIR and leaves it behind, with the processes' logs\n"
-    "  --log               extensions write the library's log to DIR/extension.log\n"
+    "  --log               extensions write the library's log to DIR/log.extension\n"
     "  --server FILE       the notification server; else porter-server beside this program\n"
     "  --memory-limit MB   what an extension may take (default 24)\n"
     "  --time-limit MS     how long an extension may take (default 30000)\n"
@@ -33,6 +33,12 @@ const char device_usage[] =
 char *device_path(const struct device *device, const char *name) {
   struct text path = {0};
   text_format(&path, "%s/%s", device->directory, name);
+  return path.bytes;
+}
+
+char *device_log_path(const struct device *device, const char *name) {
+  struct text path = {0};
+  text_format(&path, "%s/log.%s", device->directory, name);
   return path.bytes;
 }
 

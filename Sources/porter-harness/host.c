@@ -12,9 +12,7 @@
 
 /* The last line that a process wrote to its log, for a failure to quote. */
 static void last_log_line(const struct device *device, const char *name, struct text *out) {
-  struct text file = {0};
-  text_format(&file, "%s.log", name);
-  char *path = device_path(device, text_string(&file));
+  char *path = device_log_path(device, name);
   FILE *log = fopen(path, "r");
   char *line = NULL;
   size_t capacity = 0;
@@ -26,7 +24,6 @@ static void last_log_line(const struct device *device, const char *name, struct 
   if (log != NULL) fclose(log);
   free(line);
   free(path);
-  text_free(&file);
 }
 
 bool device_fail_silent(struct device *device, struct process *process, const char *name, const char *expected) {
@@ -105,16 +102,13 @@ struct json *host_event(struct device *device, struct host *host, const char *ty
 }
 
 bool host_start(struct device *device, struct host *host, const char *name) {
-  struct text log_name = {0};
   host->name = name;
   host->store = device_path(device, name);
-  text_format(&log_name, "%s.log", name);
-  char *log = device_path(device, text_string(&log_name));
+  char *log = device_log_path(device, name);
   char *arguments[] = {device->program, "script", "-", NULL};
   bool started = process_start(&host->process, arguments, log, NULL);
   if (!started) device_fail(device, "an app process starts", strerror(errno));
   free(log);
-  text_free(&log_name);
   if (!started) return false;
 
   struct text path = {0};

@@ -12,7 +12,7 @@
 
 static bool start_extension(struct device *device, const char *kill_stage) {
   struct text halt = {0};
-  char *log = device_path(device, "extension.log");
+  char *log = device_log_path(device, "extension");
   char *lean[] = {device->program, "extension", "--store", device->alice.store, NULL};
   char *logging[] = {device->program, "extension", "--store", device->alice.store, "--log", NULL};
   if (kill_stage != NULL) text_format(&halt, "PORTER_HALT_AT=%s", kill_stage);

@@ -10,7 +10,7 @@
 bool story_start_server(struct device *device) {
   char *state = device_path(device, "server");
   char *socket = device_path(device, "push.socket");
-  char *log = device_path(device, "server.log");
+  char *log = device_log_path(device, "server");
   char *arguments[] = {device->server_program, "--relay", device->relay, "--state", state, "--local-socket",
                        socket, NULL};
   bool started = push_socket_open(&device->pushes, socket);

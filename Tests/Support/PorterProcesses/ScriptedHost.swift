@@ -9,8 +9,9 @@ package final class ScriptedHost {
   /// Starts the process and opens the store with the prefix `store`; the controller is `$c`.
   package init(store: String, background: Bool = false, environment: [String: String] = [:]) throws {
     self.store = store
-    process = try ChildProcess(
-      Places.harness, ["script", "-"], environment: environment, log: URL(fileURLWithPath: store + ".log"))
+    let place = URL(fileURLWithPath: store)
+    let log = place.deletingLastPathComponent().appendingPathComponent("log.\(place.lastPathComponent)")
+    process = try ChildProcess(Places.harness, ["script", "-"], environment: environment, log: log)
     let answer = try call("c = chat_migrate_init_key \(JSONValue(store).text) \"\" 1 \"yesUp\" \(background ? 1 : 0)")
     guard answer["type"]?.stringValue == "ok" else { throw ProcessFailure("\(store) does not open: \(answer.text)") }
   }

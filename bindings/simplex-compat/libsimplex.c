@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every chat_* function of nightporter.h is passed on to libnightporter, which is loaded from the same folder. Around it are
- * the functions of that interface which Nightporter does not have: those that start a Haskell runtime do nothing, since
- * there is none, and those for files, media and remote hosts answer with an error in their own form.
+ * Every chat_* function of nightporter.h is passed on to libnightporter, which is loaded from the same folder. Around
+ * it are the functions of that interface which Nightporter does not have: those that start a Haskell runtime do
+ * nothing, since there is none, and those for files, media and remote hosts answer with an error in their own form.
  */
 #include "nightporter.h"
 
@@ -21,8 +21,8 @@
 #endif
 
 /*
- * The function with this name in libnightporter. This library needs that one, so it is loaded already, and the same name
- * can not lead back here, as it would if the two were simply linked.
+ * The function with this name in libnightporter. This library needs that one, so it is loaded already, and the same
+ * name can not lead back here, as it would if the two were simply linked.
  */
 static void *found(const char *name) {
   static void *library;
@@ -113,8 +113,9 @@ char *chat_decrypt_media(const char *key, char *frame, int length) {
 
 char *chat_send_remote_cmd_retry(chat_ctrl ctrl, int host, const char *command, int retry) {
   (void)ctrl, (void)command, (void)retry;
-  static const char format[] = "{\"remoteHostId\":%d,\"error\":{\"type\":\"errorRemoteHost\",\"rhKey\":{\"type\":\"rhId\","
-                               "\"remoteHostId\":%d},\"remoteHostError\":{\"type\":\"missing\"}}}";
+  static const char format[] =
+      "{\"remoteHostId\":%d,\"error\":{\"type\":\"errorRemoteHost\",\"rhKey\":{\"type\":\"rhId\","
+      "\"remoteHostId\":%d},\"remoteHostError\":{\"type\":\"missing\"}}}";
   char *answer = malloc(sizeof format + 24);
   if (answer) snprintf(answer, sizeof format + 24, format, host, host);
   return answer;

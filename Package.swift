@@ -76,6 +76,16 @@ let package = Package(
         .define("_GNU_SOURCE"),
       ]),
 
+    // Benchmarks: `make bench`.
+    .target(
+      name: "CSwitchReference", path: "Benchmarks/reference", exclude: ["cold.c", "commit.c"], sources: ["switch.c"]),
+    .executableTarget(
+      name: "bench-machine-steps", dependencies: ["PorterMachines", "Nightporter", "CNightporter", "CSwitchReference"],
+      path: "Benchmarks/machine-steps", swiftSettings: swift),
+    .executableTarget(
+      name: "bench-json-porter", dependencies: ["PorterJSON"], path: "Benchmarks/json-porter", swiftSettings: swift),
+    .executableTarget(name: "bench-json-foundation", path: "Benchmarks/json-foundation", swiftSettings: swift),
+
     // Tests.
     .target(name: "PropertyTesting", path: "Tests/Support/PropertyTesting", swiftSettings: swift),
     .target(

@@ -1,0 +1,171 @@
+#include "switch.h"
+
+#include "../../Include/nightporter_machines.h"
+
+enum { MOVED, STAYED, IGNORED, REFUSED };
+
+#define S(name) NP_TOKEN_STATUS_STATE_##name
+#define E(name) NP_TOKEN_STATUS_EVENT_##name
+#define F(name) (NP_TOKEN_STATUS_EFFECT_##name + 1ull)
+#define FX1(a) F(a)
+#define FX2(a, b) (F(a) | F(b) << 8)
+#define FX3(a, b, c) (F(a) | F(b) << 8 | F(c) << 16)
+#define FX4(a, b, c, d) (F(a) | F(b) << 8 | F(c) << 16 | F(d) << 24)
+
+static struct token_step move(uint8_t state, uint64_t effects) {
+  return (struct token_step){state, MOVED, 0, effects};
+}
+
+static struct token_step stay(uint8_t state, uint64_t effects) {
+  return (struct token_step){state, STAYED, 0, effects};
+}
+
+static struct token_step ignore(uint8_t state, uint8_t reason) {
+  return (struct token_step){state, IGNORED, reason, 0};
+}
+
+static struct token_step refuse(uint8_t state, uint8_t reason) {
+  return (struct token_step){state, REFUSED, reason, 0};
+}
+
+static struct token_step begin_again(void) {
+  return move(S(NEW), FX4(FORGET_RECORD, CREATE_RECORD, SEND_REGISTER, PUBLISH_STATUS));
+}
+
+static struct token_step become_active(void) {
+  return move(S(ACTIVE), FX4(SEND_INTERVAL, CREATE_SUBSCRIPTIONS, SCHEDULE_CHECK, PUBLISH_STATUS));
+}
+
+/* What every state with a token on record answers, unless it knows better. */
+static struct token_step known(uint8_t state, uint8_t event) {
+  switch (event) {
+    case E(REGISTER_NEW_TOKEN): return stay(state, FX2(SAVE_DEVICE_TOKEN, SEND_REPLACE));
+    case E(REPLACE_OK):
+      return (struct token_step){S(REGISTERED), state == S(REGISTERED) ? STAYED : MOVED, 0,
+                                 FX2(SAVE_SERVER_TOKEN, PUBLISH_STATUS)};
+    case E(REPLACE_FAILED_TEMPORARY):
+    case E(CHECK_FAILED_TEMPORARY): return stay(state, FX1(SCHEDULE_RETRY));
+    case E(REPLACE_FAILED_PERMANENT):
+    case E(VERIFY_AUTH_ERROR):
+    case E(CHECK_AUTH_ERROR): return begin_again();
+    case E(CHECK_DUE): return stay(state, FX1(SEND_CHECK));
+    case E(CHECK_EXPIRED): return move(S(EXPIRED), FX1(PUBLISH_STATUS));
+    case E(CHECK_INVALID_NO_REASON): return move(S(INVALID), FX1(PUBLISH_STATUS));
+    case E(CHECK_INVALID_BAD): return move(S(INVALID_BAD), FX1(PUBLISH_STATUS));
+    case E(CHECK_INVALID_TOPIC): return move(S(INVALID_TOPIC), FX1(PUBLISH_STATUS));
+    case E(CHECK_INVALID_EXPIRED): return move(S(INVALID_EXPIRED), FX1(PUBLISH_STATUS));
+    case E(CHECK_INVALID_UNREGISTERED): return move(S(INVALID_UNREGISTERED), FX1(PUBLISH_STATUS));
+    case E(MODE_INSTANT):
+    case E(MODE_PERIODIC): return stay(state, FX1(SAVE_MODE));
+    case E(DELETE):
+      return move(S(NONE), FX4(QUEUE_DELETE, DELETE_SUBSCRIPTIONS, FORGET_RECORD, PUBLISH_STATUS));
+    default: return ignore(state, NP_TOKEN_STATUS_REASON_STALE);
+  }
+}
+
+static struct token_step none(uint8_t event) {
+  switch (event) {
+    case E(REGISTER_NEW_TOKEN): return move(S(NEW), FX3(CREATE_RECORD, SEND_REGISTER, PUBLISH_STATUS));
+    case E(REGISTER_SAME_TOKEN):
+    case E(PUSH_VERIFICATION):
+    case E(MODE_INSTANT):
+    case E(MODE_PERIODIC):
+    case E(DELETE): return refuse(S(NONE), NP_TOKEN_STATUS_REASON_NO_TOKEN);
+    default: return ignore(S(NONE), NP_TOKEN_STATUS_REASON_STALE);
+  }
+}
+
+static struct token_step new_token(uint8_t event) {
+  switch (event) {
+    case E(REGISTER_NEW_TOKEN): return stay(S(NEW), FX2(SAVE_DEVICE_TOKEN, SEND_REGISTER));
+    case E(REGISTER_SAME_TOKEN): return stay(S(NEW), FX1(SEND_REGISTER));
+    case E(REGISTER_OK): return move(S(REGISTERED), FX2(SAVE_SERVER_TOKEN, PUBLISH_STATUS));
+    case E(REGISTER_FAILED_TEMPORARY): return stay(S(NEW), FX1(SCHEDULE_RETRY));
+    case E(REGISTER_FAILED_PERMANENT): return stay(S(NEW), FX1(REPORT_ERROR));
+    case E(PUSH_VERIFICATION): return refuse(S(NEW), NP_TOKEN_STATUS_REASON_NO_SERVER_KEY);
+    case E(MODE_INSTANT):
+    case E(MODE_PERIODIC): return stay(S(NEW), FX1(SAVE_MODE));
+    case E(DELETE): return move(S(NONE), FX2(FORGET_RECORD, PUBLISH_STATUS));
+    default: return ignore(S(NEW), NP_TOKEN_STATUS_REASON_STALE);
+  }
+}
+
+static struct token_step registered(uint8_t event) {
+  switch (event) {
+    case E(REGISTER_SAME_TOKEN): return stay(S(REGISTERED), FX1(SEND_REGISTER));
+    case E(REGISTER_OK): return stay(S(REGISTERED), FX1(SAVE_SERVER_TOKEN));
+    case E(REGISTER_FAILED_TEMPORARY): return stay(S(REGISTERED), FX1(SCHEDULE_RETRY));
+    case E(REGISTER_FAILED_PERMANENT): return stay(S(REGISTERED), FX1(REPORT_ERROR));
+    case E(PUSH_VERIFICATION): return move(S(CONFIRMED), FX3(SAVE_CODE, SEND_VERIFY, PUBLISH_STATUS));
+    case E(VERIFY_OK):
+    case E(CHECK_ACTIVE): return become_active();
+    case E(CHECK_UNVERIFIED): return stay(S(REGISTERED), FX1(SCHEDULE_CHECK));
+    default: return known(S(REGISTERED), event);
+  }
+}
+
+static struct token_step confirmed(uint8_t event) {
+  switch (event) {
+    case E(REGISTER_SAME_TOKEN):
+    case E(CHECK_UNVERIFIED): return stay(S(CONFIRMED), FX1(SEND_VERIFY));
+    case E(PUSH_VERIFICATION): return stay(S(CONFIRMED), FX2(SAVE_CODE, SEND_VERIFY));
+    case E(VERIFY_OK):
+    case E(CHECK_ACTIVE): return become_active();
+    case E(VERIFY_FAILED_TEMPORARY): return stay(S(CONFIRMED), FX1(SCHEDULE_RETRY));
+    default: return known(S(CONFIRMED), event);
+  }
+}
+
+static struct token_step active(uint8_t event) {
+  switch (event) {
+    case E(REGISTER_SAME_TOKEN): return stay(S(ACTIVE), FX1(SEND_CHECK));
+    case E(CHECK_ACTIVE): return stay(S(ACTIVE), FX3(SEND_INTERVAL, CREATE_SUBSCRIPTIONS, SCHEDULE_CHECK));
+    case E(CHECK_UNVERIFIED): return move(S(REGISTERED), FX2(SEND_REGISTER, PUBLISH_STATUS));
+    case E(MODE_INSTANT): return stay(S(ACTIVE), FX2(SAVE_MODE, CREATE_SUBSCRIPTIONS));
+    case E(MODE_PERIODIC): return stay(S(ACTIVE), FX2(SAVE_MODE, DELETE_SUBSCRIPTIONS));
+    case E(PUSH_VERIFICATION):
+    case E(VERIFY_OK): return ignore(S(ACTIVE), NP_TOKEN_STATUS_REASON_ALREADY_ACTIVE);
+    default: return known(S(ACTIVE), event);
+  }
+}
+
+/* `again`: the event that says once more what made the token unusable. */
+static struct token_step unusable(uint8_t state, uint8_t event, uint8_t again) {
+  if (event == again) return stay(state, FX1(SCHEDULE_CHECK));
+  switch (event) {
+    case E(REGISTER_SAME_TOKEN): return stay(state, FX1(SEND_REGISTER));
+    case E(REGISTER_OK): return move(S(REGISTERED), FX2(SAVE_SERVER_TOKEN, PUBLISH_STATUS));
+    case E(REGISTER_FAILED_TEMPORARY): return stay(state, FX1(SCHEDULE_RETRY));
+    case E(REGISTER_FAILED_PERMANENT): return stay(state, FX1(REPORT_ERROR));
+    case E(CHECK_ACTIVE): return become_active();
+    case E(CHECK_UNVERIFIED): return move(S(REGISTERED), FX1(PUBLISH_STATUS));
+    case E(PUSH_VERIFICATION): return refuse(state, NP_TOKEN_STATUS_REASON_TOKEN_UNUSABLE);
+    default: return known(state, event);
+  }
+}
+
+struct token_step token_step(uint8_t state, uint8_t event) {
+  switch (state) {
+    case S(NONE): return none(event);
+    case S(NEW): return new_token(event);
+    case S(REGISTERED): return registered(event);
+    case S(CONFIRMED): return confirmed(event);
+    case S(ACTIVE): return active(event);
+    case S(EXPIRED): return unusable(state, event, E(CHECK_EXPIRED));
+    case S(INVALID): return unusable(state, event, E(CHECK_INVALID_NO_REASON));
+    case S(INVALID_BAD): return unusable(state, event, E(CHECK_INVALID_BAD));
+    case S(INVALID_TOPIC): return unusable(state, event, E(CHECK_INVALID_TOPIC));
+    case S(INVALID_EXPIRED): return unusable(state, event, E(CHECK_INVALID_EXPIRED));
+    default: return unusable(state, event, E(CHECK_INVALID_UNREGISTERED));
+  }
+}
+
+uint64_t token_walk(uint8_t *state, const uint8_t *events, size_t count) {
+  uint64_t digest = 0;
+  for (size_t index = 0; index < count; index++) {
+    struct token_step step = token_step(*state, events[index]);
+    *state = step.state;
+    digest = digest * 31 + (step.effects ^ (uint64_t)step.kind << 56 ^ step.state);
+  }
+  return digest;
+}

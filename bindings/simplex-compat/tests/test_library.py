@@ -1,0 +1,64 @@
+"""libsimplex.so shows what programs for that interface look for, and says so where there is nothing behind it."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import re
+import subprocess
+import unittest
+
+from .support import REPOSITORY, compat_folder
+
+AROUND = {
+    *("hs_init", "hs_init_with_rtsopts", "hs_exit", "haskell_init", "haskell_init_nse", "haskell_init_se"),
+    *("chat_write_file", "chat_read_file", "chat_encrypt_file", "chat_decrypt_file"),
+    *("chat_encrypt_media", "chat_decrypt_media", "chat_send_remote_cmd", "chat_send_remote_cmd_retry"),
+}
+
+
+class LibraryTests(unittest.TestCase):
+    def setUp(self) -> None:
+        self.path = compat_folder() / "libsimplex.so"
+        self.library = ctypes.CDLL(str(self.path))
+
+    def text(self, function: str, *arguments: object) -> str:
+        call = getattr(self.library, function)
+        call.restype = ctypes.c_void_p
+        address = call(*arguments)
+        try:
+            return ctypes.string_at(address).decode()
+        finally:
+            free = ctypes.CDLL(None).free
+            free.argtypes = [ctypes.c_void_p]
+            free(address)
+
+    def test_it_shows_the_headers_chat_functions_and_the_ones_around(self) -> None:
+        header = (REPOSITORY / "Include" / "nightporter.h").read_text()
+        header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
+        declared = set(re.findall(r"^\w[\w\s*]*?\b(chat_\w+)\(", header, re.MULTILINE))
+        listing = subprocess.run(["nm", "-D", "--defined-only", self.path], check=True, capture_output=True, text=True)
+        exported = {line.split()[-1] for line in listing.stdout.splitlines()}
+        self.assertGreater(len(declared), 10)
+        self.assertEqual(exported, declared | AROUND)
+
+    def test_a_call_reaches_nightporter(self) -> None:
+        self.assertEqual(self.library.chat_json_length("né\n".encode()), 5)
+        self.assertEqual(self.text("chat_valid_name", b"alice"), "alice")
+        handle = ctypes.c_void_p()
+        answer = self.text("chat_migrate_init", b"/nowhere", b"", b"perhaps", ctypes.byref(handle))
+        self.assertEqual(json.loads(answer), {"type": "invalidConfirmation"})
+        self.assertIsNone(handle.value)
+
+    def test_starting_the_runtime_does_nothing(self) -> None:
+        for function in ("hs_init", "hs_init_with_rtsopts"):
+            getattr(self.library, function)(None, None)
+        for function in ("haskell_init", "haskell_init_nse", "haskell_init_se", "hs_exit"):
+            getattr(self.library, function)()
+
+    def test_media_and_remote_hosts_answer_in_their_own_form(self) -> None:
+        self.assertIn("no media", self.text("chat_encrypt_media", None, b"key", b"frame", 5))
+        self.assertIn("no media", self.text("chat_decrypt_media", b"key", b"frame", 5))
+        answer = json.loads(self.text("chat_send_remote_cmd", None, -7, b"/u"))
+        self.assertEqual(answer["remoteHostId"], -7)
+        self.assertEqual(answer["error"]["type"], "errorRemoteHost")

@@ -107,7 +107,8 @@ let package = Package(
       name: "PorterSchemaTests", dependencies: ["PorterSchema", "PorterJSON", "PorterPlatform", "PropertyTesting"],
       exclude: ["peers"], swiftSettings: swift),
     .testTarget(
-      name: "PorterMachinesTests", dependencies: ["PorterMachines", "PorterMachineCompiler", "PropertyTesting"],
+      name: "PorterMachinesTests",
+      dependencies: ["PorterMachines", "PorterMachineCompiler", "PropertyTesting", "porter-machines"], exclude: ["Peer"],
       swiftSettings: swift),
     .testTarget(
       name: "PorterCryptoTests", dependencies: ["PorterCrypto", "PropertyTesting"], exclude: ["Peer"],

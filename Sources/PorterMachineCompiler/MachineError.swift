@@ -1,4 +1,5 @@
-/// What is wrong in a machine's file, each with its line. The description is what compilers print, so that editors jump there.
+/// What is wrong in a machine's file, each with its line. The description is what compilers print, so that editors jump
+/// there.
 package struct MachineError: Error, Equatable, Sendable, CustomStringConvertible {
   package struct Problem: Equatable, Sendable, CustomStringConvertible {
     package let file: String

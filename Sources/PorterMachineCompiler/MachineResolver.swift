@@ -1,5 +1,5 @@
-/// Works out what each state answers to each event, as SCXML's algorithm does: the first transition in document order that matches,
-/// looked for in the state itself and then in the states around it.
+/// Works out what each state answers to each event, as SCXML's algorithm does: the first transition in document order
+/// that matches, looked for in the state itself and then in the states around it.
 struct MachineResolver {
   private let draft: MachineDraft
   private var problems: ProblemList
@@ -58,7 +58,11 @@ struct MachineResolver {
         problems.add(state.line, "state '\(state.name)' has states inside and must name its 'initial'")
       }
     }
-    if stateIndex[draft.initial] == nil {
+    if let initial = stateIndex[draft.initial] {
+      for action in entered(initial, from: []).flatMap({ draft.states[$0].onEntry }) {
+        problems.add(action.line, "the machine starts here: nobody would carry out what is sent on entry")
+      }
+    } else {
       problems.add(draft.initialLine, "initial '\(draft.initial)' is not a state")
     }
     effects = draft.effects.map {
@@ -206,9 +210,7 @@ struct MachineResolver {
     // SCXML 3.13: everything below the least common compound ancestor is left and entered.
     let around = Set(ancestors(holder)).intersection(ancestors(targetState))
     let left = ([leaf] + ancestors(leaf)).filter { !around.contains($0) }
-    var entered = ([targetState] + ancestors(targetState)).filter { !around.contains($0) }
-    entered.reverse()
-    while let inner = initialChild(entered.last ?? targetState) { entered.append(inner) }
+    let entered = entered(targetState, from: around)
     let actions =
       left.flatMap { draft.states[$0].onExit } + transition.actions + entered.flatMap { draft.states[$0].onEntry }
     guard let next = leafOf[entered.last ?? targetState] else { return nil }
@@ -264,6 +266,14 @@ struct MachineResolver {
     return result
   }
 
+  /// The states that are entered by going to `target` from within the states `around`, outermost first.
+  private func entered(_ target: Int, from around: Set<Int>) -> [Int] {
+    var result = Array(([target] + ancestors(target)).filter { !around.contains($0) }.reversed())
+    // Bounded, since a broken file may name a state as its own initial one.
+    while let inner = initialChild(result.last ?? target), !result.contains(inner) { result.append(inner) }
+    return result
+  }
+
   private func initialChild(_ state: Int) -> Int? {
     draft.states[state].initial.flatMap { stateIndex[$0] }
   }
@@ -271,8 +281,8 @@ struct MachineResolver {
   // MARK: - Result
 
   private mutating func definition(_ answers: [[MachineDefinition.Answer]]) -> MachineDefinition {
-    var initial = stateIndex[draft.initial] ?? 0
-    while let inner = initialChild(initial) { initial = inner }
+    let start = stateIndex[draft.initial] ?? 0
+    let initial = entered(start, from: []).last ?? start
     return MachineDefinition(
       name: draft.name, file: draft.file, documentation: draft.documentation,
       states: leaves.map { leaf in

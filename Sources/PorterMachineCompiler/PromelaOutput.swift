@@ -1,5 +1,5 @@
-/// A machine for the model checker Spin: an inline `NAME_step` to be used in models of the world, and a small world that raises every event
-/// in every state, in which each pair must be answered.
+/// A machine for the model checker Spin: an inline `NAME_step` to be used in models of the world, and a small world
+/// that raises every event in every state, in which each pair must be answered.
 struct PromelaOutput {
   let machine: MachineDefinition
   private var out = SourceWriter()
@@ -50,17 +50,14 @@ struct PromelaOutput {
   private mutating func worldEffects() {
     out.line("#ifndef PORTER_WORLD")
     for effect in once { out.line("byte \(name)_times_\(effect.name) = 0;") }
-    let (name, once, machine) = (name, once, machine)
+    let (name, once) = (name, once)
     out.block("inline \(name)_does(effect) {") { out in
-      if once.isEmpty { return out.line("skip") }
-      out.line("if")
-      for effect in once {
-        out.line(":: effect == \(name)_do_\(Names.camel(effect.name)) ->")
-        out.line("   assert(\(name)_times_\(effect.name) == 0); /* once */")
-        out.line("   \(name)_times_\(effect.name)++")
+      if once.isEmpty { out.line("skip") }
+      for (index, effect) in once.enumerated() {
+        let times = "\(name)_times_\(effect.name)"
+        out.line("\(times) = \(times) + (effect == \(name)_do_\(Names.camel(effect.name)));")
+        out.line("assert(\(times) <= 1)\(index == once.count - 1 ? "" : ";") /* once */")
       }
-      if machine.effects.count > once.count { out.line(":: else -> skip") }
-      out.line("fi")
     }
     out.line("#endif")
     out.line()
@@ -118,7 +115,8 @@ struct PromelaOutput {
           out.line("event = 0")
         }
       }
-      if final { out.line(":: \(name)_isFinal(state) -> break") }
+      out.line(
+        final ? ":: \(name)_isFinal(state) -> break" : ":: true -> break /* the world may end whenever it likes */")
       out.line("od;")
       for effect in once { out.line("assert(\(name)_times_\(effect.name) == 1); /* not left out */") }
       out.line("skip")

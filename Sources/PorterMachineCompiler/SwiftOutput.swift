@@ -15,7 +15,7 @@ struct SwiftOutput {
 
   private mutating func write() {
     out.line(
-      "// Generated from spec/machines/\(machine.name).scxml by porter-machines. Change that file, then run `make spec`."
+      "// Generated from spec/machines/\(machine.name).scxml by porter-machines: change that file, run `make spec`."
     )
     out.line()
     out.folded(machine.documentation, prefix: "/// ")

@@ -23,7 +23,8 @@ final class XMLNode {
   }
 }
 
-/// Reads a document into a tree. Document types are refused: SCXML needs none, and entities are a way to blow up a reader.
+/// Reads a document into a tree. Document types are refused: SCXML needs none, and entities are a way to blow up a
+/// reader.
 func readXML(_ source: String, file: String) throws(MachineError) -> XMLNode {
   var problems = ProblemList(file: file)
   let builder = TreeBuilder()
@@ -34,9 +35,12 @@ func readXML(_ source: String, file: String) throws(MachineError) -> XMLNode {
   if let range = source.range(of: "<!DOCTYPE") {
     let line = source[..<range.lowerBound].count { $0.isNewline } + 1
     problems.add(line, "a document type is not part of the subset")
-  } else if !parser.parse() {
-    let reason = builder.failure ?? parser.parserError?.localizedDescription ?? "no reason given"
-    problems.add(max(1, builder.failureLine), "not well-formed XML (\(reason))")
+  } else {
+    // On Linux the parser reports what it could mend, and then returns true.
+    let parsed = parser.parse()
+    if !parsed || builder.failure != nil {
+      problems.add(max(1, builder.failureLine), "not well-formed XML: \(builder.failure ?? "no reason given")")
+    }
   }
   try problems.throwIfAny()
   guard let root = builder.root else {
@@ -86,8 +90,17 @@ private final class TreeBuilder: NSObject, XMLParserDelegate {
 
   func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
     if failure == nil {
-      failure = "\((error as NSError).localizedDescription)"
+      failure = Self.explanation((error as NSError).code)
       failureLine = parser.lineNumber
+    }
+  }
+
+  /// On Linux errors come without words.
+  private static func explanation(_ code: Int) -> String {
+    switch code {
+    case 4, 5: "the document ends too early, or is empty"
+    case 76: "a tag is closed that is not the last one opened"
+    default: "error \(code) of libxml2"
     }
   }
 }

@@ -14,6 +14,8 @@ package struct MachineDescription: Sendable {
   package let effects: [String]
   package let reasons: [String]
   package let initial: UInt8
+  /// By effect: what it does to a timer, if it is about one.
+  package let timers: [CodedTimer?]
   /// By state.
   package let isFinal: [Bool]
   private let stepCodes: @Sendable (UInt8, UInt8) -> CodedStep?
@@ -28,6 +30,13 @@ package struct MachineDescription: Sendable {
     effects = M.Effect.allCases.map(\.name)
     reasons = M.Reason.allCases.map(\.name)
     initial = M.initial.rawValue
+    timers = M.Effect.allCases.map { effect in
+      switch M.timer(effect) {
+      case .start(let id, let milliseconds, let event): .start(id, milliseconds: milliseconds, raise: event.rawValue)
+      case .cancel(let id): .cancel(id)
+      case nil: nil
+      }
+    }
     isFinal = M.State.allCases.map { M.isFinal($0) }
     stepCodes = { state, event in
       guard let state = M.State(rawValue: state), let event = M.Event(rawValue: event) else { return nil }
@@ -63,4 +72,10 @@ package struct CodedStep: Hashable, Sendable {
     case .refused(let why): (kind, reason) = (.refused, why.rawValue)
     }
   }
+}
+
+/// `MachineTimer` without its types.
+package enum CodedTimer: Hashable, Sendable {
+  case start(String, milliseconds: UInt32, raise: UInt8)
+  case cancel(String)
 }

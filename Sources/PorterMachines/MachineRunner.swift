@@ -13,8 +13,9 @@ package struct MachineRunner<M: Machine>: Sendable {
   }
 }
 
-/// Which run of a timer an expiry belongs to. A timer of an earlier cycle must not end a later one (INC-21): whoever arms a timer takes
-/// a number, hands it back when the timer fires, and raises the machine's event only if `fire` says so.
+/// Which run of a timer an expiry belongs to. A timer of an earlier cycle must not end a later one (INC-21): whoever
+/// arms a timer takes a number, hands it back when the timer fires, and raises the machine's event only if `fire` says
+/// so.
 package struct TimerCycle: Hashable, Sendable {
   private var current: UInt64 = 0
   private var armed = false

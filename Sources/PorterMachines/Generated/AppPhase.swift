@@ -1,4 +1,4 @@
-// Generated from spec/machines/app_phase.scxml by porter-machines. Change that file, then run `make spec`.
+// Generated from spec/machines/app_phase.scxml by porter-machines: change that file, run `make spec`.
 
 /// The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
 /// and believed only while that process lives (INC-12, INC-13, INC-17). A process that has just started is suspended:

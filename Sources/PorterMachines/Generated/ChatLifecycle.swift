@@ -1,4 +1,4 @@
-// Generated from spec/machines/chat_lifecycle.scxml by porter-machines. Change that file, then run `make spec`.
+// Generated from spec/machines/chat_lifecycle.scxml by porter-machines: change that file, run `make spec`.
 
 /// The chat of one controller: its store and its work. The functions and commands of the interface raise its events
 /// (chat_reopen_store, /_start, /_app suspend and so on); the answers tell them what to return. Suspending and stopping

@@ -1,4 +1,4 @@
-// Generated from spec/machines/connection.scxml by porter-machines. Change that file, then run `make spec`.
+// Generated from spec/machines/connection.scxml by porter-machines: change that file, run `make spec`.
 
 /// One connection to a contact: from an invitation or a request to a channel on which messages pass. Both sides run
 /// this machine: the one that made the invitation waits, the other one accepts it.

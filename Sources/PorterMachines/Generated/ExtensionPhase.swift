@@ -1,4 +1,4 @@
-// Generated from spec/machines/extension_phase.scxml by porter-machines. Change that file, then run `make spec`.
+// Generated from spec/machines/extension_phase.scxml by porter-machines: change that file, run `make spec`.
 
 /// The phase of a notification extension's process, as the app sees it. One process serves many pushes, one after the
 /// other or at once; it may be frozen between them, so that it must hold nothing then (INC-01). A new process begins as

@@ -1,4 +1,4 @@
-// Generated from spec/machines/ledger_entry.scxml by porter-machines. Change that file, then run `make spec`.
+// Generated from spec/machines/ledger_entry.scxml by porter-machines: change that file, run `make spec`.
 
 /// One thing that may be shown, in the ledger. An entry goes forward only; each step is taken in the transaction that
 /// changes what it is about, and the badge is computed in the same transaction (INC-60). So a thing is committed once,

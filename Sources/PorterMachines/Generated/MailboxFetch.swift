@@ -1,4 +1,4 @@
-// Generated from spec/machines/mailbox_fetch.scxml by porter-machines. Change that file, then run `make spec`.
+// Generated from spec/machines/mailbox_fetch.scxml by porter-machines: change that file, run `make spec`.
 
 /// Getting one mailbox's messages one by one: get, commit, acknowledge. Each wait has a deadline (INC-39). A message
 /// that was not acknowledged comes again, and the ledger recognises it, so that giving up is always safe.

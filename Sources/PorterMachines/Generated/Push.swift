@@ -1,4 +1,4 @@
-// Generated from spec/machines/push.scxml by porter-machines. Change that file, then run `make spec`.
+// Generated from spec/machines/push.scxml by porter-machines: change that file, run `make spec`.
 
 /// One push in an extension, from its arrival to its answer. It is a hint: whatever waits is fetched (INC-38). It ends
 /// exactly once, on every path, with an outcome (INC-30, INC-31); the answer is the last thing that happens, after the

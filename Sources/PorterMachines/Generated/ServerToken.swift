@@ -1,4 +1,4 @@
-// Generated from spec/machines/server_token.scxml by porter-machines. Change that file, then run `make spec`.
+// Generated from spec/machines/server_token.scxml by porter-machines: change that file, run `make spec`.
 
 /// A device token as the notification server knows it. A token is used only after a code that was pushed to it came
 /// back, so that nobody can register somebody else's device.

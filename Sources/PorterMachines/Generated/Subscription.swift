@@ -1,4 +1,4 @@
-// Generated from spec/machines/subscription.scxml by porter-machines. Change that file, then run `make spec`.
+// Generated from spec/machines/subscription.scxml by porter-machines: change that file, run `make spec`.
 
 /// The subscription of one connection at the notification server, as the client keeps it: the relay must know a
 /// notifier key for the mailbox, the server must watch the mailbox with it, and that is checked from time to time,

@@ -1,4 +1,4 @@
-// Generated from spec/machines/token_status.scxml by porter-machines. Change that file, then run `make spec`.
+// Generated from spec/machines/token_status.scxml by porter-machines: change that file, run `make spec`.
 
 /// The device token as the client knows it. The app registers it, the server proves by an encrypted push that the token
 /// and the device belong together, and only then uses it. The extension may verify as well, since the app may not be

@@ -1,7 +1,7 @@
 /// The choices one generated input is made of.
 ///
-/// A generator only ever asks for numbers below a bound. They are recorded; a smaller input is found by replaying a shorter or
-/// smaller sequence of them. So whatever a generator builds shrinks by itself and stays valid.
+/// A generator only ever asks for numbers below a bound. They are recorded; a smaller input is found by replaying a
+/// shorter or smaller sequence of them. So whatever a generator builds shrinks by itself and stays valid.
 package final class Choices {
   private var generator: SplitMix64
   private let replayed: [UInt64]?
@@ -19,7 +19,8 @@ package final class Choices {
     replayed = sequence
   }
 
-  /// A number below `bound`; 0 is the simplest. A bound of 0 stands for 2⁶⁴. Edges, if favoured, come up three times in eight.
+  /// A number below `bound`; 0 is the simplest. A bound of 0 stands for 2⁶⁴. Edges, if favoured, come up three times in
+  /// eight.
   package func number(below bound: UInt64, favouringEdges: Bool = false) -> UInt64 {
     choose(below: bound) { generator in
       let last = bound &- 1
@@ -45,7 +46,8 @@ package final class Choices {
   /// Yes or no; no is the simplest.
   package func flag() -> Bool { number(below: 2) == 1 }
 
-  /// Calls `body` a number of times within `counts`. Each call is recorded with its own "one more", so that single repetitions can be left out.
+  /// Calls `body` a number of times within `counts`. Each call is recorded with its own "one more", so that single
+  /// repetitions can be left out.
   package func repeated(_ counts: ClosedRange<Int>, _ body: (Int) -> Void) {
     let wanted = counts.lowerBound + Int(UInt64.random(in: 0...UInt64(counts.count - 1), using: &generator))
     var index = 0

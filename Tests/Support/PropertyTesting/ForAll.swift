@@ -1,10 +1,12 @@
 import Foundation
 import XCTest
 
-/// Checks that `property` holds for `runs` generated values: it must not throw. Use `expect` and `expectEqual` inside it.
+/// Checks that `property` holds for `runs` generated values: it must not throw. Use `expect` and `expectEqual` inside
+/// it.
 ///
-/// A failure is shrunk, and reported once, with the smallest input found, what it did, and the seed. `PORTER_SEED=…` runs the same
-/// inputs again; the seed is also printed before the first property, since a trap in the code under test prints nothing else.
+/// A failure is shrunk, and reported once, with the smallest input found, what it did, and the seed. `PORTER_SEED=…`
+/// runs the same inputs again; the seed is also printed before the first property, since a trap in the code under test
+/// prints nothing else.
 package func forAll<Value>(
   _ generator: Generator<Value>, runs: Int = 100, file: StaticString = #filePath, line: UInt = #line,
   _ property: (Value) throws -> Void
@@ -61,9 +63,10 @@ struct PropertyFailure: Error, CustomStringConvertible {
 
 struct PropertyDiscard: Error {}
 
-enum PropertySeed {
+/// The seed of this process, for tests that draw by themselves.
+package enum PropertySeed {
   /// Decided once a process.
-  static let current: UInt64 = {
+  package static let current: UInt64 = {
     let given = ProcessInfo.processInfo.environment["PORTER_SEED"].flatMap { UInt64($0) }
     let seed = given ?? UInt64.random(in: 0...UInt64.max)
     FileHandle.standardError.write(Data("property tests run with PORTER_SEED=\(seed)\n".utf8))

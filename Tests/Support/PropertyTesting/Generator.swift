@@ -39,7 +39,8 @@ package struct Generator<Value> {
 }
 
 extension Generator where Value: FixedWidthInteger {
-  /// A number of the range, shrinking towards its lower bound, or towards 0 if the range holds it. One in eight is at an edge.
+  /// A number of the range, shrinking towards its lower bound, or towards 0 if the range holds it. One in eight is at
+  /// an edge.
   package static func number(_ range: ClosedRange<Value> = Value.min...Value.max) -> Generator {
     Generator { choices in
       let simplest = range.contains(0) ? 0 : range.lowerBound

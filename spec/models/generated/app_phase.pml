@@ -302,6 +302,7 @@ active proctype app_phase_world() {
       assert(answer != 0); /* answered */
       event = 0
     }
+  :: true -> break /* the world may end whenever it likes */
   od;
   skip
 }

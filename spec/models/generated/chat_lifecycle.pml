@@ -389,6 +389,7 @@ active proctype chat_lifecycle_world() {
       assert(answer != 0); /* answered */
       event = 0
     }
+  :: true -> break /* the world may end whenever it likes */
   od;
   skip
 }

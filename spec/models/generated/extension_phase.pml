@@ -177,6 +177,7 @@ active proctype extension_phase_world() {
       assert(answer != 0); /* answered */
       event = 0
     }
+  :: true -> break /* the world may end whenever it likes */
   od;
   skip
 }

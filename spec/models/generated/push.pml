@@ -113,12 +113,8 @@
 #ifndef PORTER_WORLD
 byte push_times_answer = 0;
 inline push_does(effect) {
-  if
-  :: effect == push_do_answer ->
-     assert(push_times_answer == 0); /* once */
-     push_times_answer++
-  :: else -> skip
-  fi
+  push_times_answer = push_times_answer + (effect == push_do_answer);
+  assert(push_times_answer <= 1) /* once */
 }
 #endif
 

@@ -537,6 +537,7 @@ active proctype server_token_world() {
       assert(answer != 0); /* answered */
       event = 0
     }
+  :: true -> break /* the world may end whenever it likes */
   od;
   skip
 }

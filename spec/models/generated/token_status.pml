@@ -729,6 +729,7 @@ active proctype token_status_world() {
       assert(answer != 0); /* answered */
       event = 0
     }
+  :: true -> break /* the world may end whenever it likes */
   od;
   skip
 }

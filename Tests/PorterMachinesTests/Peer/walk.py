@@ -1,0 +1,93 @@
+"""Walks machines with python-statemachine, an independent SCXML interpreter.
+
+Arguments: paths of SCXML files. On standard input, for each file in turn: a line with the number of events, and the events, one a
+line. On standard output, for each file: its initial state, then one line for each event:
+the state afterwards, and what was sent, in order, separated by spaces. Timers come out as start:ID:DELAY:EVENT and cancel:ID; they are
+recorded, not waited for. A machine that has ended is started anew before the next event, which is shown by a line "restart".
+"""
+
+import functools
+import gc
+import itertools
+import multiprocessing
+import sys
+from pathlib import Path
+
+import statemachine.event
+from statemachine.io.loader import load
+
+# Its own answers, remembered: matching a descriptor with an event takes most of the time.
+statemachine.event.Event.match = functools.lru_cache(maxsize=None)(statemachine.event.Event.match)
+statemachine.event.humanize_id = functools.lru_cache(maxsize=None)(statemachine.event.humanize_id)
+
+
+def recorder(path):
+    """A machine whose engine, timers and invoked sessions are a list."""
+    base = load(Path(path))
+
+    class Recorder(base):
+        sent = []
+
+        def _put_nonblocking(self, trigger, internal=False):
+            if trigger.event.delay:
+                self.sent.append(f"start:{trigger.send_id}:{int(trigger.event.delay)}:{trigger.event}")
+            else:
+                super()._put_nonblocking(trigger, internal=internal)
+
+        def cancel_event(self, send_id):
+            self.sent.append(f"cancel:{send_id}")
+
+    machine = Recorder()
+
+    def engine(invoke_id, event, **parameters):
+        assert invoke_id == "engine" and not parameters
+        machine.sent.append(str(event))
+        return True
+
+    machine._engine._invoke_manager.send_to_child = engine
+    return machine
+
+
+def restart(machine):
+    """Puts a machine that has ended back to its start, which is quicker than making another one."""
+    machine.current_state_value = None
+    machine._engine.running = True
+    machine._engine.start()
+
+
+def leaf(machine):
+    """The one state that has no states inside."""
+    leaves = [state.id for state in machine.configuration if state.is_atomic]
+    assert len(leaves) == 1, leaves
+    return leaves[0]
+
+
+def walk(task):
+    """The lines that one machine has to say about its events."""
+    path, events = task
+    gc.set_threshold(100_000)
+    machine = recorder(path)
+    out = [leaf(machine)]
+    for event in events:
+        if machine.is_terminated:
+            restart(machine)
+            out.append("restart")
+        machine.sent = []
+        machine.send(event)
+        out.append(" ".join([leaf(machine), *machine.sent]))
+    return out
+
+
+def main():
+    lines = iter(sys.stdin.read().splitlines())
+    tasks = []
+    for path in sys.argv[1:]:
+        count = int(next(lines))
+        tasks.append((path, list(itertools.islice(lines, count))))
+    with multiprocessing.Pool() as pool:
+        for out in pool.imap(walk, tasks):
+            sys.stdout.write("\n".join(out) + "\n")
+
+
+if __name__ == "__main__":
+    main()

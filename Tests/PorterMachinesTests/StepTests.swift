@@ -1,0 +1,90 @@
+import PorterMachines
+import PropertyTesting
+import XCTest
+
+/// Steps, effects, runners and timer cycles.
+final class StepTests: XCTestCase {
+  func testAStepIsTrivialAndSmall() {
+    // Nothing to allocate, nothing to count: a step must cost what a C switch costs.
+    XCTAssertTrue(_isPOD(MachineStep<Push>.self))
+    XCTAssertLessThanOrEqual(MemoryLayout<MachineStep<Push>>.size, 16)
+    XCTAssertTrue(_isPOD(MachineRunner<Push>.self))
+  }
+
+  func testEffectsComeOutAsTheyWentIn() {
+    let codes = Generator<Push.Effect>.element(of: Array(Push.Effect.allCases)).array(0...8)
+    forAll(codes, runs: 500) { effects in
+      let packed = effects.enumerated().reduce(UInt64(0)) {
+        $0 | (UInt64($1.element.rawValue) + 1) << (UInt64($1.offset) * 8)
+      }
+      let list = MachineEffects<Push.Effect>(packed: packed)
+      try expectEqual(Array(list), effects)
+      try expectEqual(list.count, effects.count)
+      try expectEqual(list.isEmpty, effects.isEmpty)
+    }
+  }
+
+  func testGarbageInPackedEffectsEndsTheList() {
+    let list = MachineEffects<Push.Effect>(packed: .max)
+    XCTAssertEqual(Array(list), [])
+    XCTAssertEqual(list.description, "[]")
+  }
+
+  func testARunnerFollowsItsMachine() {
+    var runner = MachineRunner<AppPhase>()
+    XCTAssertEqual(runner.state, .suspended)
+    let step = runner.handle(.foregroundExtensionInactive)
+    XCTAssertEqual(step.answer, .moved)
+    XCTAssertEqual(Array(step.effects), [.publishPhase, .activateChat])
+    XCTAssertEqual(step.effects.description, "[publishPhase, activateChat]")
+    XCTAssertEqual(runner.state, .activating)
+    XCTAssertEqual(runner.handle(.refreshBegan).answer, .refused(.appIsActive))
+    XCTAssertEqual(runner.handle(.startConfirmed).answer, .ignored(.alreadyActivating))
+    XCTAssertEqual(runner.state, .activating)
+    XCTAssertEqual(MachineRunner<TokenStatus>(state: .confirmed).state, .confirmed)
+  }
+
+  func testTimersSayWhatTheyDo() {
+    XCTAssertEqual(
+      AppPhase.timer(.startExtensionWait), .start("extensionWait", milliseconds: 10_000, raise: .waitOver))
+    XCTAssertEqual(AppPhase.timer(.cancelExtensionWait), .cancel("extensionWait"))
+    XCTAssertNil(AppPhase.timer(.publishPhase))
+  }
+
+  func testATimerOfAnEarlierCycleDoesNothing_INC21() {
+    var cycle = TimerCycle()
+    let first = cycle.begin()
+    cycle.end()
+    let second = cycle.begin()
+    XCTAssertFalse(cycle.fire(first))
+    XCTAssertTrue(cycle.fire(second))
+    XCTAssertFalse(cycle.fire(second), "a timer fires once")
+    let third = cycle.begin()
+    cycle.end()
+    XCTAssertFalse(cycle.fire(third), "the cycle ended without its timer")
+  }
+
+  func testOnlyTheNewestCycleFires_INC21() {
+    forAll(Generator<Int>.number(0...3).array(0...40)) { actions in
+      var cycle = TimerCycle()
+      var armed: [UInt64] = []
+      var current: UInt64?
+      for action in actions {
+        switch action {
+        case 0, 1:
+          let number = cycle.begin()
+          armed.append(number)
+          current = number
+        case 2:
+          cycle.end()
+          current = nil
+        default:
+          guard let oldest = armed.first else { continue }
+          armed.removeFirst()
+          try expectEqual(cycle.fire(oldest), oldest == current)
+          if oldest == current { current = nil }
+        }
+      }
+    }
+  }
+}

@@ -104,7 +104,8 @@ private enum Events {
   static func text(_ taken: EventQueue.Taken?) -> String {
     switch taken {
     case .event(let text): text
-    case .lost(let count): JSONValue(dictionaryLiteral: ("result", ["type": "eventsLost", "count": JSONValue(count)])).text
+    case .lost(let count):
+      JSONValue(dictionaryLiteral: ("result", ["type": "eventsLost", "count": JSONValue(count)])).text
     case .closed: Answer.error(.nightporter(.controllerInvalid)).json.text
     case nil: ""
     }

@@ -1,3 +1,7 @@
+public import CNightporter
+import PorterEngine
+import PorterRelay
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -7,10 +11,6 @@
 #elseif canImport(Android)
   import Android
 #endif
-
-public import CNightporter
-import PorterEngine
-import PorterRelay
 
 /// A host's own transport as a relay port.
 ///

@@ -1,3 +1,10 @@
+public import CNightporter
+import PorterCrypto
+import PorterJSON
+import PorterPlatform
+import PorterSchema
+import Synchronization
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -7,13 +14,6 @@
 #elseif canImport(Android)
   import Android
 #endif
-
-public import CNightporter
-import PorterCrypto
-import PorterJSON
-import PorterPlatform
-import PorterSchema
-import Synchronization
 
 // MARK: Version, errors, memory
 

@@ -1,3 +1,6 @@
+public import CNightporter
+import PorterMachines
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -7,9 +10,6 @@
 #elseif canImport(Android)
   import Android
 #endif
-
-public import CNightporter
-import PorterMachines
 
 /// The names of all machines as C strings, made at the first use and kept as long as the library.
 ///
@@ -38,7 +38,6 @@ private struct MachineNames: @unchecked Sendable {
     all.indices.contains(Int(number)) ? all[Int(number)] : nil
   }
 }
-
 
 extension Array {
   fileprivate func at(_ number: Int32) -> Element? { indices.contains(Int(number)) ? self[Int(number)] : nil }

@@ -1,3 +1,6 @@
+import PorterJSON
+import PorterSchema
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -7,9 +10,6 @@
 #elseif canImport(Android)
   import Android
 #endif
-
-import PorterJSON
-import PorterSchema
 
 /// Strings across the edge: malloc'd and NUL-terminated on their way out, checked on their way in.
 enum CString {

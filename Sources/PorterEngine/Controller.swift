@@ -74,7 +74,9 @@ package final class Controller: Sendable {
     return true
   }
 
-  package func state() -> String { call { $0.describe().text } ?? Answer.error(.nightporter(.controllerInvalid)).json.text }
+  package func state() -> String {
+    call { $0.describe().text } ?? Answer.error(.nightporter(.controllerInvalid)).json.text
+  }
 
   // MARK: The relay
 

@@ -9,7 +9,8 @@ extension Store {
     """
 
   private static func connection(_ row: borrowing Row) throws(StoreError) -> StoredConnection {
-    guard let recipientKey = SigningKeyPair(stored: row.blob(7)), let peerKey = SigningKeyPair(stored: row.blob(11)) else {
+    guard let recipientKey = SigningKeyPair(stored: row.blob(7)), let peerKey = SigningKeyPair(stored: row.blob(11))
+    else {
       throw .damaged(.connection)
     }
     return StoredConnection(
@@ -26,7 +27,9 @@ extension Store {
   }
 
   package func connection(_ id: Int64) throws(StoreError) -> StoredConnection {
-    guard let found = try connections("WHERE connection_id = ?", [.integer(id)]).first else { throw .notFound(.connection) }
+    guard let found = try connections("WHERE connection_id = ?", [.integer(id)]).first else {
+      throw .notFound(.connection)
+    }
     return found
   }
 
@@ -81,7 +84,8 @@ extension Store {
   }
 
   package func setContact(connectionID: Int64, contactID: Int64) throws(StoreError) {
-    try run("UPDATE connections SET contact_id = ? WHERE connection_id = ?", [.integer(contactID), .integer(connectionID)])
+    try run(
+      "UPDATE connections SET contact_id = ? WHERE connection_id = ?", [.integer(contactID), .integer(connectionID)])
   }
 
   package func setStatus(connectionID: Int64, _ status: String, at time: WallTime) throws(StoreError) {
@@ -123,7 +127,8 @@ extension Store {
 
   package func setSubscription(connectionID: Int64, _ state: String) throws(StoreError) {
     try lightTransaction { () throws(StoreError) in
-      try run("UPDATE connections SET subscription = ? WHERE connection_id = ?", [.text(state), .integer(connectionID)])
+      try run(
+        "UPDATE connections SET subscription = ? WHERE connection_id = ?", [.text(state), .integer(connectionID)])
     }
   }
 

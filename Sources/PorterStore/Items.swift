@@ -21,7 +21,8 @@ extension Store {
   }
 
   package func item(_ id: Int64) throws(StoreError) -> StoredItem {
-    guard let item = try first("SELECT \(Self.itemColumns) FROM items WHERE item_id = ?", [.integer(id)], { Self.item($0) })
+    guard
+      let item = try first("SELECT \(Self.itemColumns) FROM items WHERE item_id = ?", [.integer(id)], { Self.item($0) })
     else { throw .notFound(.item) }
     return item
   }
@@ -40,13 +41,15 @@ extension Store {
   private func itemsBefore(_ contactID: Int64, _ item: Int64, _ count: Int64) throws(StoreError) -> [StoredItem] {
     try rows(
       "SELECT \(Self.itemColumns) FROM items WHERE contact_id = ? AND item_id < ? ORDER BY item_id DESC LIMIT ?",
-      [.integer(contactID), .integer(item), .integer(max(0, count))]) { Self.item($0) }.reversed()
+      [.integer(contactID), .integer(item), .integer(max(0, count))]
+    ) { Self.item($0) }.reversed()
   }
 
   private func itemsAfter(_ contactID: Int64, _ item: Int64, _ count: Int64) throws(StoreError) -> [StoredItem] {
     try rows(
       "SELECT \(Self.itemColumns) FROM items WHERE contact_id = ? AND item_id > ? ORDER BY item_id LIMIT ?",
-      [.integer(contactID), .integer(item), .integer(max(0, count))]) { Self.item($0) }
+      [.integer(contactID), .integer(item), .integer(max(0, count))]
+    ) { Self.item($0) }
   }
 
   package func lastItem(contactID: Int64) throws(StoreError) -> StoredItem? {
@@ -71,7 +74,8 @@ extension Store {
         .optional(sharedID), .integer(itemAt.milliseconds), .integer(time.milliseconds),
       ])
     if isSent {
-      try run("UPDATE contacts SET chat_at = ? WHERE contact_id = ?", [.integer(itemAt.milliseconds), .integer(contactID)])
+      try run(
+        "UPDATE contacts SET chat_at = ? WHERE contact_id = ?", [.integer(itemAt.milliseconds), .integer(contactID)])
     } else {
       let contact = try contact(contactID)
       try run(
@@ -95,7 +99,8 @@ extension Store {
     try transaction { () throws(StoreError) in
       let contact = try contact(contactID)
       let unread = try rows(
-        "SELECT item_id FROM items WHERE contact_id = ? AND status = 'rcvNew'", [.integer(contactID)]) { $0.integer(0) }
+        "SELECT item_id FROM items WHERE contact_id = ? AND status = 'rcvNew'", [.integer(contactID)]
+      ) { $0.integer(0) }
       let wanted = only.map(Set.init)
       let read = unread.filter { wanted?.contains($0) ?? true }
       for id in read {

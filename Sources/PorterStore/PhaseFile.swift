@@ -1,3 +1,5 @@
+import PorterPlatform
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -7,8 +9,6 @@
 #elseif canImport(Android)
   import Android
 #endif
-
-import PorterPlatform
 
 /// The phase of one role's process, where other processes see it: a small file beside the store, with an advisory lock.
 ///

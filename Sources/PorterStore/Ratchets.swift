@@ -21,7 +21,9 @@ extension Store {
       [.integer(connectionID)]
     ) { (ratchet: $0.blob(0), associatedData: $0.blob(1)) }
     guard let core else { return nil }
-    let skipped = try rows("SELECT sequence, stored FROM skipped_keys WHERE connection_id = ?", [.integer(connectionID)]) {
+    let skipped = try rows(
+      "SELECT sequence, stored FROM skipped_keys WHERE connection_id = ?", [.integer(connectionID)]
+    ) {
       (row) throws(StoreError) in
       guard let key = SkippedKey(sequence: row.integer(0), stored: row.blob(1)) else { throw .damaged(.connection) }
       return key
@@ -42,7 +44,8 @@ extension Store {
       [.blob(changes.core.exposeForStorage()), .blob(stored.associatedData), .integer(connectionID)])
     for sequence in changes.removed {
       try run(
-        "DELETE FROM skipped_keys WHERE connection_id = ? AND sequence = ?", [.integer(connectionID), .integer(sequence)])
+        "DELETE FROM skipped_keys WHERE connection_id = ? AND sequence = ?",
+        [.integer(connectionID), .integer(sequence)])
     }
     for key in changes.added {
       try run(

@@ -180,7 +180,8 @@ package struct StoredToken: Sendable {
 
   package init(
     provider: String, deviceToken: [UInt8], server: String, status: String, mode: String, serverTokenID: [UInt8]?,
-    signingKey: SigningKeyPair, boxKey: BoxSecretKey, pushSecret: BoxSharedKey?, verificationCode: SecretBytes?, replyMailbox: ReplyMailbox?
+    signingKey: SigningKeyPair, boxKey: BoxSecretKey, pushSecret: BoxSharedKey?, verificationCode: SecretBytes?,
+    replyMailbox: ReplyMailbox?
   ) {
     self.provider = provider
     self.deviceToken = deviceToken

@@ -20,7 +20,8 @@ extension Store {
   }
 
   package func user(_ id: Int64) throws(StoreError) -> StoredUser {
-    guard let user = try first("SELECT \(Self.userColumns) FROM users WHERE user_id = ?", [.integer(id)], { Self.user($0) })
+    guard
+      let user = try first("SELECT \(Self.userColumns) FROM users WHERE user_id = ?", [.integer(id)], { Self.user($0) })
     else { throw .notFound(.user) }
     return user
   }

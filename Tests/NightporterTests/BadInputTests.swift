@@ -81,7 +81,8 @@ final class BadInputTests: XCTestCase {
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     for command in [
       "", " ", "/", "/_nonsense", "hello", "/_create user {\"profile\":{\"displayName\":\"a", "/_create user []",
-      "/_app suspend", "/_app suspend -1", "/_app suspend 99999999999999999999", "/_read chat @", "/_get chat @1 count=x",
+      "/_app suspend", "/_app suspend -1", "/_app suspend 99999999999999999999", "/_read chat @",
+      "/_get chat @1 count=x",
       "/_ntf register apns_test XYZ INSTANT", "/_send @1 json [{]", "/_user 9223372036854775808",
       "/_create user " + String(repeating: "[", count: 100_000), String(repeating: "x", count: 10_000_000),
     ] {

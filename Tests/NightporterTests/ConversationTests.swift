@@ -88,7 +88,8 @@ final class ConversationTests: XCTestCase {
   func testTextThatIsTooLongIsRefusedWhole() throws {
     let pair = try Pair()
     let long = String(repeating: "x", count: 20_000)
-    let answer = pair.alice.send("/_send @1 json [{\"msgContent\":{\"type\":\"text\",\"text\":\"\(long)\"},\"mentions\":{}}]")
+    let answer = pair.alice.send(
+      "/_send @1 json [{\"msgContent\":{\"type\":\"text\",\"text\":\"\(long)\"},\"mentions\":{}}]")
     XCTAssertEqual(answer["error"]["np"]["code"].text, "messageTooLarge")
     XCTAssertEqual(pair.texts(pair.alice), [])
     pair.send(String(repeating: "y", count: 15_000), from: pair.alice)

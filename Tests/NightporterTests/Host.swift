@@ -68,7 +68,9 @@ final class Host {
     return nil
   }
 
-  func push(_ payload: String, deadline: Int32 = 5_000) -> JSON { JSON(take(np_receive_push(handle, payload, deadline))) }
+  func push(_ payload: String, deadline: Int32 = 5_000) -> JSON {
+    JSON(take(np_receive_push(handle, payload, deadline)))
+  }
   var state: JSON { JSON(take(np_state(handle))) }
   func closeStore() -> String { take(chat_close_store(handle)) }
   func reopenStore() -> String { take(chat_reopen_store(handle)) }

@@ -27,7 +27,9 @@ final class InterfaceTests: XCTestCase {
       }
     }
     var step = np_step()
-    for (machine, state, event) in [(-1, 0, 0), (99, 0, 0), (0, -1, 0), (0, 250, 0), (0, 0, 999)] as [(Int32, Int32, Int32)] {
+    for (machine, state, event) in [(-1, 0, 0), (99, 0, 0), (0, -1, 0), (0, 250, 0), (0, 0, 999)]
+      as [(Int32, Int32, Int32)]
+    {
       XCTAssertEqual(np_machine_step(machine, state, event, &step), NP_ERROR_ARGUMENT)
     }
     XCTAssertNil(np_machine_name(99))

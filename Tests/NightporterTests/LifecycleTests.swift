@@ -60,7 +60,8 @@ final class LifecycleTests: XCTestCase {
   /// back to where it works.
   func testAnyOrderOfCallsIsAnsweredAndCanBeRecovered() throws {
     let calls = [
-      "/_start", "/_stop", "/_app activate", "/_app suspend 1000", "/_app suspend 0", "/_check running", "close", "reopen",
+      "/_start", "/_stop", "/_app activate", "/_app suspend 1000", "/_app suspend 0", "/_check running", "close",
+      "reopen",
       "phase active", "phase background", "phase refresh", "/_app phase suspended", "/_resubscribe all",
     ]
     let folder = try TemporaryFolder()

@@ -57,7 +57,9 @@ extension Engine {
     case .filters(let favorite, let unread):
       favorite && contact.isFavorite || unread && (contact.unread > 0 || contact.isMarkedUnread)
     case .search(let text):
-      [contact.localName, contact.displayName, contact.fullName].contains { $0.lowercased().contains(text.lowercased()) }
+      [contact.localName, contact.displayName, contact.fullName].contains {
+        $0.lowercased().contains(text.lowercased())
+      }
     }
   }
 
@@ -147,7 +149,8 @@ extension Engine {
       let id = try store.insertItem(
         contactID: contact.id, isSent: true, content: content.json.text, sharedID: sharedID, itemAt: now, at: now)
       try enqueue(
-        .content(content, sharedID: sharedID, sentAt: now), connectionID: connectionID, itemID: id, with: &ratchet, store)
+        .content(content, sharedID: sharedID, sentAt: now), connectionID: connectionID, itemID: id, with: &ratchet,
+        store)
       ids.append(id)
     }
     try store.save(ratchet, connectionID: connectionID)

@@ -33,8 +33,10 @@ extension Engine {
           senderID: mailbox.sender.bytes, publicKeys: secret.publicKeys, peerKey: peerKey.publicKey)
         let new = NewConnection(
           userID: user.id, contactID: nil, agentID: self.configuration.randomness.bytes(24),
-          status: PorterMachines.Connection.State.requested.name, isInitiated: false, recipientID: mailbox.recipient.bytes,
-          recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: false, peerSenderID: nil, peerKey: peerKey,
+          status: PorterMachines.Connection.State.requested.name, isInitiated: false,
+          recipientID: mailbox.recipient.bytes,
+          recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: false, peerSenderID: nil,
+          peerKey: peerKey,
           invitation: SecretBytes(secret.exposeForStorage()), link: link.text)
         self.finishAddContact(user, new, link: link.text, reply)
       }

@@ -23,7 +23,9 @@ extension Engine {
     guard let store else { return .failed(.sqlite(SQLiteError(kind: .closed))) }
     do throws(PorterStore.StoreError) {
       let outcome = try store.transaction(under: claim) { () throws(PorterStore.StoreError) -> Received? in
-        guard try store.ledgerEntry(connectionID: claim.connectionID, messageID: message.identifier.bytes) == nil else { return nil }
+        guard try store.ledgerEntry(connectionID: claim.connectionID, messageID: message.identifier.bytes) == nil else {
+          return nil
+        }
         return try self.receive(message, connection: try store.connection(claim.connectionID), store)
       }
       guard let outcome else { return .repeated }
@@ -89,7 +91,8 @@ extension Engine {
     log(.warning, "a message was quarantined", ["connection": String(connection.id), "reason": reason])
     try store.quarantine(
       connectionID: connection.id, messageID: message.identifier.bytes, messageAt: message.timestamp,
-      state: PorterMachines.LedgerEntry.State.quarantined.name, reason: reason, body: message.body, at: configuration.clock.wall())
+      state: PorterMachines.LedgerEntry.State.quarantined.name, reason: reason, body: message.body,
+      at: configuration.clock.wall())
     return .quarantined
   }
 

@@ -37,7 +37,9 @@ extension Engine {
     if phaseFile.isHeld { holds.append("the phase file is locked") }
     if !fetches.isEmpty { holds.append("\(fetches.count) mailboxes are being fetched") }
     if !sending.isEmpty { holds.append("\(sending.count) messages are being sent") }
-    if !awaitedAnswers.isEmpty { holds.append("\(awaitedAnswers.count) answers of the notification server are awaited") }
+    if !awaitedAnswers.isEmpty {
+      holds.append("\(awaitedAnswers.count) answers of the notification server are awaited")
+    }
     return holds
   }
 }

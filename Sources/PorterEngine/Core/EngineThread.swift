@@ -1,3 +1,5 @@
+import PorterPlatform
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -7,8 +9,6 @@
 #elseif canImport(Android)
   import Android
 #endif
-
-import PorterPlatform
 
 /// The one thread on which an engine lives. Everything else reaches it through `enqueue`.
 ///

@@ -58,7 +58,8 @@ extension PendingConnectionRecord {
   init(_ connection: StoredConnection) {
     self.init(
       id: connection.id, agentID: TextEncoding.base64URL(connection.agentID),
-      status: ConnectionStatus(connection), invitationLink: connection.link, created: connection.createdAt, updated: connection.updatedAt)
+      status: ConnectionStatus(connection), invitationLink: connection.link, created: connection.createdAt,
+      updated: connection.updatedAt)
   }
 }
 

@@ -18,7 +18,9 @@ extension Engine {
         guard let event = try notificationEvent(of: entry, store) else { continue }
         if case .success(let shown) = ContentBuilder.content(for: event, policy) { notifications.append(shown) }
       }
-      for entry in try store.entriesToRemove() { content.withdrawals.append(try notificationIdentifier(of: entry, store).description) }
+      for entry in try store.entriesToRemove() {
+        content.withdrawals.append(try notificationIdentifier(of: entry, store).description)
+      }
       // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.
       let badge = try store.badge()
       content.badge = badge

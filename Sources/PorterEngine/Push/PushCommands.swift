@@ -20,9 +20,11 @@ extension Engine {
     var notified: [NotifiedConnection] = []
     for entry in bundle.entries {
       // Connections that are gone are left out, as in the interface that we follow.
-      guard let connection = try stored({ () throws(PorterStore.StoreError) in
-        try store.connection(notifierID: entry.notifier)
-      }) else { continue }
+      guard
+        let connection = try stored({ () throws(PorterStore.StoreError) in
+          try store.connection(notifierID: entry.notifier)
+        })
+      else { continue }
       notified.append(try notifiedConnection(connection, entry, store))
     }
     return .ntfConns(notified)

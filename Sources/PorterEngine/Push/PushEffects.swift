@@ -1,3 +1,12 @@
+import PorterCrypto
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import PorterSchema
+import PorterStore
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -7,15 +16,6 @@
 #elseif canImport(Android)
   import Android
 #endif
-
-import PorterCrypto
-import PorterJSON
-import PorterMachines
-import PorterPlatform
-import PorterPush
-import PorterRelay
-import PorterSchema
-import PorterStore
 
 /// Carries out the effects of the machine `push`.
 extension Engine {

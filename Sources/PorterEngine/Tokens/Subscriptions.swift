@@ -27,7 +27,9 @@ extension Engine {
 
   /// Asks the server about those that it has, once at each start (INC-64).
   func checkSubscriptions() {
-    guard maySend, configuration.role == .app, wantsSubscriptions, let connections = try? store?.connections() else { return }
+    guard maySend, configuration.role == .app, wantsSubscriptions, let connections = try? store?.connections() else {
+      return
+    }
     for connection in connections where !announcing.contains(connection.id) {
       switch state(connection) {
       case .createdNew, .createdPending, .createdActive, .createdInactive: raise(.checkDue, connection)
@@ -71,7 +73,8 @@ extension Engine {
     case .checkAtServer: toCheck.append(id)
     case .releaseAtServer: release(connection, next)
     case .scheduleCheck: break
-    case .scheduleRetry: timers.set(TimerName.subscriptions, after: .seconds(5)) { [weak self] in self?.ensureSubscriptions() }
+    case .scheduleRetry:
+      timers.set(TimerName.subscriptions, after: .seconds(5)) { [weak self] in self?.ensureSubscriptions() }
     case .reportError: log(.warning, "a push subscription was refused", ["connection": String(id)])
     case .deleteRecord: break
     }
@@ -83,7 +86,8 @@ extension Engine {
   // MARK: At the relay
 
   private func makeNotifierKeys(_ connection: StoredConnection, _ store: Store) {
-    guard let key = try? newSigningKey(), let box = try? BoxKeyPair.generate(randomness: configuration.randomness) else {
+    guard let key = try? newSigningKey(), let box = try? BoxKeyPair.generate(randomness: configuration.randomness)
+    else {
       return
     }
     try? store.setNotifierKeys(connectionID: connection.id, key: key, boxKey: box.secretKey)
@@ -147,7 +151,9 @@ extension Engine {
         case .failed: .subscribeFailedPermanent
         case .new, .pending, .active, .inactive: .subscribeOk
         }
-      } ifFailed: { $0.isTemporary ? .subscribeFailedTemporary : .subscribeFailedPermanent }
+      } ifFailed: {
+        $0.isTemporary ? .subscribeFailedTemporary : .subscribeFailedPermanent
+      }
     }
     for batch in Self.batches(check) {
       let connections = batch.compactMap { try? store.connection($0) }
@@ -159,7 +165,9 @@ extension Engine {
         case .inactive: .checkInactive
         case .end, .deleted, .refused, .failed: .checkEnded
         }
-      } ifFailed: { _ in .checkFailedTemporary }
+      } ifFailed: { _ in
+        .checkFailedTemporary
+      }
     }
   }
 

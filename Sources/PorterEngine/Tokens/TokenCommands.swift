@@ -9,7 +9,8 @@ import PorterStore
 extension Engine {
   func getToken() throws(ChatError) -> Response {
     let token = try requireToken(nil)
-    guard let provider = PushProvider(rawValue: token.provider), let mode = NotificationMode(rawValue: token.mode) else {
+    guard let provider = PushProvider(rawValue: token.provider), let mode = NotificationMode(rawValue: token.mode)
+    else {
       throw .nightporter(.storeDamaged)
     }
     return .ntfToken(
@@ -36,7 +37,9 @@ extension Engine {
     token.provider == device.provider.rawValue && text(of: token.deviceToken, device.provider) == device.token
   }
 
-  func registerToken(_ device: DeviceToken, _ mode: NotificationMode, retry: Int, reply: @escaping Reply) throws(ChatError) {
+  func registerToken(_ device: DeviceToken, _ mode: NotificationMode, retry: Int, reply: @escaping Reply)
+    throws(ChatError)
+  {
     try requireStarted()
     _ = try requireActiveUser()
     _ = try requireRelay()
@@ -149,7 +152,8 @@ final class TokenRun {
     of token: StoredToken, mode: String? = nil, timeout: Span = Durations.serverAnswer, reply: ((Answer) -> Void)? = nil
   ) {
     self.init(
-      provider: token.provider, deviceToken: token.deviceToken, mode: mode ?? token.mode, timeout: timeout, reply: reply)
+      provider: token.provider, deviceToken: token.deviceToken, mode: mode ?? token.mode, timeout: timeout, reply: reply
+    )
   }
 
   /// The first answer counts; what happens afterwards happens unasked.

@@ -26,7 +26,9 @@ extension Engine {
     }
   }
 
-  private func status(of state: TokenMachine.State) -> Answer { .result(.ntfTokenStatus(PorterSchema.TokenStatus(state))) }
+  private func status(of state: TokenMachine.State) -> Answer {
+    .result(.ntfTokenStatus(PorterSchema.TokenStatus(state)))
+  }
 
   private static func asks(_ effect: TokenMachine.Effect) -> Bool {
     switch effect {
@@ -109,7 +111,9 @@ extension Engine {
         switch result {
         case .success(let answer):
           guard case .token(let id, let boxKey) = answer.result, let secret = try? token.boxKey.agree(with: boxKey)
-          else { return self.fail(run, .unexpected, token, temporary: .registerFailedTemporary, .registerFailedPermanent) }
+          else {
+            return self.fail(run, .unexpected, token, temporary: .registerFailedTemporary, .registerFailedPermanent)
+          }
           run.granted = (id, secret)
           self.raise(.registerOk, run)
         case .failure(let failure):
@@ -144,7 +148,8 @@ extension Engine {
         // The host hears of it; that the token registers anew at once is nothing that it has to wait for.
         run.answer(.error(self.chatError(.refused(.authorization), server: token.server)))
         self.raise(.verifyAuthError, TokenRun(of: token))
-      case .failure(let failure): self.fail(run, failure, token, temporary: .verifyFailedTemporary, .verifyFailedTemporary)
+      case .failure(let failure):
+        self.fail(run, failure, token, temporary: .verifyFailedTemporary, .verifyFailedTemporary)
       }
     }
   }
@@ -162,7 +167,8 @@ extension Engine {
       case .failure(.refused(.authorization)):
         run.answer(.error(self.chatError(.refused(.authorization), server: token.server)))
         self.raise(.checkAuthError, TokenRun(of: token))
-      case .failure(let failure): self.fail(run, failure, token, temporary: .checkFailedTemporary, .checkFailedTemporary)
+      case .failure(let failure):
+        self.fail(run, failure, token, temporary: .checkFailedTemporary, .checkFailedTemporary)
       }
     }
   }

@@ -5,7 +5,8 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-// Implementations of Include/nightporter.h, which has their documentation. The compiler holds each signature against the header.
+// Implementations of Include/nightporter.h, which has their documentation. The compiler holds each signature against
+// the header.
 
 @c @implementation
 public func chat_migrate_init(

@@ -2,8 +2,8 @@ import CNightporter
 import PorterEngine
 import Synchronization
 
-/// Handles of controllers. A handle is a number that looks like a pointer: 24 bits of slot and a generation above them, so that one that was freed,
-/// or never given, is told from a valid one without touching any memory.
+/// Handles of controllers. A handle is a number that looks like a pointer: 24 bits of slot and a generation above them,
+/// so that one that was freed, or never given, is told from a valid one without touching any memory.
 enum Handles {
   private struct Table {
     var slots: [(generation: UInt, controller: Controller?)] = []

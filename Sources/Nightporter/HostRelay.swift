@@ -14,8 +14,8 @@ import PorterRelay
 
 /// A host's own transport as a relay port.
 ///
-/// `@unchecked Sendable`: the host promises that its context can be used on the library's thread, one call at a time; the engine's relay
-/// driver keeps to "one at a time".
+/// `@unchecked Sendable`: the host promises that its context can be used on the library's thread, one call at a time;
+/// the engine's relay driver keeps to "one at a time".
 private final class HostRelay: RelayPort, @unchecked Sendable {
   private let relay: np_relay
   private let exchangeFunction: np_relay_exchange

@@ -106,7 +106,8 @@ enum HostLog {
   static func set(_ log: Log) { chosen.withLock { $0 = log } }
 }
 
-/// The host's context travels between threads by the host's own promise (the header says that the sink is called on any thread).
+/// The host's context travels between threads by the host's own promise (the header says that the sink is called on any
+/// thread).
 private struct HostSink: @unchecked Sendable {
   let call: np_log_sink
   let context: UnsafeMutableRawPointer?

@@ -5,7 +5,8 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// One engine on its thread, with the calls that a host makes; what `chat_ctrl` stands for. Every method may be called from any thread.
+/// One engine on its thread, with the calls that a host makes; what `chat_ctrl` stands for. Every method may be called
+/// from any thread.
 package final class Controller: Sendable {
   package let events: EventQueue
   private let thread: EngineThread

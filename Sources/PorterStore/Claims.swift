@@ -7,8 +7,8 @@ package struct Claim: Hashable, Sendable {
 }
 
 extension Store {
-  /// Takes the connection over: from now on nobody who claimed it earlier can commit to it (INC-04, INC-05). Nothing is held
-  /// afterwards; a claim that is forgotten costs nothing and stops nobody (INC-07, INC-20).
+  /// Takes the connection over: from now on nobody who claimed it earlier can commit to it (INC-04, INC-05). Nothing is
+  /// held afterwards; a claim that is forgotten costs nothing and stops nobody (INC-07, INC-20).
   ///
   /// Not synced to the disk: a power failure that loses an epoch also ends every process that could have used it.
   package func claim(connectionID: Int64, by instance: Instance) throws(StoreError) -> Claim {
@@ -22,8 +22,8 @@ extension Store {
     }
   }
 
-  /// A transaction that commits only if `claim` is still the connection's latest. The check is inside the transaction, so that
-  /// the database itself refuses a stale owner.
+  /// A transaction that commits only if `claim` is still the connection's latest. The check is inside the transaction,
+  /// so that the database itself refuses a stale owner.
   @discardableResult
   package func transaction<Result>(
     under claim: Claim, _ body: () throws(StoreError) -> Result

@@ -39,7 +39,8 @@ extension Store {
     ) { (row) throws(StoreError) in try Self.contact(row) }
   }
 
-  /// Part of the caller's transaction. Two contacts of one name are told apart by a number behind the second's local name.
+  /// Part of the caller's transaction. Two contacts of one name are told apart by a number behind the second's local
+  /// name.
   package func insertContact(
     userID: Int64, displayName: String, fullName: String, at time: WallTime
   ) throws(StoreError) -> Int64 {
@@ -84,7 +85,8 @@ extension Store {
     }
   }
 
-  /// Deletes the contact with its items, connection, ledger and outbox; its mailbox goes to a list that the engine works off.
+  /// Deletes the contact with its items, connection, ledger and outbox; its mailbox goes to a list that the engine
+  /// works off.
   package func deleteContact(_ id: Int64) throws(StoreError) {
     try transaction { () throws(StoreError) in
       let contact = try contact(id)

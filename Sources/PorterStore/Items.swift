@@ -92,8 +92,8 @@ extension Store {
       [.text(status), .integer(time.milliseconds), .integer(id)])
   }
 
-  /// Marks items as read, together with their ledger entries, the chat's count and the badge. `only`: these items; nil: all
-  /// of the chat. Answers the items that were unread.
+  /// Marks items as read, together with their ledger entries, the chat's count and the badge. `only`: these items; nil:
+  /// all of the chat. Answers the items that were unread.
   @discardableResult
   package func markRead(contactID: Int64, only: [Int64]?, at time: WallTime) throws(StoreError) -> [Int64] {
     try transaction { () throws(StoreError) in

@@ -60,8 +60,8 @@ extension Store {
     }
   }
 
-  /// Steps an entry's machine; part of the caller's transaction. What was shown and is to be taken away is noted for the next answer to
-  /// a push (INC-46).
+  /// Steps an entry's machine; part of the caller's transaction. What was shown and is to be taken away is noted for
+  /// the next answer to a push (INC-46).
   package func raise(_ event: PorterMachines.LedgerEntry.Event, _ entry: StoredLedgerEntry) throws(StoreError) {
     guard let state = PorterMachines.LedgerEntry.State(name: entry.state) else { throw .damaged(.ledgerEntry) }
     let step = PorterMachines.LedgerEntry.step(state, event)

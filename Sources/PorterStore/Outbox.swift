@@ -1,8 +1,8 @@
 import PorterPlatform
 
 extension Store {
-  /// Part of the transaction that advances the ratchet: a message is encrypted exactly once (INC-10), and sent until the relay
-  /// has it.
+  /// Part of the transaction that advances the ratchet: a message is encrypted exactly once (INC-10), and sent until
+  /// the relay has it.
   package func insertOutbox(
     connectionID: Int64, itemID: Int64?, purpose: String, isSigned: Bool, notifies: Bool, body: [UInt8],
     deduplication: [UInt8]
@@ -32,7 +32,8 @@ extension Store {
     }
   }
 
-  /// The relay has it, or will never take it. Losing this to a power failure sends it again, which the relay recognises.
+  /// The relay has it, or will never take it. Losing this to a power failure sends it again, which the relay
+  /// recognises.
   package func finishOutbox(_ entry: OutboxEntry, itemStatus: String, at time: WallTime) throws(StoreError) {
     try lightTransaction { () throws(StoreError) in
       try run("DELETE FROM outbox WHERE outbox_id = ?", [.integer(entry.id)])

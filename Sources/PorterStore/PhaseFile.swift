@@ -12,9 +12,10 @@ import PorterPlatform
 
 /// The phase of one role's process, where other processes see it: a small file beside the store, with an advisory lock.
 ///
-/// The lock is what the kernel answers for: held while the role is at work, let go before it suspends, gone with its process. So a phase that
-/// says "running" is believed only while somebody holds the lock, and nothing can be left behind by a crash (INC-12, INC-13). It is
-/// `flock` on a file of its own, since POSIX record locks on the database would fall with any other descriptor of the process.
+/// The lock is what the kernel answers for: held while the role is at work, let go before it suspends, gone with its
+/// process. So a phase that says "running" is believed only while somebody holds the lock, and nothing can be left
+/// behind by a crash (INC-12, INC-13). It is `flock` on a file of its own, since POSIX record locks on the database
+/// would fall with any other descriptor of the process.
 package final class PhaseFile {
   package struct Published: Equatable, Sendable {
     package var phase: String
@@ -36,7 +37,8 @@ package final class PhaseFile {
   package func hold() -> Bool {
     guard !holdsLock else { return true }
     guard openForWriting() else { return false }
-    // Somebody who asks holds the lock for the length of the question; what is still held after 20 ms is held by a process at work.
+    // Somebody who asks holds the lock for the length of the question; what is still held after 20 ms is held by a
+    // process at work.
     for _ in 0..<20 {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
         holdsLock = true

@@ -12,8 +12,8 @@ package struct StoredRatchet: Sendable {
   }
 }
 
-/// A ratchet is read, stepped and written inside one transaction and never kept in memory between two, so that no process can
-/// go on from a stale one (INC-05, INC-10).
+/// A ratchet is read, stepped and written inside one transaction and never kept in memory between two, so that no
+/// process can go on from a stale one (INC-05, INC-10).
 extension Store {
   package func ratchet(connectionID: Int64) throws(StoreError) -> StoredRatchet? {
     let core = try first(

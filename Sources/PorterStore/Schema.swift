@@ -1,4 +1,5 @@
-/// The store's tables, as migrations that are applied in order. A migration that has shipped is never edited; a new one is added.
+/// The store's tables, as migrations that are applied in order. A migration that has shipped is never edited; a new one
+/// is added.
 enum Schema {
   struct Migration: Sendable {
     let name: String

@@ -2,8 +2,8 @@ import PorterPlatform
 
 /// The one store that app and extension share: an SQLite file in WAL mode.
 ///
-/// Threads: belongs to its controller's engine thread, except `interrupter`. Ownership: `close()` gives every file and lock back.
-/// No method waits for anything but the disk and, within `busyTimeout`, for another process's transaction.
+/// Threads: belongs to its controller's engine thread, except `interrupter`. Ownership: `close()` gives every file and
+/// lock back. No method waits for anything but the disk and, within `busyTimeout`, for another process's transaction.
 package final class Store {
   package enum Confirmation: String, Sendable {
     case yesUp, yesUpDown, console, error
@@ -84,8 +84,8 @@ package final class Store {
     try database.transaction(.immediate, throwing: StoreError.self, body)
   }
 
-  /// A transaction that survives the process, but perhaps not a power failure: for what is harmless to lose, since it would be
-  /// done again. Saves one sync.
+  /// A transaction that survives the process, but perhaps not a power failure: for what is harmless to lose, since it
+  /// would be done again. Saves one sync.
   @discardableResult
   package func lightTransaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     try setDurability(.normal)

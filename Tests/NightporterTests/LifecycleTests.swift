@@ -56,8 +56,8 @@ final class LifecycleTests: XCTestCase {
     XCTAssertFalse(isReadable(descriptor))
   }
 
-  /// Random sequences of what a host may call: every one is answered, `suspend 0` always ends quiescent, and the chat can always be brought
-  /// back to where it works.
+  /// Random sequences of what a host may call: every one is answered, `suspend 0` always ends quiescent, and the chat
+  /// can always be brought back to where it works.
   func testAnyOrderOfCallsIsAnsweredAndCanBeRecovered() throws {
     let calls = [
       "/_start", "/_stop", "/_app activate", "/_app suspend 1000", "/_app suspend 0", "/_check running", "close",

@@ -17,7 +17,8 @@ extension Engine {
     return user
   }
 
-  /// The user a command names must exist; SimpleX's commands carry the id so that a switch of users in between is noticed.
+  /// The user a command names must exist; SimpleX's commands carry the id so that a switch of users in between is
+  /// noticed.
   func requireActiveUser(_ id: Int64) throws(ChatError) -> StoredUser {
     let user = try requireActiveUser()
     guard user.id == id else { throw .error(.differentActiveUser(commanded: id, active: user.id)) }

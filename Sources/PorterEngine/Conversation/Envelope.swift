@@ -3,8 +3,8 @@ import PorterPlatform
 
 /// What lies in a mailbox: a first byte that says which, then the rest.
 ///
-/// `C` is the confirmation of an invitation: public keys (64), the key with which the sender will sign (32), the first ratchet message.
-/// `M` is a ratchet message. Padded before it is encrypted, so that all of a kind have one size.
+/// `C` is the confirmation of an invitation: public keys (64), the key with which the sender will sign (32), the first
+/// ratchet message. `M` is a ratchet message. Padded before it is encrypted, so that all of a kind have one size.
 enum Envelope: Equatable, Sendable {
   case confirmation(publicKeys: [UInt8], signingKey: SigningPublicKey, message: [UInt8])
   case message([UInt8])

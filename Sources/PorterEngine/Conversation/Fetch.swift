@@ -16,10 +16,11 @@ enum FetchResult: Equatable {
   case storeFailed(PorterStore.StoreError)
 }
 
-/// Fetching on the app's own account: one mailbox after a wake-up of the relay, message by message, as `mailbox_fetch` says.
+/// Fetching on the app's own account: one mailbox after a wake-up of the relay, message by message, as `mailbox_fetch`
+/// says.
 extension Engine {
-  /// One fetch of a connection at a time: who comes second waits for the end of the first and gets a look of its own, since something
-  /// may have come after the first one's last.
+  /// One fetch of a connection at a time: who comes second waits for the end of the first and gets a look of its own,
+  /// since something may have come after the first one's last.
   func fetch(_ connectionID: Int64, then: @escaping (FetchResult) -> Void) {
     if fetches[connectionID] != nil {
       fetches[connectionID]?.append { [weak self] _ in self?.fetch(connectionID, then: then) }

@@ -11,8 +11,8 @@ struct ClaimedMailbox {
   let key: SigningKeyPair
 }
 
-/// The three steps of taking a message in, each with its own result. What drives them is a machine: `mailbox_fetch` in the app,
-/// `push` in an extension. Between two steps nothing is held.
+/// The three steps of taking a message in, each with its own result. What drives them is a machine: `mailbox_fetch` in
+/// the app, `push` in an extension. Between two steps nothing is held.
 extension Engine {
   func claim(_ connectionID: Int64, _ store: Store) throws(PorterStore.StoreError) -> ClaimedMailbox {
     let claim = try store.claim(connectionID: connectionID, by: instance)

@@ -16,8 +16,8 @@ enum Commitment {
   case failed(PorterStore.StoreError)
 }
 
-/// Decrypting and committing: the item, the ratchet's step, the ledger's entry, the counts and the answer to be sent are one
-/// transaction (rule 4), fenced by the claim's epoch (rule 2).
+/// Decrypting and committing: the item, the ratchet's step, the ledger's entry, the counts and the answer to be sent
+/// are one transaction (rule 4), fenced by the claim's epoch (rule 2).
 extension Engine {
   func commit(_ message: RelayMessage, under claim: Claim) -> Commitment {
     guard let store else { return .failed(.sqlite(SQLiteError(kind: .closed))) }
@@ -131,7 +131,8 @@ extension Engine {
     return .nothingToShow
   }
 
-  /// Steps the connection's machine and stores its state; gives the effects, of which those that write are part of this transaction.
+  /// Steps the connection's machine and stores its state; gives the effects, of which those that write are part of this
+  /// transaction.
   private func step(
     _ connection: StoredConnection, _ event: PorterMachines.Connection.Event, _ store: Store
   ) throws(PorterStore.StoreError) -> MachineEffects<PorterMachines.Connection.Effect> {
@@ -204,7 +205,8 @@ extension Engine {
     return .connected
   }
 
-  /// Writes the ledger's entry. An app on screen tells its user itself, through the event, so that its entries count as shown.
+  /// Writes the ledger's entry. An app on screen tells its user itself, through the event, so that its entries count as
+  /// shown.
   private func enter(
     _ message: RelayMessage, _ connectionID: Int64, kind: StoredLedgerEntry.Kind, contactID: Int64?, itemID: Int64?,
     _ store: Store

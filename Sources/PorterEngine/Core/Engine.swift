@@ -8,7 +8,8 @@ import PorterStore
 
 /// Everything behind one controller: the machines, the store, the relay, and what is under way.
 ///
-/// Threads: lives on its `EngineThread` and is touched nowhere else. The machines decide; the methods here carry out the effects.
+/// Threads: lives on its `EngineThread` and is touched nowhere else. The machines decide; the methods here carry out
+/// the effects.
 package final class Engine {
   let configuration: Configuration
   let instance: Instance

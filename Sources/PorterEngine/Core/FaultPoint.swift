@@ -10,7 +10,8 @@
 
 /// The places at which a test kills the process, to see that what it leaves behind is whole.
 ///
-/// Debug builds only: `PORTER_HALT_AT=afterCommit` ends the process there by SIGKILL, as a system under memory pressure would.
+/// Debug builds only: `PORTER_HALT_AT=afterCommit` ends the process there by SIGKILL, as a system under memory pressure
+/// would.
 enum FaultPoint: String {
   case beforeFetch, afterFetch, afterCommit, beforeAcknowledge
 

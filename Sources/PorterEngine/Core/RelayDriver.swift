@@ -3,8 +3,9 @@ import PorterRelay
 
 /// Carries the engine's requests to the relay and their results back to the engine's thread.
 ///
-/// A relay in this process's own file is asked at once. A host's transport may block, so it is asked on a thread of its own, one request at
-/// a time, and the engine goes on meanwhile: nothing that the network does can keep it from suspending (INC-07).
+/// A relay in this process's own file is asked at once. A host's transport may block, so it is asked on a thread of its
+/// own, one request at a time, and the engine goes on meanwhile: nothing that the network does can keep it from
+/// suspending (INC-07).
 final class RelayDriver {
   typealias Work<Value: Sendable> = @Sendable (RelayClient) throws(RelayError) -> Value
 

@@ -19,7 +19,8 @@ extension Engine {
 
   var relayName: String { hostRelay == nil ? "embedded" : "host" }
 
-  /// Opens the relay that the host gave or the settings name. Without one the chat still starts; commands that need it say so.
+  /// Opens the relay that the host gave or the settings name. Without one the chat still starts; commands that need it
+  /// say so.
   func openRelay() {
     guard relay == nil else { return }
     if let hostRelay {

@@ -1,6 +1,7 @@
 import PorterPlatform
 
-/// The engine's timers; they fire on its thread. A timer that is cancelled, or set again under its name, never fires late.
+/// The engine's timers; they fire on its thread. A timer that is cancelled, or set again under its name, never fires
+/// late.
 final class Timers {
   private struct Timer {
     let name: String

@@ -75,8 +75,8 @@ extension Engine {
     for name in TimerName.work { timers.cancel(name) }
   }
 
-  /// True while nothing that began is still to be waited for. A notification server's answer is not: whoever asked is told that it does
-  /// not come, and asks again.
+  /// True while nothing that began is still to be waited for. A notification server's answer is not: whoever asked is
+  /// told that it does not come, and asks again.
   var isQuiet: Bool { fetches.isEmpty && sending.isEmpty && (relay?.isIdle ?? true) }
 
   /// Called whenever something that was under way has ended.

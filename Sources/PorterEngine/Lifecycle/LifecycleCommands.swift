@@ -107,7 +107,8 @@ extension Engine {
 
   // MARK: chat_close_store and chat_reopen_store
 
-  /// "" or what kept the store from being closed. A chat that runs is suspended first: a host that closes the store means it.
+  /// "" or what kept the store from being closed. A chat that runs is suspended first: a host that closes the store
+  /// means it.
   func closeStoreForHost() -> String {
     if lifecycle.state != .opened, lifecycle.state != .stopped { suspendNow() }
     raise(ChatLifecycle.Event.close)

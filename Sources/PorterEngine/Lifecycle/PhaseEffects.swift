@@ -24,7 +24,8 @@ extension Engine {
   private func perform(_ effect: AppPhase.Effect) {
     switch effect {
     case .publishPhase: publishAppPhase()
-    // An extension that is displaced finds out at its next commit; it is asked as well once processes can talk to each other.
+    // An extension that is displaced finds out at its next commit; it is asked as well once processes can talk to each
+    // other.
     case .askExtensionToYield, .displaceExtension: log(.info, "the extension is at work")
     case .activateChat: activate()
     case .suspendChat: raise(ChatLifecycle.Event.suspend)

@@ -21,7 +21,8 @@ extension Engine {
       for entry in try store.entriesToRemove() {
         content.withdrawals.append(try notificationIdentifier(of: entry, store).description)
       }
-      // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.
+      // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each
+      // notification.
       let badge = try store.badge()
       content.badge = badge
       content.notifications = notifications.map { notification in
@@ -41,8 +42,8 @@ extension Engine {
     return run.metUnknown && run.committed == 0 ? .contentUnknown : .contentNothing
   }
 
-  /// On record before the answer is given: whoever is killed in between shows nothing twice. Not synced: a power failure at this very moment
-  /// shows it again, under the same identifier.
+  /// On record before the answer is given: whoever is killed in between shows nothing twice. Not synced: a power
+  /// failure at this very moment shows it again, under the same identifier.
   func recordPresented(_ run: PushRun) {
     guard let store else { return }
     do throws(PorterStore.StoreError) {

@@ -86,7 +86,8 @@ extension Engine {
     }
   }
 
-  /// Asks the server something harmless: about a token that it cannot know. Any answer shows that the way there and back is open.
+  /// Asks the server something harmless: about a token that it cannot know. Any answer shows that the way there and
+  /// back is open.
   func testServer(_ address: ServerAddress, reply: @escaping Reply) throws(ChatError) {
     try requireStarted()
     let user = try requireActiveUser()

@@ -6,13 +6,14 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// One push subscription for each connection: a notifier at the relay, handed on to the notification server. Carries out the effects
-/// of the machine `subscription`. Requests to the server are gathered, so that many connections go in one (SimpleX's batches).
+/// One push subscription for each connection: a notifier at the relay, handed on to the notification server. Carries
+/// out the effects of the machine `subscription`. Requests to the server are gathered, so that many connections go in
+/// one (SimpleX's batches).
 extension Engine {
   typealias SubscriptionMachine = PorterMachines.Subscription
 
-  /// Brings the subscriptions of all connections to where the token wants them. Safe to call at any time: what is done already is
-  /// checked, what failed is tried again (INC-67, INC-68).
+  /// Brings the subscriptions of all connections to where the token wants them. Safe to call at any time: what is done
+  /// already is checked, what failed is tried again (INC-67, INC-68).
   func ensureSubscriptions() {
     guard maySend, configuration.role == .app, let store, relay != nil, wantsSubscriptions,
       let connections = try? store.connections()

@@ -5,7 +5,8 @@ import PorterPush
 import PorterSchema
 import PorterStore
 
-/// `/_ntf get | register | verify | check | delete`: each raises an event at the machine `token_status` and answers with what comes of it.
+/// `/_ntf get | register | verify | check | delete`: each raises an event at the machine `token_status` and answers
+/// with what comes of it.
 extension Engine {
   func getToken() throws(ChatError) -> Response {
     let token = try requireToken(nil)
@@ -68,7 +69,8 @@ extension Engine {
     }
   }
 
-  /// Also from a push: an extension verifies too, so that a token does not stay unverified while the app sleeps (INC-62).
+  /// Also from a push: an extension verifies too, so that a token does not stay unverified while the app sleeps
+  /// (INC-62).
   func verify(
     _ token: StoredToken, nonce: BoxNonce, sealedCode: [UInt8], within timeout: Span, reply: @escaping Reply
   ) {

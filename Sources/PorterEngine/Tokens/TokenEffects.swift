@@ -186,7 +186,8 @@ extension Engine {
     }
   }
 
-  /// The server says with every answer how the token stands, so that an invalid one is noticed at the next contact (INC-63).
+  /// The server says with every answer how the token stands, so that an invalid one is noticed at the next contact
+  /// (INC-63).
   func noteStatus(_ status: ServerTokenStatus?) {
     guard let status, let token = try? store?.token() else { return }
     switch status {
@@ -263,8 +264,8 @@ extension Engine {
 
   // MARK: The reply mailbox
 
-  /// The key is stored before the relay is asked: the same key again gives the same mailbox, so a process that is killed in between
-  /// leaves nothing behind.
+  /// The key is stored before the relay is asked: the same key again gives the same mailbox, so a process that is
+  /// killed in between leaves nothing behind.
   private func withReplyMailbox(
     _ run: TokenRun, ifFailed event: TokenMachine.Event, then: @escaping (StoredToken) -> Void
   ) {

@@ -26,7 +26,8 @@ package enum Binding: Sendable, ExpressibleByIntegerLiteral, ExpressibleByFloatL
 
 /// The row a statement stands on. Columns count from 0. Valid inside the closure it is given to.
 ///
-/// A column that does not exist, or has another type, reads as SQLite converts it (0, "" or empty); `isNull` tells null apart.
+/// A column that does not exist, or has another type, reads as SQLite converts it (0, "" or empty); `isNull` tells null
+/// apart.
 package struct Row: ~Copyable {
   private let statement: OpaquePointer
 

@@ -42,7 +42,8 @@ final class BusyWaiter {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Runs `body` again while it answers `busy`, up to the timeout; for the few things that SQLite does not call the handler for.
+  /// Runs `body` again while it answers `busy`, up to the timeout; for the few things that SQLite does not call the
+  /// handler for.
   func retrying(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
     let end = clock.now() + timeout
     var attempt: Int32 = 0
@@ -87,8 +88,8 @@ final class BusyWaiter {
 
 /// Stops the statement that a connection is running. Safe from any thread, also while or after the database is closed.
 ///
-/// It stops what runs at that moment, also a wait for a lock; what begins later is not affected. A caller that wants to stop
-/// a sequence of statements needs a flag of its own beside it.
+/// It stops what runs at that moment, also a wait for a lock; what begins later is not affected. A caller that wants to
+/// stop a sequence of statements needs a flag of its own beside it.
 package final class DatabaseInterrupter: Sendable {
   /// The connection's address; 0 once it is closed, since SQLite must not be asked to interrupt a closed connection.
   private let address = Mutex<UInt>(0)

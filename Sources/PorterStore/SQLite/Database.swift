@@ -3,9 +3,9 @@ import PorterPlatform
 
 /// One connection to an SQLite file.
 ///
-/// Threads: created, used and closed on one thread, or handed from one to the next as a whole; SQLite's own mutex is off.
-/// Only `interrupter` may be used from others. Ownership: whoever created it closes it; releasing the last reference closes it
-/// too, but cannot report a failure. After `close()` every call throws `closed`.
+/// Threads: created, used and closed on one thread, or handed from one to the next as a whole; SQLite's own mutex is
+/// off. Only `interrupter` may be used from others. Ownership: whoever created it closes it; releasing the last
+/// reference closes it too, but cannot report a failure. After `close()` every call throws `closed`.
 package final class Database {
   package enum Access: Sendable {
     /// The file must exist.
@@ -86,11 +86,11 @@ package final class Database {
 
   package var isOpen: Bool { handle != nil }
 
-  /// Finalizes all statements and closes the file. Afterwards the process has no lock on it, nor on its log, through this
-  /// connection. Does nothing if it is closed already.
+  /// Finalizes all statements and closes the file. Afterwards the process has no lock on it, nor on its log, through
+  /// this connection. Does nothing if it is closed already.
   ///
-  /// With `checkpoint: false` the last connection leaves the log beside the file instead of writing it back, which saves two
-  /// syncs; the next one to open reads it.
+  /// With `checkpoint: false` the last connection leaves the log beside the file instead of writing it back, which
+  /// saves two syncs; the next one to open reads it.
   package func close(checkpoint: Bool = true) throws(SQLiteError) {
     guard let handle else { return }
     for statement in statements.values { statement.finalize() }
@@ -295,7 +295,8 @@ package final class Database {
     try Failure.carrying { () throws(SQLiteError) in try run(sql) }
   }
 
-  /// SQLite rolls some failures back by itself (a full disk); then there is nothing left to do. Should it fail, `close()` does it.
+  /// SQLite rolls some failures back by itself (a full disk); then there is nothing left to do. Should it fail,
+  /// `close()` does it.
   private func rollBack() {
     guard isInTransaction else { return }
     _ = try? run("ROLLBACK")
@@ -334,7 +335,8 @@ package final class Database {
     try execute("PRAGMA user_version=\(version)")
   }
 
-  /// What SQLite finds wrong with the file; empty if nothing. `quick` leaves out the comparison of indexes with their tables.
+  /// What SQLite finds wrong with the file; empty if nothing. `quick` leaves out the comparison of indexes with their
+  /// tables.
   package func integrityCheck(quick: Bool = false) throws(SQLiteError) -> [String] {
     do throws(SQLiteError) {
       let lines = try rows(quick ? "PRAGMA quick_check" : "PRAGMA integrity_check") { $0.text(0) }

@@ -2,8 +2,8 @@ import CSQLite
 
 /// A prepared statement. Belongs to its `Database`: same thread, and unusable (`closed`) once that is closed.
 ///
-/// Most callers use `Database.run` and `Database.query`, which keep statements prepared by their text. Holding a `Statement`
-/// saves the look-up.
+/// Most callers use `Database.run` and `Database.query`, which keep statements prepared by their text. Holding a
+/// `Statement` saves the look-up.
 package final class Statement {
   /// Nil once the database is closed.
   private(set) var handle: OpaquePointer?
@@ -159,5 +159,6 @@ package final class Statement {
   }
 }
 
-/// Tells SQLite to copy what is bound before the call returns (its SQLITE_TRANSIENT, a cast that Swift does not import).
+/// Tells SQLite to copy what is bound before the call returns (its SQLITE_TRANSIENT, a cast that Swift does not
+/// import).
 private var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }

@@ -87,6 +87,7 @@ let package = Package(
     .executableTarget(name: "bench-json-foundation", path: "Benchmarks/json-foundation", swiftSettings: swift),
 
     // Tests.
+    .target(name: "PythonPeer", path: "Tests/Support/PythonPeer", swiftSettings: swift),
     .target(name: "PropertyTesting", path: "Tests/Support/PropertyTesting", swiftSettings: swift),
     .target(
       name: "PorterProcesses", dependencies: ["PorterJSON"], path: "Tests/Support/PorterProcesses", swiftSettings: swift
@@ -104,7 +105,8 @@ let package = Package(
       name: "PorterPlatformTests", dependencies: ["PorterPlatform", "PropertyTesting"], swiftSettings: swift),
     .testTarget(name: "PorterJSONTests", dependencies: ["PorterJSON", "PropertyTesting"], swiftSettings: swift),
     .testTarget(
-      name: "PorterSchemaTests", dependencies: ["PorterSchema", "PorterJSON", "PorterPlatform", "PropertyTesting"],
+      name: "PorterSchemaTests",
+      dependencies: ["PorterSchema", "PorterJSON", "PorterPlatform", "PropertyTesting", "PythonPeer"],
       exclude: ["peers"], swiftSettings: swift),
     .testTarget(
       name: "PorterMachinesTests",
@@ -123,7 +125,7 @@ let package = Package(
     .testTarget(name: "PorterPushTests", dependencies: ["PorterPush", "PropertyTesting"], swiftSettings: swift),
     .testTarget(
       name: "PorterNotificationsTests",
-      dependencies: ["PorterNotifications", "PorterSchema", "PorterJSON", "PropertyTesting"],
+      dependencies: ["PorterNotifications", "PorterSchema", "PorterJSON", "PropertyTesting", "PythonPeer"],
       exclude: ["golden"], swiftSettings: swift),
     .testTarget(
       name: "PorterServerTests", dependencies: ["PorterServer", "porter-server", "PropertyTesting"],

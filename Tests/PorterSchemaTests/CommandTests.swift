@@ -2,6 +2,7 @@ import PorterJSON
 import PorterPlatform
 import PorterSchema
 import PropertyTesting
+import PythonPeer
 import XCTest
 
 final class CommandTests: XCTestCase {

@@ -1,77 +1,67 @@
 import PorterSchema
 import PropertyTesting
 
-extension Make {
-  static var serverAnswer: Generator<AgentError.ServerAnswer> {
-    Generator { choices in
-      choices.element(of: [
-        .block, .session, .authentication, .crypto, .quota, .noMessage, .largeMessage, .expired, .service, .internal,
-        .commandSyntax, .commandProhibited, .commandUnknown, .store(choices.draw(text)),
-      ])
-    }
+/// Every case of every kind of error.
+enum EveryCase {
+  static func serverAnswers(_ words: String) -> [AgentError.ServerAnswer] {
+    [
+      .block, .session, .authentication, .crypto, .quota, .noMessage, .largeMessage, .expired, .service, .internal,
+      .commandSyntax, .commandProhibited, .commandUnknown, .store(words),
+    ]
   }
 
-  static var brokerKind: Generator<AgentError.BrokerKind> {
-    Generator { choices in
-      choices.element(of: [
-        .response(choices.draw(text)), .unexpected(choices.draw(text)), .network(reason: choices.draw(text)), .host,
-        .transportVersion, .timeout,
-      ])
-    }
+  static func brokerKinds(_ words: String) -> [AgentError.BrokerKind] {
+    [.response(words), .unexpected(words), .network(reason: words), .host, .transportVersion, .timeout]
   }
 
-  static var messageKind: Generator<AgentError.MessageKind> {
-    Generator { choices in
-      choices.element(of: [
-        .message, .version, .duplicate, .prohibited(choices.draw(text)), .link(choices.draw(text)), .decryption,
-        .ratchetHeader, .queue(choices.draw(text)),
-      ])
-    }
+  static func messageKinds(_ words: String) -> [AgentError.MessageKind] {
+    [
+      .message, .version, .duplicate, .prohibited(words), .link(words), .decryption, .ratchetHeader, .queue(words),
+    ]
   }
 
-  static var agentError: Generator<AgentError> {
-    Generator { choices in
-      let context = choices.draw(text)
-      return choices.element(of: [
-        .command(choices.element(of: AgentError.CommandKind.allCases), context: context),
-        .connection(choices.element(of: AgentError.ConnectionKind.allCases), context: context),
-        .noUser, .relay(server: context, choices.draw(serverAnswer)),
-        .notificationServer(server: context, choices.draw(serverAnswer)),
-        .broker(server: context, choices.draw(brokerKind)), .message(choices.draw(messageKind)), .internal(context),
-        .critical(offersRestart: choices.flag(), context), .inactive,
-      ])
-    }
+  static func agentErrors(_ words: String) -> [AgentError] {
+    AgentError.CommandKind.allCases.map { .command($0, context: words) }
+      + AgentError.ConnectionKind.allCases.map { .connection($0, context: words) }
+      + serverAnswers(words).flatMap { [.relay(server: words, $0), .notificationServer(server: words, $0)] }
+      + brokerKinds(words).map { .broker(server: words, $0) } + messageKinds(words).map(AgentError.message)
+      + [
+        .noUser, .internal(words), .critical(offersRestart: true, words), .critical(offersRestart: false, words),
+        .inactive,
+      ]
   }
 
-  static var errorType: Generator<ChatError.ErrorType> {
-    Generator { choices in
-      let (number, words) = (choices.draw(id), choices.draw(text))
-      let contact = choices.draw(contact)
-      return choices.element(of: [
-        .noActiveUser, .noConnectionUser(agentConnectionID: words), .userUnknown, .userExists(name: words),
-        .differentActiveUser(commanded: number, active: 1), .cantDeleteActiveUser(number), .cantDeleteLastUser(number),
-        .cantHideLastUser(number), .hiddenUserAlwaysMuted(number), .emptyUserPassword(number),
-        .userAlreadyHidden(number), .userNotHidden(number), .invalidDisplayName(given: words, valid: ""),
-        .chatNotStarted, .chatNotStopped, .chatStoreChanged, .invalidConnReq, .unsupportedConnReq,
-        .contactNotReady(contact), .contactNotActive(contact), .contactDisabled(contact),
-        .connectionDisabled(choices.draw(connection)), .noCurrentCall, .agentVersion, .commandError(message: words),
-        .agentCommandError(message: words), .internalError(message: words), .exception(message: words),
-      ])
-    }
+  static func errorTypes(
+    _ number: Int64, _ words: String, _ contact: ContactRecord, _ connection: ConnectionRecord
+  ) -> [ChatError.ErrorType] {
+    [
+      .noActiveUser, .noConnectionUser(agentConnectionID: words), .userUnknown, .userExists(name: words),
+      .differentActiveUser(commanded: number, active: 1), .cantDeleteActiveUser(number), .cantDeleteLastUser(number),
+      .cantHideLastUser(number), .hiddenUserAlwaysMuted(number), .emptyUserPassword(number),
+      .userAlreadyHidden(number), .userNotHidden(number), .invalidDisplayName(given: words, valid: ""),
+      .chatNotStarted, .chatNotStopped, .chatStoreChanged, .invalidConnReq, .unsupportedConnReq,
+      .contactNotReady(contact), .contactNotActive(contact), .contactDisabled(contact),
+      .connectionDisabled(connection), .noCurrentCall, .agentVersion, .commandError(message: words),
+      .agentCommandError(message: words), .internalError(message: words), .exception(message: words),
+    ]
   }
 
-  static var storeError: Generator<StoreError> {
-    Generator { choices in
-      let (number, words) = (choices.draw(id), choices.draw(text))
-      return choices.element(of: [
-        .duplicateName, .userNotFound(number), .userNotFoundByName(words), .contactNotFound(number),
-        .contactNotFoundByName(words), .contactNotReady(name: words), .userContactLinkNotFound,
-        .contactRequestNotFound(number), .groupNotFound(number), .groupNotFoundByName(words),
-        .noteFolderNotFound(number), .connectionNotFound(agentID: words), .connectionNotFoundById(number),
-        .pendingConnectionNotFound(number), .profileNotFound(number), .chatItemNotFound(number), .badChatItem(number),
-        .uniqueID, .largeMessage, .internalError(words), .databaseException(words), .databaseBusy(words),
-      ])
-    }
+  static func storeErrors(_ number: Int64, _ words: String) -> [StoreError] {
+    [
+      .duplicateName, .userNotFound(number), .userNotFoundByName(words), .contactNotFound(number),
+      .contactNotFoundByName(words), .contactNotReady(name: words), .userContactLinkNotFound,
+      .contactRequestNotFound(number), .groupNotFound(number), .groupNotFoundByName(words),
+      .noteFolderNotFound(number), .connectionNotFound(agentID: words), .connectionNotFoundById(number),
+      .pendingConnectionNotFound(number), .profileNotFound(number), .chatItemNotFound(number), .badChatItem(number),
+      .uniqueID, .largeMessage, .internalError(words), .databaseException(words), .databaseBusy(words),
+    ]
+  }
+
+  static func databaseErrors(_ words: String) -> [DatabaseError] {
+    [
+      .encrypted, .plaintext, .noFile(words), .export(.notADatabase), .export(.other(words)), .open(.notADatabase),
+      .open(.other(words)),
+    ]
   }
 
   static let nightporterErrors: [NightporterError] = [
@@ -82,15 +72,36 @@ extension Make {
     .messageTooLarge(bytes: 2, limit: 1), .deadlinePassed,
   ]
 
-  /// The kinds that the public types declare; `errorDatabase`, which they leave out, has a test of its own.
+  static func migrationResults(_ words: String) -> [MigrationResult] {
+    [
+      .ok, .invalidConfirmation, .errorNotADatabase(file: words),
+      .errorMigration(file: words, .upgrade([.init(name: words, canBeUndone: true)])),
+      .errorMigration(file: words, .downgrade([words])), .errorMigration(file: words, .noWayDown([words])),
+      .errorMigration(file: words, .different(library: words, store: words)), .errorSQL(file: words, reason: words),
+      .agentError(.inactive),
+    ] + nightporterErrors.map { .nightporter(file: words, $0) }
+  }
+
+  /// All but the database's, which the public package does not declare.
+  static func chatErrors(
+    _ number: Int64, _ words: String, _ contact: ContactRecord, _ connection: ConnectionRecord
+  ) -> [ChatError] {
+    errorTypes(number, words, contact, connection).map(ChatError.error)
+      + agentErrors(words).map { .agent($0, connection: words) } + storeErrors(number, words).map(ChatError.store)
+      + nightporterErrors.filter { $0 != .storeDamaged }.map(ChatError.nightporter)
+  }
+}
+
+extension Make {
+  static var agentError: Generator<AgentError> {
+    Generator { choices in choices.element(of: EveryCase.agentErrors(choices.draw(text))) }
+  }
+
   static var chatError: Generator<ChatError> {
     Generator { choices in
-      switch choices.number(below: 4) {
-      case 0: return .error(choices.draw(errorType))
-      case 1: return .agent(choices.draw(agentError), connection: choices.draw(text))
-      case 2: return .store(choices.draw(storeError))
-      default: return .nightporter(choices.element(of: nightporterErrors.filter { $0 != .storeDamaged }))
-      }
+      let (contact, connection) = (choices.draw(contact), choices.draw(connection))
+      return choices.element(
+        of: EveryCase.chatErrors(choices.draw(id), choices.draw(text), contact, connection))
     }
   }
 }

@@ -48,12 +48,7 @@ enum Make {
   }
 
   static var connectionStatus: Generator<ConnectionStatus> {
-    Generator { choices in
-      choices.element(of: [
-        .new, .prepared, .joined, .requested, .accepted, .sndReady, .ready, .deleted,
-        .failed(reason: choices.draw(text)),
-      ])
-    }
+    Generator { choices in choices.element(of: EveryCase.connectionStatuses(choices.draw(text))) }
   }
 
   static var connection: Generator<ConnectionRecord> {
@@ -96,18 +91,7 @@ enum Make {
   static var content: Generator<MessageContent> {
     Generator { choices in
       let body = choices.draw(Generator.one(of: [text, marked]))
-      switch choices.number(below: 8) {
-      case 0: return .text(body)
-      case 1:
-        let preview: JSONValue = ["uri": "https://a.b", "title": "t", "description": "d", "image": ""]
-        return .link(text: body, preview: preview)
-      case 2: return .image(text: body, image: choices.draw(text))
-      case 3: return .video(text: body, image: choices.draw(text), duration: choices.draw(id))
-      case 4: return .voice(text: body, duration: choices.draw(id))
-      case 5: return .file(text: body)
-      case 6: return .report(text: body, reason: choices.element(of: MessageContent.ReportReason.allCases))
-      default: return .unknown(tag: "poll", text: body, json: ["type": "poll", "text": .string(body), "options": []])
-      }
+      return choices.element(of: EveryCase.contents(body, choices.draw(text), choices.draw(id)))
     }
   }
 
@@ -115,18 +99,11 @@ enum Make {
   static var marked: Generator<String> { Generator<String>.text(of: "ab *_~`#!1-@'h:/.", 0...40) }
 
   static var sendError: Generator<SendError> {
-    Generator { choices in
-      choices.element(of: [.authentication, .quota, .expired, .other(choices.draw(text))])
-    }
+    Generator { choices in choices.element(of: EveryCase.sendErrors(choices.draw(text))) }
   }
 
   static var status: Generator<ChatItemStatus> {
-    Generator { choices in
-      choices.element(of: [
-        .sndNew, .sndSent, .sndRcvd, .sndErrorAuth, .sndError(choices.draw(sendError)),
-        .sndWarning(choices.draw(sendError)), .rcvNew, .rcvRead,
-      ])
-    }
+    Generator { choices in choices.element(of: EveryCase.itemStatuses(choices.draw(text))) }
   }
 
   static var item: Generator<ChatItemRecord> {

@@ -129,7 +129,7 @@ final class ResponseTests: XCTestCase {
   }
 
   func testEveryErrorOfOursHasItsOwnCodeAndSaysWhatToDo() {
-    let errors = Make.nightporterErrors
+    let errors = EveryCase.nightporterErrors
     XCTAssertEqual(Set(errors.map(\.code)).count, errors.count)
     for error in errors {
       let json = ChatError.nightporter(error).json

@@ -22,6 +22,8 @@ package enum Event: Hashable, Sendable {
   /// `severity` is `warning` or `error`.
   case messageError(UserRecord, severity: String, message: String)
   case chatErrors([ChatError])
+  /// The host did not read for so long that this many of the oldest events gave way.
+  case eventsLost(Int64)
 
   package var json: JSONValue {
     switch self {
@@ -53,6 +55,7 @@ package enum Event: Hashable, Sendable {
     case .messageError(let user, let severity, let message):
       .about(user, "messageError", ["severity": .string(severity), "errorMessage": .string(message)])
     case .chatErrors(let errors): .tagged("chatErrors", ["chatErrors": .array(errors.map(\.json))])
+    case .eventsLost(let count): .tagged("eventsLost", ["count": .integer(count)])
     }
   }
 

@@ -3,7 +3,7 @@ import PorterJSON
 /// A run of a message's text with one look.
 package struct FormattedText: Hashable, Sendable {
   package enum Color: String, Hashable, Sendable, CaseIterable {
-    case black, red, green, yellow, blue, magenta, cyan, white
+    case red, green, yellow, blue, magenta, cyan
   }
 
   package enum Format: Hashable, Sendable {

@@ -1,15 +1,11 @@
 import Foundation
 import XCTest
 
-/// Runs a script of `peers/` in the Python environment of the tests. A missing environment or package fails the test.
-func runPeer(
+/// Runs a script of the calling test's folder `peers/` in the Python environment of the tests, `$PORTER_VENV`, and
+/// gives what it prints. A missing environment or package fails the test.
+package func runPeer(
   _ script: String, input: String = "", file: StaticString = #filePath, line: UInt = #line
 ) throws -> String {
-  let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-  let root = here.deletingLastPathComponent().deletingLastPathComponent()
-  let environment =
-    ProcessInfo.processInfo.environment["PORTER_VENV"].map { URL(fileURLWithPath: $0) }
-    ?? root.appendingPathComponent(".venv")
   let directory = FileManager.default.temporaryDirectory.appendingPathComponent("porter-peer-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(at: directory) }
@@ -19,7 +15,10 @@ func runPeer(
   for name in names.dropFirst() { try Data().write(to: name) }
   let process = Process()
   process.executableURL = environment.appendingPathComponent("bin/python")
-  process.arguments = [here.appendingPathComponent("peers/\(script)").path]
+  process.arguments = [
+    URL(fileURLWithPath: "\(file)").deletingLastPathComponent().appendingPathComponent("peers/\(script)").standardized
+      .path
+  ]
   process.standardInput = try FileHandle(forReadingFrom: names[0])
   process.standardOutput = try FileHandle(forWritingTo: names[1])
   process.standardError = try FileHandle(forWritingTo: names[2])
@@ -29,4 +28,11 @@ func runPeer(
   let errors = String(decoding: try Data(contentsOf: names[2]), as: UTF8.self)
   XCTAssertEqual(process.terminationStatus, 0, "\(script) failed: \(errors)", file: file, line: line)
   return output
+}
+
+private var environment: URL {
+  if let path = ProcessInfo.processInfo.environment["PORTER_VENV"] { return URL(fileURLWithPath: path) }
+  var root = URL(fileURLWithPath: #filePath)
+  for _ in 0..<4 { root.deleteLastPathComponent() }
+  return root.appendingPathComponent(".venv")
 }

@@ -1,0 +1,162 @@
+import PorterJSON
+import PorterPlatform
+import PorterSchema
+import PropertyTesting
+
+/// What an answer or an event may be made of.
+struct Parts {
+  var number: Int64
+  var words: String
+  var flag: Bool
+  var user: UserRecord
+  var contact: ContactRecord
+  var connection: ConnectionRecord
+  var pending: PendingConnectionRecord
+  var item: ChatItemInChat
+  var chat: ChatRecord
+  var errors: [ChatError]
+
+  static var any: Generator<Parts> {
+    Generator { choices in
+      Parts(
+        number: choices.draw(Make.id), words: choices.draw(Make.text), flag: choices.flag(),
+        user: choices.draw(Make.user), contact: choices.draw(Make.contact), connection: choices.draw(Make.connection),
+        pending: choices.draw(Make.pending), item: choices.draw(Make.itemInChat), chat: choices.draw(Make.chat),
+        errors: choices.draw(Make.chatError.array(0...2)))
+    }
+  }
+}
+
+enum Samples {
+  /// The responses that the public package declares, each once or more.
+  static func publicResponses(_ parts: Parts) -> [Response] {
+    let (user, contact, pending) = (parts.user, parts.contact, parts.pending)
+    let profile = contact.profile.profile
+    let change = ProfileChange(
+      from: profile, to: user.profile.profile, successes: parts.number, failures: 0, changedContacts: [contact])
+    let plans: [InvitationPlan] = [.ok, .ownLink, .connecting(nil), .connecting(contact), .known(contact)]
+    return [
+      .activeUser(user), .usersList([UserSummary(user: user, unreadCount: parts.number)]),
+      .userProfileUpdated(user, change), .userProfileNoChange(user), .chatStarted, .chatRunning, .chatStopped,
+      .cmdOk(user), .cmdOk(nil), .apiChats(user, [parts.chat]), .newChatItems(user, [parts.item]),
+      .invitation(user, link: parts.words, pending), .sentConfirmation(user, pending),
+      .contactAlreadyExists(user, contact), .contactsList(user, [contact]), .contactDeleted(user, contact),
+      .contactConnectionDeleted(user, pending),
+    ] + plans.map { .connectionPlan(user, link: parts.words, $0) }
+  }
+
+  static func publicEvents(_ parts: Parts) -> [Event] {
+    let (user, contact, item) = (parts.user, parts.contact, parts.item)
+    let statuses: [SubscriptionStatus] = [.active, .pending, .noSubscription, .removed(reason: parts.words)]
+    let deletion = ChatItemDeletion(deleted: item, remaining: parts.flag ? item : nil)
+    return [
+      .contactConnecting(user, contact), .contactSndReady(user, contact), .contactConnected(user, contact),
+      .contactUpdated(user, from: contact, to: contact), .contactDeletedByContact(user, contact),
+      .newChatItems(user, [item]), .chatItemUpdated(user, item), .chatItemsStatusesUpdated(user, [item]),
+      .chatItemsDeleted(user, [deletion], byUser: parts.flag),
+      .messageError(user, severity: "warning", message: parts.words), .chatErrors(parts.errors),
+    ] + statuses.map { .subscriptionStatus(server: parts.words, $0, connections: [parts.words]) }
+  }
+
+  /// The responses that are left; with those above, all there are.
+  static func otherResponses(_ parts: Parts) -> [Response] {
+    let (user, contact, pending) = (parts.user, parts.contact, parts.pending)
+    let message = NotificationMessage(id: parts.words, timestamp: contact.created)
+    let entity = ConnectionEntity(connection: parts.connection, contact: parts.flag ? contact : nil)
+    let notified = [message, nil].map { expected in
+      NotifiedConnection(
+        user: user, agentConnectionID: parts.words, queueID: parts.number, entity: entity, expected: expected)
+    }
+    let received: [ReceivedNotification] =
+      [.information(message), .information(nil)] + EveryCase.agentErrors(parts.words).map(ReceivedNotification.error)
+    let place = NavigationInfo(afterUnread: parts.number, afterTotal: parts.number)
+    let failures = ServerTestFailure.Step.allCases.map { ServerTestFailure(step: $0, error: .inactive) }
+    let tokens = PushProvider.allCases.map { DeviceToken(provider: $0, token: parts.words) }
+    return [
+      .userPrivacy(user: user, updated: user), .apiChat(user, parts.chat, nil), .apiChat(user, parts.chat, place),
+      .itemsReadForChat(user, parts.chat.info), .contactAliasUpdated(user, contact),
+      .connectionAliasUpdated(user, pending), .ntfConns(notified), .connNtfMessages(received),
+      .serverTestResult(user, server: parts.words, failure: nil), .callInvitations,
+    ] + tokens.map { .ntfToken($0, .active, .instant, server: parts.words) }
+      + NotificationMode.allCases.map { .ntfToken(tokens[0], .new, $0, server: parts.words) }
+      + TokenStatus.allCases.map(Response.ntfTokenStatus)
+      + failures.map { .serverTestResult(user, server: parts.words, failure: $0) }
+  }
+
+  static func otherEvents(_ parts: Parts) -> [Event] {
+    let message = NotificationMessage(id: parts.words, timestamp: parts.contact.created)
+    let entity = ConnectionEntity(connection: parts.connection, contact: parts.flag ? parts.contact : nil)
+    return [.ntfMessage(parts.user, entity, message), .chatSuspended, .eventsLost(parts.number)]
+  }
+
+  /// Conversations in which every case of what a message or a contact may be comes up.
+  static func everyChat(_ parts: Parts) -> [ChatRecord] {
+    let text =
+      "*a* _b_ ~c~ `d` #e# !- f! https://g.example @h "
+      + ["r", "g", "b", "y", "c", "m"].map { "!\($0) i! " }.joined()
+    var items: [ChatItemRecord] = []
+    for content in EveryCase.contents(text, parts.words, parts.number) {
+      for direction in MessageDirection.allCases {
+        var item = parts.item.item
+        (item.content, item.direction) = (content, direction)
+        items.append(item)
+      }
+    }
+    for status in EveryCase.itemStatuses(parts.words) {
+      items.append(parts.item.item)
+      items[items.count - 1].status = status
+    }
+    return [ChatRecord(info: .direct(parts.contact), items: items, stats: parts.chat.stats)]
+      + contacts(parts).map { ChatRecord(info: .direct($0), items: [], stats: parts.chat.stats) }
+      + [ChatRecord(info: .contactConnection(parts.pending), items: [], stats: parts.chat.stats)]
+  }
+
+  private static func contacts(_ parts: Parts) -> [ContactRecord] {
+    var contacts: [ContactRecord] = []
+    func add(_ change: (inout ContactRecord) -> Void) {
+      var contact = parts.contact
+      change(&contact)
+      contacts.append(contact)
+    }
+    for status in EveryCase.connectionStatuses(parts.words) {
+      add {
+        $0.connection = parts.connection
+        $0.connection?.status = status
+      }
+    }
+    for status in ContactRecord.Status.allCases { add { $0.status = status } }
+    for filter in NotificationFilter.allCases { add { $0.settings.notifications = filter } }
+    for type in Profile.PeerType.allCases { add { $0.profile.profile.peerType = type } }
+    for allowed in FeatureAllowed.allCases {
+      let all = Dictionary(uniqueKeysWithValues: Preferences.Feature.allCases.map { ($0, allowed) })
+      add {
+        $0.userPreferences = Preferences(allowed: all, timedMessagesSeconds: parts.number)
+        $0.profile.profile.preferences = $0.userPreferences
+      }
+    }
+    return contacts
+  }
+}
+
+extension EveryCase {
+  static func connectionStatuses(_ words: String) -> [ConnectionStatus] {
+    [.new, .prepared, .joined, .requested, .accepted, .sndReady, .ready, .deleted, .failed(reason: words)]
+  }
+
+  static func sendErrors(_ words: String) -> [SendError] { [.authentication, .quota, .expired, .other(words)] }
+
+  static func itemStatuses(_ words: String) -> [ChatItemStatus] {
+    [.sndNew, .sndSent, .sndRcvd, .sndErrorAuth, .rcvNew, .rcvRead]
+      + sendErrors(words).flatMap { [.sndError($0), .sndWarning($0)] }
+  }
+
+  static func contents(_ text: String, _ words: String, _ number: Int64) -> [MessageContent] {
+    let preview: JSONValue = ["uri": "https://a.b", "title": "t", "description": "d", "image": ""]
+    let poll: JSONValue = ["type": "poll", "text": .string(text), "options": []]
+    return [
+      .text(text), .link(text: text, preview: preview), .image(text: text, image: words),
+      .video(text: text, image: words, duration: number), .voice(text: text, duration: number), .file(text: text),
+      .unknown(tag: "poll", text: text, json: poll),
+    ] + MessageContent.ReportReason.allCases.map { .report(text: text, reason: $0) }
+  }
+}

@@ -77,10 +77,9 @@ extension ServerRequest {
   }
 
   private static func notifier(_ json: JSONValue) throws(PushError) -> [UInt8] {
-    guard let bytes = json.stringValue.flatMap(TextEncoding.base64URLDecoded), bytes.count == NotificationServerLink.identifierCount
-    else {
-      throw .malformed(.notifier)
-    }
+    guard let bytes = json.stringValue.flatMap(TextEncoding.base64URLDecoded),
+      bytes.count == NotificationServerLink.identifierCount
+    else { throw .malformed(.notifier) }
     return bytes
   }
 }

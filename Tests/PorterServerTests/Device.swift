@@ -98,12 +98,16 @@ final class Device {
   @discardableResult
   func register(file: StaticString = #filePath, line: UInt = #line) throws -> ServerAnswer {
     let answer = try ask(newToken, file: file, line: line)
+    note(answer, file: file, line: line)
+    return answer
+  }
+
+  /// Takes over what TNEW was answered.
+  func note(_ answer: ServerAnswer, file: StaticString = #filePath, line: UInt = #line) {
     guard case .token(let id, let key) = answer.result else {
-      XCTFail("not registered: \(answer)", file: file, line: line)
-      return answer
+      return XCTFail("not registered: \(answer)", file: file, line: line)
     }
     (token, serverBoxKey) = (id, key)
-    return answer
   }
 
   func pushKey() throws -> BoxSharedKey { try boxKey.secretKey.agree(with: try XCTUnwrap(serverBoxKey)) }

@@ -61,6 +61,7 @@ final class LogLines: Sendable {
 
   func append(_ line: String) { lines.withLock { $0.append(line) } }
   var all: [String] { lines.withLock { $0 } }
+  var log: Log { Log(minimum: .debug) { level, line in self.append("\(level) \(line)") } }
 }
 
 /// A relay that can be cut off: fails one exchange, before or after it was carried out.
@@ -99,7 +100,7 @@ final class World {
   let directory: URL
   let clock = ManualClock()
   let provider = FakeProvider()
-  let lines = LogLines()
+  let lines: LogLines
   private(set) var port: FragilePort
   private(set) var server: NotificationServer
   private var state: ServerState
@@ -113,22 +114,17 @@ final class World {
     let (relay, state) = (
       directory.appendingPathComponent("relay.db").path, directory.appendingPathComponent("server.db").path
     )
+    lines = LogLines()
     port = FragilePort(EmbeddedRelay(path: relay, clock: clock, randomness: randomness, log: .silent))
     self.state = try ServerState(path: state, access: .serve)
     server = try NotificationServer(
-      state: self.state, relay: port, providers: ["apns_test"], clock: clock, randomness: randomness)
-    try restart()
+      state: self.state, relay: port, providers: ["apns_test"], clock: clock, randomness: randomness, log: lines.log)
   }
 
   deinit {
     port.close()
     try? state.close()
     try? FileManager.default.removeItem(at: directory)
-  }
-
-  var log: Log {
-    let lines = lines
-    return Log(minimum: .debug) { level, line in lines.append("\(level) \(line)") }
   }
 
   /// As after the process ended, however it ended: nothing but the files is left.
@@ -138,7 +134,7 @@ final class World {
     port = FragilePort(EmbeddedRelay(path: relayPath, clock: clock, randomness: randomness, log: .silent))
     state = try ServerState(path: statePath, access: .serve)
     server = try NotificationServer(
-      state: state, relay: port, providers: ["apns_test"], clock: clock, randomness: randomness, log: log)
+      state: state, relay: port, providers: ["apns_test"], clock: clock, randomness: randomness, log: lines.log)
   }
 
   /// Everything that can be done now.

@@ -1,0 +1,74 @@
+import Foundation
+import PorterCrypto
+import PorterJSON
+import PorterPlatform
+import PorterPush
+import PorterServer
+import XCTest
+
+final class LocalProviderTests: XCTestCase {
+  private var path = ""
+
+  override func setUp() { path = "/tmp/porter-\(UUID().uuidString.prefix(8)).sock" }
+  override func tearDown() { unlink(path) }
+
+  private func push() throws -> OutgoingPush {
+    let key = try BoxKeyPair.generate(randomness: randomness)
+    let payload = try NotificationBundle([]).push(
+      sealedWith: key.secretKey.agree(with: key.publicKey), nonce: .generate(randomness: randomness))
+    return try OutgoingPush(payload, to: XCTUnwrap(PushToken(provider: "apns_test", bytes: [0xab, 0x01])))
+  }
+
+  private func provider() throws -> LocalProvider { try LocalProvider(path: path, timeout: .milliseconds(300)) }
+
+  func testAPushIsOneLineWithTheWholePayload() throws {
+    let socket = try DeviceSocket(path: path)
+    defer { socket.shut() }
+    let push = try push()
+    XCTAssertEqual(try provider().deliver(push), .accepted)
+    let json = try XCTUnwrap(socket.next())
+    XCTAssertEqual(json["token"], "ab01")
+    XCTAssertEqual(json["provider"], "apns_test")
+    XCTAssertEqual(json["type"], "alert")
+    XCTAssertEqual(json["priority"], 10)
+    XCTAssertEqual(json["payload"], push.payload)
+    XCTAssertNoThrow(try PushPayload(decoding: XCTUnwrap(json["payload"]).utf8))
+  }
+
+  func testWhatTheDeviceAnswersIsReadAsAPNsWouldMeanIt() throws {
+    let socket = try DeviceSocket(path: path)
+    defer { socket.shut() }
+    let answers: [(String, PushOutcome)] = [
+      (#"{"status":400,"reason":"BadDeviceToken"}"#, .invalid(.bad)),
+      (#"{"status":410,"reason":"Unregistered"}"#, .invalid(.unregistered)),
+      (#"{"status":413,"reason":"PayloadTooLarge"}"#, .rejected(status: 413)), (#"{"status":503}"#, .unreachable),
+    ]
+    for (answer, outcome) in answers {
+      socket.behave(.answer(answer))
+      XCTAssertEqual(try provider().deliver(push()), outcome, answer)
+    }
+  }
+
+  func testADeviceThatIsNotThereOrSaysNothingUsefulIsUnreachableWithinTheTime() throws {
+    let start = SystemClock().now()
+    XCTAssertEqual(try provider().deliver(push()), .unreachable, "no socket")
+    let socket = try DeviceSocket(path: path)
+    let behaviours: [DeviceSocket.Behaviour] = [
+      .silent, .hangUp, .answer("hello"), .answer("{}"), .answer(#"{"status":"ok"}"#), .answer(#"{"status":-5}"#),
+      .answer(String(repeating: "x", count: 10_000)),
+    ]
+    for behaviour in behaviours {
+      socket.behave(behaviour)
+      XCTAssertEqual(try provider().deliver(push()), .unreachable, "\(behaviour)")
+    }
+    socket.shut()
+    XCTAssertEqual(try provider().deliver(push()), .unreachable, "a socket that nobody listens on")
+    XCTAssertLessThan(SystemClock().now() - start, .seconds(5))
+  }
+
+  func testAPathTooLongForASocketIsRefused() {
+    XCTAssertThrowsError(try LocalProvider(path: "/" + String(repeating: "x", count: 200))) { error in
+      guard case ServerError.socketPathTooLong? = error as? ServerError else { return XCTFail("\(error)") }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import PorterCrypto
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import PorterStore
+import XCTest
+
+@testable import PorterServer
+
+final class StateTests: XCTestCase {
+  private var directory = URL(fileURLWithPath: "/")
+  private var path: String { directory.appendingPathComponent("server.db").path }
+
+  override func setUpWithError() throws {
+    directory = FileManager.default.temporaryDirectory.appendingPathComponent("porter-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+  }
+
+  override func tearDownWithError() throws { try FileManager.default.removeItem(at: directory) }
+
+  private func error(file: StaticString = #filePath, line: UInt = #line, _ body: () throws -> Void) -> ServerError? {
+    do {
+      try body()
+      XCTFail("nothing was thrown", file: file, line: line)
+      return nil
+    } catch {
+      return error as? ServerError
+    }
+  }
+
+  func testTheFileIsItsOwnersOnly() throws {
+    let state = try ServerState(path: path, access: .serve)
+    _ = try state.makeIdentity(randomness: randomness)
+    for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
+      let attributes = try FileManager.default.attributesOfItem(
+        atPath: directory.appendingPathComponent(name).path)
+      XCTAssertEqual((attributes[.posixPermissions] as? Int).map { $0 & 0o077 }, 0, name)
+    }
+    try state.close()
+  }
+
+  func testASecondServerIsKeptAwayUntilTheFirstEnds_INC16() throws {
+    let first = try ServerState(path: path, access: .serve)
+    XCTAssertEqual(error { _ = try ServerState(path: path, access: .serve) }, .stateInUse)
+    try first.close()
+    try ServerState(path: path, access: .serve).close()
+  }
+
+  func testAStateBesideWhichNoServerRanHasNoLink() throws {
+    XCTAssertEqual(error { _ = try ServerState(path: path, access: .look) }, .neverRan)
+    XCTAssertFalse(FileManager.default.fileExists(atPath: path))
+    try ServerState(path: path, access: .serve).close()
+    XCTAssertEqual(error { _ = try ServerState(path: path, access: .look).link }, .neverRan)
+  }
+
+  func testAFileThatIsSomethingElseIsRefusedAndLeftAsItIs() throws {
+    let text = Data(repeating: 0x41, count: 9_000)
+    try text.write(to: URL(fileURLWithPath: path))
+    XCTAssertEqual(error { _ = try ServerState(path: path, access: .serve) }, .notServerState)
+    XCTAssertEqual(try Data(contentsOf: URL(fileURLWithPath: path)), text)
+  }
+
+  func testAnotherProgramsDatabaseIsRefused() throws {
+    let other = try Database(path: path)
+    try other.execute("CREATE TABLE something (value TEXT)")
+    try other.close()
+    XCTAssertEqual(error { _ = try ServerState(path: path, access: .serve) }, .notServerState)
+  }
+
+  func testAStateOfANewerVersionIsRefused() throws {
+    try ServerState(path: path, access: .serve).close()
+    let database = try Database(path: path)
+    try database.setUserVersion(99)
+    try database.close()
+    XCTAssertEqual(error { _ = try ServerState(path: path, access: .serve) }, .newerState(version: 99))
+    XCTAssertEqual(error { _ = try ServerState(path: path, access: .look) }, .newerState(version: 99))
+  }
+
+  func testADirectoryThatIsNotThereIsTold() throws {
+    let path = directory.appendingPathComponent("missing/server.db").path
+    XCTAssertEqual(error { _ = try ServerState(path: path, access: .serve) }, .cannotOpenState(systemError: ENOENT))
+  }
+
+  func testTheRelayOfAnotherStateIsRefused() throws {
+    let world = try World()
+    try world.run()
+    try FileManager.default.removeItem(atPath: world.relayPath)
+    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: world.relayPath + suffix) }
+    XCTAssertEqual(error { try world.restart() }, .mailboxUnknown)
+  }
+
+  func testEveryErrorSaysSomethingReadable() {
+    let errors: [ServerError] = [
+      .cannotOpenState(systemError: 2), .notServerState, .newerState(version: 2), .stateInUse, .neverRan,
+      .damaged(.token), .storage(.init(kind: .full)), .relay(.offline), .mailboxUnknown, .push(.unknownKind),
+      .crypto(.unavailable), .socketPathTooLong(limit: 107), .noResources,
+    ]
+    XCTAssertEqual(Set(errors.map(\.description)).count, errors.count)
+    for error in errors { XCTAssertFalse(error.description.contains("ServerError")) }
+  }
+
+  func testPausesGrowUpToAMinute() {
+    var backoff = Backoff()
+    let pauses = (0..<10).map { _ in backoff.next().milliseconds }
+    XCTAssertEqual(pauses, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
+  }
+}

@@ -28,6 +28,8 @@ package final class ServerLoop {
   private let delivered: WakeDescriptor
   private let stop: WakeDescriptor
   private let clock: any Clock
+  private static let pause = Span.seconds(1)
+  private var pausedUntil: Moment
 
   /// Ends when `stop` is raised, which any thread or signal handler may do.
   package init(
@@ -39,6 +41,7 @@ package final class ServerLoop {
     self.stop = stop
     self.clock = clock
     self.delivered = delivered
+    pausedUntil = clock.now()
     let deliveries = deliveries
     var workers: [String: ProviderWorker] = [:]
     for (name, provider) in providers {
@@ -58,23 +61,37 @@ package final class ServerLoop {
   package func run() throws(ServerError) {
     while true {
       try server.serve()
-      try handOver()
+      try unlessForAWhile { () throws(ServerError) in try handOver() }
       guard !wait(until: try nextDeadline()) else { return }
       server.port.drainWake()
       delivered.lower()
-      let ended = deliveries.withLock { deliveries in
-        defer { deliveries.removeAll() }
-        return deliveries
-      }
-      for delivery in ended {
+      for delivery in takeDeliveries() {
         workers[delivery.pending.provider]?.isBusy = false
-        try server.finish(delivery.pending, delivery.outcome)
+        // Should it not be noted, the push is sent once more.
+        try unlessForAWhile { () throws(ServerError) in try server.finish(delivery.pending, delivery.outcome) }
       }
+    }
+  }
+
+  /// Failures of the state file that may pass, such as a full disk, end nothing: pushes wait a little.
+  private func unlessForAWhile(_ body: () throws(ServerError) -> Void) throws(ServerError) {
+    do throws(ServerError) { try body() } catch {
+      guard error.isTemporary else { throw error }
+      server.log(.warning, "pushes wait", ["reason": "\(error)"])
+      pausedUntil = clock.now() + Self.pause
+    }
+  }
+
+  private func takeDeliveries() -> [Delivery] {
+    deliveries.withLock { deliveries in
+      defer { deliveries.removeAll() }
+      return deliveries
     }
   }
 
   /// Gives each idle provider the next push.
   private func handOver() throws(ServerError) {
+    guard clock.now() >= pausedUntil else { return }
     for (name, worker) in workers where !worker.isBusy {
       guard let pending = try server.nextPush(for: name) else { continue }
       worker.isBusy = true
@@ -83,8 +100,11 @@ package final class ServerLoop {
   }
 
   private func nextDeadline() throws(ServerError) -> Moment {
-    let deadline = try server.nextDeadline()
-    return server.nextProviderAttempt.map { min($0, deadline) } ?? deadline
+    let now = clock.now()
+    var deadline = now + Self.pause
+    try unlessForAWhile { () throws(ServerError) in deadline = try server.nextDeadline() }
+    if let attempt = server.nextProviderAttempt { deadline = min(deadline, attempt) }
+    return pausedUntil > now ? min(deadline, pausedUntil) : deadline
   }
 
   /// True when it is to stop.

@@ -90,6 +90,29 @@ final class StateTests: XCTestCase {
     XCTAssertEqual(error { try world.restart() }, .mailboxUnknown)
   }
 
+  func testAFullDiskDelaysRequestsAndLosesNone() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    let database = world.state.database
+    let pages = try XCTUnwrap(try database.integer("PRAGMA page_count"))
+    try database.execute("PRAGMA max_page_count = \(pages)")
+    var asked = 0
+    while !world.lines.all.contains(where: { $0.contains("full") }) {
+      asked += 1
+      guard asked < 100 else { return XCTFail("the limit has no effect") }
+      try device.send(.check(token: device.token))
+      try world.run()
+    }
+    var answered = 0
+    while try device.answer() != nil { answered += 1 }
+    XCTAssertEqual(answered, asked - 1)
+    try database.execute("PRAGMA max_page_count = 100000")
+    world.clock.advance(by: .seconds(2))
+    try world.run()
+    XCTAssertEqual(try device.answer()?.tokenStatus, .active)
+  }
+
   func testEveryErrorSaysSomethingReadable() {
     let errors: [ServerError] = [
       .cannotOpenState(systemError: 2), .notServerState, .newerState(version: 2), .stateInUse, .neverRan,

@@ -103,7 +103,7 @@ final class World {
   let lines: LogLines
   private(set) var port: FragilePort
   private(set) var server: NotificationServer
-  private var state: ServerState
+  private(set) var state: ServerState
 
   var relayPath: String { directory.appendingPathComponent("relay.db").path }
   var statePath: String { directory.appendingPathComponent("server.db").path }

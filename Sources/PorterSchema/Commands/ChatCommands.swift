@@ -49,9 +49,6 @@ extension Command {
       guard cursor.skip(" json ") else { throw cursor.failure("json and messages, or text and a text") }
       return .send(chat, try composedMessages(&cursor))
     },
-    Rule("/_delete item", absent: "deleting messages"),
-    Rule("/_delete member item", absent: "groups"),
-    Rule("/_delete link", absent: "groups"),
     Rule("/_delete") { (cursor) throws(ChatError) in
       let chat = try cursor.chatReference()
       let mode = ChatDeletion.allCases.first { cursor.skipWord(" \($0.rawValue)") } ?? .full

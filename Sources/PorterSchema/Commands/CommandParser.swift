@@ -47,8 +47,16 @@ extension Command {
   }
 
   /// Longer ones before those they begin with: the first that fits is taken, and answers for all errors after it.
-  private static let grammar: [Rule] =
-    userRules + lifecycleRules + notificationRules + chatRules + contactRules + absentRules
+  private static let grammar: [Rule] = absentDeletions + presentRules + absentRules
+
+  static let presentRules: [Rule] = userRules + lifecycleRules + notificationRules + chatRules + contactRules
+
+  /// Before `/_delete`, with which they begin.
+  private static let absentDeletions: [Rule] = [
+    Rule("/_delete item", absent: "deleting messages"),
+    Rule("/_delete member item", absent: "groups"),
+    Rule("/_delete link", absent: "groups"),
+  ]
 
   /// Told apart from typing errors, and last, since some are beginnings of what there is.
   private static let absentRules: [Rule] =

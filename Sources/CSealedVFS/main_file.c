@@ -36,8 +36,8 @@ int main_learn_page_size(struct sealed_file *file) {
 static sealed_vfs_kind adopt(struct sealed_file *file, const uint8_t *label) {
   if (file->identity != IDENTITY_NONE && memcmp(file->keys->label, label, LABEL_BYTES) == 0) { return SEALED_VFS_NOTHING; }
   sealed_vfs_kind kind = seal_label_kind(label);
+  if (file->identity == IDENTITY_FIRM) { return kind == SEALED_VFS_NOTHING ? SEALED_VFS_FOREIGN : SEALED_VFS_DAMAGED; }
   if (kind != SEALED_VFS_NOTHING) { return kind; }
-  if (file->identity == IDENTITY_FIRM) { return SEALED_VFS_FOREIGN; }
   file->identity = IDENTITY_NONE;
   kind = keys_for_file(file->entry, label, file->keys);
   if (kind == SEALED_VFS_NOTHING) { file->identity = IDENTITY_PROVISIONAL; }

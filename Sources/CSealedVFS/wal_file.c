@@ -51,14 +51,10 @@ static int make_ready(struct sealed_file *file) {
   return file_reserve(file, frame_bytes(file));
 }
 
-// Reads and decrypts the header. A log without one (empty, or of zeros that a crash left) gives zeros and SQLITE_IOERR_SHORT_READ.
+// Reads and decrypts the header. Zeros that a crash left stay zeros, and are no log to SQLite.
 static int read_header(struct sealed_file *file, uint8_t header[HEADER_ON_DISK]) {
   int code = real_read(file, header, HEADER_ON_DISK, 0);
-  if (code == SQLITE_IOERR_SHORT_READ || (code == SQLITE_OK && is_all_zero(header, HEADER_ON_DISK))) {
-    memset(header, 0, HEADER_ON_DISK);
-    return SQLITE_IOERR_SHORT_READ;
-  }
-  if (code != SQLITE_OK) { return code; }
+  if (code != SQLITE_OK || is_all_zero(header, HEADER_ON_DISK)) { return code; }
   const uint8_t *trailer = header + HEADER_BYTES;
   sealed_vfs_kind kind = main_identity_for_part(file->main, trailer, true);
   struct seal_place place = {.sort = SORT_WAL_HEADER};

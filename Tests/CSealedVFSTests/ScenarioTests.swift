@@ -21,4 +21,27 @@ final class ScenarioTests: XCTestCase {
   func testPassphraseMakesTheKeyFromTheFilesSalt() { run("passphrases") }
   func testHeaderStaysPlainAtEveryPageSize() { run("page-sizes") }
   func testVacuumBackupAndAttach() { run("maintenance") }
+
+  func testEveryFlippedBitIsNamedByItsPage() { run("flipped-bits") }
+  func testPagesSwappedOrOfAnotherFileAreRefused() { run("moved-pages") }
+  func testDamagedLogsEndOrAreRefused() { run("damaged-logs") }
+  func testFramesOfEarlierGenerationsAreRefused() { run("logs-edited-in-use") }
+  func testDamagedJournalsDoNotRollBackByHalf() { run("damaged-journals") }
+
+  func testNthOperationFails() { run("failing-operations") }
+  func testNthOperationOfRecoveryFails() { run("failing-recovery") }
+  func testNthAllocationFails() { run("failing-memory") }
+  func testPowerIsLost() { run("loss-of-power") }
+  func testNoPlaintextInAnyFile() { run("no-plaintext") }
+
+  func testProcessesWriteAtOnce() { run("writing-processes") }
+  func testProcessIsKilled() { run("killed-processes") }
+  func testCreationByProcessesAtOnceEndsInOneDatabase() { run("creating-processes") }
+  func testTwoDatabasesCommitTogether() { run("two-databases") }
+
+  func testEachScenarioHasItsTest() {
+    var names: [String] = []
+    while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
+    XCTAssertEqual(names.count, 21)
+  }
 }

@@ -109,7 +109,9 @@ static int faulty_write(sqlite3_file *file, const void *bytes, int amount, sqlit
   if (faults.canary != NULL && memmem(bytes, (size_t)amount, faults.canary, strlen(faults.canary)) != NULL) { faults.canary_hits++; }
   int code = strike(OP_WRITE);
   if (code != SQLITE_OK) {
-    if (faults.short_write && amount > 1) { methods(file)->xWrite(real(file), bytes, amount / 2, offset); }
+    // It ends with a sector: what lies within one arrives, or does not.
+    sqlite3_int64 end = (offset + amount / 2) / 512 * 512;
+    if (faults.short_write && end > offset) { methods(file)->xWrite(real(file), bytes, (int)(end - offset), offset); }
     return code;
   }
   if (faults.writes_to_power_loss > 0) {

@@ -51,12 +51,29 @@ bool chance(struct dice *dice, unsigned percent) { return below(dice, 100) < per
 
 // ---- Files ----
 
+// Names live until the scenario ends.
+struct name {
+  struct name *next;
+  char text[];
+};
+static struct name *names;
+
+static void forget_names(void) {
+  while (names != NULL) {
+    struct name *next = names->next;
+    free(names);
+    names = next;
+  }
+}
+
 const char *with_suffix(const char *path, const char *suffix) {
-  static char names[512][1024];
-  static int next;
-  next = (next + 1) % 512;
-  snprintf(names[next], sizeof names[next], "%s%s", path, suffix);
-  return names[next];
+  size_t length = strlen(path) + strlen(suffix) + 1;
+  struct name *name = malloc(sizeof *name + length);
+  CHECK(name != NULL, "no memory");
+  snprintf(name->text, length, "%s%s", path, suffix);
+  name->next = names;
+  names = name;
+  return name->text;
 }
 
 const char *path_of(const char *name) {
@@ -194,6 +211,23 @@ static void append(struct text *text, const void *bytes, size_t length) {
   text->bytes[text->length] = 0;
 }
 
+// Without zero bytes, so that dumps are strings.
+static void append_value(struct text *text, const uint8_t *bytes, size_t length) {
+  while (length > 0) {
+    const uint8_t *zero = memchr(bytes, 0, length);
+    size_t run = zero == NULL ? length : (size_t)(zero - bytes);
+    if (run > 0) { append(text, bytes, run); }
+    bytes += run;
+    length -= run;
+    size_t zeros = 0;
+    while (zeros < length && bytes[zeros] == 0) { zeros++; }
+    char mark[32];
+    if (zeros > 0) { append(text, mark, (size_t)snprintf(mark, sizeof mark, "<%zu zeros>", zeros)); }
+    bytes += zeros;
+    length -= zeros;
+  }
+}
+
 static int append_rows(sqlite3 *database, const char *sql, struct text *text) {
   sqlite3_stmt *statement = NULL;
   int code = sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
@@ -204,7 +238,7 @@ static int append_rows(sqlite3 *database, const char *sql, struct text *text) {
       int length = sqlite3_column_bytes(statement, i);
       char head[32];
       append(text, head, (size_t)snprintf(head, sizeof head, "%d:%d:", type, length));
-      if (length > 0) { append(text, bytes, (size_t)length); }
+      append_value(text, bytes, (size_t)length);
     }
     append(text, "\n", 1);
     code = SQLITE_OK;
@@ -226,10 +260,12 @@ char *database_dump(sqlite3 *database, int *code) {
     *code = append_rows(database, sql, &text);
     sqlite3_free(sql);
   }
+  if (*code != SQLITE_OK && *code != SQLITE_DONE && *code == (sqlite3_errcode(database) & 0xff)) {
+    *code = sqlite3_extended_errcode(database);
+  }
   sqlite3_finalize(tables);
   if (*code == SQLITE_DONE) { *code = SQLITE_OK; }
   if (*code == SQLITE_OK) { return text.bytes; }
-  *code = sqlite3_extended_errcode(database);
   free(text.bytes);
   return NULL;
 }
@@ -260,12 +296,13 @@ int read_every_page(const char *path) {
 
 void expect_sound(sqlite3 *database) {
   sqlite3_stmt *statement = NULL;
-  CHECK_EQUAL(sqlite3_prepare_v2(database, "PRAGMA integrity_check", -1, &statement, NULL), SQLITE_OK);
+  int prepared = sqlite3_prepare_v2(database, "PRAGMA integrity_check", -1, &statement, NULL);
+  CHECK(prepared == SQLITE_OK, "integrity_check: %d, %s", sqlite3_extended_errcode(database), describe(last_report()));
   int code = sqlite3_step(statement);
   char answer[200];
   snprintf(answer, sizeof answer, "%d: %s", code, code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : sqlite3_errmsg(database));
   sqlite3_finalize(statement);
-  CHECK(strcmp(answer, "100: ok") == 0, "integrity_check: %s", answer);
+  CHECK(strcmp(answer, "100: ok") == 0, "integrity_check: %s; %s", answer, describe(last_report()));
 }
 
 sealed_vfs_report last_report(void) {
@@ -309,7 +346,7 @@ static void begin_once(void) {
 // ---- Scenarios ----
 
 static const struct scenario *scenario_at(size_t index) {
-  const struct scenario *lists[] = {workload_scenarios, format_scenarios};
+  const struct scenario *lists[] = {workload_scenarios, damage_scenarios, fault_scenarios, process_scenarios, format_scenarios};
   for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
     for (const struct scenario *scenario = lists[list]; scenario->name != NULL; scenario++) {
       if (index-- == 0) { return scenario; }
@@ -348,11 +385,24 @@ int sealed_scenario_run(const char *name, uint64_t seed, const char *directory, 
   faults_reset();
   close_all();
   sealed_vfs_observe(NULL, NULL);
+  if (passed) { remove_folder(); }
+  forget_names();
   if (passed) {
-    remove_folder();
     snprintf(message, length, "%s: seed %llu%s%s", name, (unsigned long long)seed, notes[0] != 0 ? ", " : "", notes);
     return 0;
   }
   snprintf(message, length, "%s (seed %llu, files in %s): %s", name, (unsigned long long)seed, folder, failure);
   return 1;
 }
+
+#ifdef SEALED_WRAPPED_MEMORY
+// Built with -Wl,--wrap=calloc,--wrap=sodium_malloc: these run out as SQLite's memory does.
+long wrapped_countdown;
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__real_sodium_malloc(size_t bytes);
+void *__wrap_sodium_malloc(size_t bytes);
+static bool wrapped_runs_out(void) { return wrapped_countdown > 0 && --wrapped_countdown == 0; }
+void *__wrap_calloc(size_t count, size_t bytes) { return wrapped_runs_out() ? NULL : __real_calloc(count, bytes); }
+void *__wrap_sodium_malloc(size_t bytes) { return wrapped_runs_out() ? NULL : __real_sodium_malloc(bytes); }
+#endif

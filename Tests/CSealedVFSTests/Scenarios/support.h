@@ -35,7 +35,7 @@ bool chance(struct dice *dice, unsigned percent);
 
 // ---- Files ----
 
-// A path in the scenario's folder; valid until 512 more were asked for.
+// A path in the scenario's folder; valid until it ends.
 const char *path_of(const char *name);
 const char *with_suffix(const char *path, const char *suffix);
 bool file_exists(const char *path);
@@ -100,6 +100,6 @@ struct scenario {
   const char *name;
   void (*run)(struct dice *dice);
 };
-extern const struct scenario workload_scenarios[], format_scenarios[];
+extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[], format_scenarios[];
 
 #endif

@@ -135,7 +135,7 @@ extension Engine {
 
   // MARK: At the server
 
-  private func askServerAboutSubscriptions() {
+  func askServerAboutSubscriptions() {
     let (subscribe, check) = (toSubscribe, toCheck)
     toSubscribe.removeAll()
     toCheck.removeAll()

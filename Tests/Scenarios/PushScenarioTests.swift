@@ -77,11 +77,15 @@ final class PushScenarioTests: XCTestCase {
   /// INC-13: an application that crashed while it was active said so until its next launch.
   func testAnApplicationThatCrashedWhileActiveIsNotYieldedTo() throws {
     let night = try makeNight()
+    try night.bobSends("before")
+    try night.expectAliceHas(["before"])
+    _ = try night.allPushes()
     night.alice.process.kill()
-    try night.bobSends("hello")
+    try night.bobSends("afterwards")
     let content = try night.present(try night.nextPush())
     XCTAssertEqual(content["outcome"], "presented", content.text)
-    XCTAssertEqual(content.bodies, ["hello"])
+    XCTAssertEqual(content.bodies, ["afterwards"])
+    XCTAssertEqual(content["badge"], 2)
   }
 
   /// INC-07: a suspended application is frozen, and can not be asked for anything.

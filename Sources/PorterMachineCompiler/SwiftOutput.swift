@@ -29,16 +29,25 @@ struct SwiftOutput {
       out.line()
       Self.codes(&out, "Reason", machine.reasons.map { ($0, "") })
       out.line()
-      out.line("@inlinable package static var name: String { \"\(machine.name)\" }")
+      out.line("package static var name: String { \"\(machine.name)\" }")
       out.line()
       let initial = Names.swiftCase(machine.states[machine.initial].name)
-      out.line("@inlinable package static var initial: State { .\(initial) }")
+      out.line("package static var initial: State { .\(initial) }")
       out.line()
       Self.finals(&out, machine)
       out.line()
       Self.timers(&out, machine)
       out.line()
       Self.step(&out, machine, type)
+    }
+    out.line()
+    out.block("extension MachineRunner where M == \(type) {") { out in
+      out.line("/// Takes the step. The caller carries out its effects, in order.")
+      out.block("package mutating func handle(_ event: \(type).Event) -> MachineStep<\(type)> {") { out in
+        out.line("let step = \(type).step(state, event)")
+        out.line("state = step.next")
+        out.line("return step")
+      }
     }
   }
 
@@ -64,7 +73,7 @@ struct SwiftOutput {
   }
 
   private static func finals(_ out: inout SourceWriter, _ machine: MachineDefinition) {
-    out.block("@inlinable package static func isFinal(_ state: State) -> Bool {") { out in
+    out.block("package static func isFinal(_ state: State) -> Bool {") { out in
       let finals = machine.states.filter(\.isFinal)
       if finals.isEmpty { return out.line("false") }
       out.flat("switch state {") { out in
@@ -93,7 +102,8 @@ struct SwiftOutput {
   }
 
   private static func step(_ out: inout SourceWriter, _ machine: MachineDefinition, _ type: String) {
-    out.line("@inlinable")
+    // Inlined, so that a caller in another module pays for one call.
+    out.line("@inline(__always)")
     out.block("package static func step(_ state: State, _ event: Event) -> MachineStep<\(type)> {") { out in
       out.flat("switch state {") { out in
         for state in machine.states {
@@ -104,8 +114,8 @@ struct SwiftOutput {
     }
     for (state, answers) in zip(machine.states, machine.answers) {
       out.line()
-      out.line("@inlinable")
-      out.block("static func step\(Names.type(state.name))(_ event: Event) -> MachineStep<\(type)> {") { out in
+      out.line("@inline(__always)")
+      out.block("private static func step\(Names.type(state.name))(_ event: Event) -> MachineStep<\(type)> {") { out in
         out.flat("switch event {") { out in
           for group in grouped(machine, answers) {
             cases(&out, group.events, nil)

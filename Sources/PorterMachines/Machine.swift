@@ -53,7 +53,7 @@ package struct MachineStep<M: Machine>: Hashable, Sendable {
   /// To be carried out in this order, after `next` has been noted.
   package let effects: MachineEffects<M.Effect>
 
-  @inlinable package init(_ next: M.State, _ answer: MachineAnswer<M.Reason>, packed: UInt64) {
+  package init(_ next: M.State, _ answer: MachineAnswer<M.Reason>, packed: UInt64) {
     self.next = next
     self.answer = answer
     effects = MachineEffects(packed: packed)

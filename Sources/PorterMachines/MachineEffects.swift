@@ -2,20 +2,20 @@
 package struct MachineEffects<Effect: MachineCode>: Hashable, Sendable, Sequence {
   package let packed: UInt64
 
-  @inlinable package init(packed: UInt64) { self.packed = packed }
+  package init(packed: UInt64) { self.packed = packed }
 
-  @inlinable package var isEmpty: Bool { packed == 0 }
+  package var isEmpty: Bool { packed == 0 }
 
-  @inlinable package var count: Int { (71 - packed.leadingZeroBitCount) / 8 }
+  package var count: Int { (71 - packed.leadingZeroBitCount) / 8 }
 
-  @inlinable package func makeIterator() -> Iterator { Iterator(rest: packed) }
+  package func makeIterator() -> Iterator { Iterator(rest: packed) }
 
   package struct Iterator: IteratorProtocol {
-    @usableFromInline var rest: UInt64
+    var rest: UInt64
 
-    @inlinable init(rest: UInt64) { self.rest = rest }
+    init(rest: UInt64) { self.rest = rest }
 
-    @inlinable package mutating func next() -> Effect? {
+    package mutating func next() -> Effect? {
       if rest == 0 { return nil }
       let code = UInt8(truncatingIfNeeded: rest) &- 1
       rest >>= 8
@@ -29,29 +29,29 @@ extension MachineEffects: CustomStringConvertible {
 }
 
 extension MachineStep {
-  @inlinable package init(_ next: M.State, _ answer: MachineAnswer<M.Reason>) {
+  package init(_ next: M.State, _ answer: MachineAnswer<M.Reason>) {
     self.init(next, answer, packed: 0)
   }
 
-  @inlinable package init(
+  package init(
     _ next: M.State, _ answer: MachineAnswer<M.Reason>, _ first: M.Effect
   ) {
     self.init(next, answer, packed: Self.pack(first, 0))
   }
 
-  @inlinable package init(
+  package init(
     _ next: M.State, _ answer: MachineAnswer<M.Reason>, _ first: M.Effect, _ second: M.Effect
   ) {
     self.init(next, answer, packed: Self.pack(first, 0) | Self.pack(second, 1))
   }
 
-  @inlinable package init(
+  package init(
     _ next: M.State, _ answer: MachineAnswer<M.Reason>, _ first: M.Effect, _ second: M.Effect, _ third: M.Effect
   ) {
     self.init(next, answer, packed: Self.pack(first, 0) | Self.pack(second, 1) | Self.pack(third, 2))
   }
 
-  @inlinable package init(
+  package init(
     _ next: M.State, _ answer: MachineAnswer<M.Reason>, _ first: M.Effect, _ second: M.Effect, _ third: M.Effect,
     _ fourth: M.Effect
   ) {
@@ -59,7 +59,7 @@ extension MachineStep {
       next, answer, packed: Self.pack(first, 0) | Self.pack(second, 1) | Self.pack(third, 2) | Self.pack(fourth, 3))
   }
 
-  @inlinable package init(
+  package init(
     _ next: M.State, _ answer: MachineAnswer<M.Reason>, _ first: M.Effect, _ second: M.Effect, _ third: M.Effect,
     _ fourth: M.Effect, _ fifth: M.Effect
   ) {
@@ -69,7 +69,7 @@ extension MachineStep {
         | Self.pack(fifth, 4))
   }
 
-  @inlinable package init(
+  package init(
     _ next: M.State, _ answer: MachineAnswer<M.Reason>, _ first: M.Effect, _ second: M.Effect, _ third: M.Effect,
     _ fourth: M.Effect, _ fifth: M.Effect, _ sixth: M.Effect
   ) {
@@ -79,7 +79,7 @@ extension MachineStep {
         | Self.pack(fifth, 4) | Self.pack(sixth, 5))
   }
 
-  @inlinable package init(
+  package init(
     _ next: M.State, _ answer: MachineAnswer<M.Reason>, _ first: M.Effect, _ second: M.Effect, _ third: M.Effect,
     _ fourth: M.Effect, _ fifth: M.Effect, _ sixth: M.Effect, _ seventh: M.Effect
   ) {
@@ -89,7 +89,7 @@ extension MachineStep {
         | Self.pack(fifth, 4) | Self.pack(sixth, 5) | Self.pack(seventh, 6))
   }
 
-  @inlinable package init(
+  package init(
     _ next: M.State, _ answer: MachineAnswer<M.Reason>, _ first: M.Effect, _ second: M.Effect, _ third: M.Effect,
     _ fourth: M.Effect, _ fifth: M.Effect, _ sixth: M.Effect, _ seventh: M.Effect, _ eighth: M.Effect
   ) {
@@ -99,7 +99,7 @@ extension MachineStep {
         | Self.pack(fifth, 4) | Self.pack(sixth, 5) | Self.pack(seventh, 6) | Self.pack(eighth, 7))
   }
 
-  @inlinable static func pack(_ effect: M.Effect, _ place: UInt64) -> UInt64 {
+  static func pack(_ effect: M.Effect, _ place: UInt64) -> UInt64 {
     (UInt64(effect.rawValue) &+ 1) &<< (place &* 8)
   }
 }

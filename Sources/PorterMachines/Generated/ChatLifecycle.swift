@@ -163,11 +163,11 @@ package enum ChatLifecycle: Machine {
     }
   }
 
-  @inlinable package static var name: String { "chat_lifecycle" }
+  package static var name: String { "chat_lifecycle" }
 
-  @inlinable package static var initial: State { .closed }
+  package static var initial: State { .closed }
 
-  @inlinable package static func isFinal(_ state: State) -> Bool {
+  package static func isFinal(_ state: State) -> Bool {
     false
   }
 
@@ -175,7 +175,7 @@ package enum ChatLifecycle: Machine {
     nil
   }
 
-  @inlinable
+  @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<ChatLifecycle> {
     switch state {
     case .closed: stepClosed(event)
@@ -190,8 +190,8 @@ package enum ChatLifecycle: Machine {
     }
   }
 
-  @inlinable
-  static func stepClosed(_ event: Event) -> MachineStep<ChatLifecycle> {
+  @inline(__always)
+  private static func stepClosed(_ event: Event) -> MachineStep<ChatLifecycle> {
     switch event {
     case .open:
       MachineStep(.opened, .moved, .openStore)
@@ -209,8 +209,8 @@ package enum ChatLifecycle: Machine {
     }
   }
 
-  @inlinable
-  static func stepOpened(_ event: Event) -> MachineStep<ChatLifecycle> {
+  @inline(__always)
+  private static func stepOpened(_ event: Event) -> MachineStep<ChatLifecycle> {
     switch event {
     case .open:
       MachineStep(.opened, .ignored(.alreadyOpen))
@@ -232,8 +232,8 @@ package enum ChatLifecycle: Machine {
     }
   }
 
-  @inlinable
-  static func stepStarting(_ event: Event) -> MachineStep<ChatLifecycle> {
+  @inline(__always)
+  private static func stepStarting(_ event: Event) -> MachineStep<ChatLifecycle> {
     switch event {
     case .open:
       MachineStep(.starting, .ignored(.alreadyOpen))
@@ -258,8 +258,8 @@ package enum ChatLifecycle: Machine {
     }
   }
 
-  @inlinable
-  static func stepActive(_ event: Event) -> MachineStep<ChatLifecycle> {
+  @inline(__always)
+  private static func stepActive(_ event: Event) -> MachineStep<ChatLifecycle> {
     switch event {
     case .open:
       MachineStep(.active, .ignored(.alreadyOpen))
@@ -280,8 +280,8 @@ package enum ChatLifecycle: Machine {
     }
   }
 
-  @inlinable
-  static func stepSuspending(_ event: Event) -> MachineStep<ChatLifecycle> {
+  @inline(__always)
+  private static func stepSuspending(_ event: Event) -> MachineStep<ChatLifecycle> {
     switch event {
     case .open:
       MachineStep(.suspending, .ignored(.alreadyOpen))
@@ -311,8 +311,8 @@ package enum ChatLifecycle: Machine {
     }
   }
 
-  @inlinable
-  static func stepSuspended(_ event: Event) -> MachineStep<ChatLifecycle> {
+  @inline(__always)
+  private static func stepSuspended(_ event: Event) -> MachineStep<ChatLifecycle> {
     switch event {
     case .open:
       // Opening it now would break what suspended promises; activate does it.
@@ -337,8 +337,8 @@ package enum ChatLifecycle: Machine {
     }
   }
 
-  @inlinable
-  static func stepActivating(_ event: Event) -> MachineStep<ChatLifecycle> {
+  @inline(__always)
+  private static func stepActivating(_ event: Event) -> MachineStep<ChatLifecycle> {
     switch event {
     case .open:
       MachineStep(.activating, .ignored(.alreadyOpen))
@@ -363,8 +363,8 @@ package enum ChatLifecycle: Machine {
     }
   }
 
-  @inlinable
-  static func stepStopping(_ event: Event) -> MachineStep<ChatLifecycle> {
+  @inline(__always)
+  private static func stepStopping(_ event: Event) -> MachineStep<ChatLifecycle> {
     switch event {
     case .open:
       MachineStep(.stopping, .ignored(.alreadyOpen))
@@ -387,8 +387,8 @@ package enum ChatLifecycle: Machine {
     }
   }
 
-  @inlinable
-  static func stepStopped(_ event: Event) -> MachineStep<ChatLifecycle> {
+  @inline(__always)
+  private static func stepStopped(_ event: Event) -> MachineStep<ChatLifecycle> {
     switch event {
     case .open:
       MachineStep(.stopped, .ignored(.alreadyOpen))
@@ -407,5 +407,14 @@ package enum ChatLifecycle: Machine {
     case .stop:
       MachineStep(.stopped, .ignored(.notRunning))
     }
+  }
+}
+
+extension MachineRunner where M == ChatLifecycle {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: ChatLifecycle.Event) -> MachineStep<ChatLifecycle> {
+    let step = ChatLifecycle.step(state, event)
+    state = step.next
+    return step
   }
 }

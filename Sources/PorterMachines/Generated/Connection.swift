@@ -128,11 +128,11 @@ package enum Connection: Machine {
     }
   }
 
-  @inlinable package static var name: String { "connection" }
+  package static var name: String { "connection" }
 
-  @inlinable package static var initial: State { .requested }
+  package static var initial: State { .requested }
 
-  @inlinable package static func isFinal(_ state: State) -> Bool {
+  package static func isFinal(_ state: State) -> Bool {
     switch state {
     case .deleted: true
     case .requested, .accepted, .ready: false
@@ -143,7 +143,7 @@ package enum Connection: Machine {
     nil
   }
 
-  @inlinable
+  @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<Connection> {
     switch state {
     case .requested: stepRequested(event)
@@ -153,8 +153,8 @@ package enum Connection: Machine {
     }
   }
 
-  @inlinable
-  static func stepRequested(_ event: Event) -> MachineStep<Connection> {
+  @inline(__always)
+  private static func stepRequested(_ event: Event) -> MachineStep<Connection> {
     switch event {
     case .accept:
       MachineStep(.accepted, .moved, .sendConfirmation)
@@ -169,8 +169,8 @@ package enum Connection: Machine {
     }
   }
 
-  @inlinable
-  static func stepAccepted(_ event: Event) -> MachineStep<Connection> {
+  @inline(__always)
+  private static func stepAccepted(_ event: Event) -> MachineStep<Connection> {
     switch event {
     case .accept:
       MachineStep(.accepted, .ignored(.alreadyAccepted))
@@ -195,8 +195,8 @@ package enum Connection: Machine {
     }
   }
 
-  @inlinable
-  static func stepReady(_ event: Event) -> MachineStep<Connection> {
+  @inline(__always)
+  private static func stepReady(_ event: Event) -> MachineStep<Connection> {
     switch event {
     case .accept, .peerGreeted, .peerAnswered:
       MachineStep(.ready, .ignored(.alreadyReady))
@@ -216,12 +216,21 @@ package enum Connection: Machine {
     }
   }
 
-  @inlinable
-  static func stepDeleted(_ event: Event) -> MachineStep<Connection> {
+  @inline(__always)
+  private static func stepDeleted(_ event: Event) -> MachineStep<Connection> {
     switch event {
     case .accept, .reject, .peerConfirmed, .peerGreeted, .peerAnswered, .messageGiven,
       .messageArrived, .peerLeft, .delete:
       MachineStep(.deleted, .ignored(.ended))
     }
+  }
+}
+
+extension MachineRunner where M == Connection {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: Connection.Event) -> MachineStep<Connection> {
+    let step = Connection.step(state, event)
+    state = step.next
+    return step
   }
 }

@@ -109,11 +109,11 @@ package enum ExtensionPhase: Machine {
     }
   }
 
-  @inlinable package static var name: String { "extension_phase" }
+  package static var name: String { "extension_phase" }
 
-  @inlinable package static var initial: State { .created }
+  package static var initial: State { .created }
 
-  @inlinable package static func isFinal(_ state: State) -> Bool {
+  package static func isFinal(_ state: State) -> Bool {
     false
   }
 
@@ -121,7 +121,7 @@ package enum ExtensionPhase: Machine {
     nil
   }
 
-  @inlinable
+  @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<ExtensionPhase> {
     switch state {
     case .created: stepCreated(event)
@@ -132,8 +132,8 @@ package enum ExtensionPhase: Machine {
     }
   }
 
-  @inlinable
-  static func stepCreated(_ event: Event) -> MachineStep<ExtensionPhase> {
+  @inline(__always)
+  private static func stepCreated(_ event: Event) -> MachineStep<ExtensionPhase> {
     switch event {
     case .start:
       MachineStep(.starting, .moved, .publishPhase, .openChat)
@@ -146,8 +146,8 @@ package enum ExtensionPhase: Machine {
     }
   }
 
-  @inlinable
-  static func stepStarting(_ event: Event) -> MachineStep<ExtensionPhase> {
+  @inline(__always)
+  private static func stepStarting(_ event: Event) -> MachineStep<ExtensionPhase> {
     switch event {
     case .start, .chatSuspended, .timeout:
       MachineStep(.starting, .ignored(.alreadyStarting))
@@ -163,8 +163,8 @@ package enum ExtensionPhase: Machine {
     }
   }
 
-  @inlinable
-  static func stepActive(_ event: Event) -> MachineStep<ExtensionPhase> {
+  @inline(__always)
+  private static func stepActive(_ event: Event) -> MachineStep<ExtensionPhase> {
     switch event {
     case .start, .started, .startFailedNoStore, .startFailedOther, .chatSuspended, .timeout:
       MachineStep(.active, .ignored(.alreadyActive))
@@ -175,8 +175,8 @@ package enum ExtensionPhase: Machine {
     }
   }
 
-  @inlinable
-  static func stepSuspending(_ event: Event) -> MachineStep<ExtensionPhase> {
+  @inline(__always)
+  private static func stepSuspending(_ event: Event) -> MachineStep<ExtensionPhase> {
     switch event {
     case .start:
       MachineStep(.starting, .moved, .cancelSuspendTimer, .publishPhase, .openChat)
@@ -189,8 +189,8 @@ package enum ExtensionPhase: Machine {
     }
   }
 
-  @inlinable
-  static func stepSuspended(_ event: Event) -> MachineStep<ExtensionPhase> {
+  @inline(__always)
+  private static func stepSuspended(_ event: Event) -> MachineStep<ExtensionPhase> {
     switch event {
     case .start:
       MachineStep(.starting, .moved, .publishPhase, .openChat)
@@ -198,5 +198,14 @@ package enum ExtensionPhase: Machine {
       .chatSuspended, .timeout:
       MachineStep(.suspended, .ignored(.alreadySuspended))
     }
+  }
+}
+
+extension MachineRunner where M == ExtensionPhase {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: ExtensionPhase.Event) -> MachineStep<ExtensionPhase> {
+    let step = ExtensionPhase.step(state, event)
+    state = step.next
+    return step
   }
 }

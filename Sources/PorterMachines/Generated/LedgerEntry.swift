@@ -117,11 +117,11 @@ package enum LedgerEntry: Machine {
     }
   }
 
-  @inlinable package static var name: String { "ledger_entry" }
+  package static var name: String { "ledger_entry" }
 
-  @inlinable package static var initial: State { .seen }
+  package static var initial: State { .seen }
 
-  @inlinable package static func isFinal(_ state: State) -> Bool {
+  package static func isFinal(_ state: State) -> Bool {
     switch state {
     case .withdrawn: true
     case .seen, .committed, .presented, .upgraded, .read, .quarantined: false
@@ -132,7 +132,7 @@ package enum LedgerEntry: Machine {
     nil
   }
 
-  @inlinable
+  @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<LedgerEntry> {
     switch state {
     case .seen: stepSeen(event)
@@ -145,8 +145,8 @@ package enum LedgerEntry: Machine {
     }
   }
 
-  @inlinable
-  static func stepSeen(_ event: Event) -> MachineStep<LedgerEntry> {
+  @inline(__always)
+  private static func stepSeen(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
     case .commit:
       MachineStep(.committed, .moved, .countUnread)
@@ -161,8 +161,8 @@ package enum LedgerEntry: Machine {
     }
   }
 
-  @inlinable
-  static func stepCommitted(_ event: Event) -> MachineStep<LedgerEntry> {
+  @inline(__always)
+  private static func stepCommitted(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
     case .commit, .repair, .`repeat`:
       MachineStep(.committed, .ignored(.alreadyCommitted))
@@ -180,8 +180,8 @@ package enum LedgerEntry: Machine {
     }
   }
 
-  @inlinable
-  static func stepPresented(_ event: Event) -> MachineStep<LedgerEntry> {
+  @inline(__always)
+  private static func stepPresented(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
     case .commit, .repair, .`repeat`:
       MachineStep(.presented, .ignored(.alreadyCommitted))
@@ -199,8 +199,8 @@ package enum LedgerEntry: Machine {
     }
   }
 
-  @inlinable
-  static func stepUpgraded(_ event: Event) -> MachineStep<LedgerEntry> {
+  @inline(__always)
+  private static func stepUpgraded(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
     case .commit, .repair, .`repeat`:
       MachineStep(.upgraded, .ignored(.alreadyCommitted))
@@ -218,8 +218,8 @@ package enum LedgerEntry: Machine {
     }
   }
 
-  @inlinable
-  static func stepRead(_ event: Event) -> MachineStep<LedgerEntry> {
+  @inline(__always)
+  private static func stepRead(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
     case .commit, .repair, .present, .upgrade, .read, .`repeat`:
       MachineStep(.read, .ignored(.alreadyRead))
@@ -230,8 +230,8 @@ package enum LedgerEntry: Machine {
     }
   }
 
-  @inlinable
-  static func stepQuarantined(_ event: Event) -> MachineStep<LedgerEntry> {
+  @inline(__always)
+  private static func stepQuarantined(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
     case .commit, .repair:
       MachineStep(.committed, .moved, .countUnread)
@@ -244,11 +244,20 @@ package enum LedgerEntry: Machine {
     }
   }
 
-  @inlinable
-  static func stepWithdrawn(_ event: Event) -> MachineStep<LedgerEntry> {
+  @inline(__always)
+  private static func stepWithdrawn(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
     case .commit, .quarantine, .repair, .present, .upgrade, .read, .withdraw, .`repeat`:
       MachineStep(.withdrawn, .ignored(.ended))
     }
+  }
+}
+
+extension MachineRunner where M == LedgerEntry {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: LedgerEntry.Event) -> MachineStep<LedgerEntry> {
+    let step = LedgerEntry.step(state, event)
+    state = step.next
+    return step
   }
 }

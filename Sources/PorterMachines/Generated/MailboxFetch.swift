@@ -105,11 +105,11 @@ package enum MailboxFetch: Machine {
     }
   }
 
-  @inlinable package static var name: String { "mailbox_fetch" }
+  package static var name: String { "mailbox_fetch" }
 
-  @inlinable package static var initial: State { .idle }
+  package static var initial: State { .idle }
 
-  @inlinable package static func isFinal(_ state: State) -> Bool {
+  package static func isFinal(_ state: State) -> Bool {
     false
   }
 
@@ -123,7 +123,7 @@ package enum MailboxFetch: Machine {
     }
   }
 
-  @inlinable
+  @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<MailboxFetch> {
     switch state {
     case .idle: stepIdle(event)
@@ -133,8 +133,8 @@ package enum MailboxFetch: Machine {
     }
   }
 
-  @inlinable
-  static func stepIdle(_ event: Event) -> MachineStep<MailboxFetch> {
+  @inline(__always)
+  private static func stepIdle(_ event: Event) -> MachineStep<MailboxFetch> {
     switch event {
     case .get:
       MachineStep(.getting, .moved, .sendGet, .startDeadline)
@@ -143,8 +143,8 @@ package enum MailboxFetch: Machine {
     }
   }
 
-  @inlinable
-  static func stepGetting(_ event: Event) -> MachineStep<MailboxFetch> {
+  @inline(__always)
+  private static func stepGetting(_ event: Event) -> MachineStep<MailboxFetch> {
     switch event {
     case .get:
       MachineStep(.getting, .refused(.busy))
@@ -161,8 +161,8 @@ package enum MailboxFetch: Machine {
     }
   }
 
-  @inlinable
-  static func stepReceived(_ event: Event) -> MachineStep<MailboxFetch> {
+  @inline(__always)
+  private static func stepReceived(_ event: Event) -> MachineStep<MailboxFetch> {
     switch event {
     case .get:
       MachineStep(.received, .refused(.busy))
@@ -177,8 +177,8 @@ package enum MailboxFetch: Machine {
     }
   }
 
-  @inlinable
-  static func stepAcknowledging(_ event: Event) -> MachineStep<MailboxFetch> {
+  @inline(__always)
+  private static func stepAcknowledging(_ event: Event) -> MachineStep<MailboxFetch> {
     switch event {
     case .get:
       MachineStep(.acknowledging, .refused(.busy))
@@ -190,5 +190,14 @@ package enum MailboxFetch: Machine {
     case .dropped, .noMessage:
       MachineStep(.idle, .moved, .cancelDeadline, .emitMarker, .releaseMailbox)
     }
+  }
+}
+
+extension MachineRunner where M == MailboxFetch {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: MailboxFetch.Event) -> MachineStep<MailboxFetch> {
+    let step = MailboxFetch.step(state, event)
+    state = step.next
+    return step
   }
 }

@@ -322,11 +322,11 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable package static var name: String { "push" }
+  package static var name: String { "push" }
 
-  @inlinable package static var initial: State { .received }
+  package static var initial: State { .received }
 
-  @inlinable package static func isFinal(_ state: State) -> Bool {
+  package static func isFinal(_ state: State) -> Bool {
     switch state {
     case .presented, .nothingNew, .yielded, .verified, .locked, .offline, .expired, .unknown,
       .quarantined, .stopped, .wrongSchema, .failed:
@@ -343,7 +343,7 @@ package enum Push: Machine {
     nil
   }
 
-  @inlinable
+  @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<Push> {
     switch state {
     case .received: stepReceived(event)
@@ -379,8 +379,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepReceived(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepReceived(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake:
       MachineStep(.deciding, .moved, .readAppPhase)
@@ -400,8 +400,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepDeciding(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepDeciding(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .storeOpened,
       .storeLocked, .storeWrongSchema, .storeBusy, .storeFailed, .decodedMessage,
@@ -424,8 +424,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepOpeningStore(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepOpeningStore(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .decodedMessage, .decodedVerification, .decodedRepeat,
@@ -450,8 +450,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepDecoding(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepDecoding(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -479,8 +479,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepVerifying(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepVerifying(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -501,8 +501,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepClaiming(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepClaiming(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -526,8 +526,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepFetching(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepFetching(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -552,8 +552,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepCommitting(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepCommitting(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -576,8 +576,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepAcknowledging(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepAcknowledging(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -600,8 +600,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepPresenting(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepPresenting(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -630,8 +630,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepQuiescingPresented(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepQuiescingPresented(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -649,8 +649,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepQuiescingNothingNew(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepQuiescingNothingNew(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -668,8 +668,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepQuiescingYielded(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepQuiescingYielded(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -687,8 +687,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepQuiescingVerified(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepQuiescingVerified(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -706,8 +706,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepQuiescingOffline(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepQuiescingOffline(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -725,8 +725,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepQuiescingUnknown(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepQuiescingUnknown(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -744,8 +744,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepQuiescingQuarantined(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepQuiescingQuarantined(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -763,8 +763,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepQuiescingFailed(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepQuiescingFailed(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -782,8 +782,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepPresented(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepPresented(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -797,8 +797,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepNothingNew(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepNothingNew(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -812,8 +812,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepYielded(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepYielded(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -827,8 +827,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepVerified(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepVerified(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -842,8 +842,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepLocked(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepLocked(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -857,8 +857,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepOffline(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepOffline(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -872,8 +872,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepExpired(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepExpired(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -887,8 +887,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepUnknown(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepUnknown(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -902,8 +902,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepQuarantined(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepQuarantined(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -917,8 +917,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepStopped(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepStopped(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -932,8 +932,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepWrongSchema(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepWrongSchema(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -947,8 +947,8 @@ package enum Push: Machine {
     }
   }
 
-  @inlinable
-  static func stepFailed(_ event: Event) -> MachineStep<Push> {
+  @inline(__always)
+  private static func stepFailed(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
@@ -960,5 +960,14 @@ package enum Push: Machine {
       .contentUnknown, .contentQuarantined, .quiescent, .expire:
       MachineStep(.failed, .ignored(.ended))
     }
+  }
+}
+
+extension MachineRunner where M == Push {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: Push.Event) -> MachineStep<Push> {
+    let step = Push.step(state, event)
+    state = step.next
+    return step
   }
 }

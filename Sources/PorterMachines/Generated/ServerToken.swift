@@ -185,11 +185,11 @@ package enum ServerToken: Machine {
     }
   }
 
-  @inlinable package static var name: String { "server_token" }
+  package static var name: String { "server_token" }
 
-  @inlinable package static var initial: State { .none }
+  package static var initial: State { .none }
 
-  @inlinable package static func isFinal(_ state: State) -> Bool {
+  package static func isFinal(_ state: State) -> Bool {
     false
   }
 
@@ -197,7 +197,7 @@ package enum ServerToken: Machine {
     nil
   }
 
-  @inlinable
+  @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<ServerToken> {
     switch state {
     case .none: stepNone(event)
@@ -213,8 +213,8 @@ package enum ServerToken: Machine {
     }
   }
 
-  @inlinable
-  static func stepNone(_ event: Event) -> MachineStep<ServerToken> {
+  @inline(__always)
+  private static func stepNone(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
     case .register:
       MachineStep(.registered, .moved, .createToken, .sendVerification, .replyToken)
@@ -227,8 +227,8 @@ package enum ServerToken: Machine {
     }
   }
 
-  @inlinable
-  static func stepRegistered(_ event: Event) -> MachineStep<ServerToken> {
+  @inline(__always)
+  private static func stepRegistered(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
     case .register, .registerOther, .verifyMismatch:
       MachineStep(.registered, .refused(.auth))
@@ -268,8 +268,8 @@ package enum ServerToken: Machine {
     }
   }
 
-  @inlinable
-  static func stepConfirmed(_ event: Event) -> MachineStep<ServerToken> {
+  @inline(__always)
+  private static func stepConfirmed(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
     case .register, .registerOther, .verifyMismatch:
       MachineStep(.confirmed, .refused(.auth))
@@ -309,8 +309,8 @@ package enum ServerToken: Machine {
     }
   }
 
-  @inlinable
-  static func stepActive(_ event: Event) -> MachineStep<ServerToken> {
+  @inline(__always)
+  private static func stepActive(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
     case .register, .registerOther, .verifyMismatch:
       MachineStep(.active, .refused(.auth))
@@ -352,8 +352,8 @@ package enum ServerToken: Machine {
     }
   }
 
-  @inlinable
-  static func stepExpired(_ event: Event) -> MachineStep<ServerToken> {
+  @inline(__always)
+  private static func stepExpired(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
     case .register, .registerOther, .verifyMismatch:
       MachineStep(.expired, .refused(.auth))
@@ -393,8 +393,8 @@ package enum ServerToken: Machine {
     }
   }
 
-  @inlinable
-  static func stepInvalid(_ event: Event) -> MachineStep<ServerToken> {
+  @inline(__always)
+  private static func stepInvalid(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
     case .register, .registerOther, .verifyMismatch:
       MachineStep(.invalid, .refused(.auth))
@@ -434,8 +434,8 @@ package enum ServerToken: Machine {
     }
   }
 
-  @inlinable
-  static func stepInvalidBad(_ event: Event) -> MachineStep<ServerToken> {
+  @inline(__always)
+  private static func stepInvalidBad(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
     case .register, .registerOther, .verifyMismatch:
       MachineStep(.invalidBad, .refused(.auth))
@@ -475,8 +475,8 @@ package enum ServerToken: Machine {
     }
   }
 
-  @inlinable
-  static func stepInvalidTopic(_ event: Event) -> MachineStep<ServerToken> {
+  @inline(__always)
+  private static func stepInvalidTopic(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
     case .register, .registerOther, .verifyMismatch:
       MachineStep(.invalidTopic, .refused(.auth))
@@ -516,8 +516,8 @@ package enum ServerToken: Machine {
     }
   }
 
-  @inlinable
-  static func stepInvalidExpired(_ event: Event) -> MachineStep<ServerToken> {
+  @inline(__always)
+  private static func stepInvalidExpired(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
     case .register, .registerOther, .verifyMismatch:
       MachineStep(.invalidExpired, .refused(.auth))
@@ -557,8 +557,8 @@ package enum ServerToken: Machine {
     }
   }
 
-  @inlinable
-  static func stepInvalidUnregistered(_ event: Event) -> MachineStep<ServerToken> {
+  @inline(__always)
+  private static func stepInvalidUnregistered(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
     case .register, .registerOther, .verifyMismatch:
       MachineStep(.invalidUnregistered, .refused(.auth))
@@ -596,5 +596,14 @@ package enum ServerToken: Machine {
     case .delete:
       MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
     }
+  }
+}
+
+extension MachineRunner where M == ServerToken {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: ServerToken.Event) -> MachineStep<ServerToken> {
+    let step = ServerToken.step(state, event)
+    state = step.next
+    return step
   }
 }

@@ -160,11 +160,11 @@ package enum Subscription: Machine {
     }
   }
 
-  @inlinable package static var name: String { "subscription" }
+  package static var name: String { "subscription" }
 
-  @inlinable package static var initial: State { .new }
+  package static var initial: State { .new }
 
-  @inlinable package static func isFinal(_ state: State) -> Bool {
+  package static func isFinal(_ state: State) -> Bool {
     switch state {
     case .deleted: true
     case .new, .key, .createdNew, .createdPending, .createdActive, .createdInactive, .off: false
@@ -175,7 +175,7 @@ package enum Subscription: Machine {
     nil
   }
 
-  @inlinable
+  @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<Subscription> {
     switch state {
     case .new: stepNew(event)
@@ -189,8 +189,8 @@ package enum Subscription: Machine {
     }
   }
 
-  @inlinable
-  static func stepNew(_ event: Event) -> MachineStep<Subscription> {
+  @inline(__always)
+  private static func stepNew(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create, .createMismatch:
       MachineStep(.new, .stayed, .makeNotifierKeys, .enableNotifier)
@@ -212,8 +212,8 @@ package enum Subscription: Machine {
     }
   }
 
-  @inlinable
-  static func stepKey(_ event: Event) -> MachineStep<Subscription> {
+  @inline(__always)
+  private static func stepKey(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create, .tokenReplaced:
       MachineStep(.key, .stayed, .subscribeAtServer)
@@ -237,8 +237,8 @@ package enum Subscription: Machine {
     }
   }
 
-  @inlinable
-  static func stepCreatedNew(_ event: Event) -> MachineStep<Subscription> {
+  @inline(__always)
+  private static func stepCreatedNew(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create, .checkDue:
       MachineStep(.createdNew, .stayed, .checkAtServer)
@@ -269,8 +269,8 @@ package enum Subscription: Machine {
     }
   }
 
-  @inlinable
-  static func stepCreatedPending(_ event: Event) -> MachineStep<Subscription> {
+  @inline(__always)
+  private static func stepCreatedPending(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create, .checkDue:
       MachineStep(.createdPending, .stayed, .checkAtServer)
@@ -301,8 +301,8 @@ package enum Subscription: Machine {
     }
   }
 
-  @inlinable
-  static func stepCreatedActive(_ event: Event) -> MachineStep<Subscription> {
+  @inline(__always)
+  private static func stepCreatedActive(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create, .checkDue:
       MachineStep(.createdActive, .stayed, .checkAtServer)
@@ -333,8 +333,8 @@ package enum Subscription: Machine {
     }
   }
 
-  @inlinable
-  static func stepCreatedInactive(_ event: Event) -> MachineStep<Subscription> {
+  @inline(__always)
+  private static func stepCreatedInactive(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create, .checkDue:
       MachineStep(.createdInactive, .stayed, .checkAtServer)
@@ -365,8 +365,8 @@ package enum Subscription: Machine {
     }
   }
 
-  @inlinable
-  static func stepOff(_ event: Event) -> MachineStep<Subscription> {
+  @inline(__always)
+  private static func stepOff(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create:
       MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
@@ -386,8 +386,8 @@ package enum Subscription: Machine {
     }
   }
 
-  @inlinable
-  static func stepDeleted(_ event: Event) -> MachineStep<Subscription> {
+  @inline(__always)
+  private static func stepDeleted(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create, .createMismatch, .notifierEnabled, .notifierFailedTemporary,
       .notifierFailedPermanent, .subscribeOk, .subscribeFailedTemporary, .subscribeFailedPermanent,
@@ -395,5 +395,14 @@ package enum Subscription: Machine {
       .checkEnded, .checkFailedTemporary, .tokenReplaced, .turnOff, .turnedOff, .forget:
       MachineStep(.deleted, .ignored(.ended))
     }
+  }
+}
+
+extension MachineRunner where M == Subscription {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: Subscription.Event) -> MachineStep<Subscription> {
+    let step = Subscription.step(state, event)
+    state = step.next
+    return step
   }
 }

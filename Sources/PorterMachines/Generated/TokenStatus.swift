@@ -212,11 +212,11 @@ package enum TokenStatus: Machine {
     }
   }
 
-  @inlinable package static var name: String { "token_status" }
+  package static var name: String { "token_status" }
 
-  @inlinable package static var initial: State { .none }
+  package static var initial: State { .none }
 
-  @inlinable package static func isFinal(_ state: State) -> Bool {
+  package static func isFinal(_ state: State) -> Bool {
     false
   }
 
@@ -224,7 +224,7 @@ package enum TokenStatus: Machine {
     nil
   }
 
-  @inlinable
+  @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<TokenStatus> {
     switch state {
     case .none: stepNone(event)
@@ -241,8 +241,8 @@ package enum TokenStatus: Machine {
     }
   }
 
-  @inlinable
-  static func stepNone(_ event: Event) -> MachineStep<TokenStatus> {
+  @inline(__always)
+  private static func stepNone(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
       MachineStep(.new, .moved, .createRecord, .sendRegister, .publishStatus)
@@ -258,8 +258,8 @@ package enum TokenStatus: Machine {
     }
   }
 
-  @inlinable
-  static func stepNew(_ event: Event) -> MachineStep<TokenStatus> {
+  @inline(__always)
+  private static func stepNew(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
       MachineStep(.new, .stayed, .saveDeviceToken, .sendRegister)
@@ -288,8 +288,8 @@ package enum TokenStatus: Machine {
     }
   }
 
-  @inlinable
-  static func stepRegistered(_ event: Event) -> MachineStep<TokenStatus> {
+  @inline(__always)
+  private static func stepRegistered(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
       MachineStep(.registered, .stayed, .saveDeviceToken, .sendReplace)
@@ -341,8 +341,8 @@ package enum TokenStatus: Machine {
     }
   }
 
-  @inlinable
-  static func stepConfirmed(_ event: Event) -> MachineStep<TokenStatus> {
+  @inline(__always)
+  private static func stepConfirmed(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
       MachineStep(.confirmed, .stayed, .saveDeviceToken, .sendReplace)
@@ -386,8 +386,8 @@ package enum TokenStatus: Machine {
     }
   }
 
-  @inlinable
-  static func stepActive(_ event: Event) -> MachineStep<TokenStatus> {
+  @inline(__always)
+  private static func stepActive(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
       MachineStep(.active, .stayed, .saveDeviceToken, .sendReplace)
@@ -434,8 +434,8 @@ package enum TokenStatus: Machine {
     }
   }
 
-  @inlinable
-  static func stepExpired(_ event: Event) -> MachineStep<TokenStatus> {
+  @inline(__always)
+  private static func stepExpired(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
       MachineStep(.expired, .stayed, .saveDeviceToken, .sendReplace)
@@ -485,8 +485,8 @@ package enum TokenStatus: Machine {
     }
   }
 
-  @inlinable
-  static func stepInvalid(_ event: Event) -> MachineStep<TokenStatus> {
+  @inline(__always)
+  private static func stepInvalid(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
       MachineStep(.invalid, .stayed, .saveDeviceToken, .sendReplace)
@@ -536,8 +536,8 @@ package enum TokenStatus: Machine {
     }
   }
 
-  @inlinable
-  static func stepInvalidBad(_ event: Event) -> MachineStep<TokenStatus> {
+  @inline(__always)
+  private static func stepInvalidBad(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
       MachineStep(.invalidBad, .stayed, .saveDeviceToken, .sendReplace)
@@ -587,8 +587,8 @@ package enum TokenStatus: Machine {
     }
   }
 
-  @inlinable
-  static func stepInvalidTopic(_ event: Event) -> MachineStep<TokenStatus> {
+  @inline(__always)
+  private static func stepInvalidTopic(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
       MachineStep(.invalidTopic, .stayed, .saveDeviceToken, .sendReplace)
@@ -638,8 +638,8 @@ package enum TokenStatus: Machine {
     }
   }
 
-  @inlinable
-  static func stepInvalidExpired(_ event: Event) -> MachineStep<TokenStatus> {
+  @inline(__always)
+  private static func stepInvalidExpired(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
       MachineStep(.invalidExpired, .stayed, .saveDeviceToken, .sendReplace)
@@ -689,8 +689,8 @@ package enum TokenStatus: Machine {
     }
   }
 
-  @inlinable
-  static func stepInvalidUnregistered(_ event: Event) -> MachineStep<TokenStatus> {
+  @inline(__always)
+  private static func stepInvalidUnregistered(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
       MachineStep(.invalidUnregistered, .stayed, .saveDeviceToken, .sendReplace)
@@ -738,5 +738,14 @@ package enum TokenStatus: Machine {
     case .delete:
       MachineStep(.none, .moved, .queueDelete, .deleteSubscriptions, .forgetRecord, .publishStatus)
     }
+  }
+}
+
+extension MachineRunner where M == TokenStatus {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: TokenStatus.Event) -> MachineStep<TokenStatus> {
+    let step = TokenStatus.step(state, event)
+    state = step.next
+    return step
   }
 }

@@ -1,10 +1,10 @@
 """Nightporter, the notification core for end-to-end encrypted apps, for Python.
 
 `Controller` is the asyncio form, `SyncController` the one without an event loop; `nightporter.machines` has the state
-machines as pure functions. The library is looked for in NIGHTPORTER_LIBRARY, beside this package, and in the system.
+machines as pure functions, `nightporter.protocol` the types of all answers and events. The library is looked for in NIGHTPORTER_LIBRARY, beside this package, and in the system.
 """
 
-from . import machines, validation
+from . import machines, protocol, validation
 from ._callbacks import disable_logging, enable_logging
 from ._calls import Confirm, Role
 from ._interface import ErrorCode, Phase
@@ -46,6 +46,7 @@ __all__ = [
     "enable_logging",
     "library_version",
     "machines",
+    "protocol",
     "validation",
 ]
 

@@ -11,13 +11,14 @@ from collections import deque
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 from . import _callbacks
 from ._gate import Gate
 from ._interface import ErrorCode, Phase
 from ._library import Library, library, text
 from .errors import ArgumentError, ChatError, ControllerClosed, MigrationError, ProtocolError, StoreError, check
+from .protocol import PushAnswer, Response, State
 
 
 class Role(IntEnum):
@@ -72,11 +73,11 @@ class Calls:
 
     # Commands and events
 
-    def send(self, command: str, retry: int) -> dict[str, Any]:
+    def send(self, command: str, retry: int) -> Response:
         with self._gate:
             call = self._library.functions.chat_send_cmd_retry
             answer = self._library.take(call(self._handle, text(command), retry))
-        return unwrap(answer)
+        return cast(Response, unwrap(answer))
 
     def take_event(self) -> str | None:
         """The next event's envelope, without waiting; None when there is none now. Raises ControllerClosed at the end.
@@ -105,14 +106,14 @@ class Calls:
 
     # Pushes
 
-    def receive_push(self, payload: str | bytes | Mapping[str, Any], deadline: float) -> dict[str, Any]:
+    def receive_push(self, payload: str | bytes | Mapping[str, Any], deadline: float) -> PushAnswer:
         milliseconds = round(deadline * 1000)
         if not 1 <= milliseconds <= 30_000:
             raise ArgumentError("a push's deadline is from 0.001 to 30 seconds")
         encoded = text(payload if isinstance(payload, str | bytes) else json.dumps(payload))
         with self._gate:
             answer = self._library.take(self._library.functions.np_receive_push(self._handle, encoded, milliseconds))
-        return decode(answer)
+        return cast(PushAnswer, decode(answer))
 
     def expire_push(self) -> bool:
         """Ends the push in progress; False when there is none. Does not wait."""
@@ -132,13 +133,13 @@ class Calls:
         with self._gate:
             check(self._library.functions.np_set_phase(self._handle, phase), "np_set_phase")
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         with self._gate:
             answer = self._library.take(self._library.functions.np_state(self._handle))
         state = decode(answer)
         if "error" in state:
             raise ChatError(state["error"])
-        return state
+        return cast(State, state)
 
     def close_store(self) -> None:
         with self._gate:
@@ -178,17 +179,15 @@ class Calls:
         return bool(self._left)
 
     def shut(self) -> bool:
-        """Lets no call begin any more, and ends the push in progress. True the first time. Does not wait."""
-        first = self._gate.shut()
-        if first:
-            self._expire()
-        return first
+        """Lets no call begin any more. True the first time. Does not wait; `finish` does the rest."""
+        return self._gate.shut()
 
     def finish(self) -> None:
-        """Stop, drain, close: after `shut`, waits for the calls in progress, closes the store, takes the events that
-        are still there, and frees the controller. StoreError when the store could not be closed; the rest is done all
-        the same.
+        """Stop, drain, close: after `shut`, ends the push in progress, waits for the calls in progress, closes the
+        store, takes the events that are still there, and frees the controller. StoreError when the store could not be
+        closed; the rest is done all the same.
         """
+        self._expire()
         while not self._gate.wait_empty(EXPIRE_INTERVAL):
             self._expire()
         try:

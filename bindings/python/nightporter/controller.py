@@ -7,13 +7,15 @@ import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import Future as ThreadFuture
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from os import PathLike
 from types import TracebackType
-from typing import Any, Self, TypeVar, TypeVarTuple
+from typing import Any, Self, TypeVar, TypeVarTuple, cast
 
 from ._calls import EXPIRE_INTERVAL, Calls, Confirm, Role, unwrap
 from ._interface import Phase
 from .errors import ControllerClosed
+from .protocol import Event, PushAnswer, Response, State
 
 Arguments = TypeVarTuple("Arguments")
 Result = TypeVar("Result")
@@ -57,7 +59,7 @@ class Controller:
         self._closing: asyncio.Task[None] | None = None
         self._waiting: set[asyncio.Future[None]] = set()
         self._is_reading = False
-        self._unclaimed: list[dict[str, Any]] = []
+        self._unclaimed: list[PushAnswer] = []
 
     # Opening and closing
 
@@ -122,7 +124,7 @@ class Controller:
 
     # Commands
 
-    async def send(self, command: str, *, retry: int = 0) -> dict[str, Any]:
+    async def send(self, command: str, *, retry: int = 0) -> Response:
         """Carries out one command; ChatError when it is refused. A command that has begun is carried out even if
         the task that waits for it is cancelled; `retry` lengthens the network's time-outs.
         """
@@ -145,7 +147,7 @@ class Controller:
         else:
             await self.send(f"/_app suspend {round(within * 1_000_000)}")
 
-    async def state(self) -> dict[str, Any]:
+    async def state(self) -> State:
         """Everything that can be known without changing anything: role, quiescent, holds, machines, unread, …"""
         return await self._off_loop(self._open_calls().state)
 
@@ -176,7 +178,7 @@ class Controller:
 
     # Pushes
 
-    async def receive_push(self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25) -> dict[str, Any]:
+    async def receive_push(self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25) -> PushAnswer:
         """Takes in one push and answers within `deadline` seconds what to show.
 
         When the waiting task is cancelled, the push is expired and its end awaited first; what it had to show
@@ -194,37 +196,38 @@ class Controller:
             raise
 
     async def _expire_until_done(
-        self, calls: Calls, work: ThreadFuture[dict[str, Any]], answer: asyncio.Future[dict[str, Any]]
+        self, calls: Calls, work: ThreadFuture[PushAnswer], answer: asyncio.Future[PushAnswer]
     ) -> None:
         async def expire() -> None:
             # The call may not have reached the library yet, which then knows of no push.
             while not work.done():
-                if not calls.is_closed and self._closing is None:
-                    calls.expire_push()
+                with suppress(ControllerClosed):
+                    await asyncio.to_thread(calls.expire_push)
                 await asyncio.wait({answer}, timeout=EXPIRE_INTERVAL)
             if answer.exception() is None:
                 self._unclaimed.append(answer.result())
 
         await to_the_end(asyncio.ensure_future(expire()), swallow=True)
 
-    def expire_push(self) -> bool:
-        """The platform's "time is up": the push in progress answers at once. False when there is none. Does not wait."""
-        return self._open_calls().expire_push()
+    async def expire_push(self) -> bool:
+        """The platform's "time is up": the push in progress answers at once. False when there is none."""
+        # Not on the controller's threads: they may all be waiting for the push.
+        return await asyncio.to_thread(self._open_calls().expire_push)
 
-    def unclaimed_pushes(self) -> list[dict[str, Any]]:
+    def unclaimed_pushes(self) -> list[PushAnswer]:
         """The answers of pushes whose waiting task was cancelled, oldest first; each is given once."""
         unclaimed, self._unclaimed = self._unclaimed, []
         return unclaimed
 
     # Events
 
-    def events(self) -> AsyncIterator[dict[str, Any]]:
+    def events(self) -> AsyncIterator[Event]:
         """The events from now on, until the controller is closed and has no more. Several may iterate: each event
         goes to one of them. An error that comes as an event is raised as ChatError; iterating can go on after it.
         """
         return Events(self)
 
-    async def next_event(self) -> dict[str, Any]:
+    async def next_event(self) -> Event:
         """The next event. ControllerClosed when the controller is closed and has no more."""
         loop = self._own_loop()
         # Gives way first, so that a flood of events does not keep the loop from its other tasks.
@@ -236,7 +239,7 @@ class Controller:
             # From here to the return nothing awaits: an event that was taken cannot be lost to a cancellation.
             envelope = calls.take_event()
             if envelope is not None:
-                return unwrap(envelope)
+                return cast(Event, unwrap(envelope))
             readable = loop.create_future()
             self._waiting.add(readable)
             self._start_reading()
@@ -298,7 +301,7 @@ class Events:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> dict[str, Any]:
+    async def __anext__(self) -> Event:
         try:
             return await self._controller.next_event()
         except ControllerClosed:

@@ -8,11 +8,12 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from ._calls import Calls, Confirm, Role, unwrap
 from ._interface import Phase
 from .errors import ControllerClosed
+from .protocol import Event, PushAnswer, Response, State
 
 
 class SyncController:
@@ -89,7 +90,7 @@ class SyncController:
 
     # Commands
 
-    def send(self, command: str, *, retry: int = 0) -> dict[str, Any]:
+    def send(self, command: str, *, retry: int = 0) -> Response:
         """Carries out one command; ChatError when it is refused. `retry` lengthens the network's time-outs."""
         return self._open_calls().send(command, retry)
 
@@ -110,7 +111,7 @@ class SyncController:
         else:
             self.send(f"/_app suspend {round(within * 1_000_000)}")
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Everything that can be known without changing anything: role, quiescent, holds, machines, unread, …"""
         return self._open_calls().state()
 
@@ -134,7 +135,7 @@ class SyncController:
 
     # Pushes
 
-    def receive_push(self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25) -> dict[str, Any]:
+    def receive_push(self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25) -> PushAnswer:
         """Takes in one push and answers within `deadline` seconds what to show."""
         return self._open_calls().receive_push(payload, deadline)
 
@@ -146,7 +147,7 @@ class SyncController:
 
     # Events
 
-    def events(self, timeout: float | None = None) -> Iterator[dict[str, Any]]:
+    def events(self, timeout: float | None = None) -> Iterator[Event]:
         """The events from now on, until the controller is closed and has no more, or none came for `timeout` seconds.
 
         An error that comes as an event is raised as ChatError; call this again to go on after it.
@@ -160,7 +161,7 @@ class SyncController:
                 return
             yield event
 
-    def next_event(self, timeout: float | None = None) -> dict[str, Any] | None:
+    def next_event(self, timeout: float | None = None) -> Event | None:
         """The next event; None when none came for `timeout` seconds (None: no limit). ControllerClosed when the
         controller is closed and has no more. Signals are heard while it waits.
         """
@@ -172,7 +173,7 @@ class SyncController:
             try:
                 envelope = calls.take_event()
                 if envelope is not None:
-                    return unwrap(envelope)
+                    return cast(Event, unwrap(envelope))
                 remaining = None if end is None else end - time.monotonic()
                 if remaining is not None and remaining <= 0:
                     return None

@@ -1,0 +1,226 @@
+"""Against the real library: stores, commands, events, pushes, machines; and every answer fits its generated type."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import subprocess
+import sys
+import unittest
+from typing import Any
+
+import nightporter
+from nightporter import (
+    ArgumentError,
+    ChatError,
+    Controller,
+    MigrationError,
+    Phase,
+    Role,
+    StateError,
+    SyncController,
+    machines,
+    validation,
+)
+
+from .fits import faults
+from .support import StoreCase, run
+
+PROFILE = '/_create user {"profile": {"displayName": "%s", "fullName": ""}}'
+
+
+class LibraryCase(StoreCase):
+    def assert_fits(self, value: Any, kind: str) -> Any:
+        self.assertEqual(faults(value, kind), [], json.dumps(value)[:2000])
+        return value
+
+    async def start(self, c: Controller, name: str) -> Any:
+        """A profile, the relay of this test, and a started chat."""
+        user = self.assert_fits(await c.send(PROFILE % name), "Response")["user"]
+        network = json.dumps({"relay": str(self.folder / "relay.db")})
+        self.assert_fits(await c.send(f"/_network {network}"), "Response")
+        self.assert_fits(await c.send("/_start"), "Response")
+        return user
+
+    async def event(self, c: Controller, kind: str) -> Any:
+        """The next event of a type; those before it are held against their types as well."""
+        async with asyncio.timeout(20):
+            async for event in c.events():
+                self.assert_fits(event, "Event")
+                if event["type"] == kind:
+                    return event
+        self.fail(f"no {kind}")
+
+
+class StoreTests(LibraryCase):
+    def test_the_version_is_that_of_the_header(self) -> None:
+        self.assertEqual(nightporter.library_version(), nightporter._interface.VERSION)
+
+    def test_a_profile_is_there_in_the_next_run(self) -> None:
+        async def first() -> Any:
+            async with Controller(self.folder / "alice") as c:
+                with self.assertRaises(ChatError) as caught:
+                    await c.send("/u")
+                self.assertEqual(caught.exception.kind, "noActiveUser")
+                self.assert_fits(caught.exception.error, "Error")
+                return self.assert_fits(await c.send(PROFILE % "alice"), "Response")["user"]
+
+        user = run(first())
+        with SyncController(self.folder / "alice") as c:
+            self.assertEqual(c.send("/u")["user"]["userId"], user["userId"])
+            self.assert_fits(c.send("/users"), "Response")
+
+    def test_what_is_no_database_is_refused(self) -> None:
+        (self.folder / "broken_chat.db").write_bytes(b"anything but a database, at some length" * 100)
+        with self.assertRaises(MigrationError) as caught:
+            SyncController(self.folder / "broken").open()
+        self.assertEqual(caught.exception.kind, "errorNotADatabase")
+        self.assert_fits(caught.exception.result, "MigrationResult")
+
+    def test_an_extension_does_not_make_a_store(self) -> None:
+        with self.assertRaises(MigrationError) as caught:
+            SyncController(self.folder / "nobody", role=Role.EXTENSION).open()
+        self.assert_fits(caught.exception.result, "MigrationResult")
+
+    def test_after_closing_nothing_of_the_store_is_open_or_locked(self) -> None:
+        async def story() -> None:
+            async with Controller(self.folder / "alice") as c:
+                await self.start(c, "alice")
+                state = self.assert_fits(await c.state(), "State")
+                self.assertFalse(state["quiescent"])
+                await c.suspend()
+                state = self.assert_fits(await c.state(), "State")
+                self.assertTrue(state["quiescent"], state["holds"])
+                self.assertEqual(state["machines"]["app_phase"], "suspended")
+                await c.activate()
+                self.assertEqual((await c.state())["machines"]["app_phase"], "active")
+
+        run(story())
+        store = sqlite3.connect(self.folder / "alice_chat.db", timeout=0)
+        store.execute("BEGIN EXCLUSIVE")
+        store.close()
+
+    def test_a_phase_before_the_start_is_refused(self) -> None:
+        with SyncController(self.folder / "alice") as c, self.assertRaises(StateError):
+            c.set_phase(Phase.ACTIVE)
+
+    def test_suspending_within_a_time_ends_with_its_event(self) -> None:
+        async def story() -> None:
+            async with Controller(self.folder / "alice") as c:
+                await self.start(c, "alice")
+                await c.suspend(within=2)
+                await self.event(c, "chatSuspended")
+                self.assertTrue((await c.state())["quiescent"])
+
+        run(story())
+
+    def test_a_process_that_never_closes_ends_without_harm(self) -> None:
+        program = f"""
+from nightporter import SyncController
+c = SyncController({str(self.folder / "alice")!r}).open()
+c.send({PROFILE % "alice"!r})
+"""
+        subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=30)
+        with SyncController(self.folder / "alice") as c:
+            self.assertEqual(c.send("/u")["user"]["localDisplayName"], "alice")
+
+
+class ConversationTests(LibraryCase):
+    def test_two_controllers_connect_and_every_message_arrives_once_in_order(self) -> None:
+        async def story() -> list[str]:
+            texts: list[str] = []
+            async with Controller(self.folder / "alice") as alice, Controller(self.folder / "bob") as bob:
+                user = await self.start(alice, "alice")
+                await self.start(bob, "bob")
+                invitation = self.assert_fits(await alice.send(f"/_connect {user['userId']}"), "Response")
+                link = invitation["connLinkInvitation"]["connFullLink"]
+                self.assert_fits(await bob.send(f"/connect {link}"), "Response")
+                contact = (await self.event(bob, "contactConnected"))["contact"]
+                await self.event(alice, "contactConnected")
+
+                async def collect() -> None:
+                    async for event in alice.events():
+                        self.assert_fits(event, "Event")
+                        if event["type"] == "newChatItems":
+                            texts.extend(item["chatItem"]["meta"]["itemText"] for item in event["chatItems"])
+                        if len(texts) == 40:
+                            return
+
+                collecting = asyncio.create_task(collect())
+                for number in range(40):
+                    message = [{"msgContent": {"type": "text", "text": f"message {number}"}, "mentions": {}}]
+                    command = f"/_send @{contact['contactId']} json {json.dumps(message)}"
+                    self.assert_fits(await bob.send(command), "Response")
+                    # Whoever collects is replaced at every step; none may be missing for that.
+                    if number % 3 == 0:
+                        collecting.cancel()
+                        await asyncio.wait({collecting})
+                        collecting = asyncio.create_task(collect())
+                async with asyncio.timeout(20):
+                    await collecting
+            return texts
+
+        self.assertEqual(run(story()), [f"message {number}" for number in range(40)])
+
+
+class PushTests(LibraryCase):
+    def test_a_push_for_nobody_has_an_outcome_a_reason_and_a_trace(self) -> None:
+        with SyncController(self.folder / "alice") as c:
+            c.send(PROFILE % "alice")
+        payload = {"aps": {"mutable-content": 1}, "notificationData": {"nonce": "AAAA", "message": "AAAA"}}
+
+        async def story() -> None:
+            async with Controller(self.folder / "alice", role=Role.EXTENSION) as c:
+                for push in (payload, json.dumps(payload), b"{", "", "{}"):
+                    answer = self.assert_fits(await c.receive_push(push, deadline=5), "PushAnswer")
+                    self.assertIn(answer["outcome"], ("unknown", "quarantined", "stopped", "failed"))
+                    self.assertEqual(answer["notifications"], [])
+                    self.assertTrue(answer["reason"])
+                self.assertFalse(await c.expire_push())
+                self.assert_fits(await c.state(), "State")
+
+        run(story())
+
+
+class MachineTests(unittest.TestCase):
+    def test_every_machine_answers_every_event_in_every_state(self) -> None:
+        self.assertIn("push", machines.names())
+        for machine in machines.all():
+            with self.subTest(machine=machine.name):
+                self.assertEqual(machines.get(machine.name), machine)
+                self.assertIn(machine.initial, machine.states)
+                for state in machine.states:
+                    for event in machine.events:
+                        step = machine.step(state, event)
+                        self.assertIn(step.state, machine.states)
+                        self.assertLessEqual(set(step.effects), set(machine.effects))
+                        if step.kind is not machines.StepKind.MOVED:
+                            self.assertEqual((step.state, step.effects), (state, ()))
+                            self.assertTrue(step.reason)
+
+    def test_a_token_becomes_active(self) -> None:
+        machine = machines.get("token_status")
+        state = machine.initial
+        for event in ("register.newToken", "register.ok", "push.verification", "verify.ok"):
+            state = machine.step(state, event).state
+        self.assertEqual(state, "active")
+
+    def test_names_that_are_not_there_are_refused(self) -> None:
+        with self.assertRaises(ArgumentError):
+            machines.get("toaster")
+        machine = machines.get("push")
+        for state, event in (("toasting", machine.events[0]), (machine.initial, "toast")):
+            with self.assertRaises(ArgumentError):
+                machine.step(state, event)
+
+
+class ValidationTests(unittest.TestCase):
+    def test_text_is_judged(self) -> None:
+        self.assertEqual(validation.json_length('né"\n'), 7)
+        self.assertEqual(validation.valid_name("alice"), "alice")
+        self.assertEqual(validation.parse_markdown("plain"), {})
+        self.assertIn("formattedText", validation.parse_markdown("*bold*"))
+        self.assertNotEqual(validation.parse_server("nonsense")["parseError"], "")
+        self.assertEqual(validation.parse_uri("https://example.org/?a=1")["uriInfo"]["scheme"], "https")
+        self.assertEqual(validation.password_hash("secret", "c2FsdA=="), validation.password_hash("secret", "c2FsdA=="))

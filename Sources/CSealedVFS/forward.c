@@ -1,4 +1,6 @@
 // Operations that need no sealing are handed on to the base VFS's file.
+#include <sodium.h>
+
 #include "internal.h"
 
 static struct sealed_file *self(sqlite3_file *file) { return (struct sealed_file *)(void *)file; }
@@ -6,18 +8,13 @@ static sqlite3_file *real(sqlite3_file *file) { return self(file)->real; }
 
 int file_reserve(struct sealed_file *file, size_t bytes) {
   if (bytes <= file->buffer_bytes) { return SQLITE_OK; }
-  uint8_t *buffer = sqlite3_malloc64(bytes);
-  uint8_t *spare = file->sort == SEALED_VFS_FILE_WAL ? sqlite3_malloc64(bytes) : NULL;
-  if (buffer == NULL || (file->sort == SEALED_VFS_FILE_WAL && spare == NULL)) {
-    sqlite3_free(buffer);
-    sqlite3_free(spare);
-    return SQLITE_NOMEM;
-  }
+  size_t buffers = file->sort == SEALED_VFS_FILE_WAL ? 2 : 1;
+  uint8_t *buffer = sqlite3_malloc64(buffers * bytes);
+  if (buffer == NULL) { return SQLITE_NOMEM; }
   if (file->buffer != NULL) { memcpy(buffer, file->buffer, file->buffer_bytes); }
   sqlite3_free(file->buffer);
-  sqlite3_free(file->spare);
   file->buffer = buffer;
-  file->spare = spare;
+  file->spare = buffers == 2 ? buffer + bytes : NULL;
   file->buffer_bytes = bytes;
   return SQLITE_OK;
 }
@@ -26,10 +23,9 @@ int forward_close(sqlite3_file *file) {
   struct sealed_file *mine = self(file);
   int code = mine->real->pMethods->xClose(mine->real);
   // Pages may have been decrypted in these.
-  if (mine->buffer != NULL) { memset(mine->buffer, 0, mine->buffer_bytes); }
-  if (mine->spare != NULL) { memset(mine->spare, 0, mine->buffer_bytes); }
+  if (mine->buffer != NULL) { sodium_memzero(mine->buffer, mine->buffer_bytes); }
+  if (mine->spare != NULL) { sodium_memzero(mine->spare, mine->buffer_bytes); }
   sqlite3_free(mine->buffer);
-  sqlite3_free(mine->spare);
   if (mine->sort == SEALED_VFS_FILE_TEMPORARY) { sqlite3_free(mine->state.temporary.written); }
   keys_wipe(mine->keys);
   if (mine->entry != NULL) { keys_release(mine->entry); }

@@ -138,7 +138,7 @@ struct sealed_file {
   const volatile void *wal_index;  // main only: the start of the shared WAL index while it is mapped, or NULL
   uint8_t *buffer;           // room for one part on its way to or from disk
   size_t buffer_bytes;
-  uint8_t *spare;            // WAL only: a second one, as large
+  uint8_t *spare;            // WAL only: a second one, as large, behind it
   union {
     struct journal_state journal;
     struct wal_state wal;

@@ -27,18 +27,18 @@ struct key_entry {
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct key_entry *registry;
 
+// Keys may be handed over before the VFS is registered.
+static bool is_ready(void) { return sodium_init() >= 0; }
+
 static void free_entry(struct key_entry *entry) {
   sodium_free(entry->secrets);
   free(entry);
 }
 
 static void unlist(struct key_entry *entry) {
-  for (struct key_entry **link = &registry; *link != NULL; link = &(*link)->next) {
-    if (*link == entry) {
-      *link = entry->next;
-      break;
-    }
-  }
+  struct key_entry **link = &registry;
+  while (*link != entry) { link = &(*link)->next; }
+  *link = entry->next;
   entry->listed = false;
   if (entry->users == 0) { free_entry(entry); }
 }
@@ -92,7 +92,7 @@ static int add(const char *path, struct secrets *secrets, unsigned flags) {
 }
 
 int sealed_vfs_set_key(const char *path, const uint8_t key[KEY_BYTES], unsigned flags) {
-  if (path == NULL || key == NULL || sodium_init() < 0) { return SQLITE_MISUSE; }
+  if (path == NULL || key == NULL || !is_ready()) { return SQLITE_MISUSE; }
   struct secrets *secrets = sodium_malloc(sizeof *secrets);
   if (secrets == NULL) { return SQLITE_NOMEM; }
   memset(secrets, 0, sizeof *secrets);
@@ -102,7 +102,7 @@ int sealed_vfs_set_key(const char *path, const uint8_t key[KEY_BYTES], unsigned 
 }
 
 int sealed_vfs_set_passphrase(const char *path, const char *passphrase, size_t length, unsigned flags) {
-  if (path == NULL || passphrase == NULL || length > 4096 || sodium_init() < 0) { return SQLITE_MISUSE; }
+  if (path == NULL || passphrase == NULL || length > 4096 || !is_ready()) { return SQLITE_MISUSE; }
   // Rounded up, so that what follows in guarded memory stays aligned: sodium_malloc puts the end at the guard page.
   size_t bytes = (sizeof(struct secrets) + length + 15) / 16 * 16;
   struct secrets *secrets = sodium_malloc(bytes);
@@ -126,7 +126,7 @@ int sealed_vfs_forget_key(const char *path) {
 }
 
 int sealed_vfs_derive_key(const char *passphrase, size_t length, const uint8_t salt[SALT_BYTES], uint8_t key[KEY_BYTES]) {
-  if (passphrase == NULL || salt == NULL || key == NULL || sodium_init() < 0) { return SQLITE_MISUSE; }
+  if (passphrase == NULL || salt == NULL || key == NULL || !is_ready()) { return SQLITE_MISUSE; }
   _Static_assert(SALT_BYTES == crypto_pwhash_argon2id_SALTBYTES, "salt of Argon2id");
   int failed = crypto_pwhash_argon2id(key, KEY_BYTES, passphrase, length, salt, crypto_pwhash_argon2id_OPSLIMIT_INTERACTIVE,
                                       crypto_pwhash_argon2id_MEMLIMIT_INTERACTIVE, crypto_pwhash_argon2id_ALG_ARGON2ID13);

@@ -135,8 +135,8 @@ static int on_new_connection(sqlite3 *database, char **message, const struct sql
   (void)routines;
   sqlite3_vfs *vfs = NULL;
   int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
-  if (code == SQLITE_OK && vfs != NULL && vfs->xOpen == sealed_open) { return sealed_vfs_prepare(database, "main"); }
-  return SQLITE_OK;
+  if (code != SQLITE_OK || vfs->xOpen != sealed_open) { return SQLITE_OK; }
+  return sealed_vfs_prepare(database, "main");
 }
 
 static struct sealed_vfs *make_vfs(const char *name, sqlite3_vfs *base) {

@@ -39,9 +39,14 @@ final class ScenarioTests: XCTestCase {
   func testCreationByProcessesAtOnceEndsInOneDatabase() { run("creating-processes") }
   func testTwoDatabasesCommitTogether() { run("two-databases") }
 
+  func testTemporaryFilesAgreeWithAModel() { run("temporary-files") }
+  func testOddCallsAreAnswered() { run("odd-calls") }
+  func testWhatIsNotSealedIsHandedOn() { run("handed-on") }
+  func testPassphraseWithoutItsMemoryIsAnError() { run("too-little-memory") }
+
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 21)
+    XCTAssertEqual(names.count, 25)
   }
 }

@@ -264,7 +264,7 @@ static void poke(const char *path, long offset, const void *bytes, size_t length
     fseek(file, offset, SEEK_SET);
     fwrite(bytes, 1, length, file);
     fclose(file);
-    _exit(0);
+    leave(0);
   }
   int status;
   waitpid(child, &status, 0);
@@ -330,7 +330,7 @@ static void make_journal(const char *path, const char *settings, char **before) 
     sqlite3 *database = database_open(path, SEALED_VFS_NAME);
     run_sql(database, "%s", settings);
     run_sql(database, "PRAGMA cache_size=5; BEGIN; UPDATE t SET c = zeroblob(a * 100), b = 'changed ' || a");
-    _exit(0);
+    leave(0);
   }
   int status;
   waitpid(child, &status, 0);

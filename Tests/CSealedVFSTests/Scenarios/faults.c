@@ -104,7 +104,7 @@ static void nth_operation(struct dice *dice) {
   note("%ld faults, %ld with torn free pages", fired, torn);
 }
 
-// Creation, rollback of a hot journal and recovery of a log, each with the nth operation failing.
+// Creation, rollback of a hot journal and recovery of a log, each with the nth operation or allocation failing.
 static void nth_operation_of_recovery(struct dice *dice) {
   (void)dice;
   const char *path = path_of("faults.db"), *hot = path_of("hot.db");
@@ -118,14 +118,15 @@ static void nth_operation_of_recovery(struct dice *dice) {
       if (child == 0) {
         sqlite3 *database = database_open(hot, SEALED_VFS_NAME);
         run_sql(database, "PRAGMA cache_size=4; UPDATE n SET i = %d; BEGIN; UPDATE n SET i = 99; UPDATE t SET b = zeroblob(999)", mode);
-        _exit(0);
+        leave(0);
       }
       int status;
       waitpid(child, &status, 0);
       CHECK(file_size(with_suffix(hot, companion)) > 0, "there is nothing to recover");
     }
-    for (int operation = 0; operation < OP_COUNT; operation++) {
-      for (long n = 1;; n++) {
+    for (int operation = 0; operation <= OP_COUNT; operation++) {
+      bool is_memory = operation == OP_COUNT;
+      for (long n = 1; n < 2000; n++) {
         database_remove(path);
         if (mode < 2) {
           file_copy(hot, path);
@@ -134,14 +135,16 @@ static void nth_operation_of_recovery(struct dice *dice) {
         use_key(path);
         faults_reset();
         faults.operation = (enum operation)operation;
-        faults.countdown = n;
+        faults.countdown = is_memory ? 0 : n;
+        if (is_memory) { malloc_countdown = n; }
         faults.code = SQLITE_IOERR;
         sqlite3 *database = NULL;
         int code = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "sealed-faulty");
         if (code == SQLITE_OK && mode == 2) { code = try_sql(database, "BEGIN; CREATE TABLE n(i); INSERT INTO n VALUES(2); COMMIT"); }
         if (code == SQLITE_OK) { code = try_sql(database, "SELECT * FROM n"); }
         sqlite3_close(database);
-        bool done = !faults.fired;
+        bool done = is_memory ? malloc_countdown > 0 : !faults.fired;
+        malloc_countdown = 0;
         faults_reset();
         sqlite3 *after = database_open(path, SEALED_VFS_NAME);
         expect_sound(after);

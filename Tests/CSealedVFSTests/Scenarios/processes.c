@@ -34,7 +34,7 @@ static void writers(struct dice *dice) {
         CHECK_EQUAL(ask(mine, "SELECT (SELECT n FROM total) - (SELECT count(*) FROM t)"), 0);
       }
       sqlite3_close(mine);
-      _exit(0);
+      leave(0);
     }
     for (int who = 0; who < PROCESSES; who++) { await(children[who], "a writer"); }
     database = database_open(path, SEALED_VFS_NAME);
@@ -63,7 +63,7 @@ static void killed(struct dice *dice) {
       run_sql(mine, "PRAGMA synchronous=%s; PRAGMA cache_size=5; PRAGMA wal_autocheckpoint=30", round % 3 == 0 ? "OFF" : "NORMAL");
       for (int i = 1;; i++) {
         run_sql(mine, "BEGIN; INSERT INTO t VALUES(%d, zeroblob(%d)); UPDATE t SET b = zeroblob(%d) WHERE a %% 5 = %d; COMMIT", i, i * 37 % 9000, i * 53 % 9000, i % 5);
-        if (write(told[1], &i, sizeof i) != sizeof i) { _exit(1); }
+        if (write(told[1], &i, sizeof i) != sizeof i) { leave(1); }
       }
     }
     close(told[1]);
@@ -101,7 +101,7 @@ static void creation(struct dice *dice) {
       run_sql(mine, "BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS t(who); INSERT INTO t VALUES(%d); COMMIT", who);
       if (round % 2 == 0) { run_sql(mine, "PRAGMA journal_mode=WAL; INSERT INTO t VALUES(%d)", who + 100); }
       sqlite3_close(mine);
-      _exit(0);
+      leave(0);
     }
     for (int who = 0; who < PROCESSES; who++) { await(children[who], "a creator"); }
     if (with_passphrase) {
@@ -140,7 +140,7 @@ static void two_databases(struct dice *dice) {
       faults.sticky = true;
       faults.code = SQLITE_IOERR;
       try_sql(mine, "BEGIN; UPDATE main.t SET a = 1; UPDATE other.t SET a = 1; COMMIT");
-      _exit(0);  // leaves the journals as they are
+      leave(0);  // leaves the journals as they are
     }
     await(child, "the writer");
     long long values[2];

@@ -17,6 +17,17 @@ static pid_t scenario_process;
 static sqlite3 *opened[64];
 long malloc_countdown;
 
+#ifdef SEALED_WRAPPED_MEMORY
+void __gcov_dump(void);
+#endif
+
+void leave(int code) {
+#ifdef SEALED_WRAPPED_MEMORY
+  __gcov_dump();  // the coverage build
+#endif
+  _exit(code);
+}
+
 void fail(const char *file, int line, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -25,7 +36,7 @@ void fail(const char *file, int line, const char *format, ...) {
   va_end(arguments);
   if (getpid() != scenario_process) {
     fprintf(stderr, "%s\n", failure);
-    _exit(99);
+    leave(99);
   }
   longjmp(on_failure, 1);
 }
@@ -346,7 +357,7 @@ static void begin_once(void) {
 // ---- Scenarios ----
 
 static const struct scenario *scenario_at(size_t index) {
-  const struct scenario *lists[] = {workload_scenarios, damage_scenarios, fault_scenarios, process_scenarios, format_scenarios};
+  const struct scenario *lists[] = {workload_scenarios, damage_scenarios, fault_scenarios, process_scenarios, format_scenarios, direct_scenarios};
   for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
     for (const struct scenario *scenario = lists[list]; scenario->name != NULL; scenario++) {
       if (index-- == 0) { return scenario; }

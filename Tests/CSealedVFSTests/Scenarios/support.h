@@ -23,6 +23,8 @@ _Noreturn void fail(const char *file, int line, const char *format, ...) __attri
     long long left_value = (long long)(left), right_value = (long long)(right);              \
     CHECK(left_value == right_value, #left " is %lld, not %lld", left_value, right_value);   \
   } while (0)
+// Ends a forked process without running the parent's exit handlers.
+_Noreturn void leave(int code);
 // What a passed scenario tells of itself.
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -100,6 +102,6 @@ struct scenario {
   const char *name;
   void (*run)(struct dice *dice);
 };
-extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[], format_scenarios[];
+extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[], format_scenarios[], direct_scenarios[];
 
 #endif

@@ -131,7 +131,7 @@ let package = Package(
       name: "PorterServerTests", dependencies: ["PorterServer", "porter-server", "PropertyTesting"],
       swiftSettings: swift),
     .testTarget(
-      name: "NightporterTests", dependencies: ["Nightporter", "CNightporter", "PropertyTesting"], swiftSettings: swift),
+      name: "NightporterTests", dependencies: ["Nightporter", "CNightporter", "PorterStore", "PropertyTesting"], swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -159,8 +159,8 @@ int np_event_fd(chat_ctrl ctrl);
  * In the role `extension` the store is closed again before the answer is given, so that the caller can hand over to the platform
  * at once (INC-48). The answer:
  *
- *   { "outcome": "presented" | "nothingNew" | "yielded" | "verified" | "checked" | "locked" | "offline" | "expired" |
- *                "unknown" | "malformed" | "stopped" | "schema" | "failed" | "busy",
+ *   { "outcome": "presented" | "nothingNew" | "yielded" | "verified" | "locked" | "offline" | "expired" | "unknown" |
+ *                "quarantined" | "stopped" | "wrongSchema" | "failed" (final states of the machine `push`) | "busy",
  *     "reason": a sentence for a log, without any content,
  *     "notifications": [ { "identifier", "title", "body", "categoryIdentifier", "targetContentIdentifier", "userInfo", … } ],
  *     "withdrawals": [ identifiers of shown notifications to take away ],
@@ -244,7 +244,8 @@ char *chat_parse_markdown(const char *text);
 /* JSON {"serverAddress": …, "parseError": ""} for a notification server's or relay's address. */
 char *chat_parse_server(const char *address);
 
-/* JSON {"uriInfo": {"scheme", "sanitized"}, "parseError": ""}. `safe` not 0 also removes tracking parameters. */
+/* JSON {"uriInfo": {"scheme", "sanitized"}, "parseError": ""}. Known trackers are always removed;
+ * `safe` 0 removes every parameter that is not known to be needed. */
 char *chat_parse_uri(const char *uri, int safe);
 
 /* The hash of a hidden profile's password with its salt, both base64url in and out. */

@@ -1,5 +1,6 @@
 import CNightporter
 import Foundation
+import PorterStore
 import XCTest
 
 /// What a host can do wrong: each is answered, nothing crashes, nothing is lost.
@@ -137,17 +138,21 @@ final class BadInputTests: XCTestCase {
 
   func testDatabaseOfAnotherProgram() throws {
     let folder = try TemporaryFolder()
-    try shell("sqlite3 '\(folder.file("a_chat.db"))' 'CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)'")
+    let theirs = try Database(path: folder.file("a_chat.db"))
+    try theirs.execute("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
+    try theirs.close()
     let (answer, host) = Host.open(folder.file("a"))
     XCTAssertNil(host)
     XCTAssertEqual(JSON(answer)["type"].text, "errorNotADatabase", answer)
-    XCTAssertEqual(try shell("sqlite3 '\(folder.file("a_chat.db"))' 'SELECT count(*) FROM theirs'"), "1\n")
+    XCTAssertEqual(try Database(path: folder.file("a_chat.db")).integer("SELECT count(*) FROM theirs"), 1)
   }
 
   func testStoreOfANewerSchema() throws {
     let folder = try TemporaryFolder()
     Host.open(folder.file("a")).host?.free()
-    try shell("sqlite3 '\(folder.file("a_chat.db"))' 'PRAGMA user_version=999'")
+    let newer = try Database(path: folder.file("a_chat.db"))
+    try newer.setUserVersion(999)
+    try newer.close()
     for isExtension in [false, true] {
       let (answer, host) = Host.open(folder.file("a"), isExtension: isExtension)
       XCTAssertNil(host)
@@ -193,18 +198,4 @@ final class BadInputTests: XCTestCase {
     first.send("/_app suspend 0").assert("cmdOk")
     second.send("/_start").assert("chatStarted")
   }
-}
-
-@discardableResult
-func shell(_ command: String) throws -> String {
-  let process = Process()
-  let pipe = Pipe()
-  process.executableURL = URL(fileURLWithPath: "/bin/sh")
-  process.arguments = ["-c", command]
-  process.standardOutput = pipe
-  try process.run()
-  let data = pipe.fileHandleForReading.readDataToEndOfFile()
-  process.waitUntilExit()
-  XCTAssertEqual(process.terminationStatus, 0, command)
-  return String(decoding: data, as: UTF8.self)
 }

@@ -20,8 +20,8 @@ static struct figure *figure_named(const char *name, const char *unit) {
     if (strcmp(figures[i].name, name) == 0) { return &figures[i]; }
   }
   struct figure *figure = &figures[figure_count++];
-  snprintf(figure->name, sizeof figure->name, "%s", name);
-  snprintf(figure->unit, sizeof figure->unit, "%s", unit);
+  snprintf(figure->name, sizeof figure->name, "%.79s", name);
+  snprintf(figure->unit, sizeof figure->unit, "%.19s", unit);
   return figure;
 }
 

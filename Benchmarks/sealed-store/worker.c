@@ -20,11 +20,15 @@ enum { ROWS = 100000, DURABLE = 400, CACHED = 60000, UNCACHED = 20000, OPENINGS 
 static const char *kind;
 static char path[1024];
 
-static double now(void) {
+static double clock_now(clockid_t clock) {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
+
+// Processor time of this process, so that others on the machine do not count; but a durable commit is a wait.
+static double now(void) { return clock_now(CLOCK_PROCESS_CPUTIME_ID); }
+static double wall_now(void) { return clock_now(CLOCK_MONOTONIC); }
 
 static void must(int code, sqlite3 *database, const char *what) {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) { return; }
@@ -128,12 +132,12 @@ int main(int count, char **words) {
   print("bulk load", ROWS / (now() - start), "rows/s");
 
   must(sqlite3_prepare_v2(database, "INSERT INTO d(b) VALUES(zeroblob(200))", -1, &insert, NULL), database, "prepare");
-  start = now();
+  start = wall_now();
   for (int i = 0; i < DURABLE; i++) {
     must(sqlite3_step(insert), database, "insert");
     sqlite3_reset(insert);
   }
-  print("durable inserts", DURABLE / (now() - start), "commits/s");
+  print("durable inserts", DURABLE / (wall_now() - start), "commits/s");
   sqlite3_finalize(insert);
 
   read_points(database, 5000, 2000);

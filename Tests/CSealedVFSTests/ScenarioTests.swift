@@ -41,12 +41,13 @@ final class ScenarioTests: XCTestCase {
 
   func testTemporaryFilesAgreeWithAModel() { run("temporary-files") }
   func testOddCallsAreAnswered() { run("odd-calls") }
+  func testFailingCallsSaySo() { run("failing-calls") }
   func testWhatIsNotSealedIsHandedOn() { run("handed-on") }
   func testPassphraseWithoutItsMemoryIsAnError() { run("too-little-memory") }
 
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 25)
+    XCTAssertEqual(names.count, 26)
   }
 }

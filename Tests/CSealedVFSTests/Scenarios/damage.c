@@ -231,6 +231,11 @@ static void log_files(struct dice *dice) {
   restore(path, main, main_length, other, other_length);
   CHECK(dump_of(path, &code) == NULL && last_report().kind == SEALED_VFS_FOREIGN, "%d, %s", code, describe(last_report()));
 
+  for (int i = 0; i < 3; i++) {
+    free(dumps[i]);
+    free(other_dumps[i]);
+  }
+
   // Page 1 damaged by a checkpoint that lost power: the log repairs it.
   make_log(path, dumps);
   sqlite3 *database = database_open(path, SEALED_VFS_NAME);
@@ -249,7 +254,7 @@ static void log_files(struct dice *dice) {
   run_sql(database, "PRAGMA wal_checkpoint(TRUNCATE)");
   database_close(database);
   CHECK_EQUAL(read_every_page(torn), SQLITE_OK);
-  for (int i = 0; i < 3; i++) { free(other_dumps[i]); }
+  for (int i = 0; i < 3; i++) { free(dumps[i]); }
   free(main);
   free(log);
   free(other);

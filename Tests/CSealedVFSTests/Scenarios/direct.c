@@ -229,6 +229,81 @@ static void odd_calls(struct dice *dice) {
   database_close(database);
 }
 
+enum { CALLS = 16 };
+
+// One call on a file that has just been opened. -1 where there is no such call.
+static int one_call(int call, sqlite3_file *main, sqlite3_file *other, bool is_log) {
+  static uint8_t bytes[9000];
+  const sqlite3_io_methods *on_main = main->pMethods, *on_other = other->pMethods;
+  memset(bytes, 0, sizeof bytes);
+  sqlite3_int64 size = 0;
+  switch (call) {
+    case 0: return on_main->xRead(main, bytes, 9000, 1000);
+    case 1: return on_main->xRead(main, bytes, 100, 0);
+    case 2: return on_main->xRead(main, bytes, 16, 24);
+    case 3: return on_main->xWrite(main, bytes, 4096, 4096 * 60);
+    case 4: return on_main->xTruncate(main, 4096 * 64);
+    case 5: return on_main->xRead(main, bytes, 4096, 4096 * 99) == SQLITE_IOERR_DATA ? SQLITE_OK : SQLITE_IOERR;
+    case 6: return on_other->xFileSize(other, &size);
+    case 7: return on_other->xRead(other, bytes, is_log ? 32 : 8, 0);
+    case 8: return is_log ? on_other->xRead(other, bytes, 4096, 32 + 24) : on_other->xRead(other, bytes, 4, 512);
+    case 9: return is_log ? on_other->xRead(other, bytes, 4120, 32 + 4120) : on_other->xRead(other, bytes, 1, 0);
+    case 10: return is_log ? on_other->xWrite(other, bytes, 4096, 32 + 24) : on_other->xWrite(other, "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7\0\0\0\1", 12, 0);
+    case 11: return is_log ? on_other->xWrite(other, bytes, 32, 0) : on_other->xWrite(other, bytes, 512, 512 * 200);
+    case 12: return is_log ? on_other->xRead(other, bytes, 8, 24) : on_other->xWrite(other, bytes, 28, 0);
+    case 13: return is_log ? -1 : on_other->xWrite(other, bytes, 4, 512) | on_other->xWrite(other, bytes, 4096, 516) | on_other->xWrite(other, bytes, 4, 516 + 4096);
+    case 14: return is_log ? -1 : on_other->xRead(other, bytes, 4, 8);
+    default: return on_other->xTruncate(other, 0);
+  }
+}
+
+// Each call with its first, second, ... operation below it, or allocation, failing: it says so.
+static void failing_calls(struct dice *dice) {
+  (void)dice;
+  const enum operation failing[] = {OP_READ, OP_WRITE, OP_SIZE, OP_TRUNCATE, OP_SYNC, OP_COUNT};
+  const char *path = path_of("calls.db");
+  long fired = 0;
+  for (int is_log = 0; is_log < 2; is_log++) {
+    for (int call = 0; call < CALLS; call++) {
+      for (int sort = 0; sort < 6; sort++) {
+        for (long n = 1; n < 6; n++) {
+          database_remove(path);
+          use_key(path);
+          sqlite3 *database = database_open(path, "sealed-faulty");
+          run_sql(database, "PRAGMA page_size=4096; PRAGMA journal_mode=%s; CREATE TABLE t(a); INSERT INTO t VALUES(zeroblob(20000))", is_log ? "WAL" : "DELETE");
+          // A second connection is the fresh one.
+          sqlite3 *fresh = database_open(path, "sealed-faulty");
+          sqlite3_file *main = file_of(fresh, SQLITE_FCNTL_FILE_POINTER);
+          if (is_log) {
+            run_sql(fresh, "SELECT count(*) FROM t");
+          } else {
+            run_sql(fresh, "BEGIN; INSERT INTO t VALUES(1)");
+          }
+          sqlite3_file *other = file_of(fresh, SQLITE_FCNTL_JOURNAL_POINTER);
+          bool is_memory = failing[sort] == OP_COUNT;
+          faults.operation = failing[sort];
+          faults.code = SQLITE_IOERR;
+          faults.countdown = is_memory ? 0 : n;
+          if (is_memory) { malloc_countdown = n; }
+          int code = one_call(call, main, other, is_log == 1);
+          bool has_fired = is_memory ? malloc_countdown == 0 : faults.fired;
+          malloc_countdown = 0;
+          faults_reset();
+          CHECK(!has_fired || code != SQLITE_OK, "call %d, log %d, failure %d of sort %d was kept quiet", call, is_log, (int)n, sort);
+          fired += has_fired;
+          CHECK_EQUAL(truncate(path, 0), 0);  // what the call left of it is no database
+          unlink(with_suffix(path, "-wal"));
+          sqlite3_exec(fresh, "ROLLBACK", NULL, NULL, NULL);
+          database_close(fresh);
+          database_close(database);
+          if (!has_fired) { break; }
+        }
+      }
+    }
+  }
+  note("%ld failures", fired);
+}
+
 static void handed_on(struct dice *dice) {
   (void)dice;
   sqlite3_vfs *vfs = sqlite3_vfs_find(SEALED_VFS_NAME);
@@ -326,5 +401,5 @@ static void too_little_memory(struct dice *dice) {
 }
 
 const struct scenario direct_scenarios[] = {
-    {"temporary-files", temporary_files}, {"odd-calls", odd_calls}, {"handed-on", handed_on}, {"too-little-memory", too_little_memory}, {NULL, NULL},
+    {"temporary-files", temporary_files}, {"odd-calls", odd_calls}, {"failing-calls", failing_calls}, {"handed-on", handed_on}, {"too-little-memory", too_little_memory}, {NULL, NULL},
 };

@@ -47,6 +47,10 @@ install: lib ## headers, library and pkg-config file below PREFIX (/usr/local)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' pkg-config/nightporter.pc.in \
 	  > $(DESTDIR)$(PREFIX)/lib/pkgconfig/nightporter.pc
 
+verify: ## what takes longer than a test may: whole walks, the sanitizers
+	@scripts/setup test
+	@scripts/verify
+
 spec: ## writes anew what is made of spec/machines
 	@scripts/setup build
 	@swift run porter-machines generate
@@ -58,4 +62,4 @@ lint: ## the format of Swift, the warnings of C
 	@scripts/lint
 
 clean: ## takes away what was built
-	rm -rf .build $(RELEASE) $(PROGRAMS)
+	rm -rf .build $(RELEASE) $(PROGRAMS) .build-thread .build-address

@@ -110,7 +110,8 @@ let package = Package(
       exclude: ["peers"], swiftSettings: swift),
     .testTarget(
       name: "PorterMachinesTests",
-      dependencies: ["PorterMachines", "PorterMachineCompiler", "PropertyTesting", "porter-machines"], exclude: ["Peer"],
+      dependencies: ["PorterMachines", "PorterMachineCompiler", "PropertyTesting", "porter-machines"],
+      exclude: ["Peer"],
       swiftSettings: swift),
     .testTarget(
       name: "PorterCryptoTests", dependencies: ["PorterCrypto", "PropertyTesting"], exclude: ["Peer"],
@@ -131,7 +132,8 @@ let package = Package(
       name: "PorterServerTests", dependencies: ["PorterServer", "porter-server", "PropertyTesting"],
       swiftSettings: swift),
     .testTarget(
-      name: "NightporterTests", dependencies: ["Nightporter", "CNightporter", "PorterStore", "PropertyTesting"], swiftSettings: swift),
+      name: "NightporterTests", dependencies: ["Nightporter", "CNightporter", "PorterStore", "PropertyTesting"],
+      swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

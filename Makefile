@@ -11,11 +11,11 @@ LIBRARY := $(RELEASE)/library
 PROGRAMS := .build-programs
 SWIFT_PROGRAMS := swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld
 
-.PHONY: help setup demo test lib install spec bench verify compat format lint clean
+.PHONY: help demo test lib install spec bench verify format lint clean
 .DEFAULT_GOAL := help
 
 help: ## what there is to make
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | sort | expand -t 10
 
 demo: ## a device in the terminal: two apps, a server, a push, its notification; JSON=1 for one object a line
 	@scripts/setup build
@@ -63,3 +63,5 @@ lint: ## the format of Swift, the warnings of C
 
 clean: ## takes away what was built
 	rm -rf .build $(RELEASE) $(PROGRAMS) .build-thread .build-address
+
+include bindings/simplex-compat/compat.mk

@@ -2,8 +2,8 @@
 //
 //   bench-machine-steps ROUNDS
 //
-// One line for each round: nanoseconds a step in C, in Swift, and through np_machine_step(). The two are measured in turn, over
-// 64 passes of 65,536 events. Ends with status 1 if their answers differ anywhere.
+// One line for each round: nanoseconds a step in C, in Swift, and through np_machine_step(). The two are measured in
+// turn, over 64 passes of 65,536 events. Ends with status 1 if their answers differ anywhere.
 
 import CNightporter
 import CSwitchReference

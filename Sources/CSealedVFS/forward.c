@@ -32,11 +32,15 @@ int forward_close(sqlite3_file *file) {
   return code;
 }
 
-int forward_truncate(sqlite3_file *file, sqlite3_int64 size) { return real(file)->pMethods->xTruncate(real(file), size); }
+int forward_truncate(sqlite3_file *file, sqlite3_int64 size) {
+  return real(file)->pMethods->xTruncate(real(file), size);
+}
 
 int forward_sync(sqlite3_file *file, int flags) { return real(file)->pMethods->xSync(real(file), flags); }
 
-int forward_file_size(sqlite3_file *file, sqlite3_int64 *size) { return real(file)->pMethods->xFileSize(real(file), size); }
+int forward_file_size(sqlite3_file *file, sqlite3_int64 *size) {
+  return real(file)->pMethods->xFileSize(real(file), size);
+}
 
 int forward_lock(sqlite3_file *file, int level) {
   int code = real(file)->pMethods->xLock(real(file), level);
@@ -60,11 +64,12 @@ int forward_file_control(sqlite3_file *file, int operation, void *argument) {
 int forward_sector_size(sqlite3_file *file) { return real(file)->pMethods->xSectorSize(real(file)); }
 
 int forward_device_characteristics(sqlite3_file *file) {
-  // Without safe appends SQLite starts a new journal header at each sync: nothing that was synced is ever written again with what
-  // follows it. Atomic writes would let it leave out the journal on the word of a device that knows nothing of seals.
-  const int refused = SQLITE_IOCAP_SAFE_APPEND | SQLITE_IOCAP_BATCH_ATOMIC | SQLITE_IOCAP_ATOMIC | SQLITE_IOCAP_ATOMIC512 |
-                      SQLITE_IOCAP_ATOMIC1K | SQLITE_IOCAP_ATOMIC2K | SQLITE_IOCAP_ATOMIC4K | SQLITE_IOCAP_ATOMIC8K |
-                      SQLITE_IOCAP_ATOMIC16K | SQLITE_IOCAP_ATOMIC32K | SQLITE_IOCAP_ATOMIC64K;
+  // Without safe appends SQLite starts a new journal header at each sync: nothing that was synced is ever written again
+  // with what follows it. Atomic writes would let it leave out the journal on the word of a device that knows nothing
+  // of seals.
+  const int refused = SQLITE_IOCAP_SAFE_APPEND | SQLITE_IOCAP_BATCH_ATOMIC | SQLITE_IOCAP_ATOMIC |
+                      SQLITE_IOCAP_ATOMIC512 | SQLITE_IOCAP_ATOMIC1K | SQLITE_IOCAP_ATOMIC2K | SQLITE_IOCAP_ATOMIC4K |
+                      SQLITE_IOCAP_ATOMIC8K | SQLITE_IOCAP_ATOMIC16K | SQLITE_IOCAP_ATOMIC32K | SQLITE_IOCAP_ATOMIC64K;
   return real(file)->pMethods->xDeviceCharacteristics(real(file)) & ~refused;
 }
 

@@ -46,15 +46,17 @@ struct file_keys {
 struct seal_place {
   enum seal_sort sort;
   uint64_t number;
-  const uint8_t *clear;  // CLEAR_BYTES of page 1, or NULL
+  const uint8_t *clear; // CLEAR_BYTES of page 1, or NULL
 };
 
 // Derives the key and label of the file whose salt this is.
-void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], const uint8_t salt[SALT_BYTES], bool is_passphrase);
+void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], const uint8_t salt[SALT_BYTES],
+                    bool is_passphrase);
 // Encrypts `length` bytes in place, and fills the trailer.
 void seal_close(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, uint8_t *trailer);
 // Decrypts in place. False, and no plaintext, if it is not what was sealed for this place.
-bool seal_open(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, const uint8_t *trailer);
+bool seal_open(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
+               const uint8_t *trailer);
 // Whether a label is one of this format at all: SEALED_VFS_NOTHING, SEALED_VFS_NEWER_FORMAT or SEALED_VFS_DAMAGED.
 sealed_vfs_kind seal_label_kind(const uint8_t label[LABEL_BYTES]);
 const uint8_t *seal_label_salt(const uint8_t label[LABEL_BYTES]);
@@ -91,54 +93,54 @@ void report_path(const char *path, sealed_vfs_kind kind);
 
 // How sure a main file is about its identity (the salt in its label).
 enum identity {
-  IDENTITY_NONE,         // nothing known: empty, or not read yet
-  IDENTITY_PROVISIONAL,  // from a read without lock, a journal, or made up for a file that is not created yet
-  IDENTITY_FIRM,         // page 1 authenticated under a lock, or was written here
+  IDENTITY_NONE,        // nothing known: empty, or not read yet
+  IDENTITY_PROVISIONAL, // from a read without lock, a journal, or made up for a file that is not created yet
+  IDENTITY_FIRM,        // page 1 authenticated under a lock, or was written here
 };
 
 struct journal_state {
-  uint8_t header[28];      // plaintext of the header that was read or written last
-  int64_t header_offset;   // -1: none
-  int64_t last_header;     // where the last header was written by this handle; -1: none
-  int64_t super_offset;    // from here on the name of a super-journal follows, plain; -1: none
-  int64_t record_offset;   // record in `buffer`: being put together, or last read; -1: none
-  uint32_t filled;         // bytes of it that have been written; 0 when it was read
-  bool unsynced;           // something was written since the last sync
+  uint8_t header[28];    // plaintext of the header that was read or written last
+  int64_t header_offset; // -1: none
+  int64_t last_header;   // where the last header was written by this handle; -1: none
+  int64_t super_offset;  // from here on the name of a super-journal follows, plain; -1: none
+  int64_t record_offset; // record in `buffer`: being put together, or last read; -1: none
+  uint32_t filled;       // bytes of it that have been written; 0 when it was read
+  bool unsynced;         // something was written since the last sync
 };
 
 struct wal_state {
-  uint64_t assembling;    // frame that is being put together in `buffer`; 0: none
-  uint32_t filled;        // its bytes so far
-  uint64_t held;          // frame whose plaintext is in `spare`, read whole; 0: none
-  uint64_t highest_own;   // highest frame that this handle has written since the WAL's header was read or written
-  uint8_t salts[8];       // the WAL's current generation
+  uint64_t assembling;  // frame that is being put together in `buffer`; 0: none
+  uint32_t filled;      // its bytes so far
+  uint64_t held;        // frame whose plaintext is in `spare`, read whole; 0: none
+  uint64_t highest_own; // highest frame that this handle has written since the WAL's header was read or written
+  uint8_t salts[8];     // the WAL's current generation
   bool salts_known;
 };
 
 struct temporary_state {
-  uint64_t block;        // block in `buffer`, from 1; 0: none
+  uint64_t block; // block in `buffer`, from 1; 0: none
   bool dirty;
-  int64_t size;          // logical size
-  uint8_t *written;      // a bit for each block that was written to disk
+  int64_t size;     // logical size
+  uint8_t *written; // a bit for each block that was written to disk
   uint64_t written_bits;
 };
 
 // A file as SQLite holds it. The base VFS's own file follows it in memory.
 struct sealed_file {
-  sqlite3_file sqlite;       // must be first: SQLite's view
-  sqlite3_file *real;        // the base VFS's file
-  struct sealed_file *main;  // the main file of a journal or WAL, and of a main file itself
-  const char *path;          // of the main file; SQLite keeps it as long as the file is open. NULL for temporary files
+  sqlite3_file sqlite;      // must be first: SQLite's view
+  sqlite3_file *real;       // the base VFS's file
+  struct sealed_file *main; // the main file of a journal or WAL, and of a main file itself
+  const char *path;         // of the main file; SQLite keeps it as long as the file is open. NULL for temporary files
   sealed_vfs_file sort;
-  struct key_entry *entry;   // main only
-  struct file_keys *keys;    // main and temporary only
-  enum identity identity;    // main only
-  uint32_t page_size;        // main only; 0: not known
-  int lock;                  // main only: SQLITE_LOCK_...
-  const volatile void *wal_index;  // main only: the start of the shared WAL index while it is mapped, or NULL
-  uint8_t *buffer;           // room for one part on its way to or from disk
+  struct key_entry *entry;        // main only
+  struct file_keys *keys;         // main and temporary only
+  enum identity identity;         // main only
+  uint32_t page_size;             // main only; 0: not known
+  int lock;                       // main only: SQLITE_LOCK_...
+  const volatile void *wal_index; // main only: the start of the shared WAL index while it is mapped, or NULL
+  uint8_t *buffer;                // room for one part on its way to or from disk
   size_t buffer_bytes;
-  uint8_t *spare;            // WAL only: a second one, as large, behind it
+  uint8_t *spare; // WAL only: a second one, as large, behind it
   union {
     struct journal_state journal;
     struct wal_state wal;
@@ -153,8 +155,8 @@ int file_reserve(struct sealed_file *file, size_t bytes);
 extern const sqlite3_io_methods main_methods;
 // Makes sure that the identity is known before a part of the file is written; creates one for an empty file.
 int main_identity_for_writing(struct sealed_file *main);
-// Makes sure of the identity by which a part of a journal or WAL is read: page 1's, or if that cannot be read, the part's own.
-// `is_committed`: the part shows that the database's creation was committed, as a WAL does.
+// Makes sure of the identity by which a part of a journal or WAL is read: page 1's, or if that cannot be read, the
+// part's own. `is_committed`: the part shows that the database's creation was committed, as a WAL does.
 sealed_vfs_kind main_identity_for_part(struct sealed_file *main, const uint8_t label[LABEL_BYTES], bool is_committed);
 // Learns the page size from the plain header. It stays 0 if the file is empty.
 int main_learn_page_size(struct sealed_file *main);

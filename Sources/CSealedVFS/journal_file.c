@@ -1,12 +1,15 @@
-// The rollback journal. SQLite's layout is kept byte for byte in its places, so that sizes and offsets mean what they did:
+// The rollback journal. SQLite's layout is kept byte for byte in its places, so that sizes and offsets mean what they
+// did:
 //
-//   header   at the start of a sector: the 28 bytes that count are sealed, and the trailer follows in the sector's empty rest
-//   record   number, page and checksum (over plaintext) are sealed as one; on disk number, content, checksum, then the trailer, which
+//   header   at the start of a sector: the 28 bytes that count are sealed, and the trailer follows in the sector's
+//   empty rest record   number, page and checksum (over plaintext) are sealed as one; on disk number, content,
+//   checksum, then the trailer, which
 //            takes the room of the page's reserved bytes
 //   the name of a super-journal at the end stays plain: it is no content, and other connections look for it
 //
-// A header is written within one sector, so it is there or it is not. Records are durable before a header counts them (`put_count`), so
-// that of counted records none can be torn: if one does not authenticate, the database is refused instead of being half rolled back.
+// A header is written within one sector, so it is there or it is not. Records are durable before a header counts them
+// (`put_count`), so that of counted records none can be torn: if one does not authenticate, the database is refused
+// instead of being half rolled back.
 #include "internal.h"
 
 enum {
@@ -15,8 +18,8 @@ enum {
   HEADER_COUNT = 8,
   HEADER_SECTOR = 20,
   HEADER_PAGE = 24,
-  COUNT_BYTES = 12,  // magic and number of records: what SQLite writes over a header when the records are complete
-  SECTOR = 512,      // headers begin at multiples of this, whatever the device's sector is
+  COUNT_BYTES = 12, // magic and number of records: what SQLite writes over a header when the records are complete
+  SECTOR = 512,     // headers begin at multiples of this, whatever the device's sector is
   NUMBER_BYTES = 4,
   CHECKSUM_BYTES = 4,
 };
@@ -43,7 +46,8 @@ static uint32_t page_bytes(const struct sealed_file *file) {
   return journal->header_offset >= 0 ? get_u32(journal->header + HEADER_PAGE) : file->main->page_size;
 }
 
-// The page that SQLite puts no records for, as it holds the lock bytes: as a record's number it announces a super-journal's name.
+// The page that SQLite puts no records for, as it holds the lock bytes: as a record's number it announces a
+// super-journal's name.
 static bool is_super_number(const struct sealed_file *file, const uint8_t *number) {
   uint32_t page = page_bytes(file);
   return page != 0 && get_u32(number) == 0x40000000 / page + 1;
@@ -93,13 +97,17 @@ static int read_header_start(struct sealed_file *file, uint8_t *result, size_t a
   sealed_vfs_kind kind;
   memset(result, 0, amount);
   int code = load_header(file, offset, &found, &kind);
-  if (code == SQLITE_IOERR_SHORT_READ) { return real_read(file, result, amount, offset); }  // the end of a super-journal's name
+  if (code == SQLITE_IOERR_SHORT_READ) {
+    return real_read(file, result, amount, offset);
+  } // the end of a super-journal's name
   if (code != SQLITE_OK) { return code; }
   if (found == FOUND_HEADER) { memcpy(result, file->state.journal.header, amount); }
   if (found != FOUND_OTHER) { return SQLITE_OK; }
-  // The journal's first header cannot be torn. Without it nothing would be rolled back, whatever the state of the database.
+  // The journal's first header cannot be torn. Without it nothing would be rolled back, whatever the state of the
+  // database.
   if (offset == 0) { return finding(file, kind, 0, 0); }
-  // Later ones: records of an older, longer journal (journal_mode=PERSIST) may be in their place, or a super-journal's name.
+  // Later ones: records of an older, longer journal (journal_mode=PERSIST) may be in their place, or a super-journal's
+  // name.
   uint8_t start[NUMBER_BYTES];
   bool is_own = file->state.journal.last_header >= 0;
   code = real_read(file, start, sizeof start, offset);
@@ -129,8 +137,8 @@ static int write_header(struct sealed_file *file, const uint8_t *bytes, size_t a
   return code == SQLITE_OK ? put_header(file, offset) : code;
 }
 
-// The number of records, when they are complete. With synchronous=NORMAL SQLite would sync records and header at once, and a loss of power
-// could leave a header that counts records that are not there.
+// The number of records, when they are complete. With synchronous=NORMAL SQLite would sync records and header at once,
+// and a loss of power could leave a header that counts records that are not there.
 static int put_count(struct sealed_file *file, const uint8_t *bytes, int64_t offset) {
   struct journal_state *journal = &file->state.journal;
   if (journal->unsynced) {
@@ -149,7 +157,8 @@ static int put_count(struct sealed_file *file, const uint8_t *bytes, int64_t off
   return put_header(file, offset);
 }
 
-// Takes a header away: at the end of a transaction (journal_mode=PERSIST), or one that an older journal left behind this one.
+// Takes a header away: at the end of a transaction (journal_mode=PERSIST), or one that an older journal left behind
+// this one.
 static int erase_header(struct sealed_file *file, int64_t offset) {
   struct journal_state *journal = &file->state.journal;
   const uint8_t zeros[HEADER_ON_DISK] = {0};
@@ -215,7 +224,8 @@ static int load_record(struct sealed_file *file, int64_t offset) {
   if (code != SQLITE_OK) { return code; }
   size_t length = record_bytes(file) - TRAILER_BYTES;
   sealed_vfs_kind kind = main_identity_for_part(file->main, record + length, false);
-  if (kind == SEALED_VFS_NOTHING && !seal_open(file->main->keys, record_place(offset), record, length, record + length)) {
+  if (kind == SEALED_VFS_NOTHING &&
+      !seal_open(file->main->keys, record_place(offset), record, length, record + length)) {
     kind = SEALED_VFS_DAMAGED;
   }
   if (kind == SEALED_VFS_NOTHING) {
@@ -223,7 +233,8 @@ static int load_record(struct sealed_file *file, int64_t offset) {
     journal->record_offset = offset;
     return SQLITE_OK;
   }
-  // Without a count (synchronous=OFF) the last records may be torn; SQLite ends the rollback there, as with a plain journal.
+  // Without a count (synchronous=OFF) the last records may be torn; SQLite ends the rollback there, as with a plain
+  // journal.
   bool is_counted = journal->header_offset < 0 || get_u32(journal->header + HEADER_COUNT) != 0xffffffff;
   if (is_counted || journal->last_header >= 0) { return finding(file, kind, 0, offset); }
   finding(file, SEALED_VFS_CUT, 0, offset);
@@ -247,7 +258,9 @@ static int journal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_i
     enum found found;
     sealed_vfs_kind kind;
     int code = load_header(file, journal->last_header, &found, &kind);
-    if (code == SQLITE_OK && found != FOUND_HEADER) { code = finding(file, SEALED_VFS_DAMAGED, 0, journal->last_header); }
+    if (code == SQLITE_OK && found != FOUND_HEADER) {
+      code = finding(file, SEALED_VFS_DAMAGED, 0, journal->last_header);
+    }
     if (code != SQLITE_OK) { return code; }
   }
   if (is_inside(offset, length, journal->header_offset, HEADER_BYTES)) {
@@ -262,7 +275,9 @@ static int journal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_i
   sqlite3_int64 size = 0;
   int code = forward_file_size(sqlite, &size);
   if (code != SQLITE_OK) { return code; }
-  if (page_bytes(file) == 0 || offset + (int64_t)record_bytes(file) > size) { return real_read(file, bytes, length, offset); }
+  if (page_bytes(file) == 0 || offset + (int64_t)record_bytes(file) > size) {
+    return real_read(file, bytes, length, offset);
+  }
   if (amount != NUMBER_BYTES) { return SQLITE_IOERR_READ; }
   code = load_record(file, offset);
   if (code == SQLITE_OK) { memcpy(bytes, file->buffer, length); }

@@ -8,7 +8,7 @@
 // sodium_malloc: guard pages around it, locked into memory where the system allows it, zeroed when freed.
 struct secrets {
   uint8_t master[KEY_BYTES];
-  uint8_t salt[SALT_BYTES];  // the salt that `master` was derived with
+  uint8_t salt[SALT_BYTES]; // the salt that `master` was derived with
   bool has_master;
   bool is_passphrase;
   size_t length;
@@ -18,8 +18,8 @@ struct secrets {
 struct key_entry {
   struct key_entry *next;
   struct secrets *secrets;
-  int users;    // open main files
-  bool listed;  // may be found by path
+  int users;   // open main files
+  bool listed; // may be found by path
   bool keep;
   char path[];
 };
@@ -50,7 +50,8 @@ static struct key_entry *find(const char *path) {
   return NULL;
 }
 
-// The path as SQLite will hand it to the VFS: absolute, links resolved. NULL if there is no such path or no memory; sqlite3_free it.
+// The path as SQLite will hand it to the VFS: absolute, links resolved. NULL if there is no such path or no memory;
+// sqlite3_free it.
 static char *full_path(const char *path) {
   sqlite3_vfs *base = sqlite3_vfs_find(NULL);
   if (path == NULL || base == NULL) { return NULL; }
@@ -125,11 +126,13 @@ int sealed_vfs_forget_key(const char *path) {
   return entry == NULL ? SQLITE_NOTFOUND : SQLITE_OK;
 }
 
-int sealed_vfs_derive_key(const char *passphrase, size_t length, const uint8_t salt[SALT_BYTES], uint8_t key[KEY_BYTES]) {
+int sealed_vfs_derive_key(const char *passphrase, size_t length, const uint8_t salt[SALT_BYTES],
+                          uint8_t key[KEY_BYTES]) {
   if (passphrase == NULL || salt == NULL || key == NULL || !is_ready()) { return SQLITE_MISUSE; }
   _Static_assert(SALT_BYTES == crypto_pwhash_argon2id_SALTBYTES, "salt of Argon2id");
-  int failed = crypto_pwhash_argon2id(key, KEY_BYTES, passphrase, length, salt, crypto_pwhash_argon2id_OPSLIMIT_INTERACTIVE,
-                                      crypto_pwhash_argon2id_MEMLIMIT_INTERACTIVE, crypto_pwhash_argon2id_ALG_ARGON2ID13);
+  int failed =
+      crypto_pwhash_argon2id(key, KEY_BYTES, passphrase, length, salt, crypto_pwhash_argon2id_OPSLIMIT_INTERACTIVE,
+                             crypto_pwhash_argon2id_MEMLIMIT_INTERACTIVE, crypto_pwhash_argon2id_ALG_ARGON2ID13);
   return failed != 0 ? SQLITE_NOMEM : SQLITE_OK;
 }
 
@@ -156,9 +159,13 @@ void keys_release(struct key_entry *entry) {
 
 // With the registry locked: another thread that opens the same file waits, instead of deriving the same key again.
 static sealed_vfs_kind master_for_salt(struct secrets *secrets, const uint8_t salt[SALT_BYTES]) {
-  if (!secrets->is_passphrase || (secrets->has_master && memcmp(secrets->salt, salt, SALT_BYTES) == 0)) { return SEALED_VFS_NOTHING; }
+  if (!secrets->is_passphrase || (secrets->has_master && memcmp(secrets->salt, salt, SALT_BYTES) == 0)) {
+    return SEALED_VFS_NOTHING;
+  }
   secrets->has_master = false;
-  if (sealed_vfs_derive_key(secrets->passphrase, secrets->length, salt, secrets->master) != SQLITE_OK) { return SEALED_VFS_NO_MEMORY; }
+  if (sealed_vfs_derive_key(secrets->passphrase, secrets->length, salt, secrets->master) != SQLITE_OK) {
+    return SEALED_VFS_NO_MEMORY;
+  }
   memcpy(secrets->salt, salt, SALT_BYTES);
   secrets->has_master = true;
   return SEALED_VFS_NOTHING;
@@ -188,8 +195,8 @@ struct file_keys *keys_allocate(void) { return sodium_malloc(sizeof(struct file_
 
 void keys_wipe(struct file_keys *keys) { sodium_free(keys); }
 
-// Reads the start of a file, and the label of its first page. Through SQLite's own VFS: to close a file by other means takes all of the
-// process's locks on it away from open connections (POSIX).
+// Reads the start of a file, and the label of its first page. Through SQLite's own VFS: to close a file by other means
+// takes all of the process's locks on it away from open connections (POSIX).
 static int read_first_label(sqlite3_file *file, uint8_t label[LABEL_BYTES]) {
   uint8_t header[CLEAR_BYTES];
   sqlite3_int64 size = 0;
@@ -198,7 +205,9 @@ static int read_first_label(sqlite3_file *file, uint8_t label[LABEL_BYTES]) {
   if (size == 0) { return SQLITE_NOTFOUND; }
   code = file->pMethods->xRead(file, header, sizeof header, 0);
   if (code == SQLITE_OK && header_kind(header) != SEALED_VFS_NOTHING) { return SQLITE_NOTADB; }
-  if (code == SQLITE_OK) { code = file->pMethods->xRead(file, label, LABEL_BYTES, header_page_size(header) - TRAILER_BYTES); }
+  if (code == SQLITE_OK) {
+    code = file->pMethods->xRead(file, label, LABEL_BYTES, header_page_size(header) - TRAILER_BYTES);
+  }
   if (code != SQLITE_OK) { return code == SQLITE_IOERR_SHORT_READ ? SQLITE_NOTADB : code; }
   return seal_label_kind(label) == SEALED_VFS_NOTHING ? SQLITE_OK : SQLITE_NOTADB;
 }

@@ -1,5 +1,5 @@
-// The main file: page n is sealed in its place. Its last 64 bytes, which SQLite leaves alone, hold the trailer; page 1's first 24
-// bytes stay plain, and are covered by page 1's tag.
+// The main file: page n is sealed in its place. Its last 64 bytes, which SQLite leaves alone, hold the trailer; page
+// 1's first 24 bytes stay plain, and are covered by page 1's tag.
 #include "internal.h"
 
 static struct sealed_file *self(sqlite3_file *file) { return (struct sealed_file *)(void *)file; }
@@ -34,7 +34,9 @@ int main_learn_page_size(struct sealed_file *file) {
 
 // Makes the file's keys fit this label, if the identity is still open to change.
 static sealed_vfs_kind adopt(struct sealed_file *file, const uint8_t *label) {
-  if (file->identity != IDENTITY_NONE && memcmp(file->keys->label, label, LABEL_BYTES) == 0) { return SEALED_VFS_NOTHING; }
+  if (file->identity != IDENTITY_NONE && memcmp(file->keys->label, label, LABEL_BYTES) == 0) {
+    return SEALED_VFS_NOTHING;
+  }
   sealed_vfs_kind kind = seal_label_kind(label);
   if (file->identity == IDENTITY_FIRM) { return kind == SEALED_VFS_NOTHING ? SEALED_VFS_FOREIGN : SEALED_VFS_DAMAGED; }
   if (kind != SEALED_VFS_NOTHING) { return kind; }
@@ -51,15 +53,18 @@ static sealed_vfs_kind open_page(struct sealed_file *file, uint64_t number, uint
   struct seal_place place = {.sort = SORT_PAGE, .number = number, .clear = number == 1 ? page : NULL};
   sealed_vfs_kind kind = adopt(file, trailer);
   if (kind != SEALED_VFS_NOTHING) { return kind; }
-  if (!seal_open(file->keys, place, page + clear, file->page_size - TRAILER_BYTES - clear, trailer)) { return SEALED_VFS_DAMAGED; }
+  if (!seal_open(file->keys, place, page + clear, file->page_size - TRAILER_BYTES - clear, trailer)) {
+    return SEALED_VFS_DAMAGED;
+  }
   // SQLite sees zeros there, and has to write zeros: so it is noticed if anything else makes use of this room.
   memset(trailer, 0, TRAILER_BYTES);
   return SEALED_VFS_NOTHING;
 }
 
-// Whether the page may be one that the transaction under way has added. Without a WAL that takes a lock, and SQLite has compared the size
-// of the file with what page 1 says of it. With a WAL the committed size is in the shared index: the word at offset 20, see
-// https://sqlite.org/walformat.html#the_wal_index_header (0: the WAL is empty, so the file's own size is in force).
+// Whether the page may be one that the transaction under way has added. Without a WAL that takes a lock, and SQLite has
+// compared the size of the file with what page 1 says of it. With a WAL the committed size is in the shared index: the
+// word at offset 20, see https://sqlite.org/walformat.html#the_wal_index_header (0: the WAL is empty, so the file's own
+// size is in force).
 static bool may_be_new(const struct sealed_file *file, uint64_t number) {
   if (file->wal_index == NULL) { return file->lock >= SQLITE_LOCK_RESERVED; }
   return number > ((const volatile uint32_t *)file->wal_index)[5];
@@ -95,9 +100,10 @@ static int read_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
   return SQLITE_OK;
 }
 
-// SQLite looks at the first 100 bytes before it takes a lock: another process may be in the middle of writing page 1, or a crash may
-// have left it to be rolled back. So here only what is certain is an error: that this is no sealed database, or that the key is wrong.
-// The plain 24 bytes are all that SQLite needs at this point; it reads page 1 again, under a lock.
+// SQLite looks at the first 100 bytes before it takes a lock: another process may be in the middle of writing page 1,
+// or a crash may have left it to be rolled back. So here only what is certain is an error: that this is no sealed
+// database, or that the key is wrong. The plain 24 bytes are all that SQLite needs at this point; it reads page 1
+// again, under a lock.
 static int read_header_unlocked(struct sealed_file *file, uint8_t *result, int amount) {
   memset(result, 0, (size_t)amount);
   int code = file_reserve(file, file->page_size);
@@ -129,13 +135,16 @@ static int main_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int6
       return code != SQLITE_OK ? code : SQLITE_IOERR_SHORT_READ;
     }
   }
-  if (offset == 0 && amount <= 100 && file->lock == SQLITE_LOCK_NONE) { return read_header_unlocked(file, result, amount); }
+  if (offset == 0 && amount <= 100 && file->lock == SQLITE_LOCK_NONE) {
+    return read_header_unlocked(file, result, amount);
+  }
   uint32_t page_size = file->page_size;
   if (amount == (int)page_size && offset % page_size == 0) {
     return read_page(file, (uint64_t)(offset / page_size) + 1, result);
   }
   int code = file_reserve(file, page_size);
-  // Parts of pages: the 16 bytes that tell whether the file has changed, or a page of the size it had before another process made it.
+  // Parts of pages: the 16 bytes that tell whether the file has changed, or a page of the size it had before another
+  // process made it.
   while (code == SQLITE_OK && amount > 0) {
     uint32_t start = (uint32_t)(offset % page_size);
     int part = amount < (int)(page_size - start) ? amount : (int)(page_size - start);
@@ -168,8 +177,9 @@ int main_identity_for_writing(struct sealed_file *file) {
 sealed_vfs_kind main_identity_for_part(struct sealed_file *file, const uint8_t label[LABEL_BYTES], bool is_committed) {
   // Page 1 is asked first, so that a log or journal left over from another database is not taken for one of this.
   if (file->identity != IDENTITY_FIRM && file->page_size != 0 && file_reserve(file, file->page_size) == SQLITE_OK &&
-      real_read(file, file->buffer, (int)file->page_size, 0) == SQLITE_OK && header_kind(file->buffer) == SEALED_VFS_NOTHING &&
-      header_page_size(file->buffer) == file->page_size && open_page(file, 1, file->buffer) == SEALED_VFS_NOTHING) {
+      real_read(file, file->buffer, (int)file->page_size, 0) == SQLITE_OK &&
+      header_kind(file->buffer) == SEALED_VFS_NOTHING && header_page_size(file->buffer) == file->page_size &&
+      open_page(file, 1, file->buffer) == SEALED_VFS_NOTHING) {
     if (memcmp(file->keys->label, label, LABEL_BYTES) != 0 && seal_label_kind(label) == SEALED_VFS_NOTHING) {
       return SEALED_VFS_FOREIGN;
     }
@@ -186,12 +196,13 @@ static int write_sealed(struct sealed_file *file, uint64_t number, const uint8_t
   memcpy(file->buffer, page, page_size - TRAILER_BYTES);
   size_t clear = number == 1 ? CLEAR_BYTES : 0;
   struct seal_place place = {.sort = SORT_PAGE, .number = number, .clear = number == 1 ? page : NULL};
-  seal_close(file->keys, place, file->buffer + clear, page_size - TRAILER_BYTES - clear, file->buffer + page_size - TRAILER_BYTES);
+  seal_close(file->keys, place, file->buffer + clear, page_size - TRAILER_BYTES - clear,
+             file->buffer + page_size - TRAILER_BYTES);
   return file->real->pMethods->xWrite(file->real, file->buffer, (int)page_size, (int64_t)(number - 1) * page_size);
 }
 
-// Fills the pages from the end of the file up to `end` with sealed zeros. A hole would read as zeros that nobody can vouch for. SQLite
-// leaves holes where it frees a page that it had just added, and where it writes pages out of order.
+// Fills the pages from the end of the file up to `end` with sealed zeros. A hole would read as zeros that nobody can
+// vouch for. SQLite leaves holes where it frees a page that it had just added, and where it writes pages out of order.
 static int fill_gap(struct sealed_file *file, int64_t end) {
   // The page of SQLite's lock bytes is never written.
   const uint64_t lock_page = 0x40000000 / file->page_size + 1;
@@ -210,8 +221,8 @@ static int fill_gap(struct sealed_file *file, int64_t end) {
   return code;
 }
 
-// A new image of another page size: VACUUM and the backup API write it over the old one in pieces of the old size, which are no pages
-// of the new. It is refused, and SQLite rolls back. VACUUM INTO makes a file of another size.
+// A new image of another page size: VACUUM and the backup API write it over the old one in pieces of the old size,
+// which are no pages of the new. It is refused, and SQLite rolls back. VACUUM INTO makes a file of another size.
 static bool fits_format(struct sealed_file *file, const uint8_t *page, int amount, int64_t offset) {
   if (amount != (int)file->page_size || offset % amount != 0) { return false; }
   if (!is_all_zero(page + amount - TRAILER_BYTES, TRAILER_BYTES)) { return false; }
@@ -252,26 +263,26 @@ static int main_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
 
 static int main_file_control(sqlite3_file *sqlite, int operation, void *argument) {
   switch (operation) {
-    case SQLITE_FCNTL_CHUNK_SIZE:
-    case SQLITE_FCNTL_SIZE_HINT:
-      // Both make the file longer than its pages, with zeros that nobody sealed.
-      return SQLITE_OK;
-    case SQLITE_FCNTL_MMAP_SIZE:
-      // Pages cannot be read from the file as they are.
-      *(sqlite3_int64 *)argument = 0;
-      return SQLITE_OK;
-    case SQLITE_FCNTL_VFSNAME: {
-      int code = forward_file_control(sqlite, operation, argument);
-      if (code == SQLITE_OK) { *(char **)argument = sqlite3_mprintf("sealed/%z", *(char **)argument); }
-      return code;
-    }
-    default: break;
+  case SQLITE_FCNTL_CHUNK_SIZE:
+  case SQLITE_FCNTL_SIZE_HINT:
+    // Both make the file longer than its pages, with zeros that nobody sealed.
+    return SQLITE_OK;
+  case SQLITE_FCNTL_MMAP_SIZE:
+    // Pages cannot be read from the file as they are.
+    *(sqlite3_int64 *)argument = 0;
+    return SQLITE_OK;
+  case SQLITE_FCNTL_VFSNAME: {
+    int code = forward_file_control(sqlite, operation, argument);
+    if (code == SQLITE_OK) { *(char **)argument = sqlite3_mprintf("sealed/%z", *(char **)argument); }
+    return code;
+  }
+  default: break;
   }
   return forward_file_control(sqlite, operation, argument);
 }
 
 const sqlite3_io_methods main_methods = {
-    .iVersion = 2,  // no xFetch: nothing to map
+    .iVersion = 2, // no xFetch: nothing to map
     .xClose = forward_close,
     .xRead = main_read,
     .xWrite = main_write,

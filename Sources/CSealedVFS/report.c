@@ -43,36 +43,36 @@ void sealed_vfs_clear_report(void) { memset(&last, 0, sizeof last); }
 
 const char *sealed_vfs_kind_name(sealed_vfs_kind kind) {
   switch (kind) {
-    case SEALED_VFS_NOTHING: return "nothing";
-    case SEALED_VFS_NO_KEY: return "no key";
-    case SEALED_VFS_WRONG_KEY: return "wrong key";
-    case SEALED_VFS_NOT_SEALED: return "not sealed";
-    case SEALED_VFS_NOT_A_DATABASE: return "not a database";
-    case SEALED_VFS_NEWER_FORMAT: return "newer format";
-    case SEALED_VFS_DAMAGED: return "damaged";
-    case SEALED_VFS_FOREIGN: return "part of another file";
-    case SEALED_VFS_TRUNCATED: return "truncated";
-    case SEALED_VFS_UNSUITABLE: return "unsuitable write";
-    case SEALED_VFS_CUT: return "recovery ended early";
-    case SEALED_VFS_NO_MEMORY: return "no memory";
+  case SEALED_VFS_NOTHING: return "nothing";
+  case SEALED_VFS_NO_KEY: return "no key";
+  case SEALED_VFS_WRONG_KEY: return "wrong key";
+  case SEALED_VFS_NOT_SEALED: return "not sealed";
+  case SEALED_VFS_NOT_A_DATABASE: return "not a database";
+  case SEALED_VFS_NEWER_FORMAT: return "newer format";
+  case SEALED_VFS_DAMAGED: return "damaged";
+  case SEALED_VFS_FOREIGN: return "part of another file";
+  case SEALED_VFS_TRUNCATED: return "truncated";
+  case SEALED_VFS_UNSUITABLE: return "unsuitable write";
+  case SEALED_VFS_CUT: return "recovery ended early";
+  case SEALED_VFS_NO_MEMORY: return "no memory";
   }
   return "unknown";
 }
 
 int code_for(sealed_vfs_kind kind) {
   switch (kind) {
-    case SEALED_VFS_NOTHING:
-    case SEALED_VFS_CUT: return SQLITE_OK;
-    case SEALED_VFS_NO_KEY: return SQLITE_AUTH;
-    case SEALED_VFS_WRONG_KEY:
-    case SEALED_VFS_NOT_SEALED:
-    case SEALED_VFS_NOT_A_DATABASE:
-    case SEALED_VFS_NEWER_FORMAT: return SQLITE_NOTADB;
-    case SEALED_VFS_DAMAGED:
-    case SEALED_VFS_FOREIGN:
-    case SEALED_VFS_TRUNCATED: return SQLITE_IOERR_DATA;
-    case SEALED_VFS_UNSUITABLE: return SQLITE_READONLY;
-    case SEALED_VFS_NO_MEMORY: return SQLITE_NOMEM;
+  case SEALED_VFS_NOTHING:
+  case SEALED_VFS_CUT: return SQLITE_OK;
+  case SEALED_VFS_NO_KEY: return SQLITE_AUTH;
+  case SEALED_VFS_WRONG_KEY:
+  case SEALED_VFS_NOT_SEALED:
+  case SEALED_VFS_NOT_A_DATABASE:
+  case SEALED_VFS_NEWER_FORMAT: return SQLITE_NOTADB;
+  case SEALED_VFS_DAMAGED:
+  case SEALED_VFS_FOREIGN:
+  case SEALED_VFS_TRUNCATED: return SQLITE_IOERR_DATA;
+  case SEALED_VFS_UNSUITABLE: return SQLITE_READONLY;
+  case SEALED_VFS_NO_MEMORY: return SQLITE_NOMEM;
   }
   return SQLITE_ERROR;
 }

@@ -1,6 +1,7 @@
 // Sealing: one part of a file at a time, in place, with XChaCha20-Poly1305.
 //
-// Nonces are 24 random bytes: no counter has to survive a crash, a restored backup or a copied file, and two processes need not agree.
+// Nonces are 24 random bytes: no counter has to survive a crash, a restored backup or a copied file, and two processes
+// need not agree.
 #include <sodium.h>
 
 #include "internal.h"
@@ -10,14 +11,15 @@ enum {
   CIPHER_XCHACHA20_POLY1305 = 1,
   LABEL_VERSION = 0,
   LABEL_CIPHER = 1,
-  LABEL_KEY_KIND = 2,  // 0: raw key; 1: passphrase, Argon2id with libsodium's interactive limits
+  LABEL_KEY_KIND = 2, // 0: raw key; 1: passphrase, Argon2id with libsodium's interactive limits
   LABEL_ZERO = 3,
-  LABEL_CHECK = 4,  // four bytes that depend on the key: tells a wrong key from a damaged page
+  LABEL_CHECK = 4, // four bytes that depend on the key: tells a wrong key from a damaged page
   LABEL_SALT = 8,
 };
 
 _Static_assert(LABEL_SALT + SALT_BYTES == LABEL_BYTES, "the salt ends the label");
-_Static_assert(LABEL_BYTES + NONCE_BYTES + crypto_aead_xchacha20poly1305_ietf_ABYTES == TRAILER_BYTES, "a trailer is filled");
+_Static_assert(LABEL_BYTES + NONCE_BYTES + crypto_aead_xchacha20poly1305_ietf_ABYTES == TRAILER_BYTES,
+               "a trailer is filled");
 _Static_assert(NONCE_BYTES == crypto_aead_xchacha20poly1305_ietf_NPUBBYTES, "nonce of the cipher");
 _Static_assert(KEY_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "key of the cipher");
 
@@ -27,7 +29,8 @@ uint32_t get_u32(const uint8_t *bytes) {
 
 bool is_all_zero(const uint8_t *bytes, size_t length) { return sodium_is_zero(bytes, length) != 0; }
 
-void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], const uint8_t salt[SALT_BYTES], bool is_passphrase) {
+void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], const uint8_t salt[SALT_BYTES],
+                    bool is_passphrase) {
   memset(keys->label, 0, LABEL_BYTES);
   keys->label[LABEL_VERSION] = FORMAT_VERSION;
   keys->label[LABEL_CIPHER] = CIPHER_XCHACHA20_POLY1305;
@@ -50,7 +53,8 @@ void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], con
 
 sealed_vfs_kind seal_label_kind(const uint8_t label[LABEL_BYTES]) {
   if (label[LABEL_VERSION] == 0 || label[LABEL_ZERO] != 0) { return SEALED_VFS_DAMAGED; }
-  if (label[LABEL_VERSION] != FORMAT_VERSION || label[LABEL_CIPHER] != CIPHER_XCHACHA20_POLY1305 || label[LABEL_KEY_KIND] > 1) {
+  if (label[LABEL_VERSION] != FORMAT_VERSION || label[LABEL_CIPHER] != CIPHER_XCHACHA20_POLY1305 ||
+      label[LABEL_KEY_KIND] > 1) {
     return SEALED_VFS_NEWER_FORMAT;
   }
   return SEALED_VFS_NOTHING;
@@ -97,13 +101,14 @@ void seal_close(const struct file_keys *keys, struct seal_place place, uint8_t *
   memcpy(trailer, keys->label, LABEL_BYTES);
   randombytes_buf(nonce, NONCE_BYTES);
   struct additional data = additional_data(place, trailer);
-  crypto_aead_xchacha20poly1305_ietf_encrypt_detached(text, nonce + NONCE_BYTES, NULL, text, length, data.bytes, data.length, NULL,
-                                                      nonce, keys->key);
+  crypto_aead_xchacha20poly1305_ietf_encrypt_detached(text, nonce + NONCE_BYTES, NULL, text, length, data.bytes,
+                                                      data.length, NULL, nonce, keys->key);
 }
 
-bool seal_open(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, const uint8_t *trailer) {
+bool seal_open(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
+               const uint8_t *trailer) {
   const uint8_t *nonce = trailer + LABEL_BYTES;
   struct additional data = additional_data(place, trailer);
-  return crypto_aead_xchacha20poly1305_ietf_decrypt_detached(text, NULL, text, length, nonce + NONCE_BYTES, data.bytes, data.length,
-                                                             nonce, keys->key) == 0;
+  return crypto_aead_xchacha20poly1305_ietf_decrypt_detached(text, NULL, text, length, nonce + NONCE_BYTES, data.bytes,
+                                                             data.length, nonce, keys->key) == 0;
 }

@@ -1,5 +1,6 @@
-// Temporary files: spilled sorts, transient tables, statement journals. Nobody else reads them, so they need no reserved bytes: the file
-// is cut into blocks of 4096 bytes, each followed by its trailer on disk. One block is held in memory and written when another is wanted.
+// Temporary files: spilled sorts, transient tables, statement journals. Nobody else reads them, so they need no
+// reserved bytes: the file is cut into blocks of 4096 bytes, each followed by its trailer on disk. One block is held in
+// memory and written when another is wanted.
 #include "internal.h"
 
 enum { BLOCK_BYTES = 4096, BLOCK_ON_DISK = BLOCK_BYTES + TRAILER_BYTES };
@@ -136,7 +137,7 @@ static int temporary_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
       state->dirty = true;
     }
     for (uint64_t block = first_gone; block <= state->written_bits; block++) {
-      state->written[(block - 1) / 8] &= (uint8_t) ~(1 << ((block - 1) % 8));
+      state->written[(block - 1) / 8] &= (uint8_t)~(1 << ((block - 1) % 8));
     }
     if (state->block >= first_gone) {
       state->block = 0;

@@ -6,7 +6,7 @@
 #include "internal.h"
 
 struct sealed_vfs {
-  sqlite3_vfs sqlite;  // must be first
+  sqlite3_vfs sqlite; // must be first
   sqlite3_vfs *base;
 };
 
@@ -83,12 +83,14 @@ static int sealed_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *re
     if (file->real->pMethods != NULL) { file->real->pMethods->xClose(file->real); }
     keys_wipe(file->keys);
     if (file->entry != NULL) { keys_release(file->entry); }
-    file->sqlite.pMethods = NULL;  // SQLite closes what has methods
+    file->sqlite.pMethods = NULL; // SQLite closes what has methods
   }
   return code;
 }
 
-static int sealed_delete(sqlite3_vfs *vfs, const char *name, int sync) { return base_of(vfs)->xDelete(base_of(vfs), name, sync); }
+static int sealed_delete(sqlite3_vfs *vfs, const char *name, int sync) {
+  return base_of(vfs)->xDelete(base_of(vfs), name, sync);
+}
 
 static int sealed_access(sqlite3_vfs *vfs, const char *name, int flags, int *result) {
   return base_of(vfs)->xAccess(base_of(vfs), name, flags, result);
@@ -100,7 +102,9 @@ static int sealed_full_pathname(sqlite3_vfs *vfs, const char *name, int length, 
 
 static void *sealed_dl_open(sqlite3_vfs *vfs, const char *name) { return base_of(vfs)->xDlOpen(base_of(vfs), name); }
 
-static void sealed_dl_error(sqlite3_vfs *vfs, int length, char *text) { base_of(vfs)->xDlError(base_of(vfs), length, text); }
+static void sealed_dl_error(sqlite3_vfs *vfs, int length, char *text) {
+  base_of(vfs)->xDlError(base_of(vfs), length, text);
+}
 
 static void (*sealed_dl_sym(sqlite3_vfs *vfs, void *library, const char *name))(void) {
   return base_of(vfs)->xDlSym(base_of(vfs), library, name);
@@ -114,7 +118,9 @@ static int sealed_randomness(sqlite3_vfs *vfs, int length, char *result) {
 
 static int sealed_sleep(sqlite3_vfs *vfs, int microseconds) { return base_of(vfs)->xSleep(base_of(vfs), microseconds); }
 
-static int sealed_current_time(sqlite3_vfs *vfs, double *result) { return base_of(vfs)->xCurrentTime(base_of(vfs), result); }
+static int sealed_current_time(sqlite3_vfs *vfs, double *result) {
+  return base_of(vfs)->xCurrentTime(base_of(vfs), result);
+}
 
 static int sealed_current_time_64(sqlite3_vfs *vfs, sqlite3_int64 *result) {
   return base_of(vfs)->xCurrentTimeInt64(base_of(vfs), result);
@@ -129,7 +135,8 @@ int sealed_vfs_prepare(sqlite3 *database, const char *schema) {
   return sqlite3_file_control(database, schema, SQLITE_FCNTL_RESERVE_BYTES, &bytes);
 }
 
-// Runs for each new connection of the process: one whose main database is sealed must reserve the seal's bytes before its first write.
+// Runs for each new connection of the process: one whose main database is sealed must reserve the seal's bytes before
+// its first write.
 static int on_new_connection(sqlite3 *database, char **message, const struct sqlite3_api_routines *routines) {
   (void)message;
   (void)routines;

@@ -1,10 +1,11 @@
 // The write-ahead log. On disk:
 //
-//   header   32 bytes of SQLite's header, sealed, and 64 bytes of trailer; so all frames lie 64 bytes further than SQLite thinks
-//   frame i  24 bytes of frame header and the page, sealed as one; the trailer is in the page's reserved bytes
+//   header   32 bytes of SQLite's header, sealed, and 64 bytes of trailer; so all frames lie 64 bytes further than
+//   SQLite thinks frame i  24 bytes of frame header and the page, sealed as one; the trailer is in the page's reserved
+//   bytes
 //
-// SQLite's checksums in the headers are over plaintext, so they must be encrypted as well. Sealing a frame as one costs one operation and
-// one write where SQLite makes two; for that, its header is kept here until its page arrives.
+// SQLite's checksums in the headers are over plaintext, so they must be encrypted as well. Sealing a frame as one costs
+// one operation and one write where SQLite makes two; for that, its header is kept here until its page arrives.
 #include "internal.h"
 
 enum {
@@ -32,9 +33,13 @@ static int64_t frame_offset(const struct sealed_file *file, uint64_t frame) {
   return HEADER_ON_DISK + (int64_t)(frame - 1) * (int64_t)frame_bytes(file);
 }
 
-static uint8_t *frame_trailer(const struct sealed_file *file, uint8_t *frame) { return frame + frame_bytes(file) - TRAILER_BYTES; }
+static uint8_t *frame_trailer(const struct sealed_file *file, uint8_t *frame) {
+  return frame + frame_bytes(file) - TRAILER_BYTES;
+}
 
-static struct seal_place frame_place(uint64_t frame) { return (struct seal_place){.sort = SORT_WAL_FRAME, .number = frame}; }
+static struct seal_place frame_place(uint64_t frame) {
+  return (struct seal_place){.sort = SORT_WAL_FRAME, .number = frame};
+}
 
 static int finding(struct sealed_file *file, sealed_vfs_kind kind, uint64_t frame) {
   report(file, kind, 0, frame, frame == 0 ? 0 : frame_offset(file, frame));
@@ -58,7 +63,9 @@ static int read_header(struct sealed_file *file, uint8_t header[HEADER_ON_DISK])
   const uint8_t *trailer = header + HEADER_BYTES;
   sealed_vfs_kind kind = main_identity_for_part(file->main, trailer, true);
   struct seal_place place = {.sort = SORT_WAL_HEADER};
-  if (kind == SEALED_VFS_NOTHING && !seal_open(file->main->keys, place, header, HEADER_BYTES, trailer)) { kind = SEALED_VFS_DAMAGED; }
+  if (kind == SEALED_VFS_NOTHING && !seal_open(file->main->keys, place, header, HEADER_BYTES, trailer)) {
+    kind = SEALED_VFS_DAMAGED;
+  }
   // Not taken for an empty log: 96 bytes in one sector are not torn, and a whole log would be dropped without a word.
   if (kind != SEALED_VFS_NOTHING) { return finding(file, kind, 0); }
   memcpy(file->state.wal.salts, header + HEADER_SALTS, SALTS_BYTES);
@@ -88,17 +95,18 @@ static sealed_vfs_kind load_frame(struct sealed_file *file, uint64_t frame, int 
   sealed_vfs_kind kind = main_identity_for_part(file->main, trailer, true);
   if (kind != SEALED_VFS_NOTHING) { return kind; }
   size_t length = frame_bytes(file) - TRAILER_BYTES;
-  return seal_open(file->main->keys, frame_place(frame), file->spare, length, trailer) ? SEALED_VFS_NOTHING : SEALED_VFS_DAMAGED;
+  return seal_open(file->main->keys, frame_place(frame), file->spare, length, trailer) ? SEALED_VFS_NOTHING
+                                                                                       : SEALED_VFS_DAMAGED;
 }
 
-// A frame of an earlier generation that somebody put back would authenticate: its salts tell. Ours may be old as well, when another
-// process has begun the log anew.
+// A frame of an earlier generation that somebody put back would authenticate: its salts tell. Ours may be old as well,
+// when another process has begun the log anew.
 static int check_generation(struct sealed_file *file, uint64_t frame) {
   struct wal_state *wal = &file->state.wal;
   const uint8_t *salts = file->spare + FRAME_SALTS;
   if (wal->salts_known && memcmp(salts, wal->salts, SALTS_BYTES) == 0) { return SQLITE_OK; }
-  // SQLite leaves out salts and checksums until the commit once it has written over a spilled page. After ROLLBACK TO some versions (3.40)
-  // forget to fill them in, so they are seen by readers, too.
+  // SQLite leaves out salts and checksums until the commit once it has written over a spilled page. After ROLLBACK TO
+  // some versions (3.40) forget to fill them in, so they are seen by readers, too.
   if (is_all_zero(salts, SALTS_BYTES)) { return SQLITE_OK; }
   uint8_t header[HEADER_ON_DISK];
   int code = read_header(file, header);
@@ -107,8 +115,9 @@ static int check_generation(struct sealed_file *file, uint64_t frame) {
   return memcmp(salts, wal->salts, SALTS_BYTES) == 0 ? SQLITE_OK : finding(file, SEALED_VFS_DAMAGED, frame);
 }
 
-// Whole frames are read by recovery, which takes what does not verify for the end of the log. A write that a loss of power has torn must
-// look like that, too: its trailer may be half there. It is reported as a cut, unless nothing was ever written there.
+// Whole frames are read by recovery, which takes what does not verify for the end of the log. A write that a loss of
+// power has torn must look like that, too: its trailer may be half there. It is reported as a cut, unless nothing was
+// ever written there.
 static int recover_frame(struct sealed_file *file, uint64_t frame, sealed_vfs_kind kind) {
   bool may_be_torn = kind == SEALED_VFS_DAMAGED || kind == SEALED_VFS_FOREIGN || kind == SEALED_VFS_NEWER_FORMAT;
   if (!may_be_torn) { return finding(file, kind, frame); }
@@ -177,8 +186,8 @@ static int write_frame(struct sealed_file *file, uint64_t frame, uint8_t *text) 
   return code;
 }
 
-// Changes a part of a frame that is there: SQLite writes a page that was spilled twice over the first one, and the headers after that
-// again with new checksums.
+// Changes a part of a frame that is there: SQLite writes a page that was spilled twice over the first one, and the
+// headers after that again with new checksums.
 static int patch_frame(struct sealed_file *file, uint64_t frame, size_t start, size_t amount, const uint8_t *bytes) {
   int code = SQLITE_OK;
   if (file->state.wal.held != frame) {

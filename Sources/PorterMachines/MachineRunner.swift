@@ -1,7 +1,7 @@
 /// One running machine. Nobody else can change its state.
 ///
-/// Each machine's generated file has a `handle` of its own, which is chosen where the machine is known: bodies do not cross modules, and
-/// a step through the generic one costs three times as much.
+/// Each machine's generated file has a `handle` of its own, which is chosen where the machine is known: bodies do not
+/// cross modules, and a step through the generic one costs three times as much.
 package struct MachineRunner<M: Machine>: Sendable {
   package internal(set) var state: M.State
 

@@ -3,7 +3,8 @@ import PorterPlatform
 
 /// What a message push tells: in which mailboxes something arrived, oldest first.
 ///
-/// Several, because APNs keeps only the newest push while a device is offline (INC-38): each push repeats what the ones before it told.
+/// Several, because APNs keeps only the newest push while a device is offline (INC-38): each push repeats what the ones
+/// before it told.
 package struct NotificationBundle: Hashable, Sendable {
   package struct Entry: Hashable, Sendable {
     /// Names the mailbox's notifier at the relay.
@@ -26,8 +27,8 @@ package struct NotificationBundle: Hashable, Sendable {
   package static let notifierCount = 24
   /// Of an entry, in bytes. The relay's are 144; there is room for them to grow.
   package static let maximumMetadataCount = 272
-  /// Each bundle is padded to this, so that every message push has the same size whatever it tells. Six of the largest entries take
-  /// 2,699 bytes and fit; the whole JSON comes to about 3,970 of the platform's 4,096 bytes (INC-69).
+  /// Each bundle is padded to this, so that every message push has the same size whatever it tells. Six of the largest
+  /// entries take 2,699 bytes and fit; the whole JSON comes to about 3,970 of the platform's 4,096 bytes (INC-69).
   package static let paddedCount = 2_816
 
   package let entries: [Entry]

@@ -3,7 +3,8 @@ import PorterPlatform
 
 /// Where a notification server is reached: `ntf:<box public key>@<sender id of its mailbox>`, both base64url.
 ///
-/// The key in it is what requests are sealed to, so whoever has the right link talks to the right server, whatever the relay does.
+/// The key in it is what requests are sealed to, so whoever has the right link talks to the right server, whatever the
+/// relay does.
 package struct NotificationServerLink: Hashable, Sendable, CustomStringConvertible {
   package static let scheme = "ntf:"
   /// Bytes of an id at the relay, and of a token's id.

@@ -31,7 +31,8 @@ package enum SubscriptionStatus: String, Hashable, Sendable, CaseIterable {
   /// The relay failed for another reason.
   case failed = "ERR"
 
-  /// Whether notifications will come without the client doing anything; if not, it has to make new notifier credentials (INC-67).
+  /// Whether notifications will come without the client doing anything; if not, it has to make new notifier credentials
+  /// (INC-67).
   package var isHealthy: Bool {
     switch self {
     case .new, .pending, .active, .inactive: true
@@ -78,8 +79,9 @@ package struct ServerAnswer: Hashable, Sendable {
 
   package var correlation: CorrelationID
   package var result: Result
-  /// With every answer about a token that exists, so that a client hears at its next contact, whatever it asked, that its token has
-  /// become invalid (INC-63). Nil if the token does not exist (any more), or the request was not proven to be its owner's.
+  /// With every answer about a token that exists, so that a client hears at its next contact, whatever it asked, that
+  /// its token has become invalid (INC-63). Nil if the token does not exist (any more), or the request was not proven
+  /// to be its owner's.
   package var tokenStatus: ServerTokenStatus?
 
   package init(correlation: CorrelationID, result: Result, tokenStatus: ServerTokenStatus?) {

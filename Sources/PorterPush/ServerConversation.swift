@@ -4,7 +4,8 @@ import PorterPlatform
 
 /// The client's side: requests out, answers in.
 ///
-/// `key` may be made for one request, or kept with the token so that another process of the same device can open the answer too.
+/// `key` may be made for one request, or kept with the token so that another process of the same device can open the
+/// answer too.
 package struct ServerConversation: Sendable {
   package let server: NotificationServerLink
   private let key: BoxPublicKey

@@ -1,8 +1,8 @@
 import PorterCrypto
 import PorterPlatform
 
-/// Tells a request from every other, and its answer from every other. The server executes a request with one id once, and answers a
-/// repeat with what it answered before.
+/// Tells a request from every other, and its answer from every other. The server executes a request with one id once,
+/// and answers a repeat with what it answered before.
 package struct CorrelationID: Hashable, Sendable {
   package static let count = 24
   package let bytes: [UInt8]

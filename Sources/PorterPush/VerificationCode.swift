@@ -4,7 +4,8 @@ import PorterPlatform
 /// What a verification push carries: 32 random bytes that the client sends back with TVFY.
 package struct VerificationCode: Sendable, Redacted {
   package static let count = 32
-  /// A verification and a message push are sealed with one key; their fixed, different sizes keep either from passing for the other.
+  /// A verification and a message push are sealed with one key; their fixed, different sizes keep either from passing
+  /// for the other.
   static let paddedCount = 128
 
   /// For the request TVFY, and for a store.

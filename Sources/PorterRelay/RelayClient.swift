@@ -1,10 +1,11 @@
 import PorterCrypto
 import PorterPlatform
 
-/// A relay's mailboxes, for recipients and senders: builds each command, signs it, carries it through the port and checks the answer.
+/// A relay's mailboxes, for recipients and senders: builds each command, signs it, carries it through the port and
+/// checks the answer.
 ///
-/// Every function blocks for one exchange and may be called from any thread. All of them may be repeated after a crash or a
-/// time-out: the second time changes nothing more than the first.
+/// Every function blocks for one exchange and may be called from any thread. All of them may be repeated after a crash
+/// or a time-out: the second time changes nothing more than the first.
 package struct RelayClient: Sendable {
   package struct Mailbox: Hashable, Sendable {
     /// Names the recipient's end; needs the recipient's key.
@@ -84,16 +85,16 @@ package struct RelayClient: Sendable {
     }
   }
 
-  /// Wakes this process (`RelayPort.wakeDescriptor`) when a message comes. One result for each mailbox, in order; a bad one does
-  /// not keep the others from being subscribed (INC-44).
+  /// Wakes this process (`RelayPort.wakeDescriptor`) when a message comes. One result for each mailbox, in order; a bad
+  /// one does not keep the others from being subscribed (INC-44).
   package func subscribe(
     _ mailboxes: [(recipient: RelayIdentifier, key: SigningKeyPair)]
   ) throws(RelayError) -> [RelaySubscription] {
     try exchangeBatch(mailboxes) { .subscribe($0) }
   }
 
-  /// Makes the relay write a notification for each message that is sent with `notify`. Replaces an earlier notifier with other
-  /// keys; with the same ones the answer is the same again.
+  /// Makes the relay write a notification for each message that is sent with `notify`. Replaces an earlier notifier
+  /// with other keys; with the same ones the answer is the same again.
   ///
   /// The secret half of `notifierKey` goes to the notification service, that of `boxKey` stays with the recipient.
   package func enableNotifier(
@@ -119,9 +120,9 @@ package struct RelayClient: Sendable {
 
   /// Puts a message into a mailbox; durable when it returns.
   ///
-  /// `key` is nil while the mailbox is not secured. `attempt` names this message among the sender's: store it with the message
-  /// before sending, and use it again for each retry; however often it arrives, one message is kept. `body` has at most
-  /// `RelayLimits.body` bytes.
+  /// `key` is nil while the mailbox is not secured. `attempt` names this message among the sender's: store it with the
+  /// message before sending, and use it again for each retry; however often it arrives, one message is kept. `body` has
+  /// at most `RelayLimits.body` bytes.
   package func send(
     _ body: [UInt8], to sender: RelayIdentifier, key: SigningKeyPair?, attempt: RelayIdentifier, notify: Bool
   ) throws(RelayError) {

@@ -9,8 +9,9 @@ package protocol RelayPort: Sendable {
   /// Whether the relay is on this machine, so that it is there without a network.
   var isLocal: Bool { get }
 
-  /// Readable when something may wait at the relay for what this process subscribed to; then call `drainWake()` and ask.
-  /// Nil before the first subscription, and for a transport without one. Owned by the port: neither read nor close it.
+  /// Readable when something may wait at the relay for what this process subscribed to; then call `drainWake()` and
+  /// ask. Nil before the first subscription, and for a transport without one. Owned by the port: neither read nor close
+  /// it.
   var wakeDescriptor: Int32? { get }
 
   /// Makes the descriptor unreadable until the next wake-up.

@@ -88,8 +88,8 @@ extension NotificationServer {
     }
   }
 
-  /// Raises the event, carries out what is `admitted`, and notes the answer: one transaction, so that a repeat finds either all of it or
-  /// nothing.
+  /// Raises the event, carries out what is `admitted`, and notes the answer: one transaction, so that a repeat finds
+  /// either all of it or nothing.
   private func conclude(
     _ request: ServerRequest, signer: SigningPublicKey, _ token: TokenRecord?, _ event: ServerToken.Event,
     _ input: TokenInput = .nothing, admitted: () throws(ServerError) -> ServerAnswer.Result = { .done }
@@ -125,8 +125,8 @@ extension NotificationServer {
 
   // MARK: Subscriptions
 
-  /// The relay is asked first, and nothing held meanwhile. Should the server end before it has noted the answer, the request is still in its
-  /// mailbox.
+  /// The relay is asked first, and nothing held meanwhile. Should the server end before it has noted the answer, the
+  /// request is still in its mailbox.
   private func subscribe(
     _ request: ServerRequest, _ token: TokenRecord, _ credentials: [NotifierCredentials]
   ) throws(ServerError) -> ServerAnswer {

@@ -4,11 +4,11 @@ import PorterPlatform
 import PorterPush
 import PorterRelay
 
-/// The notification server: serves requests from its mailbox at the relay, takes notifications from the relay, and says which pushes
-/// are due.
+/// The notification server: serves requests from its mailbox at the relay, takes notifications from the relay, and says
+/// which pushes are due.
 ///
-/// It waits for nothing and starts no thread: whoever has it calls `serve` when the relay wakes it or `nextDeadline` has come, and
-/// carries pushes to their providers (`ServerLoop` does both). One thread.
+/// It waits for nothing and starts no thread: whoever has it calls `serve` when the relay wakes it or `nextDeadline`
+/// has come, and carries pushes to their providers (`ServerLoop` does both). One thread.
 package final class NotificationServer {
   let state: ServerState
   let port: any RelayPort
@@ -100,8 +100,8 @@ package final class NotificationServer {
     try listen(checkingAll: now >= times.subscriptionCheck)
   }
 
-  /// Subscribes to the own mailbox and to the notifiers taken over earlier; `checkingAll` holds every subscription on record against the
-  /// relay (INC-67).
+  /// Subscribes to the own mailbox and to the notifiers taken over earlier; `checkingAll` holds every subscription on
+  /// record against the relay (INC-67).
   private func listen(checkingAll: Bool) throws(ServerError) {
     let now = clock.now()
     let (recipient, key) = (mailbox.recipient, identity.recipientKey)

@@ -15,7 +15,8 @@ package struct PendingPush: Sendable {
 }
 
 extension NotificationServer {
-  /// The push that waits longest for this provider; nil if none does, or the provider is being left alone after a failure.
+  /// The push that waits longest for this provider; nil if none does, or the provider is being left alone after a
+  /// failure.
   ///
   /// It stays on record until `finish` is called; after a restart it is given again. One at a time for each provider.
   package func nextPush(for provider: String) throws(ServerError) -> PendingPush? {

@@ -13,8 +13,8 @@ import PorterRelay
 
 /// Runs a notification server: waits for the relay, for the time, and for what became of pushes.
 ///
-/// The thread that calls `run` has the server. Each provider has a thread of its own, so that one that does not answer keeps neither
-/// clients nor other providers waiting.
+/// The thread that calls `run` has the server. Each provider has a thread of its own, so that one that does not answer
+/// keeps neither clients nor other providers waiting.
 package final class ServerLoop {
   private struct Delivery: Sendable {
     let pending: PendingPush

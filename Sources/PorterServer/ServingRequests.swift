@@ -38,7 +38,8 @@ extension NotificationServer {
     _ answer: ServerAnswer, to request: SignedRequest, messageIdentifier: RelayIdentifier
   ) throws(ServerError) {
     let body = try ServerError.carryingPush { () throws(PushError) in try request.seal(answer, randomness: randomness) }
-    // The same for the same message, so that a repeat after a crash is kept once; another for a request that the client sent again.
+    // The same for the same message, so that a repeat after a crash is kept once; another for a request that the client
+    // sent again.
     let digest = Digest.sha256(answer.correlation.bytes + messageIdentifier.bytes)
     guard let mailbox = RelayIdentifier(bytes: request.replyMailbox),
       let attempt = RelayIdentifier(bytes: digest.prefix(RelayIdentifier.count))

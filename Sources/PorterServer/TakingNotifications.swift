@@ -5,7 +5,8 @@ import PorterPush
 import PorterRelay
 
 extension NotificationServer {
-  /// Until the relay has none left. They are acknowledged after they are on record: a crash between repeats a hint, and loses none.
+  /// Until the relay has none left. They are acknowledged after they are on record: a crash between repeats a hint, and
+  /// loses none.
   func takeNotifications() throws(ServerError) {
     while true {
       let pending = try ServerError.carryingRelay { () throws(RelayError) in try notifiers.pendingNotifications() }

@@ -67,7 +67,8 @@ struct device {
 /* A path in the device's directory, to be freed. */
 char *device_path(const struct device *device, const char *name);
 
-/* The log of a process; apart from the stores, whose files are looked for by the beginning of their paths. To be freed. */
+/* The log of a process; apart from the stores, whose files are looked for by the beginning of their paths.
+   To be freed. */
 char *device_log_path(const struct device *device, const char *name);
 
 /* Says what was expected and what came instead; the first failure counts. Always false. */

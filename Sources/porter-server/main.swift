@@ -20,8 +20,8 @@ func put(_ text: String, to descriptor: Int32) {
   }
 }
 
-/// SIGTERM and SIGINT, taken by a thread that does nothing else, so that no code runs inside a signal handler. Has to be called before
-/// any other thread starts: they inherit that the signals are blocked.
+/// SIGTERM and SIGINT, taken by a thread that does nothing else, so that no code runs inside a signal handler. Has to
+/// be called before any other thread starts: they inherit that the signals are blocked.
 func stopOnSignals(_ stop: WakeDescriptor) throws(ServerError) {
   _ = signal(SIGPIPE, SIG_IGN)
   let isRunning = WorkerThread.start {

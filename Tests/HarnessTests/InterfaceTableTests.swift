@@ -3,8 +3,8 @@ import PorterJSON
 import PorterProcesses
 import XCTest
 
-/// The C compiler holds each row of the harness's table against the header. What it can not see is a row that is missing, and a
-/// function that the library does not have: `@c @implementation` checks what is there.
+/// The C compiler holds each row of the harness's table against the header. What it can not see is a row that is
+/// missing, and a function that the library does not have: `@c @implementation` checks what is there.
 final class InterfaceTableTests: XCTestCase {
   struct Declaration: Hashable, CustomStringConvertible {
     var name: String

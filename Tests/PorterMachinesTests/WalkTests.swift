@@ -5,8 +5,8 @@ import XCTest
 
 /// An independent interpreter of SCXML walks the same files, and must arrive where the compiled machines arrive.
 final class WalkTests: XCTestCase {
-  /// Of each machine. Without the variable 100,000 steps in all, since the peer takes a third of a millisecond for each;
-  /// `make verify` walks 100,000 steps of every machine.
+  /// Of each machine. Without the variable 100,000 steps in all, since the peer takes a third of a millisecond for
+  /// each; `make verify` walks 100,000 steps of every machine.
   private let steps =
     ProcessInfo.processInfo.environment["PORTER_WALK_STEPS"].flatMap { Int($0) } ?? 100_000 / MachineCatalog.all.count
 

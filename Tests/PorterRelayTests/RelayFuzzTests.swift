@@ -34,8 +34,8 @@ final class RelayFuzzTests: RelayTestCase {
     XCTAssertEqual(try receiveAll(untouched), ["still at work"])
   }
 
-  /// Noise; the request with some bytes changed; and the request about an existing mailbox, signed as it should be and then
-  /// changed in one place.
+  /// Noise; the request with some bytes changed; and the request about an existing mailbox, signed as it should be and
+  /// then changed in one place.
   private func variants(
     of request: RelayRequest, _ noise: [UInt8], _ mailbox: Fixture, _ service: SigningKeyPair
   ) -> [[UInt8]] {

@@ -86,7 +86,8 @@ final class RelayProcessTests: RelayTestCase {
     }
   }
 
-  /// Senders and recipients are killed again and again, wherever they stand, and start over with what they have on disk.
+  /// Senders and recipients are killed again and again, wherever they stand, and start over with what they have on
+  /// disk.
   func testKilledProcessesLoseAndDoubleNothing() throws {
     let mailbox = try newMailbox()
     let names = ["a", "b"]

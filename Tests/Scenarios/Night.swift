@@ -3,7 +3,8 @@ import PorterJSON
 import PorterProcesses
 import XCTest
 
-/// What a scenario plays in: a server, a relay, a device that receives pushes, and the processes of two people's applications.
+/// What a scenario plays in: a server, a relay, a device that receives pushes, and the processes of two people's
+/// applications.
 ///
 /// All of them are real processes. Alice's device gets pushes; bob writes to her.
 final class Night {

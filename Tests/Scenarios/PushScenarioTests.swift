@@ -103,7 +103,8 @@ final class PushScenarioTests: XCTestCase {
     try night.expectAliceHas(["hello"])
   }
 
-  /// INC-30, INC-31: the platform's "time is up" comes while the relay does not answer; there is one answer, and it comes at once.
+  /// INC-30, INC-31: the platform's "time is up" comes while the relay does not answer; there is one answer, and it
+  /// comes at once.
   func testExpiryDuringTheFetchAnswersAtOnceAndLosesNothing() throws {
     let night = try makeNight()
     try night.suspendAlice()

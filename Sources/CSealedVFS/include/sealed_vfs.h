@@ -1,8 +1,9 @@
 /// A SQLite VFS that seals every page: encrypted, authenticated, bound to its place and to its file.
 ///
-/// It wraps another VFS. Databases are opened through it by its name ("sealed"), in a URI (`file:x.db?vfs=sealed`) or as the last
-/// argument of `sqlite3_open_v2`. The key never travels through SQLite: it is registered here for the path of the database, before
-/// the database is opened. README.md beside this file describes the format, and what it hides and does not.
+/// It wraps another VFS. Databases are opened through it by its name ("sealed"), in a URI (`file:x.db?vfs=sealed`) or
+/// as the last argument of `sqlite3_open_v2`. The key never travels through SQLite: it is registered here for the path
+/// of the database, before the database is opened. README.md beside this file describes the format, and what it hides
+/// and does not.
 ///
 /// Every function may be called from any thread. Functions that return `int` answer with a SQLite result code.
 /// Strings are UTF-8 and NUL-terminated. Nothing is kept of what is passed in, unless the function says so.
@@ -39,7 +40,8 @@ typedef enum sealed_vfs_kind {
   SEALED_VFS_NOT_A_DATABASE = 4,
   /// Sealed by a later version of this format, or with a cipher that is not known here (SQLITE_NOTADB).
   SEALED_VFS_NEWER_FORMAT = 5,
-  /// A page, frame, header or record does not authenticate: changed, moved, or replaced (SQLITE_IOERR_DATA; page 1: SQLITE_NOTADB).
+  /// A page, frame, header or record does not authenticate: changed, moved, or replaced (SQLITE_IOERR_DATA; page 1:
+  /// SQLITE_NOTADB).
   SEALED_VFS_DAMAGED = 6,
   /// A part belongs to another sealed file under the same key (SQLITE_IOERR_DATA).
   SEALED_VFS_FOREIGN = 7,
@@ -47,8 +49,8 @@ typedef enum sealed_vfs_kind {
   SEALED_VFS_TRUNCATED = 8,
   /// A write that would not fit the format: no room for the seal, or another page size (SQLITE_READONLY).
   SEALED_VFS_UNSUITABLE = 9,
-  /// Not an error: recovery of a log or a journal ended at a part that does not authenticate. This is what a write torn by a loss of
-  /// power looks like; what SQLite had promised to keep is not affected, unless somebody edited the file.
+  /// Not an error: recovery of a log or a journal ended at a part that does not authenticate. This is what a write torn
+  /// by a loss of power looks like; what SQLite had promised to keep is not affected, unless somebody edited the file.
   SEALED_VFS_CUT = 10,
   /// Guarded memory, or the 64 MB that Argon2id needs, could not be had (SQLITE_NOMEM).
   SEALED_VFS_NO_MEMORY = 11,
@@ -76,12 +78,14 @@ typedef struct sealed_vfs_report {
   char path[512];
 } sealed_vfs_report;
 
-/// Registers the VFS over `base` (NULL: SQLite's default VFS) under `name` (NULL: SEALED_VFS_NAME). Doing it again changes nothing.
-/// From then on each new connection whose main database is opened through it reserves the seal's bytes by itself.
+/// Registers the VFS over `base` (NULL: SQLite's default VFS) under `name` (NULL: SEALED_VFS_NAME). Doing it again
+/// changes nothing. From then on each new connection whose main database is opened through it reserves the seal's bytes
+/// by itself.
 int sealed_vfs_register(const char *name, const char *base);
 
-/// Makes room for the seal in a database that does not exist yet: `sqlite3_file_control` with SQLITE_FCNTL_RESERVE_BYTES. Needed only for
-/// databases that are created by ATTACH; before the first write. `schema` is the attached name.
+/// Makes room for the seal in a database that does not exist yet: `sqlite3_file_control` with
+/// SQLITE_FCNTL_RESERVE_BYTES. Needed only for databases that are created by ATTACH; before the first write. `schema`
+/// is the attached name.
 int sealed_vfs_prepare(struct sqlite3 *database, const char *schema);
 
 /// Flags for the key functions.
@@ -94,31 +98,35 @@ enum {
 /// The key is held in guarded memory, and wiped when the last connection is closed, or by `sealed_vfs_forget_key`.
 int sealed_vfs_set_key(const char *path, const uint8_t key[SEALED_VFS_KEY_BYTES], unsigned flags);
 
-/// Registers a passphrase. The key is derived when the salt is known: when the file is opened, or when it is created, with a random salt.
-/// So two processes that create it at once agree on one database. Takes 64 MB and some 0.1 s at the first open.
+/// Registers a passphrase. The key is derived when the salt is known: when the file is opened, or when it is created,
+/// with a random salt. So two processes that create it at once agree on one database. Takes 64 MB and some 0.1 s at the
+/// first open.
 int sealed_vfs_set_passphrase(const char *path, const char *passphrase, size_t length, unsigned flags);
 
-/// Takes back a key or a passphrase: no connection can be opened any more. Wiped as soon as no open connection needs it.
-/// SQLITE_NOTFOUND if there is none.
+/// Takes back a key or a passphrase: no connection can be opened any more. Wiped as soon as no open connection needs
+/// it. SQLITE_NOTFOUND if there is none.
 int sealed_vfs_forget_key(const char *path);
 
-/// Reads the salt of an existing database from its first page, without a key. SQLITE_NOTFOUND if the file is missing or empty;
-/// SQLITE_NOTADB if it is not a sealed database. `is_passphrase` (may be NULL) tells whether it was created with a passphrase.
+/// Reads the salt of an existing database from its first page, without a key. SQLITE_NOTFOUND if the file is missing or
+/// empty; SQLITE_NOTADB if it is not a sealed database. `is_passphrase` (may be NULL) tells whether it was created with
+/// a passphrase.
 int sealed_vfs_read_salt(const char *path, uint8_t salt[SEALED_VFS_SALT_BYTES], int *is_passphrase);
 
-/// Argon2id, version 1.3, libsodium's interactive limits (2 passes, 64 MB): what a passphrase is to a database with this salt. A process
-/// that cannot afford the memory is given this key by one that can. SQLITE_NOMEM if the memory is not to be had.
+/// Argon2id, version 1.3, libsodium's interactive limits (2 passes, 64 MB): what a passphrase is to a database with
+/// this salt. A process that cannot afford the memory is given this key by one that can. SQLITE_NOMEM if the memory is
+/// not to be had.
 int sealed_vfs_derive_key(const char *passphrase, size_t length, const uint8_t salt[SEALED_VFS_SALT_BYTES],
                           uint8_t key[SEALED_VFS_KEY_BYTES]);
 
-/// Is called on the thread that found something, while SQLite is inside a file operation: it must not call SQLite. The report is valid
-/// during the call.
+/// Is called on the thread that found something, while SQLite is inside a file operation: it must not call SQLite. The
+/// report is valid during the call.
 typedef void (*sealed_vfs_observer)(void *context, const sealed_vfs_report *report);
 
 /// Sets the one observer of the process (NULL: none). When it returns, the former observer is not called any more.
 void sealed_vfs_observe(sealed_vfs_observer observer, void *context);
 
-/// The last finding on the calling thread; its kind is SEALED_VFS_NOTHING if there was none since `sealed_vfs_clear_report`.
+/// The last finding on the calling thread; its kind is SEALED_VFS_NOTHING if there was none since
+/// `sealed_vfs_clear_report`.
 void sealed_vfs_last_report(sealed_vfs_report *report);
 void sealed_vfs_clear_report(void);
 

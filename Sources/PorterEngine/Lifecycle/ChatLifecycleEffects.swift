@@ -72,8 +72,8 @@ extension Engine {
 
   private func stopReceiving() {
     draining = true
-    // What the server is to be asked goes out now: the relay keeps it, and the server acts on it while this process sleeps.
-    // Otherwise a user who leaves the app at once would get no pushes.
+    // What the server is to be asked goes out now: the relay keeps it, and the server acts on it while this process
+    // sleeps. Otherwise a user who leaves the app at once would get no pushes.
     askServerAboutSubscriptions()
     for name in TimerName.work { timers.cancel(name) }
   }

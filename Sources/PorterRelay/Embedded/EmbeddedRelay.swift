@@ -12,10 +12,11 @@ import Synchronization
   import Android
 #endif
 
-/// A relay in a file: any number of processes on one machine use it at once, each through an `EmbeddedRelay` of its own.
+/// A relay in a file: any number of processes on one machine use it at once, each through an `EmbeddedRelay` of its
+/// own.
 ///
-/// Nothing is opened before the first exchange, and nothing is kept that could not be closed between two. From any thread;
-/// exchanges of one instance come one after the other.
+/// Nothing is opened before the first exchange, and nothing is kept that could not be closed between two. From any
+/// thread; exchanges of one instance come one after the other.
 package final class EmbeddedRelay: RelayPort {
   private struct State: ~Copyable {
     var file: RelayFile?

@@ -34,7 +34,8 @@ extension RelayFile {
     }
   }
 
-  /// The mailbox whose recipient asks. Signatures are checked before a transaction begins, so that no one waits for that.
+  /// The mailbox whose recipient asks. Signatures are checked before a transaction begins, so that no one waits for
+  /// that.
   func authorizedMailbox(_ request: RelayRequest) throws(RelayError) -> Mailbox {
     let mailbox = try mailbox(.recipient, request.entity)
     try authorize(request, key: mailbox?.recipientKey)

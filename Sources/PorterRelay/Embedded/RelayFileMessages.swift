@@ -27,8 +27,8 @@ extension RelayFile {
     }
   }
 
-  /// A secured mailbox wants its sender's signature. One that is not wants none: a sender that believes it secured should learn
-  /// that anyone can send.
+  /// A secured mailbox wants its sender's signature. One that is not wants none: a sender that believes it secured
+  /// should learn that anyone can send.
   private func authorizeSender(_ request: RelayRequest, of mailbox: Mailbox?) throws(RelayError) {
     if let mailbox, mailbox.senderKey == nil {
       guard request.signature == nil else { throw .auth }

@@ -2,12 +2,13 @@ import PorterCrypto
 import PorterPlatform
 import PorterStore
 
-/// Subscriptions: whose socket is woken for what. Committed without a sync, since no socket survives a power failure either.
+/// Subscriptions: whose socket is woken for what. Committed without a sync, since no socket survives a power failure
+/// either.
 extension RelayFile {
   /// The sockets to wake for a message in this mailbox: its recipient's, and its notification service's if it notifies.
   ///
-  /// Read in the transaction that stores the message. A subscription looks in its own transaction for what waits, so one of the two
-  /// sees the other, whichever comes first.
+  /// Read in the transaction that stores the message. A subscription looks in its own transaction for what waits, so
+  /// one of the two sees the other, whichever comes first.
   func listeners(of mailbox: Mailbox, notify: Bool) throws(RelayError) -> [String] {
     try storage { () throws(SQLiteError) in
       var names = try database.rows(

@@ -1,8 +1,8 @@
 import PorterCrypto
 import PorterPlatform
 
-/// What a push tells the recipient of a mailbox: which message waits. Sealed between relay and recipient, so that neither the
-/// notification service nor the push provider can read it.
+/// What a push tells the recipient of a mailbox: which message waits. Sealed between relay and recipient, so that
+/// neither the notification service nor the push provider can read it.
 package struct RelayMessageMetadata: Hashable, Sendable {
   package var message: RelayIdentifier
   /// When the relay took the message in.

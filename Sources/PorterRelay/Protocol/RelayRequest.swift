@@ -58,8 +58,8 @@ extension RelayRequest {
     Self.signedBytes(correlation: correlation, entity: entity, fields: command.encoded())
   }
 
-  /// What the key of one entry of a batch signs: the command with this one entity and no list, so that an entry can neither
-  /// be moved into another request nor be used for another service.
+  /// What the key of one entry of a batch signs: the command with this one entity and no list, so that an entry can
+  /// neither be moved into another request nor be used for another service.
   package static func signedBytes(
     correlation: RelayIdentifier, entry: RelayIdentifier, of command: RelayCommand
   ) -> [UInt8] {

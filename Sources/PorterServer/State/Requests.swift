@@ -35,8 +35,8 @@ extension ServerState {
     }
   }
 
-  /// Answers go, and with them requests whose token is not there any more. The others' correlations stay, so that nothing recorded long
-  /// ago can be played back.
+  /// Answers go, and with them requests whose token is not there any more. The others' correlations stay, so that
+  /// nothing recorded long ago can be played back.
   func forgetAnswers(before time: WallTime) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(

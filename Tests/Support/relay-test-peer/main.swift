@@ -1,10 +1,10 @@
 // A process that uses an embedded relay, for tests in which several do, and in which some of them are killed.
 //
-// relay-test-peer send RELAY SENDER_ID KEY NAME COUNT       sends messages NAME:0 … NAME:COUNT-1, each until it is taken
-// relay-test-peer receive RELAY RECIPIENT_ID KEY LOG        takes messages in until one says "stop"
-// relay-test-peer wait RELAY RECIPIENT_ID KEY               subscribes, says "ready", then says "woken NANOSECONDS" each time
-// relay-test-peer rest RELAY RECIPIENT_ID KEY               subscribes, lets go of the files, says "resting", and waits
-// relay-test-peer create RELAY COUNT                        makes COUNT mailboxes
+// relay-test-peer send RELAY SENDER_ID KEY NAME COUNT       sends messages NAME:0 … NAME:COUNT-1, each until it is
+// taken relay-test-peer receive RELAY RECIPIENT_ID KEY LOG        takes messages in until one says "stop"
+// relay-test-peer wait RELAY RECIPIENT_ID KEY               subscribes, says "ready", then says "woken NANOSECONDS"
+// each time relay-test-peer rest RELAY RECIPIENT_ID KEY               subscribes, lets go of the files, says "resting",
+// and waits relay-test-peer create RELAY COUNT                        makes COUNT mailboxes
 
 import PorterCrypto
 import PorterPlatform

@@ -94,7 +94,9 @@ static void keys(struct dice *dice) {
   uint8_t other[32] = {7};
   CHECK_EQUAL(sealed_vfs_set_key(path, other, 0), SQLITE_OK);
   expect_refusal(path, SQLITE_NOTADB, SEALED_VFS_WRONG_KEY);
-  CHECK(strcmp(last_report().path, path) == 0 && last_report().page == 1, "the report names %s", last_report().path);
+  sealed_vfs_report finding = last_report();
+  const char *name = strrchr(finding.path, '/');
+  CHECK(name != NULL && strcmp(name, "/keys.db") == 0 && finding.page == 1, "the report names %s", finding.path);
   // It was not kept: closed is wiped.
   expect_refusal(path, SQLITE_AUTH, SEALED_VFS_NO_KEY);
   CHECK_EQUAL(sealed_vfs_forget_key(path), SQLITE_NOTFOUND);

@@ -11,7 +11,7 @@ package final class Controller: Sendable {
   package let events: EventQueue
   private let thread: EngineThread
   private let configuration: Configuration
-  private let pending = Monitor<Promise<String>?>(nil)
+  private let pending = Monitor<PendingPush?>(nil)
 
   private init(events: EventQueue, thread: EngineThread, configuration: Configuration) {
     self.events = events
@@ -36,7 +36,10 @@ package final class Controller: Sendable {
 
   /// Ends the engine: closes its store, wakes everyone who waits.
   package func stop() {
-    if let push = pending.withLock({ $0 }) { push.fulfil(Self.unanswered("expired", "the controller was freed")) }
+    if let push = pending.withLock({ $0 }) {
+      push.expiry.fulfil(())
+      push.answer.fulfil(Self.unanswered("expired", "the controller was freed"))
+    }
     thread.stop()
   }
 
@@ -94,44 +97,55 @@ package final class Controller: Sendable {
 
   // MARK: Pushes
 
-  /// How much longer than its deadline a push may take before the caller is answered without the engine.
-  private static let grace = Span.milliseconds(100)
+  /// Of a push's time, kept back for answering without the engine, should it hang in the operating system.
+  private static let reserve = Span.milliseconds(100)
+  /// Of the reserve, for handing the answer over.
+  private static let handover = Span.milliseconds(20)
 
   package func receivePush(_ payload: String, deadline: Span) -> String {
     let started = configuration.clock.now()
-    let answer = Promise<String>()
+    let push = PendingPush()
     let isFirst = pending.withLock { pending in
       guard pending == nil else { return false }
-      pending = answer
+      pending = push
       return true
     }
     guard isFirst else { return Self.unanswered("busy", "another push is in progress on this controller") }
     defer { pending.withLock { $0 = nil } }
-    guard thread.enqueue({ $0.beginPush(payload, started: started, deadline: deadline, answer: answer) }) else {
+    guard thread.enqueue({ $0.beginPush(payload, push, started: started, deadline: deadline) }) else {
       return Self.unanswered("failed", "the controller was freed")
     }
-    let left = deadline - (configuration.clock.now() - started)
-    if let text = answer.wait(atMost: left) { return text }
-    // The engine's own timer has fired by now, unless the engine itself hangs in the operating system.
-    thread.enqueue { $0.expirePush() }
-    if let text = answer.wait(atMost: Self.grace) { return text }
-    answer.fulfil(Self.unanswered("expired", "the engine did not end in time"))
-    return answer.wait() ?? Self.unanswered("expired", "the engine did not end in time")
+    func left() -> Span { deadline - (configuration.clock.now() - started) }
+    if let text = push.answer.wait(atMost: left() - Self.reserve) { return text }
+    // The engine's own timer has fired by now, unless the engine waits for the disk or another process.
+    expire(push, within: left() - Self.handover, "the engine did not end in time")
+    return push.answer.wait() ?? ""
   }
 
   /// False when no push is in progress.
   package func expirePush() -> Bool {
-    guard let answer = pending.withLock({ $0 }), !answer.isFulfilled else { return false }
-    thread.enqueue { $0.expirePush() }
-    if answer.wait(atMost: Self.grace) == nil {
-      answer.fulfil(Self.unanswered("expired", "time was up while the engine was at work"))
-    }
+    guard let push = pending.withLock({ $0 }), !push.answer.isFulfilled else { return false }
+    expire(push, within: Self.reserve, "time was up while the engine was at work")
     return true
+  }
+
+  /// Has the engine give its best at once; if it does not, the push is answered without it, and shows nothing.
+  private func expire(_ push: PendingPush, within span: Span, _ reason: String) {
+    push.expiry.fulfil(())
+    thread.enqueue { $0.expirePush() }
+    if push.answer.wait(atMost: span) == nil { push.answer.fulfil(Self.unanswered("expired", reason)) }
   }
 
   private static func unanswered(_ outcome: String, _ reason: String) -> String {
     PushRun.json(outcome: outcome, reason: reason, content: PushContent(), quiescent: false, trace: []).text
   }
+}
+
+/// One push, between the thread that waits for it, the one that says that its time is up, and the engine's.
+struct PendingPush: Sendable {
+  let answer = Promise<String>()
+  /// Fulfilled when the push has to end at once; an engine in the midst of many messages sees this before it sees a job.
+  let expiry = Promise<Void>()
 }
 
 extension MigrationResult {

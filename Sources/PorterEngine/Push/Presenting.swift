@@ -44,8 +44,10 @@ extension Engine {
 
   /// On record before the answer is given: whoever is killed in between shows nothing twice. Not synced: a power
   /// failure at this very moment shows it again, under the same identifier.
+  ///
+  /// Not for a caller that was answered without it: nobody would ever see what is on record as shown.
   func recordPresented(_ run: PushRun) {
-    guard let store else { return }
+    guard let store, !run.isAnswered else { return }
     do throws(PorterStore.StoreError) {
       try store.lightTransaction { () throws(PorterStore.StoreError) in
         for entry in try store.entriesToPresent() { try store.raise(.present, entry) }

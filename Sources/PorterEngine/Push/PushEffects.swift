@@ -19,12 +19,12 @@ import PorterStore
 
 /// Carries out the effects of the machine `push`.
 extension Engine {
-  /// Begins a push. `answer` is fulfilled exactly once, at `deadline` at the latest.
-  func beginPush(_ text: String, started: Moment, deadline: Span, answer: Promise<String>) {
-    let run = PushRun(text: text, started: started, answer: answer)
+  /// Begins a push. It is answered exactly once, before `deadline`.
+  func beginPush(_ text: String, _ pending: PendingPush, started: Moment, deadline: Span) {
+    let due = started + max(.zero, deadline - Durations.pushMargin)
+    let run = PushRun(text: text, started: started, due: due, pending)
     push = run
-    let left = deadline - (configuration.clock.now() - started)
-    timers.set(Self.deadlineTimer, after: max(.zero, left - Durations.pushMargin)) { [weak self] in
+    timers.set(Self.deadlineTimer, after: max(.zero, due - configuration.clock.now())) { [weak self] in
       self?.raise(.expire, run)
     }
     do throws(PushError) {
@@ -49,9 +49,12 @@ extension Engine {
 
   private func raise(_ event: Push.Event, _ run: PushRun) {
     guard run.pump.offer(event) else { return }
-    while let event = run.pump.next() {
+    while let waiting = run.pump.next() {
+      let now = configuration.clock.now()
+      // With a relay in this process a full mailbox is one long turn of the engine, in which no timer fires.
+      let event = run.isOver(at: now) ? Push.Event.expire : waiting
       let step = run.machine.handle(event)
-      run.note(Push.name, event.name, step.next.name, at: configuration.clock.now())
+      run.note(Push.name, event.name, step.next.name, at: now)
       for effect in step.effects { perform(effect, run) }
     }
   }

@@ -8,7 +8,9 @@ import PorterRelay
 final class PushRun {
   let text: String
   let started: Moment
-  private let answer: Promise<String>
+  /// When the best there is has to be answered.
+  private let due: Moment
+  private let pending: PendingPush
 
   var machine = MachineRunner<Push>()
   var pump = EventPump<Push.Event>()
@@ -30,11 +32,17 @@ final class PushRun {
   var reason = ""
   private var trace: [JSONValue] = []
 
-  init(text: String, started: Moment, answer: Promise<String>) {
+  init(text: String, started: Moment, due: Moment, _ pending: PendingPush) {
     self.text = text
     self.started = started
-    self.answer = answer
+    self.due = due
+    self.pending = pending
   }
+
+  func isOver(at moment: Moment) -> Bool { moment >= due || pending.expiry.isFulfilled }
+
+  /// The caller was answered without the engine: what comes now reaches nobody.
+  var isAnswered: Bool { pending.answer.isFulfilled }
 
   func note(_ machine: String, _ event: String, _ state: String, at moment: Moment) {
     trace.append([
@@ -46,7 +54,7 @@ final class PushRun {
   /// The first answer counts (INC-31).
   func finish(quiescent: Bool) {
     let outcome = machine.state.name
-    answer.fulfil(
+    pending.answer.fulfil(
       Self.json(
         outcome: outcome, reason: reason.isEmpty ? Self.words(machine.state) : reason, content: content,
         quiescent: quiescent, trace: trace

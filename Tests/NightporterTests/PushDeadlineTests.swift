@@ -1,0 +1,52 @@
+import CNightporter
+import Foundation
+import PorterStore
+import XCTest
+
+/// A push ends before its deadline, and what it did not get to show, the next one shows.
+final class PushDeadlineTests: XCTestCase {
+  private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+
+  /// INC-07, INC-18, INC-30: another process holds the store's write lock all the time.
+  func testINC30PushIsAnsweredBeforeItsDeadlineThoughTheStoreIsHeld() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    pair.send("hello", from: pair.bob)
+    let holder = try Database(path: pair.folder.file("alice_chat.db"))
+    try holder.execute("BEGIN IMMEDIATE")
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    let start = Date()
+    let answer = notifier.push(wake, deadline: 1_000)
+    XCTAssertLessThan(-start.timeIntervalSinceNow, 1, answer.description)
+    XCTAssertEqual(answer["outcome"].text, "expired", answer.description)
+    try holder.execute("COMMIT")
+    try holder.close()
+    // The engine gives up waiting for the lock, and the next push finds everything as it was.
+    var bodies: [String] = []
+    for _ in 0..<3 where bodies.isEmpty { bodies += self.bodies(of: notifier.push(wake, deadline: 10_000)) }
+    XCTAssertEqual(bodies, ["hello"])
+  }
+
+  /// INC-31, INC-38: more messages than there is time for. Each is shown once, by this push or a later one.
+  func testINC38WhatAPushHasNoTimeForIsShownByALaterOne() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    let texts = (0..<100).map { "text \($0)" }
+    let messages = texts.map { "{\"msgContent\":{\"type\":\"text\",\"text\":\"\($0)\"},\"mentions\":{}}" }
+    pair.bob.send("/_send @1 json [\(messages.joined(separator: ","))]").assert("newChatItems")
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    var shown: [String] = []
+    for _ in 0..<200 where shown.count < texts.count {
+      let start = Date()
+      let answer = notifier.push(wake, deadline: 220)
+      XCTAssertLessThan(-start.timeIntervalSinceNow, 0.22 + 0.05, answer.description)
+      shown += bodies(of: answer)
+    }
+    XCTAssertEqual(shown, texts)
+  }
+
+  private func bodies(of answer: JSON) -> [String] {
+    let notifications = answer["notifications"]
+    return (0..<notifications.count).map { notifications[$0]["body"].text }
+  }
+}

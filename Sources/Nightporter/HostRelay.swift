@@ -1,5 +1,6 @@
 public import CNightporter
 import PorterEngine
+import PorterPlatform
 import PorterRelay
 
 #if canImport(Darwin)
@@ -19,6 +20,8 @@ import PorterRelay
 private final class HostRelay: RelayPort, @unchecked Sendable {
   private let relay: np_relay
   private let exchangeFunction: np_relay_exchange
+  /// An exchange that hangs outlives the suspension that gave it up; the next one waits for it, as the host was promised.
+  private let turn = Monitor(())
   /// For one exchange; the engine's own deadlines are shorter where it matters.
   private static let timeoutMilliseconds: Int32 = 15_000
   private static let longestAnswer = 65_536
@@ -40,8 +43,10 @@ private final class HostRelay: RelayPort, @unchecked Sendable {
   func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
     var answer: UnsafeMutablePointer<UInt8>?
     var length = 0
-    let status = request.withUnsafeBufferPointer {
-      exchangeFunction(relay.context, $0.baseAddress, $0.count, &answer, &length, Self.timeoutMilliseconds)
+    let status = turn.withLock { _ in
+      request.withUnsafeBufferPointer {
+        exchangeFunction(relay.context, $0.baseAddress, $0.count, &answer, &length, Self.timeoutMilliseconds)
+      }
     }
     defer { free(answer) }
     switch status {

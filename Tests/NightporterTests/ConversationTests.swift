@@ -16,6 +16,18 @@ final class ConversationTests: XCTestCase {
     XCTAssertEqual(pair.texts(pair.alice).filter(Set(fromBob).contains), fromBob)
   }
 
+  /// The engine's stack is small, and a mailbox takes 128 messages: the rest waits until it has room.
+  func testHundredsOfMessagesInOneCommandArriveInOrder() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    let texts = (0..<150).map { "text \($0)" }
+    let messages = texts.map { "{\"msgContent\":{\"type\":\"text\",\"text\":\"\($0)\"},\"mentions\":{}}" }
+    pair.bob.send("/_send @1 json [\(messages.joined(separator: ","))]").assert("newChatItems")
+    pair.alice.send("/_app activate").assert("cmdOk")
+    for _ in 0..<100 where pair.texts(pair.alice).count < texts.count { usleep(100_000) }
+    XCTAssertEqual(pair.texts(pair.alice), texts)
+  }
+
   func testBadgeIsWhatIsUnreadAndMutedChatsDoNotCount() throws {
     let pair = try Pair()
     for number in 0..<3 {

@@ -28,13 +28,25 @@ extension Engine {
   }
 
   /// Offers the oldest message of each connection to the relay.
+  ///
+  /// A relay in the same process answers at once, so that what is sent asks for the next one while this still runs; it
+  /// then goes round once more, since a hundred messages must not be a hundred calls deep.
   func flushOutbox() {
-    guard maySend, let store, relay != nil, let heads = try? store.outboxHeads() else { return }
-    for entry in heads where !sending.contains(entry.connectionID) { send(entry) }
+    outboxIsDue = true
+    guard !isFlushingOutbox else { return }
+    isFlushingOutbox = true
+    defer { isFlushingOutbox = false }
+    while outboxIsDue {
+      outboxIsDue = false
+      guard maySend, let store, relay != nil, let heads = try? store.outboxHeads() else { return }
+      for entry in heads where !sending.contains(entry.connectionID) { send(entry) }
+    }
   }
 
   private func send(_ entry: OutboxEntry) {
-    guard let store, let relay, let connection = try? store.connection(entry.connectionID),
+    // Before our mailbox takes the other side's signature it refuses what the other side signs: our hello would be
+    // answered, and the answer lost.
+    guard let store, let relay, let connection = try? store.connection(entry.connectionID), connection.isSecured,
       let peer = connection.peerSenderID.flatMap({ RelayIdentifier(bytes: $0) }),
       let attempt = RelayIdentifier(bytes: entry.deduplication)
     else { return }
@@ -54,7 +66,10 @@ extension Engine {
     case .success:
       retryDelay = Durations.firstRetry
       finish(entry, "sndSent")
-    case .failure(let error) where error.isTemporary:
+    // Suspending is no refusal: the message waits for the next start.
+    case .failure(.closed): return
+    // After an answer that is none nobody knows whether it was carried out; sent again, it is recognised.
+    case .failure(let error) where error.isTemporary || error == .answer:
       try? store?.countOutboxAttempt(entry.id)
       retryLater()
       return

@@ -33,6 +33,8 @@ package struct Configuration: Sendable {
 
 /// All durations of the engine in one place.
 enum Durations {
+  /// For a host's transport; the header promises that commands which need the relay end within this.
+  static let relayAnswer = Span.seconds(15)
   /// For a notification server's answer, SimpleX's time for one background task.
   static let serverAnswer = Span.seconds(15)
   /// What a platform leaves an app after it went to the background.

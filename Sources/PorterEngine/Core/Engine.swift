@@ -41,13 +41,16 @@ package final class Engine {
   // Under way.
   var fetches: [Int64: [(FetchResult) -> Void]] = [:]
   var sending: Set<Int64> = []
+  var isFlushingOutbox = false
+  var outboxIsDue = false
   /// Connections whose push subscription somebody was asked about, and those about which the server is to be asked.
   var announcing: Set<Int64> = []
   var toSubscribe: [Int64] = []
   var toCheck: [Int64] = []
   var retryDelay = Durations.firstRetry
   var awaitedAnswers: [CorrelationID: ServerReply] = [:]
-  var listensForReplies = false
+  /// The reply mailbox that is listened to; a token that is registered anew has another one.
+  var listensForReplies: RelayIdentifier?
   var push: PushRun?
 
   init(configuration: Configuration, thread: EngineThread, queue: EventQueue) {
@@ -85,9 +88,9 @@ package final class Engine {
     queue.close()
   }
 
-  func relayAnswered(_ number: Int, driver: Int) {
+  func relayAnswered(_ number: Int, driver: Int, failure: RelayError?) {
     guard let relay, relay.identifier == driver else { return }
-    relay.complete(number)
+    relay.complete(number, failure: failure)
     workEnded()
   }
 }

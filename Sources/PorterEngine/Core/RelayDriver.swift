@@ -21,19 +21,23 @@ final class RelayDriver {
   private let thread: EngineThread
   private let queue = Monitor(Queue())
   private var hasWorker = false
-  private var waiting: [Int: () -> Void] = [:]
+  private let timers: Timers
+  /// By number: ends the request, with the relay's answer or, if there is none, with this error.
+  private var waiting: [Int: (RelayError?) -> Void] = [:]
   private var next = 0
 
-  init(identifier: Int, port: any RelayPort, randomness: any Randomness, thread: EngineThread) {
+  init(identifier: Int, port: any RelayPort, randomness: any Randomness, thread: EngineThread, timers: Timers) {
     self.identifier = identifier
     self.port = port
     self.thread = thread
+    self.timers = timers
     client = RelayClient(port: port, randomness: randomness)
   }
 
   var isIdle: Bool { waiting.isEmpty }
 
-  /// `then` is called on the engine's thread, once, unless the driver is closed first: then never.
+  /// `then` is called on the engine's thread, once: with the relay's answer, with `timeout` when none came in time
+  /// (INC-39), or with `closed` when the driver was closed first. Whoever waits for a command's answer hangs otherwise.
   func perform<Value: Sendable>(_ work: @escaping Work<Value>, then: @escaping (Result<Value, RelayError>) -> Void) {
     if port.isLocal {
       then(Self.result(of: work, client))
@@ -42,29 +46,36 @@ final class RelayDriver {
     let number = next
     next += 1
     let answer = Promise<Result<Value, RelayError>>()
-    waiting[number] = { if let result = answer.wait(atMost: .zero) { then(result) } }
-    let (client, thread, driver) = (client, thread, identifier)
+    let (client, thread, driver, timers) = (client, thread, identifier, timers)
+    let timer = "relay \(driver) \(number)"
+    timers.set(timer, after: Durations.relayAnswer) {
+      thread.enqueue { $0.relayAnswered(number, driver: driver, failure: .timeout) }
+    }
+    waiting[number] = { failure in
+      timers.cancel(timer)
+      then(failure.map { .failure($0) } ?? answer.wait(atMost: .zero) ?? .failure(.closed))
+    }
     startWorker()
     queue.signal { queue in
       queue.work.append {
         answer.fulfil(Self.result(of: work, client))
-        thread.enqueue { $0.relayAnswered(number, driver: driver) }
+        thread.enqueue { $0.relayAnswered(number, driver: driver, failure: nil) }
       }
     }
   }
 
-  func complete(_ number: Int) {
+  func complete(_ number: Int, failure: RelayError?) {
     guard let completion = waiting.removeValue(forKey: number) else { return }
-    completion()
+    completion(failure)
   }
 
-  /// Forgets every request; those under way end on their own thread and reach nobody.
+  /// Ends every request with `closed`; what is under way ends on its own thread and reaches nobody.
   func forget() {
-    waiting.removeAll()
     queue.signal { queue in
       queue.work.removeAll()
       queue.isClosed = true
     }
+    for number in waiting.keys.sorted() { complete(number, failure: .closed) }
   }
 
   /// As `forget`, and lets go of the relay itself.

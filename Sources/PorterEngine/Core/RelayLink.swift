@@ -35,20 +35,19 @@ extension Engine {
   private func makeRelay(_ port: any RelayPort) {
     relaysMade += 1
     relay = RelayDriver(
-      identifier: relaysMade, port: port, randomness: configuration.randomness, thread: thread)
+      identifier: relaysMade, port: port, randomness: configuration.randomness, thread: thread, timers: timers)
   }
 
   /// Afterwards no file of the relay is open, and no request of ours is under way.
   func closeRelay() {
+    let closing = relay
+    // Nobody who is told below that nothing comes can ask anew.
+    relay = nil
     abandonServerRequests()
-    let waiting = fetches.values.flatMap { $0 }
-    fetches.removeAll()
+    if hostRelay == nil { closing?.close() } else { closing?.forget() }
     sending.removeAll()
     announcing.removeAll()
-    listensForReplies = false
-    if hostRelay == nil { relay?.close() } else { relay?.forget() }
-    relay = nil
-    for then in waiting { then(.interrupted) }
+    listensForReplies = nil
   }
 
   func setNetwork(_ settings: NetworkSettings) throws(ChatError) -> Response {
@@ -96,12 +95,32 @@ extension Engine {
       guard let self else { return }
       switch result {
       case .success(let states):
-        for (connection, state) in zip(known, states) where state == .waiting { self.fetch(connection.0) { _ in } }
+        for (connection, state) in zip(known, states) where state == .waiting {
+          self.fetch(connection.0) { [weak self] in self?.fetched($0) }
+        }
+      case .failure(.closed): break
       case .failure(let error):
         self.log(.warning, "subscribing failed", ["error": error.description])
-        self.timers.set(TimerName.subscribe, after: self.retryDelay) { [weak self] in self?.subscribeAll() }
-        self.retryDelay = min(Durations.lastRetry, self.retryDelay + self.retryDelay)
+        self.subscribeLater()
       }
+    }
+  }
+
+  /// The relay wakes nobody for what it woke for before, so that a fetch that did not get to its end is made up for.
+  private func fetched(_ result: FetchResult) {
+    switch result {
+    case .drained: retryDelay = Durations.firstRetry
+    case .interrupted: break
+    case .relayFailed(let error): if error.isTemporary { subscribeLater() }
+    case .displaced, .storeFailed: subscribeLater()
+    }
+  }
+
+  private func subscribeLater() {
+    timers.set(TimerName.subscribe, after: retryDelay) { [weak self] in
+      guard let self else { return }
+      self.retryDelay = min(Durations.lastRetry, self.retryDelay + self.retryDelay)
+      self.subscribeAll()
     }
   }
 

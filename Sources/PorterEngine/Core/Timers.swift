@@ -4,6 +4,7 @@ import PorterPlatform
 /// late.
 final class Timers {
   private struct Timer {
+    let number: Int
     let name: String
     let due: Moment
     let action: () -> Void
@@ -11,12 +12,14 @@ final class Timers {
 
   private let clock: any Clock
   private var timers: [Timer] = []
+  private var next = 0
 
   init(clock: any Clock) { self.clock = clock }
 
   func set(_ name: String, after span: Span, _ action: @escaping () -> Void) {
     cancel(name)
-    timers.append(Timer(name: name, due: clock.now() + span, action: action))
+    timers.append(Timer(number: next, name: name, due: clock.now() + span, action: action))
+    next += 1
   }
 
   func cancel(_ name: String) { timers.removeAll { $0.name == name } }
@@ -29,9 +32,11 @@ final class Timers {
   func runDue() {
     let now = clock.now()
     let due = timers.filter { $0.due <= now }.sorted { $0.due < $1.due }
-    guard !due.isEmpty else { return }
-    timers.removeAll { $0.due <= now }
-    for timer in due { timer.action() }
+    for timer in due {
+      // An earlier one of this round may have cancelled it, or set another under its name (INC-21).
+      guard let index = timers.firstIndex(where: { $0.number == timer.number }) else { continue }
+      timers.remove(at: index).action()
+    }
   }
 }
 

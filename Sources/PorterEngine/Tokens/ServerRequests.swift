@@ -84,15 +84,16 @@ extension Engine {
   // MARK: The reply mailbox
 
   private func listenForReplies(_ mailbox: StoredToken.ReplyMailbox) {
-    guard let relay, !listensForReplies, let identifier = RelayIdentifier(bytes: mailbox.recipientID) else { return }
-    listensForReplies = true
+    guard let relay, let identifier = RelayIdentifier(bytes: mailbox.recipientID), listensForReplies != identifier
+    else { return }
+    listensForReplies = identifier
     relay.perform { (client) throws(RelayError) in
       try client.subscribe([(recipient: identifier, key: mailbox.recipientKey)])
     } then: { [weak self] result in
       switch result {
       case .success(let states) where states == [.waiting]: self?.takeReplies()
       case .success: break
-      case .failure: self?.listensForReplies = false
+      case .failure: self?.listensForReplies = nil
       }
     }
   }
@@ -102,21 +103,38 @@ extension Engine {
     guard let store, let relay, let token = try? store.token(), let mailbox = token.replyMailbox,
       let identifier = RelayIdentifier(bytes: mailbox.recipientID)
     else { return }
-    relay.perform { (client) throws(RelayError) -> RelayMessage? in
-      guard let message = try client.getMessage(identifier, key: mailbox.recipientKey) else { return nil }
-      // An answer is of use to this process only, which has it now.
-      try client.acknowledge(message.identifier, in: identifier, key: mailbox.recipientKey)
-      return message
-    } then: { [weak self] result in
-      guard let self, case .success(let message?) = result else { return }
-      do throws(PushError) {
-        let answer = try self.conversation(token).open(message.body)
-        self.noteStatus(answer.tokenStatus)
-        self.settle(answer.correlation, Self.checked(answer))
+    relay.perform { (client) throws(RelayError) -> [RelayMessage] in
+      var messages: [RelayMessage] = []
+      do throws(RelayError) {
+        while messages.count < Self.repliesAtOnce,
+          let message = try client.getMessage(identifier, key: mailbox.recipientKey)
+        {
+          messages.append(message)
+          // An answer is of use to this process only, which has it now.
+          try client.acknowledge(message.identifier, in: identifier, key: mailbox.recipientKey)
+        }
       } catch {
-        self.log(.warning, "an answer in the reply mailbox was dropped", ["error": error.description])
+        // What was acknowledged is nowhere else.
+        if messages.isEmpty { throw error }
       }
-      self.takeReplies()
+      return messages
+    } then: { [weak self] result in
+      guard let self, case .success(let messages) = result else { return }
+      for message in messages { self.take(message, token) }
+      if messages.count == Self.repliesAtOnce { self.takeReplies() }
+    }
+  }
+
+  /// In one exchange after the other, so that a full mailbox is not as many calls deep.
+  private static let repliesAtOnce = 16
+
+  private func take(_ message: RelayMessage, _ token: StoredToken) {
+    do throws(PushError) {
+      let answer = try conversation(token).open(message.body)
+      noteStatus(answer.tokenStatus)
+      settle(answer.correlation, Self.checked(answer))
+    } catch {
+      log(.warning, "an answer in the reply mailbox was dropped", ["error": error.description])
     }
   }
 

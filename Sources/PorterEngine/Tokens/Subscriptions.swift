@@ -114,6 +114,7 @@ extension Engine {
           connectionID: connection.id, id: notifier.identifier.bytes, secret: secret,
           subscription: connection.subscription)
         self.raise(.notifierEnabled, connection)
+      case .failure(.closed): break
       case .failure(let error):
         self.raise(error.isTemporary ? .notifierFailedTemporary : .notifierFailedPermanent, connection)
       }

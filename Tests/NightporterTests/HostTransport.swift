@@ -1,0 +1,80 @@
+import CNightporter
+import Foundation
+import PorterPlatform
+import PorterRelay
+import XCTest
+
+/// A host's own transport, in front of an embedded relay: it can hang, and fail for one kind of request.
+final class HostTransport: @unchecked Sendable {
+  enum Kind: Equatable { case create, secure, send, get, other }
+
+  private struct State {
+    var hangs = false
+    var fails: Kind?
+    var inside = 0
+    var mostInside = 0
+    var counts: [Kind] = []
+  }
+
+  private let relay: EmbeddedRelay
+  private let state = Monitor(State())
+
+  init(relay path: String) {
+    relay = EmbeddedRelay(path: path, clock: SystemClock(), randomness: SystemRandomness(), log: .silent)
+  }
+
+  /// Requests wait until it is set back.
+  func hang(_ hangs: Bool) { state.signal { $0.hangs = hangs } }
+  func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
+  func count(_ kind: Kind) -> Int { state.withLock { $0.counts.filter { $0 == kind }.count } }
+  /// How many calls the library made at once, at most.
+  var mostAtOnce: Int { state.withLock { $0.mostInside } }
+
+  /// Waits until the library is in a request.
+  func waitUntilInside(file: StaticString = #filePath, line: UInt = #line) {
+    XCTAssertNotNil(state.wait(atMost: .seconds(5)) { $0.inside > 0 ? true : nil }, file: file, line: line)
+  }
+
+  func install(in host: Host, file: StaticString = #filePath, line: UInt = #line) {
+    var vtable = np_relay()
+    vtable.size = MemoryLayout<np_relay>.size
+    vtable.context = Unmanaged.passRetained(self).toOpaque()
+    vtable.release = { context in
+      if let context { Unmanaged<HostTransport>.fromOpaque(context).release() }
+    }
+    vtable.exchange = { context, request, length, answer, answerLength, _ in
+      guard let context, let request, let answer, let answerLength else { return NP_ERROR_SYSTEM }
+      let transport = Unmanaged<HostTransport>.fromOpaque(context).takeUnretainedValue()
+      guard let bytes = transport.exchange(Array(UnsafeBufferPointer(start: request, count: length))),
+        let memory = malloc(max(1, bytes.count))
+      else { return NP_ERROR_SYSTEM }
+      memory.copyMemory(from: bytes, byteCount: bytes.count)
+      answer.pointee = memory.assumingMemoryBound(to: UInt8.self)
+      answerLength.pointee = bytes.count
+      return NP_OK
+    }
+    XCTAssertEqual(np_set_relay(host.handle, &vtable), NP_OK, file: file, line: line)
+  }
+
+  private func exchange(_ request: [UInt8]) -> [UInt8]? {
+    let kind = Self.kind(of: request)
+    state.signal { state in
+      state.inside += 1
+      state.mostInside = max(state.mostInside, state.inside)
+      state.counts.append(kind)
+    }
+    defer { state.signal { $0.inside -= 1 } }
+    let mayPass = state.wait(atMost: .seconds(60)) { $0.hangs ? nil : $0.fails != kind }
+    return mayPass == true ? try? relay.exchange(request) : nil
+  }
+
+  private static func kind(of request: [UInt8]) -> Kind {
+    switch try? RelayRequest(decoding: request).command {
+    case .createMailbox: .create
+    case .secureMailbox: .secure
+    case .send: .send
+    case .getMessage: .get
+    default: .other
+    }
+  }
+}

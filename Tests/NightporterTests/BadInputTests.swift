@@ -94,6 +94,14 @@ final class BadInputTests: XCTestCase {
     XCTAssertEqual(host.send("/u").errorTag, "noActiveUser", "the controller works on")
   }
 
+  func testRegisteringATokenWithoutAServerSaysWhatIsMissing() throws {
+    let folder = try TemporaryFolder()
+    let host = try XCTUnwrap(Host.open(folder.file("a")).host)
+    host.begin("alice", relay: folder.file("relay.db"))
+    let answer = host.send("/_ntf register apns_test abcd INSTANT")
+    XCTAssertEqual(answer["error"]["np"]["code"].text, "notificationServerMissing", answer.description)
+  }
+
   func testDeadlineOutsideItsBoundsIsRefused() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)

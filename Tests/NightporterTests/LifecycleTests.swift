@@ -19,6 +19,29 @@ final class LifecycleTests: XCTestCase {
     }
   }
 
+  /// INC-22: an extension at work does not keep the app from coming to the front; the store is the referee.
+  func testINC22AppActivatesAtOnceWhileAnExtensionIsAtWork() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    notifier.send("/_start main=off snd_files=off").assert("chatStarted")
+    pair.alice.send("/_app activate").assert("cmdOk")
+    pair.send("hello", from: pair.bob)
+    pair.alice.event("newChatItems")
+  }
+
+  func testBackgroundRefreshBeforeTheStartIsRefused() throws {
+    let pair = try Pair()
+    pair.alice.free()
+    let again = try XCTUnwrap(Host.open(pair.folder.file("alice")).host)
+    XCTAssertEqual(np_set_phase(again.handle, NP_PHASE_BACKGROUND_REFRESH), NP_ERROR_STATE)
+    again.send("/_start").assert("chatStarted")
+    again.send("/_app suspend 0").assert("cmdOk")
+    pair.send("hello", from: pair.bob)
+    XCTAssertEqual(np_set_phase(again.handle, NP_PHASE_BACKGROUND_REFRESH), NP_OK)
+    again.event("newChatItems")
+  }
+
   func testClosingTwiceAndReopeningTwiceIsHarmless() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)

@@ -23,6 +23,9 @@ extension Engine {
       }
       let event: AppPhase.Event = appPhase.state == .stopped ? .startConfirmed : foregroundEvent
       if case .refused(let reason) = raise(event) { throw .internal("refused: \(reason.name)") }
+      // Nobody can ask the extension to yield yet, so waiting would gain nothing; its commits are refused by the epoch
+      // (INC-22).
+      if appPhase.state == .activating { raise(AppPhase.Event.waitOver) }
     case .extension:
       if case .refused(let reason) = raise(ExtensionPhase.Event.start) { throw .internal("refused: \(reason.name)") }
     }
@@ -100,6 +103,8 @@ extension Engine {
   /// Woken in the background to fetch: a bounded time at work, which the host ends with `background` or `suspended`.
   func beginBackgroundRefresh() throws(ChatError) -> Response {
     guard configuration.role == .app else { throw .nightporter(.roleNotAllowed("background refresh")) }
+    // Before `/_start` it is not known that this is the main run, and nothing would be fetched.
+    guard isMain else { throw .error(.chatNotStarted) }
     if case .refused(let reason) = raise(AppPhase.Event.refreshBegan) { throw .internal("refused: \(reason.name)") }
     guard lifecycle.state == .active else { throw activationError() }
     return .cmdOk(nil)

@@ -19,7 +19,7 @@ extension Engine {
       // A step that asks the server is answered by a later one.
       if !step.effects.contains(where: Self.asks) { run.answer(run.error.map(Answer.error) ?? status(of: step.next)) }
     } catch {
-      run.answer(.error(ChatError(error)))
+      run.answer(.error(run.error ?? ChatError(error)))
     }
     if case .refused(let reason) = step.answer {
       run.answer(.error(.agent(.command(.prohibited, context: reason.name))))
@@ -144,7 +144,8 @@ extension Engine {
       guard let self else { return }
       switch result {
       case .success: self.raise(.verifyOk, run)
-      case .failure(.refused(.authorization)):
+      // Only the app repairs keys (INC-42); the code stays on record, so that its next start comes here again.
+      case .failure(.refused(.authorization)) where self.configuration.role == .app:
         // The host hears of it; that the token registers anew at once is nothing that it has to wait for.
         run.answer(.error(self.chatError(.refused(.authorization), server: token.server)))
         self.raise(.verifyAuthError, TokenRun(of: token))
@@ -234,6 +235,7 @@ extension Engine {
       } then: { [weak self] result in
         switch result {
         case .success: try? self?.store?.finishServerRequest(request.id)
+        case .failure(.closed): break
         case .failure(let error) where error.isTemporary: break
         case .failure: try? self?.store?.finishServerRequest(request.id)
         }
@@ -256,10 +258,15 @@ extension Engine {
     timers.set(TimerName.tokenCheck, after: .days(1)) { [weak self] in self?.checkTokenNow() }
   }
 
-  /// At each start and once a day: what the server knows of the token reaches the app (INC-63).
+  /// At each start and once a day: what the server knows of the token reaches the app (INC-63), and what the last run
+  /// began and could not finish is taken up (INC-62, INC-68).
   func checkTokenNow() {
-    guard isMain, let token = try? store?.token(), tokenState(token) == .active else { return }
-    raise(.checkDue, TokenRun(of: token))
+    guard isMain, let token = try? store?.token() else { return }
+    switch tokenState(token) {
+    case .active, .registered: raise(.checkDue, TokenRun(of: token))
+    case .new, .confirmed: raise(.registerSameToken, TokenRun(of: token))
+    case .none, .expired, .invalid, .invalidBad, .invalidTopic, .invalidExpired, .invalidUnregistered: break
+    }
   }
 
   // MARK: The reply mailbox

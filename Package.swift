@@ -132,7 +132,8 @@ let package = Package(
       name: "PorterServerTests", dependencies: ["PorterServer", "porter-server", "PropertyTesting"],
       swiftSettings: swift),
     .testTarget(
-      name: "NightporterTests", dependencies: ["Nightporter", "CNightporter", "PorterStore", "PropertyTesting"],
+      name: "NightporterTests",
+      dependencies: ["Nightporter", "CNightporter", "PorterPlatform", "PorterRelay", "PorterStore", "PropertyTesting"],
       swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6],

@@ -227,7 +227,7 @@ typedef struct np_relay {
 
 /*
  * Makes the controller reach the relay through the host. Before "/_start" only, else NP_ERROR_STATE.
- * `relay` is copied; its context must live until `release` is called.
+ * `relay` is copied; its context must live until `release` is called, which is never when the answer is not NP_OK.
  */
 np_error np_set_relay(chat_ctrl ctrl, const np_relay *relay);
 

@@ -32,7 +32,12 @@ private final class HostRelay: RelayPort, @unchecked Sendable {
     exchangeFunction = exchange
   }
 
-  deinit { relay.release?(relay.context) }
+  /// False until the engine has taken it: what was refused stays the host's.
+  private let isAccepted = Monitor(false)
+
+  func accept() { isAccepted.withLock { $0 = true } }
+
+  deinit { if isAccepted.withLock({ $0 }) { relay.release?(relay.context) } }
 
   var isLocal: Bool { false }
   /// The host says `np_relay_ready` instead.
@@ -67,7 +72,9 @@ public func np_set_relay(_ ctrl: chat_ctrl!, _ relay: UnsafePointer<np_relay>!) 
   guard let relay, relay.pointee.size >= MemoryLayout<np_relay>.size, let port = HostRelay(relay.pointee) else {
     return NP_ERROR_ARGUMENT
   }
-  return controller.setRelay(port) ? NP_OK : NP_ERROR_STATE
+  guard controller.setRelay(port) else { return NP_ERROR_STATE }
+  port.accept()
+  return NP_OK
 }
 
 @c @implementation

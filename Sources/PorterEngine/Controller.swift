@@ -87,9 +87,12 @@ package final class Controller: Sendable {
   /// False after the chat has started.
   package func setRelay(_ port: any RelayPort) -> Bool {
     call { engine in
-      guard engine.relay == nil else { return false }
-      engine.hostRelay = port
-      return true
+      switch engine.lifecycle.state {
+      case .closed, .opened, .stopped:
+        engine.hostRelay = port
+        return true
+      case .starting, .active, .suspending, .suspended, .activating, .stopping: return false
+      }
     } ?? false
   }
 

@@ -103,6 +103,24 @@ final class HostRelayTests: XCTestCase {
     XCTAssertEqual(meeting.transport.mostAtOnce, 1)
   }
 
+  /// A transport that is refused stays the host's: it is not released.
+  func testRelayIsTakenBeforeTheStartOnly() throws {
+    let meeting = try Meeting()
+    for suspension in [nil, "/_app suspend 0"] {
+      if let suspension { meeting.alice.send(suspension).assert("cmdOk") }
+      let released = Box(0)
+      var vtable = np_relay()
+      vtable.size = MemoryLayout<np_relay>.size
+      vtable.context = Unmanaged.passUnretained(released).toOpaque()
+      vtable.release = { context in
+        if let context { Unmanaged<Box<Int>>.fromOpaque(context).takeUnretainedValue().value += 1 }
+      }
+      vtable.exchange = { _, _, _, _, _, _ in NP_ERROR_SYSTEM }
+      XCTAssertEqual(np_set_relay(meeting.alice.handle, &vtable), NP_ERROR_STATE)
+      XCTAssertEqual(released.value, 0)
+    }
+  }
+
   /// Suspending while a message is on its way is no refusal by the relay: it goes out after the next activation, once.
   func testMessageThatWasBeingSentWhenTheChatSuspendedArrivesOnce() throws {
     let meeting = try Meeting()

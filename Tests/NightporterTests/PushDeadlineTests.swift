@@ -45,6 +45,37 @@ final class PushDeadlineTests: XCTestCase {
     XCTAssertEqual(shown, texts)
   }
 
+  /// INC-48: the platform freezes an extension after its answer, also when there was nothing to do.
+  func testINC48ExtensionIsQuiescentAfterEveryAnswer() throws {
+    let pair = try Pair()
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    for (payload, outcome) in [("garbage", "unknown"), (wake, "yielded")] {
+      let answer = notifier.push(payload)
+      XCTAssertEqual(answer["outcome"].text, outcome, answer.description)
+      XCTAssertTrue(answer["quiescent"].flag, answer.description)
+      XCTAssertTrue(notifier.state["quiescent"].flag)
+      XCTAssertEqual(notifier.reopenStore(), "")
+    }
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    pair.send("hello", from: pair.bob)
+    XCTAssertEqual(bodies(of: notifier.push(wake)), ["hello"])
+  }
+
+  /// SimpleX's way of driving a push: as many requests as a command may have, each with a message.
+  func testConnectionMessagesTakesAsManyAsItMay() throws {
+    let pair = try Pair()
+    let connection = pair.alice.send("/_contacts 1")["result"]["contacts"][0]["activeConn"]["agentConnId"].text
+    XCTAssertFalse(connection.isEmpty)
+    pair.alice.free()
+    let messages = (0..<64).map { "{\"msgContent\":{\"type\":\"text\",\"text\":\"\($0)\"},\"mentions\":{}}" }
+    pair.bob.send("/_send @1 json [\(messages.joined(separator: ","))]").assert("newChatItems")
+    let host = try XCTUnwrap(Host.open(pair.folder.file("alice")).host)
+    host.send("/_start main=off snd_files=off").assert("chatStarted")
+    let requests = (0..<64).map { _ in "\(connection):1:2026-01-01T00:00:00.000Z" }
+    host.send("/_ntf conn messages \(requests.joined(separator: ","))").assert("connNtfMessages")
+    XCTAssertEqual(host.send("/_get chat @1 count=100")["result"]["chat"]["chatItems"].count, 64)
+  }
+
   private func bodies(of answer: JSON) -> [String] {
     let notifications = answer["notifications"]
     return (0..<notifications.count).map { notifications[$0]["body"].text }

@@ -50,11 +50,21 @@ extension Engine {
     try requireStarted()
     var results: [ReceivedNotification] = []
     var rest = requests[...]
+    var isRunning = false
+    var isDue = false
+    // A relay in the same process answers at once; sixty requests must not be sixty calls deep.
     func next() {
-      guard let request = rest.popFirst() else { return reply(.result(.connNtfMessages(results))) }
-      takeOne(request) { result in
-        results.append(result)
-        next()
+      isDue = true
+      guard !isRunning else { return }
+      isRunning = true
+      defer { isRunning = false }
+      while isDue {
+        isDue = false
+        guard let request = rest.popFirst() else { return reply(.result(.connNtfMessages(results))) }
+        takeOne(request) { result in
+          results.append(result)
+          next()
+        }
       }
     }
     next()

@@ -88,6 +88,8 @@ extension Engine {
       raise(.quiescent, run)
     case .closeStoreNow: letGo()
     case .answer:
+      // Also what was open before the push and was not needed for it (INC-48).
+      letGo()
       timers.cancel(Self.deadlineTimer)
       push = nil
       run.finish(quiescent: isQuiescent)
@@ -245,8 +247,8 @@ extension Engine {
 
   /// An extension's process may be frozen the moment it has answered (INC-48). The app goes on.
   private func letGo() {
-    guard configuration.role == .extension else { return }
-    raise(ExtensionPhase.Event.suspendNow)
+    guard configuration.role == .extension, !isQuiescent else { return }
+    suspendNow()
   }
 
   var isQuiescent: Bool { store == nil && relay == nil && !phaseFile.isHeld }

@@ -3,11 +3,13 @@
  *
  *   commit STORE          for each line on standard input commits one row to the open store, and prints the nanoseconds
  *   commit --open STORE   the same, but opens the store before and closes it after, inside what is measured
+ *   commit --bytes N STORE   the same as the first, with a row of N bytes
  *
  * STORE is one that `cold --make` made.
  */
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -30,10 +32,11 @@ static sqlite3 *open_store(const char *path) {
   return store;
 }
 
+static int row_bytes = 200;
+
 static int commit_row(sqlite3 *store, sqlite3_stmt *insert) {
-  static const char body[200];
   if (sqlite3_exec(store, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) return 0;
-  if (sqlite3_bind_blob(insert, 1, body, sizeof body, SQLITE_STATIC) != SQLITE_OK) return 0;
+  if (sqlite3_bind_zeroblob(insert, 1, row_bytes) != SQLITE_OK) return 0;
   if (sqlite3_step(insert) != SQLITE_DONE || sqlite3_reset(insert) != SQLITE_OK) return 0;
   return sqlite3_exec(store, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
 }
@@ -46,7 +49,9 @@ static sqlite3_stmt *prepare(sqlite3 *store) {
 
 int main(int count, char **words) {
   int reopens = count == 3 && strcmp(words[1], "--open") == 0;
-  if (count != 2 && !reopens) return fail("usage: commit [--open] STORE");
+  int sized = count == 4 && strcmp(words[1], "--bytes") == 0;
+  if (count != 2 && !reopens && !sized) return fail("usage: commit [--open | --bytes N] STORE");
+  if (sized) row_bytes = atoi(words[2]);
   const char *path = words[count - 1];
   sqlite3 *store = reopens ? NULL : open_store(path);
   sqlite3_stmt *insert = store ? prepare(store) : NULL;

@@ -1,0 +1,19 @@
+# Included by the Makefile at the root. `make bench` measures the budgets of the design.
+# BENCH="--quick" only shows that it works.
+
+BENCH_FOLDER := .build/bench
+BENCH_FLAGS := -std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wconversion -pedantic -Werror
+BENCH_PRODUCTS := porter-harness porter-server bench-machine-steps bench-json-porter bench-json-foundation
+
+bench: lib ## the budgets, each figure beside its reference; also as JSON in .build/bench.json
+	@for product in $(BENCH_PRODUCTS); do $(SWIFT_PROGRAMS) --product $$product 1>&2 || exit 1; done
+	@mkdir -p $(BENCH_FOLDER)
+	@$(CC) $(BENCH_FLAGS) -static -Wl,--no-warnings Benchmarks/reference/cold.c -o $(BENCH_FOLDER)/cold \
+	  -lsodium -lsqlite3 -lm
+	@$(CC) $(BENCH_FLAGS) Benchmarks/reference/cold.c -o $(BENCH_FOLDER)/cold-dynamic -lsodium -lsqlite3
+	@$(CC) $(BENCH_FLAGS) Benchmarks/reference/commit.c -o $(BENCH_FOLDER)/commit -lsqlite3
+	@$(CC) $(BENCH_FLAGS) -static Benchmarks/measure.c -o $(BENCH_FOLDER)/measure
+	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so python3 Benchmarks/bench.py \
+	  --programs $(PROGRAMS)/release --references $(BENCH_FOLDER) --output .build/bench.json $(BENCH)
+
+.PHONY: bench

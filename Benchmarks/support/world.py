@@ -1,0 +1,206 @@
+"""A night in miniature: a relay, a notification server, one sender, and any number of sleeping devices."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import secrets
+import socket
+import sqlite3
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any, Self
+
+from nightporter import Role, SyncController
+
+PATIENCE = 20.0
+
+
+class PushSocket:
+    """Where the notification server's local provider leaves its pushes: one JSON object a line, answered with a
+    status.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.pushes: dict[str, queue.Queue[str]] = {}
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener.bind(str(path))
+        self._listener.listen(8)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def expect(self, token: str) -> None:
+        self.pushes[token] = queue.Queue()
+
+    def take(self, token: str) -> str:
+        """The payload of the next push to this token, in one line."""
+        return self.pushes[token].get(timeout=PATIENCE)
+
+    def _accept(self) -> None:
+        while True:
+            connection, _ = self._listener.accept()
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("rw", encoding="utf-8") as lines:
+            for line in lines:
+                push = json.loads(line)
+                self.pushes[push["token"]].put(json.dumps(push["payload"]))
+                lines.write('{"status":200}\n')
+                lines.flush()
+
+
+class Device:
+    """Somebody who is asleep: a profile, connected with the sender, whose token is active and whose app is closed."""
+
+    def __init__(self, world: World, name: str) -> None:
+        self.world = world
+        self.prefix = world.folder / name
+        self.token = secrets.token_hex(32)
+        self.contact = 0  # the sender's number for this device
+
+    @property
+    def store(self) -> Path:
+        return self.prefix.with_name(self.prefix.name + "_chat.db")
+
+    def push(self, text: str) -> str:
+        """The sender writes to this device; the payload of the push that comes of it."""
+        message = [{"msgContent": {"type": "text", "text": text}, "mentions": {}}]
+        self.world.sender.send(f"/_send @{self.contact} json {json.dumps(message)}")
+        return self.world.socket.take(self.token)
+
+    def empty_log(self) -> None:
+        """Moves the write-ahead log into the store's file and leaves it empty."""
+        with sqlite3.connect(self.store) as store:
+            store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.close()
+
+    def fill(self, count: int) -> None:
+        """Brings the store to `count` received messages, every tenth unread, without going through the relay."""
+        with sqlite3.connect(self.store) as store:
+            store.execute("PRAGMA synchronous=OFF")
+            (have,) = store.execute("SELECT count(*) FROM items WHERE sent = 0").fetchone()
+            missing = count - have
+            if missing <= 0:
+                return
+            (first,) = store.execute("SELECT coalesce(max(item_id), 0) + 1 FROM items").fetchone()
+            store.execute(
+                """
+                INSERT INTO items
+                  (item_id, contact_id, sent, content, status, shared_id, item_at, created_at, updated_at)
+                WITH RECURSIVE number (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < ?1)
+                SELECT ?2 + n, contact_id, sent, content, CASE n % 10 WHEN 0 THEN 'rcvNew' ELSE 'rcvRead' END,
+                       randomblob(12), item_at, created_at, updated_at
+                FROM number, (SELECT * FROM items WHERE sent = 0 ORDER BY item_id DESC LIMIT 1)
+                """,
+                (missing, first),
+            )
+            store.execute(
+                """
+                INSERT INTO ledger (connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at)
+                SELECT entry.connection_id, randomblob(24), entry.message_at,
+                       CASE items.status WHEN 'rcvNew' THEN 'presented' ELSE 'read' END, entry.kind,
+                       items.contact_id, items.item_id, entry.created_at
+                FROM items, (SELECT * FROM ledger WHERE item_id IS NOT NULL ORDER BY entry_id DESC LIMIT 1) AS entry
+                WHERE items.item_id >= ?1
+                """,
+                (first,),
+            )
+            unread = (missing + 9) // 10
+            store.execute("UPDATE users SET unread = unread + ?", (unread,))
+            store.execute(
+                """
+                UPDATE contacts SET unread = unread + ?
+                WHERE contact_id = (SELECT contact_id FROM items WHERE item_id = ?)
+                """,
+                (unread, first),
+            )
+        store.close()
+
+
+class World:
+    """Everything that runs beside what is measured. A context manager: at its end all processes are gone."""
+
+    def __init__(self, folder: Path, server: Path) -> None:
+        self.folder = folder
+        self.relay = folder / "relay.db"
+        # A path of a socket is short; the folder's may not be.
+        self.socket_path = Path(os.path.relpath(folder / "push.socket"))
+        self.socket = PushSocket(self.socket_path)
+        with open(folder / "server.log", "wb") as log:
+            self.server = subprocess.Popen(
+                [
+                    server,
+                    *("--relay", self.relay, "--state", folder / "server.db"),
+                    *("--local-socket", self.socket_path),
+                ],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        assert self.server.stdout is not None
+        self.link = self.server.stdout.readline().strip()
+        if not self.link.startswith("ntf:"):
+            raise RuntimeError(f"the notification server did not start; see {folder / 'server.log'}")
+        self.sender = self.app("sender")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.sender.close()
+        self.server.terminate()
+        self.server.wait(PATIENCE)
+
+    def app(self, name: str) -> SyncController:
+        """An app with a new profile, started."""
+        app = SyncController(self.folder / name).open()
+        profile = {"profile": {"displayName": name, "fullName": ""}}
+        app.send(f"/_create user {json.dumps(profile)}")
+        app.send(f"/_network {json.dumps({'relay': str(self.relay), 'ntfServer': self.link})}")
+        app.send("/_start")
+        return app
+
+    def device(self, name: str) -> Device:
+        """Sets a device up, to the point where its app is closed and a push would come."""
+        device = Device(self, name)
+        app = self.app(name)
+        user = app.send("/u")["user"]["userId"]
+        link = app.send(f"/_connect {user}")["connLinkInvitation"]["connFullLink"]
+        self.sender.send(f"/connect {link}")
+        device.contact = wait_for(self.sender, "contactConnected")["contact"]["contactId"]
+        wait_for(app, "contactConnected")
+        self.socket.expect(device.token)
+        app.send(f"/_ntf register apns_test {device.token} INSTANT")
+        data = json.loads(self.socket.take(device.token))["notificationData"]
+        app.send(f"/_ntf verify apns_test {device.token} {data['nonce']} {data['verification']}")
+        status = app.send(f"/_ntf check apns_test {device.token}")["status"]
+        if status != "ACTIVE":
+            raise RuntimeError(f"{name}'s token is {status}")
+        wait_until_subscribed(app)
+        app.suspend()
+        app.close()
+        return device
+
+    def extension(self, device: Device) -> SyncController:
+        """For a `with`, or to be opened."""
+        return SyncController(device.prefix, role=Role.EXTENSION)
+
+
+def wait_for(app: SyncController, kind: str) -> Any:
+    for event in app.events(timeout=PATIENCE):
+        if event["type"] == kind:
+            return event
+    raise RuntimeError(f"no event {kind} came")
+
+
+def wait_until_subscribed(app: SyncController) -> None:
+    """Until the server knows which mailbox to watch, which the app arranges by itself."""
+    for _ in range(200):
+        if app.state()["machines"].get("token_status") == "active" and not any(
+            "answers of the notification server" in hold for hold in app.state()["holds"]
+        ):
+            return
+        app.next_event(timeout=0.05)
+    raise RuntimeError("the notification server does not answer")

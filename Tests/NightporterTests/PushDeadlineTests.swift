@@ -61,6 +61,34 @@ final class PushDeadlineTests: XCTestCase {
     XCTAssertEqual(bodies(of: notifier.push(wake)), ["hello"])
   }
 
+  /// INC-48: the host closes the store while the push waits for the relay; the push ends at once, and finds it closed.
+  func testINC48PushThatIsCutOffBySuspendingEndsQuiescent() throws {
+    for command in ["/_app suspend 0", "close"] {
+      let pair = try Pair()
+      pair.alice.send("/_app suspend 0").assert("cmdOk")
+      let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+      let transport = HostTransport(relay: pair.folder.file("relay.db"))
+      transport.install(in: notifier)
+      transport.hang(true)
+      defer { transport.hang(false) }
+      let (handle, payload) = (UInt(bitPattern: notifier.handle), wake)
+      let answer = Box("")
+      let answered = expectation(description: command)
+      Thread.detachNewThread {
+        answer.value = take(np_receive_push(chat_ctrl(bitPattern: handle), payload, 20_000))
+        answered.fulfill()
+      }
+      transport.waitUntilInside()
+      if command == "close" {
+        XCTAssertEqual(notifier.closeStore(), "")
+      } else {
+        notifier.send(command).assert("cmdOk")
+      }
+      wait(for: [answered], timeout: 5)
+      XCTAssertTrue(JSON(answer.value)["quiescent"].flag, answer.value)
+    }
+  }
+
   /// SimpleX's way of driving a push: as many requests as a command may have, each with a message.
   func testConnectionMessagesTakesAsManyAsItMay() throws {
     let pair = try Pair()

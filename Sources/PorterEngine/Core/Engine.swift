@@ -51,6 +51,8 @@ package final class Engine {
   var awaitedAnswers: [CorrelationID: ServerReply] = [:]
   /// The reply mailbox that is listened to; a token that is registered anew has another one.
   var listensForReplies: RelayIdentifier?
+  /// Who waits for a relay that was closed, and is still to be told.
+  var abandoned: [() -> Void] = []
   var push: PushRun?
 
   init(configuration: Configuration, thread: EngineThread, queue: EventQueue) {
@@ -85,6 +87,7 @@ package final class Engine {
   func end() {
     suspendNow()
     raise(ChatLifecycle.Event.shutDown)
+    tellAbandoned()
     queue.close()
   }
 

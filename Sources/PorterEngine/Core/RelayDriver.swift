@@ -69,19 +69,21 @@ final class RelayDriver {
     completion(failure)
   }
 
-  /// Ends every request with `closed`; what is under way ends on its own thread and reaches nobody.
-  func forget() {
+  /// Gives every request up; what is under way ends on its own thread and reaches nobody. The result tells whoever
+  /// waits, with `closed`, and has to be called once.
+  func forget() -> () -> Void {
     queue.signal { queue in
       queue.work.removeAll()
       queue.isClosed = true
     }
-    for number in waiting.keys.sorted() { complete(number, failure: .closed) }
+    return { for number in self.waiting.keys.sorted() { self.complete(number, failure: .closed) } }
   }
 
   /// As `forget`, and lets go of the relay itself.
-  func close() {
-    forget()
+  func close() -> () -> Void {
+    let tell = forget()
     port.close()
+    return tell
   }
 
   private static func result<Value: Sendable>(

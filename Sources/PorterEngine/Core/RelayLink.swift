@@ -41,13 +41,20 @@ extension Engine {
   /// Afterwards no file of the relay is open, and no request of ours is under way.
   func closeRelay() {
     let closing = relay
-    // Nobody who is told below that nothing comes can ask anew.
     relay = nil
-    abandonServerRequests()
-    if hostRelay == nil { closing?.close() } else { closing?.forget() }
     sending.removeAll()
     announcing.removeAll()
     listensForReplies = nil
+    let awaited = Array(awaitedAnswers.keys)
+    if let closing { abandoned.append(hostRelay == nil ? closing.close() : closing.forget()) }
+    if !awaited.isEmpty { abandoned.append { [weak self] in self?.abandonServerRequests(awaited) } }
+    if !abandoned.isEmpty { thread.enqueue { $0.tellAbandoned() } }
+  }
+
+  /// Tells whoever waited for a relay that was closed that nothing comes. After the turn in which it was closed, since a
+  /// push that ends then must find the store closed (INC-48).
+  func tellAbandoned() {
+    while !abandoned.isEmpty { abandoned.removeFirst()() }
   }
 
   func setNetwork(_ settings: NetworkSettings) throws(ChatError) -> Response {

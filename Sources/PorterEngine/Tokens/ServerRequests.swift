@@ -76,9 +76,9 @@ extension Engine {
     workEnded()
   }
 
-  /// Everyone who still waits is told that nothing will come: the engine suspends or stops.
-  func abandonServerRequests() {
-    for correlation in Array(awaitedAnswers.keys) { settle(correlation, .failure(.relay(.closed))) }
+  /// Everyone who still waits, or these, are told that nothing will come: the engine suspends or stops.
+  func abandonServerRequests(_ correlations: [CorrelationID]? = nil) {
+    for correlation in correlations ?? Array(awaitedAnswers.keys) { settle(correlation, .failure(.relay(.closed))) }
   }
 
   // MARK: The reply mailbox

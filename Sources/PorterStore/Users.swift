@@ -75,14 +75,19 @@ extension Store {
     try first("SELECT value FROM settings WHERE name = ?", [.text(name)]) { $0.text(0) }
   }
 
-  package func setSetting(_ name: String, _ value: String?) throws(StoreError) {
+  package func setSetting(_ name: String, _ value: String?) throws(StoreError) { try setSettings([name: value]) }
+
+  /// All or none.
+  package func setSettings(_ settings: KeyValuePairs<String, String?>) throws(StoreError) {
     try transaction { () throws(StoreError) in
-      if let value {
-        try run(
-          "INSERT INTO settings (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2",
-          [.text(name), .text(value)])
-      } else {
-        try run("DELETE FROM settings WHERE name = ?", [.text(name)])
+      for (name, value) in settings {
+        if let value {
+          try run(
+            "INSERT INTO settings (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2",
+            [.text(name), .text(value)])
+        } else {
+          try run("DELETE FROM settings WHERE name = ?", [.text(name)])
+        }
       }
     }
   }

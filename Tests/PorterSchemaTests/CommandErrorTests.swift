@@ -33,7 +33,11 @@ final class CommandErrorTests: XCTestCase {
       ("/_settings @1 {}", 16, "enableNtfs (none, all or mentions) and favorite"),
       ("/_send @1 json []", 17, "one message at least"), ("/_send @1 json [{}]", 19, "msgContent with type and text"),
       ("/_send @1", 9, "json and messages, or text and a text"), ("@bob", 4, "a space and a text"),
-      ("@ hello", 1, "a contact's name"),
+      ("/_save app settings", 19, "a space and settings as JSON"),
+      ("/_save app settings 1", 21, "settings as a JSON object"),
+      (#"/_save app settings {"notificationPreviewMode":"all"}"#, 53, Self.readSettings),
+      (#"/_save app settings {"notificationPreviewMode":1}"#, 49, Self.readSettings),
+      (#"/_get app settings {"appLock":"on"}"#, 35, Self.readSettings), ("@ hello", 1, "a contact's name"),
     ]
     for (text, position, expected) in refusals {
       XCTAssertThrowsError(try Command(parsing: text), text) { error in
@@ -42,6 +46,8 @@ final class CommandErrorTests: XCTestCase {
       }
     }
   }
+
+  private static let readSettings = "notificationPreviewMode (message, contact or hidden) and appLock (true or false)"
 
   func testWhatIsAbsentIsToldApartFromTypingErrors() {
     for text in [

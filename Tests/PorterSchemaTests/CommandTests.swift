@@ -112,6 +112,20 @@ final class CommandTests: XCTestCase {
     ])
   }
 
+  func testSettingsCommands() throws {
+    let settings = try XCTUnwrap(
+      AppSettings(text: #"{"theirs":[1],"notificationPreviewMode":"contact","appLock":true}"#))
+    XCTAssertEqual(settings.previewMode, .contact)
+    XCTAssertEqual(settings.hasAppLock, true)
+    try assertReads([
+      #"/_save app settings {"theirs":[1],"notificationPreviewMode":"contact","appLock":true}"#:
+        .saveAppSettings(settings),
+      "/_save app settings {}": .saveAppSettings(AppSettings()), "/_get app settings": .getAppSettings(AppSettings()),
+      #"/_get app settings {"theirs":[1],"notificationPreviewMode":"contact","appLock":true}"#:
+        .getAppSettings(settings),
+    ])
+  }
+
   func testContactCommands() throws {
     let link = SecretText("np:link")
     try assertReads([

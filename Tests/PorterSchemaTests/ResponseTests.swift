@@ -74,6 +74,10 @@ final class ResponseTests: XCTestCase {
     XCTAssertEqual(Response.userPrivacy(user: user, updated: user).json["updatedUser"], user.json)
     XCTAssertEqual(Response.contactAliasUpdated(user, contact).json["toContact"], contact.json)
     XCTAssertEqual(Event.chatSuspended.text, #"{"result":{"type":"chatSuspended"}}"#)
+    let saved = AppSettings(text: #"{"theirs":[1],"appLock":null}"#)
+    XCTAssertEqual(
+      saved.map { Response.appSettings($0.completed(with: .defaults)).json.text },
+      #"{"type":"appSettings","appSettings":{"theirs":[1],"appLock":false,"notificationPreviewMode":"message"}}"#)
     XCTAssertEqual(Response.callInvitations.json.text, #"{"type":"callInvitations","callInvitations":[]}"#)
   }
 

@@ -77,7 +77,8 @@ enum Samples {
       .itemsReadForChat(user, parts.chat.info), .contactAliasUpdated(user, contact),
       .connectionAliasUpdated(user, pending), .ntfConns(notified), .connNtfMessages(received),
       .serverTestResult(user, server: parts.words, failure: nil), .callInvitations,
-    ] + tokens.map { .ntfToken($0, .active, .instant, server: parts.words) }
+    ] + AppSettings.samples.map(Response.appSettings)
+      + tokens.map { .ntfToken($0, .active, .instant, server: parts.words) }
       + NotificationMode.allCases.map { .ntfToken(tokens[0], .new, $0, server: parts.words) }
       + TokenStatus.allCases.map(Response.ntfTokenStatus)
       + failures.map { .serverTestResult(user, server: parts.words, failure: $0) }
@@ -135,6 +136,13 @@ enum Samples {
       }
     }
     return contacts
+  }
+}
+
+extension AppSettings {
+  static var samples: [AppSettings] {
+    let written = PreviewMode.allCases.map { #"{"notificationPreviewMode":"\#($0.rawValue)","appLock":true}"# }
+    return [.defaults] + written.compactMap { AppSettings(text: $0) }
   }
 }
 

@@ -66,6 +66,8 @@ extension Engine {
     case .sendByName(let name, let message): try sendMessages(contactID: try contactID(named: name), [message.content])
     case .deleteChat(let chat, let deletion, _): try deleteChat(chat, deletion)
     case .listContacts(let user): try listContacts(userID: try userID(user))
+    case .saveAppSettings(let settings): try saveAppSettings(settings)
+    case .getAppSettings(let platform): try getAppSettings(platform: platform)
     case .getCalls: .callInvitations
     case .showAddress: throw .store(.userContactLinkNotFound)
     case .encryptFiles(false): .cmdOk(nil)

@@ -8,6 +8,7 @@ import PorterStore
 enum Setting {
   static let relay = "relay"
   static let server = "ntfServer"
+  static let appSettings = "appSettings"
   static let previewMode = "ntfPreviewMode"
   static let appLock = "appLock"
 }

@@ -66,6 +66,11 @@ package enum Command: Hashable, Sendable {
   /// There are no addresses here; the answer says so in the way that hosts expect.
   case showAddress(UserSelection)
 
+  // The app's settings.
+  case saveAppSettings(AppSettings)
+  /// With what the app itself takes where nothing was saved.
+  case getAppSettings(AppSettings)
+
   /// There are no calls here; the answer is an empty list.
   case getCalls
 }

@@ -49,7 +49,8 @@ extension Command {
   /// Longer ones before those they begin with: the first that fits is taken, and answers for all errors after it.
   private static let grammar: [Rule] = absentDeletions + presentRules + absentRules
 
-  static let presentRules: [Rule] = userRules + lifecycleRules + notificationRules + chatRules + contactRules
+  static let presentRules: [Rule] =
+    userRules + lifecycleRules + notificationRules + chatRules + contactRules + settingsRules
 
   /// Before `/_delete`, with which they begin.
   private static let absentDeletions: [Rule] = [
@@ -65,8 +66,6 @@ extension Command {
       Rule("/_db import", absent: "archives"),
       Rule("/_get item info", absent: "versions of messages"),
       Rule("/_get items", absent: "messages of all conversations"),
-      Rule("/_get app settings", absent: "settings of apps"),
-      Rule("/_save app settings", absent: "settings of apps"),
       Rule("/_update item", absent: "editing"),
       Rule("/_reaction", absent: "reactions"),
       Rule("/freceive", absent: "files"),

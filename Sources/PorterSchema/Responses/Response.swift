@@ -35,6 +35,8 @@ package enum Response: Hashable, Sendable {
   case connNtfMessages([ReceivedNotification])
   case serverTestResult(UserRecord, server: String, failure: ServerTestFailure?)
 
+  case appSettings(AppSettings)
+
   /// Calls are not carried; the list is there, and empty.
   case callInvitations
 
@@ -88,6 +90,7 @@ package enum Response: Hashable, Sendable {
       .tagged("connNtfMessages", ["receivedMsgs": .array(messages.map(\.json))])
     case .serverTestResult(let user, let server, let failure):
       .about(user, "serverTestResult", ["testServer": .string(server), "testFailure": failure?.json])
+    case .appSettings(let settings): .tagged("appSettings", ["appSettings": settings.json])
     case .callInvitations: .tagged("callInvitations", ["callInvitations": .array([])])
     }
   }

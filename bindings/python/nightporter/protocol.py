@@ -961,6 +961,16 @@ class Response_serverTestResult(TypedDict):
     testFailure: NotRequired["Response_serverTestResult_testFailure"]
 
 
+class Response_appSettings_appSettings(TypedDict):
+    notificationPreviewMode: Literal["message", "contact", "hidden"]
+    appLock: bool
+
+
+class Response_appSettings(TypedDict):
+    type: Literal["appSettings"]
+    appSettings: "Response_appSettings_appSettings"
+
+
 class Response_callInvitations(TypedDict):
     type: Literal["callInvitations"]
     callInvitations: list[Any]
@@ -1800,6 +1810,7 @@ Response: TypeAlias = Union[
     "Response_ntfConns",
     "Response_connNtfMessages",
     "Response_serverTestResult",
+    "Response_appSettings",
     "Response_callInvitations",
 ]
 

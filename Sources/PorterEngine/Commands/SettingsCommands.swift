@@ -1,0 +1,29 @@
+import PorterJSON
+import PorterSchema
+import PorterStore
+
+/// An app's settings. The extension has no other way to learn what the user wants notifications to show.
+extension Engine {
+  /// Takes the place of all that were saved before, as in SimpleX's interface.
+  func saveAppSettings(_ settings: AppSettings) throws(ChatError) -> Response {
+    let store = try requireStore()
+    try stored { () throws(PorterStore.StoreError) in
+      // One transaction: a push in between sees the old policy or the new one, never half of each.
+      try store.setSettings([
+        Setting.appSettings: settings.json.text, Setting.previewMode: settings.previewMode?.rawValue,
+        Setting.appLock: settings.hasAppLock == true ? "on" : nil,
+      ])
+    }
+    return .cmdOk(nil)
+  }
+
+  /// What was saved; what was not is as `platform` says, or else as the core does it.
+  func getAppSettings(platform: AppSettings) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let text = try stored { () throws(PorterStore.StoreError) in try store.setting(Setting.appSettings) }
+    guard let saved = text.map({ AppSettings(text: $0) }) ?? AppSettings() else {
+      throw .nightporter(.storeDamaged)
+    }
+    return .appSettings(saved.completed(with: platform).completed(with: .defaults))
+  }
+}

@@ -1,0 +1,50 @@
+import PorterJSON
+
+/// What an app keeps of its settings in the store. The core reads two of them, since it decides what a notification may
+/// show (INC-45); all others are the app's own, and given back as they came.
+package struct AppSettings: Hashable, Sendable {
+  package enum PreviewMode: String, Hashable, Sendable, CaseIterable {
+    case message, contact, hidden
+  }
+
+  private var members: JSONObject
+
+  package init() { members = JSONObject() }
+
+  /// Nil if a member that the core reads has a value that it does not know: what may be shown is never guessed.
+  package init?(_ members: JSONObject) {
+    self.members = members
+    let mode = members[Self.previewMode] ?? .null
+    guard mode == .null || mode.stringValue.flatMap(PreviewMode.init) != nil else { return nil }
+    let lock = members[Self.appLock] ?? .null
+    guard lock == .null || lock.boolValue != nil else { return nil }
+  }
+
+  package init?(text: String) {
+    guard case .object(let members)? = try? JSONValue(parsing: text) else { return nil }
+    self.init(members)
+  }
+
+  package var previewMode: PreviewMode? { members[Self.previewMode]?.stringValue.flatMap(PreviewMode.init) }
+  package var hasAppLock: Bool? { members[Self.appLock]?.boolValue }
+
+  /// These, with what is absent taken from `others`.
+  package func completed(with others: AppSettings) -> AppSettings {
+    var result = self
+    for (name, value) in others.members.members where (members[name] ?? .null) == .null {
+      result.members[name] = value
+    }
+    return result
+  }
+
+  /// What holds where neither the store nor the app says otherwise.
+  package static let defaults = AppSettings(
+    members: JSONObject([(previewMode, .string(PreviewMode.message.rawValue)), (appLock, .bool(false))]))
+
+  private init(members: JSONObject) { self.members = members }
+
+  package var json: JSONValue { .object(members) }
+
+  private static let previewMode = "notificationPreviewMode"
+  private static let appLock = "appLock"
+}

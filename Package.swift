@@ -133,8 +133,10 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(
       name: "NightporterTests",
-      dependencies: ["Nightporter", "CNightporter", "PorterPlatform", "PorterRelay", "PorterStore", "PropertyTesting"],
-      swiftSettings: swift),
+      dependencies: [
+        "Nightporter", "CNightporter", "PorterServer", "PorterRelay", "PorterPush", "PorterStore", "PorterPlatform",
+        "PorterJSON", "PropertyTesting",
+      ], swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -15,10 +15,12 @@ extension Engine {
       let policy = try policy(store)
       var notifications: [NotificationContent] = []
       for entry in try store.entriesToPresent() {
+        run.composed.insert(entry.id)
         guard let event = try notificationEvent(of: entry, store) else { continue }
         if case .success(let shown) = ContentBuilder.content(for: event, policy) { notifications.append(shown) }
       }
       for entry in try store.entriesToRemove() {
+        run.composed.insert(entry.id)
         content.withdrawals.append(try notificationIdentifier(of: entry, store).description)
       }
       // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each
@@ -50,8 +52,11 @@ extension Engine {
     guard let store, !run.isAnswered else { return }
     do throws(PorterStore.StoreError) {
       try store.lightTransaction { () throws(PorterStore.StoreError) in
-        for entry in try store.entriesToPresent() { try store.raise(.present, entry) }
-        for entry in try store.entriesToRemove() { try store.noteRemoved(entry) }
+        // Only what this answer holds: another process may have committed more in the meantime.
+        for entry in try store.entriesToPresent() where run.composed.contains(entry.id) {
+          try store.raise(.present, entry)
+        }
+        for entry in try store.entriesToRemove() where run.composed.contains(entry.id) { try store.noteRemoved(entry) }
       }
     } catch {
       log(.error, "what was shown could not be recorded", ["error": error.description])

@@ -84,6 +84,7 @@ extension Engine {
       recordPresented(run)
     case .cancelWork: abandonServerRequests()
     case .closeStore:
+      if run.content.badge == nil { run.content.badge = try? store?.badge() }
       letGo()
       raise(.quiescent, run)
     case .closeStoreNow: letGo()

@@ -1,0 +1,199 @@
+import CNightporter
+import Foundation
+import PorterPlatform
+import PropertyTesting
+import XCTest
+
+/// Real pushes of the real server, through the C interface: what an extension shows, and what it never shows.
+final class PushTests: XCTestCase {
+  func testAPushIsPresentedWithTitleBodyAndBadge() throws {
+    let station = try Station()
+    station.suspend()
+    let answer = try station.present(station.push(for: "hello"))
+    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
+    XCTAssertEqual(answer.titles, ["bob:"])
+    XCTAssertEqual(answer.bodies, ["hello"])
+    XCTAssertEqual(answer["badge"].number, 1)
+    XCTAssertEqual(answer["notifications"][0]["badge"].number, 1)
+    XCTAssertEqual(answer["notifications"][0]["targetContentIdentifier"].text, "@1")
+    XCTAssertEqual(answer["withdrawals"].count, 0)
+    station.wake(expecting: ["hello"])
+  }
+
+  func testINC34TheSamePushTwiceIsNothingNew() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    XCTAssertEqual(try station.present(push).bodies, ["hello"])
+    let second = try station.present(push)
+    XCTAssertEqual(second["outcome"].text, "nothingNew", second.description)
+    XCTAssertEqual(second.bodies, [])
+    XCTAssertEqual(second["badge"].number, 1)
+    station.wake(expecting: ["hello"])
+  }
+
+  /// INC-36: and so it is for one extension process that the platform keeps for both.
+  func testINC34TheSamePushTwiceInOneProcess() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let service = try station.makeExtension()
+    XCTAssertEqual(service.push(push).bodies, ["hello"])
+    XCTAssertEqual(service.push(push)["outcome"].text, "nothingNew")
+    XCTAssertEqual(service.push(try station.push(for: "again")).bodies, ["again"])
+    XCTAssertTrue(service.state["quiescent"].flag)
+    station.wake(expecting: ["hello", "again"])
+  }
+
+  func testINC35INC38ThreeMessagesAndOnePushShowThree() throws {
+    let station = try Station()
+    station.suspend()
+    for text in ["one", "two", "three"] { station.pair.send(text, from: station.bob) }
+    let pushes = try station.allPushes()
+    let answer = try station.present(try XCTUnwrap(pushes.last))
+    XCTAssertEqual(answer.bodies, ["one", "two", "three"], answer.description)
+    XCTAssertEqual(answer["badge"].number, 3)
+    XCTAssertEqual(Set(answer.identifiers).count, 3)
+    for late in pushes.dropLast() { XCTAssertEqual(try station.present(late).bodies, []) }
+    station.wake(expecting: ["one", "two", "three"])
+  }
+
+  func testINC37AMutedChatShowsNothingAndDoesNotCount() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "before")
+    station.wake(expecting: ["before"])
+    station.alice.send("/_settings @1 {\"enableNtfs\":\"none\",\"favorite\":false}").assert("cmdOk")
+    station.suspend()
+    station.pair.send("quiet", from: station.bob)
+    // Whether the server still pushes does not matter: an older push leads to the same mailbox.
+    _ = station.server.nextPush(to: station.token, within: .milliseconds(700))
+    let answer = try station.present(push)
+    XCTAssertEqual(answer["outcome"].text, "nothingNew", answer.description)
+    XCTAssertEqual(answer.bodies, [])
+    XCTAssertEqual(answer["badge"].number, 0)
+    station.wake(expecting: ["before", "quiet"])
+  }
+
+  func testAPushForADeletedContactIsUnknown() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "too late")
+    station.wake(expecting: ["too late"])
+    station.alice.send("/_delete @1 full notify=off").assert("contactDeleted")
+    station.suspend()
+    let answer = try station.present(push)
+    XCTAssertEqual(answer["outcome"].text, "unknown", answer.description)
+    XCTAssertEqual(answer.bodies, [])
+    XCTAssertEqual(answer["badge"].number, 0)
+  }
+
+  func testINC32APushWhileTheAppIsActiveIsLeftToItWithinASecond() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    station.wake(expecting: ["hello"])
+    let service = try station.makeExtension()
+    let start = Date()
+    let answer = service.push(push, deadline: 30_000)
+    XCTAssertLessThan(-start.timeIntervalSinceNow, 1)
+    XCTAssertEqual(answer["outcome"].text, "yielded", answer.description)
+    XCTAssertEqual(answer.bodies, [])
+    XCTAssertTrue(answer["quiescent"].flag, answer.description)
+    station.wake(expecting: ["hello"])
+  }
+
+  func testINC62TheExtensionVerifiesTheToken() throws {
+    let station = try Station(activates: false)
+    let verification = try station.register(station.token, of: station.alice)
+    station.suspend()
+    let answer = try station.present(verification)
+    XCTAssertEqual(answer["outcome"].text, "verified", answer.description)
+    XCTAssertEqual(answer.bodies, [])
+    station.alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(station.alice.send("/_ntf get")["result"]["status"].text, "ACTIVE")
+    XCTAssertEqual(station.alice.send("/_ntf check apns_test \(station.token)")["result"]["status"].text, "ACTIVE")
+    station.suspend()
+    XCTAssertEqual(try station.present(station.push(for: "hello")).bodies, ["hello"])
+  }
+
+  func testReadMessagesAreWithdrawnOnceByTheNextPush() throws {
+    let station = try Station()
+    station.suspend()
+    let shown = try station.present(station.push(for: "first"))
+    station.wake(expecting: ["first"])
+    station.alice.send("/_read chat @1").assert("cmdOk")
+    station.suspend()
+    let next = try station.present(station.push(for: "second"))
+    XCTAssertEqual(next["withdrawals"].elements.map(\.text), shown.identifiers, "INC-46: \(next)")
+    XCTAssertEqual(next.bodies, ["second"])
+    XCTAssertEqual(next["badge"].number, 1)
+    XCTAssertEqual(try station.present(station.push(for: "third"))["withdrawals"].count, 0)
+  }
+
+  func testAnOldPayloadReplayedAfterReadingIsNothingNew() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    XCTAssertEqual(try station.present(push).bodies, ["hello"])
+    station.wake(expecting: ["hello"])
+    station.alice.send("/_read chat @1").assert("cmdOk")
+    station.suspend()
+    // The first may still bring the withdrawal; from then on there is nothing at all.
+    XCTAssertEqual(try station.present(push).bodies, [])
+    for _ in 0..<3 {
+      let replayed = try station.present(push)
+      XCTAssertEqual(replayed["outcome"].text, "nothingNew", replayed.description)
+      XCTAssertEqual(replayed.bodies, [])
+      XCTAssertEqual(replayed["badge"].number, 0)
+    }
+    station.wake(expecting: ["hello"])
+  }
+
+  /// INC-45: what may show is decided in the core, by settings that the app saved.
+  func testINC45PreviewModeAndAppLockDecideWhatShows() throws {
+    let station = try Station()
+    let cases: [(settings: String, title: String, body: String)] = [
+      (#"{}"#, "bob:", "text 0"), (#"{"notificationPreviewMode":"message"}"#, "bob:", "text 1"),
+      (#"{"notificationPreviewMode":"contact"}"#, "bob:", "new message"),
+      (#"{"notificationPreviewMode":"hidden"}"#, "Contact hidden:", "new message"),
+      (#"{"notificationPreviewMode":"message","appLock":true}"#, "Contact hidden:", "new message"),
+      (#"{"notificationPreviewMode":"message","appLock":false}"#, "bob:", "text 5"),
+    ]
+    for (number, expected) in cases.enumerated() {
+      station.alice.send("/_save app settings \(expected.settings)").assert("cmdOk")
+      station.suspend()
+      let answer = try station.present(station.push(for: "text \(number)"))
+      XCTAssertEqual(answer.titles, [expected.title], "\(expected.settings): \(answer)")
+      XCTAssertEqual(answer.bodies, [expected.body], expected.settings)
+      let isHidden = expected.title != "bob:"
+      XCTAssertFalse(isHidden && answer.description.contains("bob"), "\(expected.settings): \(answer)")
+      XCTAssertFalse(expected.body == "new message" && answer.description.contains("text \(number)"), "\(answer)")
+      station.alice.send("/_app activate").assert("cmdOk")
+    }
+  }
+
+  func testAppSettingsAreKeptAndGivenBack() throws {
+    let folder = try TemporaryFolder()
+    let host = try XCTUnwrap(Host.open(folder.file("a")).host)
+    let settings = { (answer: JSON) in answer["result"]["appSettings"] }
+    XCTAssertEqual(settings(host.send("/_get app settings"))["notificationPreviewMode"].text, "message")
+    let saved = #"{"privacyProtectScreen":true,"theirs":{"deep":[1,2]},"notificationPreviewMode":"hidden"}"#
+    host.send("/_save app settings \(saved)").assert("cmdOk")
+    for answer in [
+      host.send("/_get app settings"), host.send(#"/_get app settings {"notificationPreviewMode":"contact","x":1}"#),
+    ] {
+      XCTAssertEqual(settings(answer)["notificationPreviewMode"].text, "hidden", answer.description)
+      XCTAssertTrue(settings(answer)["privacyProtectScreen"].flag)
+      XCTAssertEqual(settings(answer)["theirs"]["deep"][1].number, 2)
+      XCTAssertTrue(settings(answer)["appLock"].exists)
+    }
+    XCTAssertEqual(settings(host.send(#"/_get app settings {"x":7}"#))["x"].number, 7)
+    XCTAssertEqual(host.send(#"/_save app settings {"notificationPreviewMode":"all"}"#).errorTag, "commandError")
+    host.free()
+    let again = try XCTUnwrap(Host.open(folder.file("a")).host)
+    XCTAssertEqual(settings(again.send("/_get app settings"))["notificationPreviewMode"].text, "hidden")
+    again.send("/_save app settings {}").assert("cmdOk")
+    XCTAssertEqual(settings(again.send("/_get app settings"))["notificationPreviewMode"].text, "message")
+  }
+}

@@ -1,0 +1,158 @@
+import CNightporter
+import Foundation
+import PorterJSON
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import PorterServer
+import Synchronization
+import XCTest
+
+/// Takes what the server pushes, in place of a platform.
+private final class PushTray: PushProvider {
+  private let pushes = Monitor<[OutgoingPush]>([])
+
+  func deliver(_ push: OutgoingPush) -> PushOutcome {
+    pushes.signal { $0.append(push) }
+    return .accepted
+  }
+
+  /// The oldest push to this token, or nil when none comes within the time.
+  func next(to token: String, within span: Span) -> String? {
+    pushes.wait(atMost: span) { waiting in
+      let index = waiting.firstIndex { TextEncoding.hex($0.pushToken.bytes) == token }
+      return index.map { waiting.remove(at: $0).payload.text }
+    }
+  }
+}
+
+/// The real notification server, on a thread of this process.
+final class ServerThread: @unchecked Sendable {
+  private let tray = PushTray()
+  private let stop: WakeDescriptor
+  private let ended = Promise<Bool>()
+  let link: String
+
+  init(folder: TemporaryFolder) throws {
+    let stop = try XCTUnwrap(WakeDescriptor())
+    let started = Promise<String>()
+    let (tray, ended) = (tray, ended)
+    let (relayPath, statePath) = (folder.file("relay.db"), folder.file("server.db"))
+    Thread.detachNewThread {
+      defer { ended.fulfil(true) }
+      do {
+        let relay = EmbeddedRelay(path: relayPath, clock: SystemClock(), randomness: SystemRandomness(), log: .silent)
+        defer { relay.close() }
+        let state = try ServerState(path: statePath, access: .serve)
+        let server = try NotificationServer(state: state, relay: relay, providers: ["apns_test"], log: .silent)
+        started.fulfil("\(server.link)")
+        try ServerLoop(server: server, providers: ["apns_test": tray], stop: stop).run()
+        try state.close()
+      } catch {
+        started.fulfil("the server failed: \(error)")
+      }
+    }
+    self.stop = stop
+    link = started.wait() ?? ""
+    guard link.hasPrefix("ntf:") else { throw StationFailure(link) }
+  }
+
+  deinit {
+    stop.raise()
+    _ = ended.wait()
+  }
+
+  func nextPush(to token: String, within span: Span) -> String? { tray.next(to: token, within: span) }
+}
+
+struct StationFailure: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// Two connected hosts, the real notification server, and a device token of alice's that is active.
+final class Station {
+  let pair: Pair
+  let server: ServerThread
+  let token = TextEncoding.hex(SystemRandomness().bytes(32))
+
+  var alice: Host { pair.alice }
+  var bob: Host { pair.bob }
+
+  init(activates: Bool = true) throws {
+    pair = try Pair()
+    server = try ServerThread(folder: pair.folder)
+    pair.alice.send("/_network {\"ntfServer\":\"\(server.link)\"}").assert("cmdOk")
+    pair.bob.send("/_network {\"ntfServer\":\"\(server.link)\"}").assert("cmdOk")
+    if activates { try activate(token, of: pair.alice) }
+  }
+
+  func register(_ token: String, of host: Host, file: StaticString = #filePath, line: UInt = #line) throws -> String {
+    let answer = host.send("/_ntf register apns_test \(token) INSTANT")
+    XCTAssertEqual(answer["result"]["status"].text, "REGISTERED", answer.description, file: file, line: line)
+    return try nextPush(to: token)
+  }
+
+  func activate(_ token: String, of host: Host) throws {
+    let data = JSON(try register(token, of: host))["notificationData"]
+    host.send("/_ntf verify apns_test \(token) \(data["nonce"].text) \(data["verification"].text)").assert("cmdOk")
+    XCTAssertEqual(host.send("/_ntf check apns_test \(token)")["result"]["status"].text, "ACTIVE")
+  }
+
+  /// The payload of the next push; the token is alice's unless another is named.
+  func nextPush(to token: String? = nil, within seconds: Int64 = 15) throws -> String {
+    guard let payload = server.nextPush(to: token ?? self.token, within: .seconds(seconds)) else {
+      throw StationFailure("no push came within \(seconds) s")
+    }
+    return payload
+  }
+
+  /// Bob writes; the payload of the push to alice.
+  func push(for text: String) throws -> String {
+    pair.send(text, from: bob)
+    return try nextPush()
+  }
+
+  /// All pushes that come until none does for a while.
+  func allPushes() throws -> [String] {
+    var pushes = [try nextPush()]
+    while let push = server.nextPush(to: token, within: .milliseconds(700)) { pushes.append(push) }
+    return pushes
+  }
+
+  func suspend(_ host: Host? = nil, file: StaticString = #filePath, line: UInt = #line) {
+    let host = host ?? alice
+    host.send("/_app suspend 5000000").assert("cmdOk", file, line)
+    host.event("chatSuspended", file: file, line: line)
+    XCTAssertTrue(host.state["quiescent"].flag, host.state.description, file: file, line: line)
+  }
+
+  /// An extension of its own on alice's store.
+  func makeExtension(file: StaticString = #filePath, line: UInt = #line) throws -> Host {
+    let (answer, host) = Host.open(alice.prefix, isExtension: true)
+    return try XCTUnwrap(host, answer, file: file, line: line)
+  }
+
+  /// What an extension answers that is started for this push alone; it always ends quiescent.
+  func present(_ payload: String, file: StaticString = #filePath, line: UInt = #line) throws -> JSON {
+    let answer = try makeExtension(file: file, line: line).push(payload)
+    XCTAssertTrue(answer["quiescent"].flag, answer.description, file: file, line: line)
+    return answer
+  }
+
+  /// Alice's application again; it has these texts, each once.
+  func wake(expecting texts: [String], file: StaticString = #filePath, line: UInt = #line) {
+    alice.send("/_app activate").assert("cmdOk", file, line)
+    let end = Date(timeIntervalSinceNow: 10)
+    while pair.texts(alice).count < texts.count, end.timeIntervalSinceNow > 0 { usleep(20_000) }
+    usleep(100_000)
+    XCTAssertEqual(pair.texts(alice).sorted(), texts.sorted(), file: file, line: line)
+  }
+}
+
+extension JSON {
+  var bodies: [String] { self["notifications"].elements.map { $0["body"].text } }
+  var titles: [String] { self["notifications"].elements.map { $0["title"].text } }
+  var identifiers: [String] { self["notifications"].elements.map { $0["identifier"].text } }
+  var elements: [JSON] { (0..<count).map { self[$0] } }
+}

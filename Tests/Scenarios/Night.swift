@@ -21,14 +21,16 @@ final class Night {
   let token = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
 
   /// Starts everything; afterwards the two are connected, and the token of alice's device is active.
-  init() throws {
+  init(aliceOn disk: SmallDisk? = nil) throws {
     directory = try Places.makeTemporaryDirectory()
     relay = directory.appendingPathComponent("relay").path
     receiver = try ChildProcess(Places.harness, ["pushes", directory.appendingPathComponent("pushes").path])
     _ = try receiver.line()
     server = try Self.startServer(in: directory)
     serverLink = try server.line()
-    alice = try ScriptedHost(store: directory.appendingPathComponent("alice").path)
+    alice =
+      try disk.map { try $0.start(store: $0.path + "/alice") }
+      ?? ScriptedHost(store: directory.appendingPathComponent("alice").path)
     bob = try ScriptedHost(store: directory.appendingPathComponent("bob").path)
     try open(alice, name: "alice")
     try open(bob, name: "bob")

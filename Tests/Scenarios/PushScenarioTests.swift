@@ -51,8 +51,11 @@ final class PushScenarioTests: XCTestCase {
   /// INC-32: what can not improve ends at once.
   func testAPushForADeletedContactShowsNothingAndEndsSoon() throws {
     let night = try makeNight()
+    // Awake, she might fetch it before the server has heard of it, and there would be no push.
+    try night.suspendAlice()
     try night.bobSends("too late")
     let push = try night.nextPush()
+    try night.wakeAlice()
     try night.expectAliceHas(["too late"])
     let deleted = try night.alice.answer("/_delete @\(night.aliceContact) full notify=off")
     XCTAssertNotNil(deleted["result"], deleted.text)
@@ -67,8 +70,11 @@ final class PushScenarioTests: XCTestCase {
 
   func testAPushWhileTheApplicationIsActiveIsLeftToIt() throws {
     let night = try makeNight()
+    try night.suspendAlice()
     try night.bobSends("hello")
-    let content = try night.present(try night.nextPush())
+    let push = try night.nextPush()
+    try night.wakeAlice()
+    let content = try night.present(push)
     XCTAssertEqual(content["outcome"], "yielded", content.text)
     XCTAssertEqual(content.bodies, [])
     try night.expectAliceHas(["hello"])

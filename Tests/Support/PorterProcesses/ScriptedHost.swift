@@ -12,6 +12,17 @@ package final class ScriptedHost {
     let place = URL(fileURLWithPath: store)
     let log = place.deletingLastPathComponent().appendingPathComponent("log.\(place.lastPathComponent)")
     process = try ChildProcess(Places.harness, ["script", "-"], environment: environment, log: log)
+    try openStore(background: background)
+  }
+
+  /// As above, with a program that in the end becomes `porter-harness script -`; without a store there is no `$c` yet.
+  package init(store: String?, launching program: String, _ arguments: [String], log: URL) throws {
+    self.store = store ?? ""
+    process = try ChildProcess(program, arguments, log: log)
+    if store != nil { try openStore(background: false) }
+  }
+
+  private func openStore(background: Bool) throws {
     let answer = try call("c = chat_migrate_init_key \(JSONValue(store).text) \"\" 1 \"yesUp\" \(background ? 1 : 0)")
     guard answer["type"]?.stringValue == "ok" else { throw ProcessFailure("\(store) does not open: \(answer.text)") }
   }
@@ -28,9 +39,12 @@ package final class ScriptedHost {
   }
 
   /// The whole answer of a command: `{"result": …}` or `{"error": …}`.
-  package func answer(_ command: String) throws -> JSONValue {
-    try call("chat_send_cmd $c \(JSONValue(command).text)")
+  package func answer(_ command: String, of controller: String = "c") throws -> JSONValue {
+    try call("chat_send_cmd $\(controller) \(JSONValue(command).text)")
   }
+
+  /// The type of a command's result.
+  package func result(_ command: String) throws -> String? { try answer(command)["result"]?["type"]?.stringValue }
 
   /// The result of a command that has to succeed, and to have this type.
   @discardableResult

@@ -78,6 +78,18 @@ final class Night {
     let code = try XCTUnwrap(data?["verification"]?.stringValue)
     try alice.command("/_ntf verify apns_test \(token) \(nonce) \(code)", "cmdOk")
     XCTAssertEqual(try alice.command("/_ntf check apns_test \(token)", "ntfTokenStatus")["status"], "ACTIVE")
+    awaitSubscriptions()
+  }
+
+  /// Alice's application hands its connections to the server by itself, a moment after the token became active.
+  private func awaitSubscriptions() {
+    let asksServer = { [alice] in
+      try? alice.state["holds"]?.arrayValue?.contains { $0.stringValue?.contains("answers") ?? false }
+    }
+    let begun = Date(timeIntervalSinceNow: 0.5)
+    while asksServer() != true, begun.timeIntervalSinceNow > 0 { usleep(5000) }
+    let answered = Date(timeIntervalSinceNow: 10)
+    while asksServer() == true, answered.timeIntervalSinceNow > 0 { usleep(5000) }
   }
 
   // MARK: What people and systems do

@@ -50,6 +50,9 @@ extension Engine {
       let peer = connection.peerSenderID.flatMap({ RelayIdentifier(bytes: $0) }),
       let attempt = RelayIdentifier(bytes: entry.deduplication)
     else { return }
+    // The peer signs its answers, which a mailbox that is not secured yet refuses for good: nothing that could be
+    // answered goes out before. Securing flushes the outbox again.
+    guard connection.isSecured || !entry.isSigned else { return }
     sending.insert(entry.connectionID)
     let key = entry.isSigned ? connection.peerKey : nil
     relay.perform { (client) throws(RelayError) in

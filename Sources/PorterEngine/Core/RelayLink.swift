@@ -29,7 +29,9 @@ extension Engine {
     } else if let path = try? store?.setting(Setting.relay) ?? nil {
       makeRelay(
         EmbeddedRelay(
-          path: path, clock: configuration.clock, randomness: configuration.randomness, log: configuration.log))
+          path: path, clock: configuration.clock, randomness: configuration.randomness, log: configuration.log,
+          // A file that is out of reach is told as such, and not replaced by an empty one, in which nothing waits.
+          mayCreate: configuration.role == .app))
     }
   }
 

@@ -29,22 +29,26 @@ package final class EmbeddedRelay: RelayPort {
   private let randomness: any Randomness
   private let log: Log
   private let busyTimeout: Span
+  private let mayCreate: Bool
   private let directory: WakeDirectory
   private let state: Mutex<State>
   /// Apart from `state`, so that the engine can look at its descriptor while a worker waits for the file.
   private let receiver = Mutex<WakeReceiver?>(nil)
   private let interrupter = Mutex<DatabaseInterrupter?>(nil)
 
-  /// `path` is the relay's file; it is created when it is missing, its directory is not. Sockets go to `<path>.wake/`.
+  /// `path` is the relay's file; it is created when it is missing and `mayCreate` allows it, its directory is not.
+  /// Sockets go to `<path>.wake/`.
   /// `busyTimeout` is how long an exchange waits for other processes' writes before it throws `storage` with `busy`.
   package init(
-    path: String, clock: any Clock, randomness: any Randomness, log: Log, busyTimeout: Span = .seconds(3)
+    path: String, clock: any Clock, randomness: any Randomness, log: Log, busyTimeout: Span = .seconds(3),
+    mayCreate: Bool = true
   ) {
     self.path = path
     self.clock = clock
     self.randomness = randomness
     self.log = log
     self.busyTimeout = busyTimeout
+    self.mayCreate = mayCreate
     directory = WakeDirectory(besideRelay: path)
     state = Mutex(State(sender: WakeSender(directory: directory)))
   }
@@ -130,7 +134,9 @@ package final class EmbeddedRelay: RelayPort {
 
   private func open(_ state: inout State) throws(RelayError) -> RelayFile {
     if let file = state.file { return file }
-    let file = try RelayFile(path: path, clock: clock, randomness: randomness, log: log, busyTimeout: busyTimeout)
+    let file = try RelayFile(
+      path: path, access: mayCreate ? .create : .readWrite, clock: clock, randomness: randomness, log: log,
+      busyTimeout: busyTimeout)
     state.file = file
     let opened = file.database.interrupter
     interrupter.withLock { $0 = opened }

@@ -36,11 +36,11 @@ package final class Controller: Sendable {
 
   /// Ends the engine: closes its store, wakes everyone who waits.
   package func stop() {
-    if let push = pending.withLock({ $0 }) {
-      push.expiry.fulfil(())
-      push.answer.fulfil(Self.unanswered("expired", "the controller was freed"))
-    }
+    let push = pending.withLock { $0 }
+    push?.expiry.fulfil(())
+    thread.enqueue { $0.expirePush() }
     thread.stop()
+    push?.answer.fulfil(Self.unanswered("expired", "the controller was freed"))
   }
 
   /// Runs `work` on the engine's thread and waits for it; nil when the engine has ended.

@@ -63,7 +63,7 @@ final class PushDeadlineTests: XCTestCase {
 
   /// INC-48: the host closes the store while the push waits for the relay; the push ends at once, and finds it closed.
   func testINC48PushThatIsCutOffBySuspendingEndsQuiescent() throws {
-    for command in ["/_app suspend 0", "close"] {
+    for command in ["/_app suspend 0", "close", "free"] {
       let pair = try Pair()
       pair.alice.send("/_app suspend 0").assert("cmdOk")
       let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
@@ -79,10 +79,10 @@ final class PushDeadlineTests: XCTestCase {
         answered.fulfill()
       }
       transport.waitUntilInside()
-      if command == "close" {
-        XCTAssertEqual(notifier.closeStore(), "")
-      } else {
-        notifier.send(command).assert("cmdOk")
+      switch command {
+      case "close": XCTAssertEqual(notifier.closeStore(), "")
+      case "free": notifier.free()
+      default: notifier.send(command).assert("cmdOk")
       }
       wait(for: [answered], timeout: 5)
       XCTAssertTrue(JSON(answer.value)["quiescent"].flag, answer.value)

@@ -65,3 +65,4 @@ clean: ## takes away what was built
 	rm -rf .build $(RELEASE) $(PROGRAMS) .build-thread .build-address
 
 include bindings/simplex-compat/compat.mk
+include Benchmarks/bench.mk

@@ -93,8 +93,15 @@ let package = Package(
       name: "PorterProcesses", dependencies: ["PorterJSON"], path: "Tests/Support/PorterProcesses", swiftSettings: swift
     ),
     .testTarget(name: "HarnessTests", dependencies: ["PorterProcesses", "PorterJSON"], swiftSettings: swift),
+    .target(
+      name: "PorterNight", dependencies: ["PorterProcesses", "PorterJSON"], path: "Tests/Support/PorterNight",
+      swiftSettings: swift),
     .testTarget(
-      name: "Scenarios", dependencies: ["PorterProcesses", "PorterJSON"], path: "Tests/Scenarios", swiftSettings: swift),
+      name: "Scenarios", dependencies: ["PorterNight", "PorterProcesses", "PorterJSON"], path: "Tests/Scenarios",
+      swiftSettings: swift),
+    .testTarget(
+      name: "Incidents", dependencies: ["PorterNight", "PorterProcesses", "PorterJSON"], path: "Tests/Incidents",
+      swiftSettings: swift),
     .testTarget(name: "PropertyTestingTests", dependencies: ["PropertyTesting"], swiftSettings: swift),
     .target(
       name: "CSealedVFSScenarios", dependencies: ["CSealedVFS", "CSQLite"], path: "Tests/CSealedVFSTests/Scenarios"),

@@ -1,5 +1,6 @@
 import Foundation
 import PorterJSON
+import PorterNight
 import PorterProcesses
 import XCTest
 

@@ -5,27 +5,27 @@ import XCTest
 
 /// A file system of a few kilobytes in memory, that only one process sees: it is mounted in a namespace of that process and goes
 /// with it. This test reaches it through /proc.
-final class SmallDisk {
-  let directory: URL
+package final class SmallDisk {
+  package let directory: URL
   private let kilobytes: Int
   private var host: ScriptedHost?
 
   /// Where the process sees it.
-  var path: String { directory.appendingPathComponent("disk").path }
+  package var path: String { directory.appendingPathComponent("disk").path }
 
-  init(kilobytes: Int) throws {
+  package init(kilobytes: Int) throws {
     self.kilobytes = kilobytes
     directory = try Places.makeTemporaryDirectory()
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 
-  func end() {
+  package func end() {
     host?.process.kill()
     try? FileManager.default.removeItem(at: directory)
   }
 
   /// Starts the process that has the disk; with a store, that is `$c` there.
-  func start(store: String? = nil) throws -> ScriptedHost {
+  package func start(store: String? = nil) throws -> ScriptedHost {
     // As root a mount namespace is enough; others get one together with a user namespace of their own.
     let namespaces = getuid() == 0 ? ["--mount"] : ["--mount", "--map-root-user"]
     let script = #"mount -t tmpfs -o size=\#(kilobytes)k none "$1" && exec "$2" script -"#
@@ -42,7 +42,7 @@ final class SmallDisk {
   }
 
   /// Leaves no byte.
-  func fill() throws {
+  package func fill() throws {
     let descriptor = open(try seen("filler"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
     guard descriptor >= 0 else { throw ProcessFailure("the disk can not be filled: errno \(errno)") }
     defer { close(descriptor) }
@@ -51,10 +51,10 @@ final class SmallDisk {
     guard errno == ENOSPC else { throw ProcessFailure("the disk can not be filled: errno \(errno)") }
   }
 
-  func free() throws { try FileManager.default.removeItem(atPath: try seen("filler")) }
+  package func free() throws { try FileManager.default.removeItem(atPath: try seen("filler")) }
 
   /// `ro` or `rw`.
-  func remount(_ option: String) throws {
+  package func remount(_ option: String) throws {
     let process = try XCTUnwrap(host).process.identifier
     let (lines, ending) = try ChildProcess.run(
       "/usr/bin/nsenter",
@@ -65,11 +65,11 @@ final class SmallDisk {
 }
 
 /// Two people in one process: one whose store is on a small disk, and one to whom they write.
-final class DiskNight {
+package final class DiskNight {
   private let host: ScriptedHost
   private let contact: Int64
 
-  init(_ host: ScriptedHost, _ disk: SmallDisk) throws {
+  package init(_ host: ScriptedHost, _ disk: SmallDisk) throws {
     self.host = host
     let relay: JSONValue = ["relay": .string(disk.directory.appendingPathComponent("relay").path)]
     let places = [("c", disk.path + "/alice"), ("b", disk.directory.appendingPathComponent("bob").path)]
@@ -90,13 +90,13 @@ final class DiskNight {
     contact = try XCTUnwrap(host.event("contactConnected")["contact"]?["contactId"]?.integerValue)
   }
 
-  func sending(_ text: String) -> String {
+  package func sending(_ text: String) -> String {
     let message: JSONValue = [["msgContent": ["type": "text", "text": .string(text)], "mentions": [:]]]
     return "/_send @\(contact) json \(message.text)"
   }
 
-  func send(_ text: String) throws { try host.command(sending(text), "newChatItems") }
-  func sent() throws -> [String] { try texts(of: "c") }
+  package func send(_ text: String) throws { try host.command(sending(text), "newChatItems") }
+  package func sent() throws -> [String] { try texts(of: "c") }
 
   private func texts(of name: String) throws -> [String] {
     let chat = try host.answer("/_get chat @1 count=1000", of: name)["result"]?["chat"]
@@ -105,7 +105,7 @@ final class DiskNight {
   }
 
   /// The other side has these, in this order, and each once.
-  func expectReceived(_ expected: [String], file: StaticString = #filePath, line: UInt = #line) throws {
+  package func expectReceived(_ expected: [String], file: StaticString = #filePath, line: UInt = #line) throws {
     let end = Date(timeIntervalSinceNow: 20)
     while try texts(of: "b").count < expected.count, end.timeIntervalSinceNow > 0 { usleep(50_000) }
     usleep(200_000)

@@ -7,21 +7,21 @@ import XCTest
 /// applications.
 ///
 /// All of them are real processes. Alice's device gets pushes; bob writes to her.
-final class Night {
-  let directory: URL
-  let relay: String
-  let alice: ScriptedHost
-  let bob: ScriptedHost
-  private(set) var server: ChildProcess
-  private(set) var serverLink: String
+package final class Night {
+  package let directory: URL
+  package let relay: String
+  package let alice: ScriptedHost
+  package let bob: ScriptedHost
+  package private(set) var server: ChildProcess
+  package private(set) var serverLink: String
   private let receiver: ChildProcess
   /// The contact that bob is to alice, and that alice is to bob.
-  private(set) var aliceContact: Int64 = 0
-  private(set) var bobContact: Int64 = 0
-  let token = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
+  package private(set) var aliceContact: Int64 = 0
+  package private(set) var bobContact: Int64 = 0
+  package let token = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
 
   /// Starts everything; afterwards the two are connected, and the token of alice's device is active.
-  init(aliceOn disk: SmallDisk? = nil) throws {
+  package init(aliceOn disk: SmallDisk? = nil) throws {
     directory = try Places.makeTemporaryDirectory()
     relay = directory.appendingPathComponent("relay").path
     receiver = try ChildProcess(Places.harness, ["pushes", directory.appendingPathComponent("pushes").path])
@@ -39,7 +39,7 @@ final class Night {
   }
 
   /// Ends the processes and takes the files away; to be called with `defer`.
-  func end() {
+  package func end() {
     for process in [alice.process, bob.process, server, receiver] { process.kill() }
     try? FileManager.default.removeItem(at: directory)
   }
@@ -95,48 +95,48 @@ final class Night {
   // MARK: What people and systems do
 
   /// Alice's application goes to the background, as far as being ready to be frozen.
-  func suspendAlice(file: StaticString = #filePath, line: UInt = #line) throws {
+  package func suspendAlice(file: StaticString = #filePath, line: UInt = #line) throws {
     try alice.command("/_app suspend 5000000", "cmdOk")
     try alice.event("chatSuspended")
     XCTAssertEqual(try alice.call("chat_close_store $c"), "", file: file, line: line)
     XCTAssertEqual(try alice.state["quiescent"], true, file: file, line: line)
   }
 
-  func wakeAlice(file: StaticString = #filePath, line: UInt = #line) throws {
+  package func wakeAlice(file: StaticString = #filePath, line: UInt = #line) throws {
     XCTAssertEqual(try alice.call("chat_reopen_store $c"), "", file: file, line: line)
     try alice.command("/_app activate", "cmdOk")
   }
 
-  func bobSends(_ text: String) throws {
+  package func bobSends(_ text: String) throws {
     let message: JSONValue = [["msgContent": ["type": "text", "text": .string(text)], "mentions": [:]]]
     try bob.command("/_send @\(bobContact) live=off json \(message.text)", "newChatItems")
   }
 
   /// The payload of the next push.
-  func nextPush(within seconds: Double = 15) throws -> JSONValue {
+  package func nextPush(within seconds: Double = 15) throws -> JSONValue {
     let push = try JSONValue(parsing: receiver.line(within: seconds))
     XCTAssertEqual(push["token"]?.stringValue, token)
     return try XCTUnwrap(push["payload"])
   }
 
   /// All pushes until none comes for half a second; at least one.
-  func allPushes() throws -> [JSONValue] {
+  package func allPushes() throws -> [JSONValue] {
     var pushes = [try nextPush()]
     while let push = try? nextPush(within: 0.5) { pushes.append(push) }
     return pushes
   }
 
-  func restartServer(byKilling: Bool) throws {
+  package func restartServer(byKilling: Bool) throws {
     stopServer(byKilling: byKilling)
     try startServerAgain()
   }
 
-  func stopServer(byKilling: Bool) {
+  package func stopServer(byKilling: Bool) {
     server.signal(byKilling ? SIGKILL : SIGTERM)
     _ = try? server.waitForEnd()
   }
 
-  func startServerAgain() throws {
+  package func startServerAgain() throws {
     server = try Self.startServer(in: directory)
     XCTAssertEqual(try server.line(), serverLink, "a server keeps its address")
   }
@@ -144,7 +144,7 @@ final class Night {
   // MARK: The extension
 
   /// Starts an extension of its own for one push; its answer is nil when it died, and `ending` says how.
-  func runExtension(
+  package func runExtension(
     _ push: JSONValue, options: [String] = [], environment: [String: String] = [:]
   ) throws -> (answer: JSONValue?, ending: Ending) {
     let process = try ChildProcess(
@@ -156,7 +156,7 @@ final class Night {
   }
 
   /// The answer of an extension that has to end well, and quiescent.
-  func present(_ push: JSONValue, file: StaticString = #filePath, line: UInt = #line) throws -> JSONValue {
+  package func present(_ push: JSONValue, file: StaticString = #filePath, line: UInt = #line) throws -> JSONValue {
     let (answer, ending) = try runExtension(push)
     XCTAssertEqual(ending, .exited(0), file: file, line: line)
     let content = try XCTUnwrap(answer, file: file, line: line)
@@ -167,7 +167,7 @@ final class Night {
   // MARK: What is there afterwards
 
   /// The texts that alice got from bob, the oldest first.
-  func aliceHas() throws -> [String] {
+  package func aliceHas() throws -> [String] {
     let chat = try alice.command("/_get chat @\(aliceContact) count=100", "apiChat")
     let items = try XCTUnwrap(chat["chat"]?["chatItems"]?.arrayValue)
     return items.filter { $0["chatDir"]?["type"] == "directRcv" }
@@ -175,7 +175,7 @@ final class Night {
   }
 
   /// Waits until alice has these texts, and looks again a little later, so that a repetition shows as well.
-  func expectAliceHas(_ texts: [String], file: StaticString = #filePath, line: UInt = #line) throws {
+  package func expectAliceHas(_ texts: [String], file: StaticString = #filePath, line: UInt = #line) throws {
     let end = Date(timeIntervalSinceNow: 10)
     while try aliceHas().count < texts.count, end.timeIntervalSinceNow > 0 { usleep(20_000) }
     usleep(300_000)
@@ -185,5 +185,5 @@ final class Night {
 
 extension JSONValue {
   /// The bodies of an extension's notifications.
-  var bodies: [String] { self["notifications"]?.arrayValue?.compactMap { $0["body"]?.stringValue } ?? [] }
+  package var bodies: [String] { self["notifications"]?.arrayValue?.compactMap { $0["body"]?.stringValue } ?? [] }
 }

@@ -1,4 +1,5 @@
 import PorterJSON
+import PorterNight
 import PorterProcesses
 import XCTest
 
@@ -42,15 +43,15 @@ final class KilledExtensionTests: XCTestCase {
     XCTAssertEqual(try night.alice.state["unread"], 1, file: file, line: line)
   }
 
-  func testKilledBeforeItFetches() throws { try extensionDies(at: "beforeFetch") }
-  func testKilledAfterItFetched() throws { try extensionDies(at: "afterFetch") }
-  func testKilledAfterItCommitted() throws { try extensionDies(at: "afterCommit") }
-  func testKilledBeforeItAcknowledges() throws { try extensionDies(at: "beforeAcknowledge") }
+  func testINC10KilledBeforeItFetches() throws { try extensionDies(at: "beforeFetch") }
+  func testINC10KilledAfterItFetched() throws { try extensionDies(at: "afterFetch") }
+  func testINC10KilledAfterItCommitted() throws { try extensionDies(at: "afterCommit") }
+  func testINC10KilledBeforeItAcknowledges() throws { try extensionDies(at: "beforeAcknowledge") }
 
-  func testKilledBeforeItFetchesThenTheApplication() throws { try applicationComesNext(after: "beforeFetch") }
-  func testKilledAfterItFetchedThenTheApplication() throws { try applicationComesNext(after: "afterFetch") }
-  func testKilledAfterItCommittedThenTheApplication() throws { try applicationComesNext(after: "afterCommit") }
-  func testKilledBeforeItAcknowledgesThenTheApplication() throws {
+  func testINC10KilledBeforeItFetchesThenTheApplication() throws { try applicationComesNext(after: "beforeFetch") }
+  func testINC10KilledAfterItFetchedThenTheApplication() throws { try applicationComesNext(after: "afterFetch") }
+  func testINC10KilledAfterItCommittedThenTheApplication() throws { try applicationComesNext(after: "afterCommit") }
+  func testINC10KilledBeforeItAcknowledgesThenTheApplication() throws {
     try applicationComesNext(after: "beforeAcknowledge")
   }
 }

@@ -34,10 +34,13 @@ package final class Database {
     package var foreignKeys: Bool
     /// The page cache's limit; nil for SQLite's own, 2000.
     package var cacheKibibytes: Int?
+    /// How many pages of log make a commit write the log back; nil for SQLite's own, 1000. The first to open a file
+    /// reads its whole log, so a file that is opened often wants a short one.
+    package var logPages: Int?
 
     package init(
       access: Access = .create, durability: Durability = .full, vfs: String? = nil,
-      busyTimeout: Span = .seconds(3), foreignKeys: Bool = true, cacheKibibytes: Int? = nil
+      busyTimeout: Span = .seconds(3), foreignKeys: Bool = true, cacheKibibytes: Int? = nil, logPages: Int? = nil
     ) {
       self.access = access
       self.durability = durability
@@ -45,6 +48,7 @@ package final class Database {
       self.busyTimeout = busyTimeout
       self.foreignKeys = foreignKeys
       self.cacheKibibytes = cacheKibibytes
+      self.logPages = logPages
     }
   }
 
@@ -132,6 +136,7 @@ package final class Database {
     var sql = "PRAGMA temp_store=MEMORY;"
     sql += "PRAGMA foreign_keys=\(options.foreignKeys ? "ON" : "OFF");"
     if let limit = options.cacheKibibytes { sql += "PRAGMA cache_size=-\(max(0, limit));" }
+    if let pages = options.logPages { sql += "PRAGMA wal_autocheckpoint=\(max(1, pages));" }
     if options.access != .readOnly {
       sql += "PRAGMA synchronous=\(options.durability == .full ? "FULL" : "NORMAL");"
       try execute(sql)

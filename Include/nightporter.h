@@ -195,9 +195,10 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
 
 /*
  * Everything that can be known about a controller without changing it:
- *   { "role", "quiescent", "holds": [what keeps it from being quiescent], "machines": { name: state, … },
- *     "instance", "unread", "eventsWaiting" }
- * "unread" is left out while the store is closed. Never opens the store.
+ *   { "role", "quiescent", "holds": [what keeps it from being quiescent], "operations": { "cycle", kind: how many are
+ *     under way, … }, "machines": { name: state, … }, "instance", "unread", "eventsWaiting" }
+ * The kinds of operations are "notifications", "receiving", "delivery", "sending" and "database", in the order in which a
+ * suspension lets them go. "unread" is left out while the store is closed. Never opens the store.
  */
 char *np_state(chat_ctrl ctrl);
 

@@ -28,10 +28,11 @@ enum np_machine {
   NP_MACHINE_EXTENSION_PHASE = 3,
   NP_MACHINE_LEDGER_ENTRY = 4,
   NP_MACHINE_MAILBOX_FETCH = 5,
-  NP_MACHINE_PUSH = 6,
-  NP_MACHINE_SERVER_TOKEN = 7,
-  NP_MACHINE_SUBSCRIPTION = 8,
-  NP_MACHINE_TOKEN_STATUS = 9
+  NP_MACHINE_OPERATIONS = 6,
+  NP_MACHINE_PUSH = 7,
+  NP_MACHINE_SERVER_TOKEN = 8,
+  NP_MACHINE_SUBSCRIPTION = 9,
+  NP_MACHINE_TOKEN_STATUS = 10
 };
 
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
@@ -125,7 +126,7 @@ enum np_app_phase_reason {
 
 /* The chat of one controller: its store and its work. The functions and commands of the interface raise its events
 (chat_reopen_store, /_start, /_app suspend and so on); the answers tell them what to return. Suspending and stopping
-always end: by themselves when the work is drained, else by their timer. In closed and in suspended no file of the store
+always end: the operations are drained within a delay (see operations). In closed and in suspended no file of the store
 is open. */
 enum np_chat_lifecycle_state {
   /* The store is closed and nothing runs. */
@@ -171,14 +172,12 @@ enum np_chat_lifecycle_event {
   NP_CHAT_LIFECYCLE_EVENT_SUSPEND = 9,
   /* The chat is to let go of everything at once: /_app suspend 0, or the system's "time is up". */
   NP_CHAT_LIFECYCLE_EVENT_SUSPEND_NOW = 10,
-  /* All operations that had begun are done; none may begin. */
+  /* The operations are quiescent: all that had begun are done, or were given up at the deadline; none may begin. */
   NP_CHAT_LIFECYCLE_EVENT_DRAINED = 11,
-  /* The drain timer of the current cycle fired. The engine drops those of earlier cycles (INC-21). */
-  NP_CHAT_LIFECYCLE_EVENT_TIMEOUT = 12,
   /* The chat is to stop: /_stop. */
-  NP_CHAT_LIFECYCLE_EVENT_STOP = 13,
+  NP_CHAT_LIFECYCLE_EVENT_STOP = 12,
   /* The controller is given back: np_ctrl_free. */
-  NP_CHAT_LIFECYCLE_EVENT_SHUT_DOWN = 14
+  NP_CHAT_LIFECYCLE_EVENT_SHUT_DOWN = 13
 };
 
 enum np_chat_lifecycle_effect {
@@ -192,16 +191,14 @@ enum np_chat_lifecycle_effect {
   NP_CHAT_LIFECYCLE_EFFECT_RESUME_WORK = 3,
   /* Give up subscriptions: nothing new comes in. */
   NP_CHAT_LIFECYCLE_EFFECT_STOP_RECEIVING = 4,
-  /* Let no operation begin, and raise drained when those that have begun are done. */
+  /* Raise suspend at the operations, with the delay of the suspend, or 3 s for a stop. Answer: drained. */
   NP_CHAT_LIFECYCLE_EFFECT_DRAIN_WORK = 5,
-  /* Abandon operations that have begun. What they would have committed is not committed; nothing was acknowledged. */
+  /* Raise suspendNow at the operations: what has begun is given up. */
   NP_CHAT_LIFECYCLE_EFFECT_CANCEL_WORK = 6,
-  /* Raise timeout after the delay of the suspend, or 3 s after a stop, with a new cycle number (INC-21). */
-  NP_CHAT_LIFECYCLE_EFFECT_ARM_DRAIN_TIMER = 7,
-  /* End the cycle of the drain timer. */
-  NP_CHAT_LIFECYCLE_EFFECT_CANCEL_DRAIN_TIMER = 8,
+  /* Raise open at the operations: transactions may begin, and nothing else. */
+  NP_CHAT_LIFECYCLE_EFFECT_ALLOW_STORE = 7,
   /* Emit the event chatSuspended. Never after suspendNow. */
-  NP_CHAT_LIFECYCLE_EFFECT_EMIT_CHAT_SUSPENDED = 9
+  NP_CHAT_LIFECYCLE_EFFECT_EMIT_CHAT_SUSPENDED = 8
 };
 
 enum np_chat_lifecycle_reason {
@@ -479,6 +476,99 @@ enum np_mailbox_fetch_effect {
 enum np_mailbox_fetch_reason {
   NP_MAILBOX_FETCH_REASON_LATE = 0,
   NP_MAILBOX_FETCH_REASON_BUSY = 1
+};
+
+/* Which kinds of work may begin, and how they are brought to rest. Each piece of work asks before it begins and tells
+when it has ended; the engine counts, the machine decides. A suspend lets the kinds go in this order, one after the
+other: what an earlier one has begun may still need a later one (a message that was received is committed and
+acknowledged, and what answers it is handed over) and none needs an earlier one. The deadline belongs to the cycle that
+armed it, and so does the end of each piece of work: neither means anything in a later one (INC-21). In quiescent
+nothing is under way, and no file of the store or of the relay is open (INC-01). */
+enum np_operations_state {
+  /* Nothing may begin, and nothing is under way. */
+  NP_OPERATIONS_STATE_QUIESCENT = 0,
+  /* The chat has not been started, or was stopped: transactions may begin, and nothing that needs the relay. */
+  NP_OPERATIONS_STATE_STORE_ONLY = 1,
+  /* Everything may begin. */
+  NP_OPERATIONS_STATE_RUNNING = 2,
+  /* Requests to notification servers end; none begins. */
+  NP_OPERATIONS_STATE_DRAINING_NOTIFICATIONS = 3,
+  /* Fetches end; none begins. */
+  NP_OPERATIONS_STATE_DRAINING_RECEIVING = 4,
+  /* What was received is committed and acknowledged; nothing else is. */
+  NP_OPERATIONS_STATE_DRAINING_DELIVERY = 5,
+  /* What is on its way to the relay arrives; nothing else leaves. */
+  NP_OPERATIONS_STATE_DRAINING_SENDING = 6,
+  /* The last transactions end. */
+  NP_OPERATIONS_STATE_DRAINING_DATABASE = 7
+};
+
+enum np_operations_event {
+  /* The store is open, and the chat is not at work. */
+  NP_OPERATIONS_EVENT_OPEN = 0,
+  /* The chat is at work: everything may begin. */
+  NP_OPERATIONS_EVENT_RESUME = 1,
+  /* Everything is to come to rest within a delay. In a cycle that has begun: another delay, from now on. */
+  NP_OPERATIONS_EVENT_SUSPEND = 2,
+  /* Everything is to come to rest at once. */
+  NP_OPERATIONS_EVENT_SUSPEND_NOW = 3,
+  /* The delay is over. The engine drops deadlines of earlier cycles (INC-21). */
+  NP_OPERATIONS_EVENT_DEADLINE = 4,
+  /* Work wants to begin: what is asked of a notification server, and its answers fetched. */
+  NP_OPERATIONS_EVENT_BEGIN_NOTIFICATIONS = 5,
+  /* Work wants to begin: asking the relay for messages. */
+  NP_OPERATIONS_EVENT_BEGIN_RECEIVING = 6,
+  /* Work wants to begin: committing a message and acknowledging it. */
+  NP_OPERATIONS_EVENT_BEGIN_DELIVERY = 7,
+  /* Work wants to begin: handing the relay what is to go out. */
+  NP_OPERATIONS_EVENT_BEGIN_SENDING = 8,
+  /* Work wants to begin: a transaction of the store. */
+  NP_OPERATIONS_EVENT_BEGIN_DATABASE = 9,
+  /* Nothing of this kind is under way in this cycle. */
+  NP_OPERATIONS_EVENT_IDLE_NOTIFICATIONS = 10,
+  /* Nothing of this kind is under way in this cycle. */
+  NP_OPERATIONS_EVENT_IDLE_RECEIVING = 11,
+  /* Nothing of this kind is under way in this cycle. */
+  NP_OPERATIONS_EVENT_IDLE_DELIVERY = 12,
+  /* Nothing of this kind is under way in this cycle. */
+  NP_OPERATIONS_EVENT_IDLE_SENDING = 13,
+  /* Nothing of this kind is under way in this cycle. */
+  NP_OPERATIONS_EVENT_IDLE_DATABASE = 14
+};
+
+enum np_operations_effect {
+  /* The work may begin, and is counted until it ends. */
+  NP_OPERATIONS_EFFECT_ADMIT = 0,
+  /* Answer: idle.notifications, as soon as no work of this kind is under way. */
+  NP_OPERATIONS_EFFECT_AWAIT_NOTIFICATIONS = 1,
+  /* Answer: idle.receiving, as soon as no work of this kind is under way. */
+  NP_OPERATIONS_EFFECT_AWAIT_RECEIVING = 2,
+  /* Answer: idle.delivery, as soon as no work of this kind is under way. */
+  NP_OPERATIONS_EFFECT_AWAIT_DELIVERY = 3,
+  /* Answer: idle.sending, as soon as no work of this kind is under way. */
+  NP_OPERATIONS_EFFECT_AWAIT_SENDING = 4,
+  /* Answer: idle.database, as soon as no work of this kind is under way. */
+  NP_OPERATIONS_EFFECT_AWAIT_DATABASE = 5,
+  /* Begin a cycle, and raise deadline after the delay that was given last. */
+  NP_OPERATIONS_EFFECT_ARM_DEADLINE = 6,
+  /* End the cycle: its deadline means nothing any more. */
+  NP_OPERATIONS_EFFECT_CANCEL_DEADLINE = 7,
+  /* Let go of the relay. Work that is still under way is given up: what it would have committed is not committed, and
+  nothing of that was acknowledged. */
+  NP_OPERATIONS_EFFECT_LET_GO = 8,
+  /* Tell the chat lifecycle: drained. */
+  NP_OPERATIONS_EFFECT_REPORT_QUIESCENT = 9
+};
+
+enum np_operations_reason {
+  NP_OPERATIONS_REASON_STORE_CLOSED = 0,
+  NP_OPERATIONS_REASON_ALREADY_QUIESCENT = 1,
+  NP_OPERATIONS_REASON_STALE = 2,
+  NP_OPERATIONS_REASON_QUIESCENT = 3,
+  NP_OPERATIONS_REASON_ALREADY_OPEN = 4,
+  NP_OPERATIONS_REASON_NOT_AT_WORK = 5,
+  NP_OPERATIONS_REASON_ALREADY_RUNNING = 6,
+  NP_OPERATIONS_REASON_DRAINING = 7
 };
 
 /* One push in an extension, from its arrival to its answer. It is a hint: whatever waits is fetched (INC-38). It ends

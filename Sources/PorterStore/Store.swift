@@ -14,6 +14,8 @@ package final class Store {
   private static let logPages = 256
 
   package let database: Database
+  /// Asked before each transaction; without one, every transaction may begin.
+  package weak var gate: (any TransactionGate)?
 
   private init(database: Database) { self.database = database }
 
@@ -86,7 +88,10 @@ package final class Store {
 
   @discardableResult
   package func transaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try database.transaction(.immediate, throwing: StoreError.self, body)
+    let gate = gate
+    guard gate?.transactionBegins() ?? true else { throw .sqlite(SQLiteError(kind: .closed)) }
+    defer { gate?.transactionEnded() }
+    return try database.transaction(.immediate, throwing: StoreError.self, body)
   }
 
   /// A transaction that survives the process, but perhaps not a power failure: for what is harmless to lose, since it

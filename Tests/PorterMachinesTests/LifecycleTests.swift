@@ -28,14 +28,12 @@ final class LifecycleTests: XCTestCase {
     for state in ChatLifecycle.State.allCases where state != .starting && state != .active && state != .activating {
       let step = ChatLifecycle.step(state, .suspend)
       if state == .suspending {
-        XCTAssertEqual(Array(step.effects), [.armDrainTimer], "still one event to come")
+        XCTAssertEqual(Array(step.effects), [.drainWork], "still one event to come")
       } else {
         XCTAssertTrue(step.effects.contains(.emitChatSuspended), "\(state)")
       }
     }
-    for event in [ChatLifecycle.Event.drained, .timeout] {
-      XCTAssertTrue(ChatLifecycle.step(.suspending, event).effects.contains(.emitChatSuspended))
-    }
+    XCTAssertTrue(ChatLifecycle.step(.suspending, .drained).effects.contains(.emitChatSuspended))
   }
 
   func testSuspendNowNeverEmitsTheEvent() {
@@ -49,24 +47,6 @@ final class LifecycleTests: XCTestCase {
   func testShutDownEndsFromEverywhere() {
     for state in ChatLifecycle.State.allCases {
       XCTAssertEqual(ChatLifecycle.step(state, .shutDown).next, .closed, "\(state)")
-    }
-  }
-
-  func testTheDrainTimerRunsOnlyWhileDraining_INC21() {
-    typealias World = TimedWorld<ChatLifecycle.State>
-    explore(World(state: ChatLifecycle.initial)) { world in
-      let draining = world.state == .suspending || world.state == .stopping
-      XCTAssertEqual(world.armed, draining, "\(world)")
-      return ChatLifecycle.Event.allCases.compactMap { event in
-        if event == .timeout && !world.armed { return nil }
-        let step = ChatLifecycle.step(world.state, event)
-        var next = World(state: step.next, armed: world.armed && event != .timeout)
-        for effect in step.effects {
-          if effect == .armDrainTimer { next.armed = true }
-          if effect == .cancelDrainTimer { next.armed = false }
-        }
-        return next
-      }
     }
   }
 
@@ -154,23 +134,4 @@ final class LifecycleTests: XCTestCase {
     let backward = allSteps(LedgerEntry.self).filter { $0.step.next == .committed && $0.step.answer == .moved }
     XCTAssertEqual(Set(backward.map(\.state)), [.seen, .quarantined], "nothing shown becomes showable again")
   }
-
-  private func allSteps<M: Machine>(_ machine: M.Type) -> [(state: M.State, event: M.Event, step: MachineStep<M>)] {
-    M.State.allCases.flatMap { state in M.Event.allCases.map { (state, $0, M.step(state, $0)) } }
-  }
-
-  /// Visits everything that can be reached.
-  private func explore<World: Hashable>(_ start: World, _ next: (World) -> [World]) {
-    var seen: Set<World> = [start]
-    var open = [start]
-    while let world = open.popLast() {
-      for other in next(world) where seen.insert(other).inserted { open.append(other) }
-    }
-  }
-}
-
-/// A machine, and whether a timer of it runs.
-private struct TimedWorld<State: MachineCode>: Hashable {
-  var state: State
-  var armed = false
 }

@@ -15,14 +15,14 @@ extension Engine {
   func addContact(_ selection: UserSelection, reply: @escaping Reply) throws(ChatError) {
     try requireStarted()
     let user = try requireActiveUser(try userID(selection))
-    let relay = try requireRelay()
+    _ = try requireRelay()
     let recipientKey = try newSigningKey()
     let peerKey = try newSigningKey()
     let secret: InvitationSecret
     do throws(CryptoError) { secret = try .create(randomness: configuration.randomness) } catch {
       throw .internal(error.description)
     }
-    relay.perform { (client) throws(RelayError) in
+    withRelay(.sending) { (client) throws(RelayError) in
       try client.createMailbox(recipientKey: recipientKey, senderKey: nil)
     } then: { [weak self] result in
       guard let self else { return }
@@ -72,7 +72,7 @@ extension Engine {
   func connect(_ selection: UserSelection, link text: String, reply: @escaping Reply) throws(ChatError) {
     try requireStarted()
     let user = try requireActiveUser(try userID(selection))
-    let relay = try requireRelay()
+    _ = try requireRelay()
     let link: InvitationLink
     do throws(InvitationLink.Failure) { link = try InvitationLink(parsing: text) } catch {
       switch error {
@@ -82,7 +82,7 @@ extension Engine {
     }
     let recipientKey = try newSigningKey()
     let peerKey = try newSigningKey()
-    relay.perform { (client) throws(RelayError) in
+    withRelay(.sending) { (client) throws(RelayError) in
       try client.createMailbox(recipientKey: recipientKey, senderKey: link.peerKey)
     } then: { [weak self] result in
       guard let self else { return }
@@ -168,10 +168,10 @@ extension Engine {
 
   /// Works off the list of mailboxes that nobody reads any more.
   func deleteMailboxes() {
-    guard maySend, let store, let relay, let mailboxes = try? store.deletedMailboxes() else { return }
+    guard maySend, relay != nil, let store, let mailboxes = try? store.deletedMailboxes() else { return }
     for mailbox in mailboxes {
       guard let identifier = RelayIdentifier(bytes: mailbox.id) else { continue }
-      relay.perform { (client) throws(RelayError) in
+      withRelay(.sending) { (client) throws(RelayError) in
         try client.deleteMailbox(identifier, key: mailbox.key)
       } then: { [weak self] result in
         switch result {

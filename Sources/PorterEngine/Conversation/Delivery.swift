@@ -46,7 +46,7 @@ extension Engine {
   private func send(_ entry: OutboxEntry) {
     // Before our mailbox takes the other side's signature it refuses what the other side signs: our hello would be
     // answered, and the answer lost.
-    guard let store, let relay, let connection = try? store.connection(entry.connectionID), connection.isSecured,
+    guard let store, let connection = try? store.connection(entry.connectionID), connection.isSecured,
       let peer = connection.peerSenderID.flatMap({ RelayIdentifier(bytes: $0) }),
       let attempt = RelayIdentifier(bytes: entry.deduplication)
     else { return }
@@ -55,7 +55,7 @@ extension Engine {
     guard connection.isSecured || !entry.isSigned else { return }
     sending.insert(entry.connectionID)
     let key = entry.isSigned ? connection.peerKey : nil
-    relay.perform { (client) throws(RelayError) in
+    withRelay(.sending) { (client) throws(RelayError) in
       try client.send(entry.body, to: peer, key: key, attempt: attempt, notify: entry.notifies)
     } then: { [weak self] result in
       self?.sent(entry, result)
@@ -64,7 +64,6 @@ extension Engine {
 
   private func sent(_ entry: OutboxEntry, _ result: Result<Void, RelayError>) {
     sending.remove(entry.connectionID)
-    defer { workEnded() }
     switch result {
     case .success:
       retryDelay = Durations.firstRetry

@@ -31,13 +31,12 @@ extension Engine {
       let waiting = self?.fetches.removeValue(forKey: connectionID) ?? []
       then(result)
       for next in waiting { next(result) }
-      self?.workEnded()
     }
     fetchNext(run)
   }
 
   private func fetchNext(_ run: FetchRun) {
-    guard mayReceive, let store else { return run.finish(.interrupted) }
+    guard admits(.receiving), let store else { return run.finish(.interrupted) }
     do throws(PorterStore.StoreError) {
       if run.claimed == nil { run.claimed = try claim(run.connectionID, store) }
       raise(.get, run)
@@ -83,10 +82,11 @@ extension Engine {
   }
 
   private func deliver(_ run: FetchRun) {
-    guard let message = run.message, let claimed = run.claimed, store != nil else {
+    guard let message = run.message, let claimed = run.claimed, let delivery = begin(.delivery) else {
       run.result = .interrupted
       return raise(.abandoned, run)
     }
+    run.delivery = delivery
     switch commit(message, under: claimed.claim) {
     case .committed(let events):
       for event in events { emit(event) }
@@ -118,6 +118,8 @@ extension Engine {
   /// The machine is idle again: on to the next message, unless this was the end.
   private func release(_ run: FetchRun) {
     run.message = nil
+    run.delivery?.end()
+    run.delivery = nil
     if let result = run.result { return run.finish(result) }
     fetchNext(run)
   }
@@ -144,6 +146,8 @@ final class FetchRun {
   var pump = EventPump<MailboxFetch.Event>()
   var claimed: ClaimedMailbox?
   var message: RelayMessage?
+  /// While the message is committed and acknowledged.
+  var delivery: Operation?
   var error: RelayError?
   var result: FetchResult?
 

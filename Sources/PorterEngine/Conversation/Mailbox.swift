@@ -22,10 +22,9 @@ extension Engine {
   }
 
   func getMessage(_ claimed: ClaimedMailbox, then: @escaping (Result<RelayMessage?, RelayError>) -> Void) {
-    guard let relay else { return then(.failure(.closed)) }
     FaultPoint.reach(.beforeFetch)
     let (mailbox, key) = (claimed.mailbox, claimed.key)
-    relay.perform { (client) throws(RelayError) in
+    withRelay(.receiving) { (client) throws(RelayError) in
       try client.getMessage(mailbox, key: key)
     } then: { result in
       FaultPoint.reach(.afterFetch)
@@ -33,13 +32,15 @@ extension Engine {
     }
   }
 
-  /// Secures the mailbox if that is still to be done, then acknowledges: a kill in between repeats both.
+  /// Secures the mailbox if that is still to be done, then acknowledges: a kill in between repeats both. Part of the
+  /// delivery that the caller has begun.
   func acknowledge(
     _ message: RelayMessage, _ claimed: ClaimedMailbox, then: @escaping (Result<Void, RelayError>) -> Void
   ) {
     FaultPoint.reach(.beforeAcknowledge)
     secureIfNeeded(claimed) { [weak self] secured in
-      guard case .success = secured, let self, let relay = self.relay else { return then(secured) }
+      guard case .success = secured else { return then(secured) }
+      guard let self, let relay = self.relay else { return then(.failure(.closed)) }
       let (mailbox, key) = (claimed.mailbox, claimed.key)
       relay.perform { (client) throws(RelayError) in
         try client.acknowledge(message.identifier, in: mailbox, key: key)

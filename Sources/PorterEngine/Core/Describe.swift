@@ -8,6 +8,7 @@ extension Engine {
   func describe() -> JSONValue {
     var machines: JSONValue = [
       "chat_lifecycle": .string(lifecycle.state.name),
+      "operations": .string(operations.state.name),
       "token_status": .string((store.flatMap { try? $0.token() }).map { tokenState($0).name } ?? "none"),
     ]
     if case .object(var object) = machines {
@@ -22,11 +23,19 @@ extension Engine {
       "role": .string(configuration.role.rawValue),
       "quiescent": .bool(isQuiescent),
       "holds": .array(holds.map { .string($0) }),
+      "operations": operationCounts,
       "machines": machines,
       "instance": .string(instance.description),
       "unread": (store.flatMap { try? $0.badge() }).map { JSONValue($0) },
       "eventsWaiting": JSONValue(queue.count),
     ])
+  }
+
+  /// By kind, how many are under way, and the number of the cycle in which they began.
+  private var operationCounts: JSONValue {
+    var counts: [(String, JSONValue)] = [("cycle", JSONValue(book.cycle))]
+    for kind in OperationKind.allCases { counts.append((kind.name, JSONValue(book.count(kind)))) }
+    return .object(JSONObject(counts))
   }
 
   /// What keeps the controller from being quiescent, in words for a person.
@@ -35,8 +44,9 @@ extension Engine {
     if store != nil { holds.append("the store is open") }
     if relay != nil { holds.append("the relay is open") }
     if phaseFile.isHeld { holds.append("the phase file is locked") }
-    if !fetches.isEmpty { holds.append("\(fetches.count) mailboxes are being fetched") }
-    if !sending.isEmpty { holds.append("\(sending.count) messages are being sent") }
+    for kind in OperationKind.allCases where book.count(kind) > 0 {
+      holds.append("\(book.count(kind)) operations of \(kind.name) are under way")
+    }
     if !awaitedAnswers.isEmpty {
       holds.append("\(awaitedAnswers.count) answers of the notification server are awaited")
     }

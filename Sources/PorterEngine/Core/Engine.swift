@@ -18,7 +18,9 @@ package final class Engine {
   let timers: Timers
   let phaseFile: PhaseFile
 
-  var store: Store?
+  var store: Store? {
+    didSet { store?.gate = self }
+  }
   var relay: RelayDriver?
   /// A host's own transport, which is used in place of the embedded relay.
   var hostRelay: (any RelayPort)?
@@ -27,12 +29,22 @@ package final class Engine {
   var lifecycle = MachineRunner<ChatLifecycle>()
   var appPhase = MachineRunner<AppPhase>()
   var extensionPhase = MachineRunner<ExtensionPhase>()
-  /// Grows with each suspension; a timer of an earlier one changes nothing (INC-21).
-  var cycle = 0
+  var operations = MachineRunner<Operations>()
+  var lifecyclePump = EventPump<ChatLifecycle.Event>()
+  var appPhasePump = EventPump<AppPhase.Event>()
+  var extensionPhasePump = EventPump<ExtensionPhase.Event>()
+  var operationsPump = EventPump<Operations.Event>()
+  /// What is under way, and of which kind the end is awaited.
+  var book = OperationBook()
+  var awaited: OperationKind?
+  var transactions: [OperationBook.Ticket] = []
+  /// A timer of an earlier suspension changes nothing (INC-21).
+  var deadline = TimerCycle()
+  var phaseCycle = TimerCycle()
   /// How long the suspension that was asked for last may take.
   var suspendDelay = Durations.backgroundSuspension
-  /// Nothing may begin: the chat suspends or stops, and waits for what is under way.
-  var draining = false
+  /// The chat was activated, and work is to be taken up when the phase says so.
+  var resumeIsDue = false
   /// Why the store could not be opened.
   var lastStoreError: PorterStore.StoreError?
   /// Whether this run takes part in receiving and sending by itself; an extension fetches only what a push asks for.
@@ -66,10 +78,8 @@ package final class Engine {
 
   // MARK: What may begin
 
-  /// Taking messages in: while active, and to the end of what a push began.
-  var mayReceive: Bool { lifecycle.state == .active }
-  /// Sending what waits.
-  var maySend: Bool { lifecycle.state == .active && (isMain || configuration.role == .extension) }
+  /// Sending what waits, by itself.
+  var maySend: Bool { (isMain || configuration.role == .extension) && admits(.sending) }
 
   func requireStarted() throws(ChatError) {
     guard lifecycle.state == .active else { throw .error(.chatNotStarted) }
@@ -94,6 +104,5 @@ package final class Engine {
   func relayAnswered(_ number: Int, driver: Int, failure: RelayError?) {
     guard let relay, relay.identifier == driver else { return }
     relay.complete(number, failure: failure)
-    workEnded()
   }
 }

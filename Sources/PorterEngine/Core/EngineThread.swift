@@ -62,6 +62,7 @@ package final class EngineThread: Sendable {
       for job in jobs { job(engine) }
       if stopped, jobs.isEmpty { break }
       engine.timers.runDue()
+      engine.endTurn()
       if jobs.isEmpty { wait(engine) }
     }
     engine.end()

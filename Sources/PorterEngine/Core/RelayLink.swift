@@ -82,7 +82,6 @@ extension Engine {
   func relayHasNews() {
     guard let relay else { return }
     relay.port.drainWake()
-    guard mayReceive else { return }
     if isMain { subscribeAll() }
     takeReplies()
   }
@@ -94,12 +93,12 @@ extension Engine {
 
   /// Listens to these connections' mailboxes, and fetches from those in which something waits.
   func subscribe(_ connections: [StoredConnection]) {
-    guard isMain, mayReceive, let relay else { return }
+    guard isMain, admits(.receiving) else { return }
     let known = connections.compactMap { connection in
       RelayIdentifier(bytes: connection.recipientID).map { (connection.id, $0, connection.recipientKey) }
     }
     guard !known.isEmpty else { return }
-    relay.perform { (client) throws(RelayError) in
+    withRelay(.receiving) { (client) throws(RelayError) in
       try client.subscribe(known.map { (recipient: $0.1, key: $0.2) })
     } then: { [weak self] result in
       guard let self else { return }

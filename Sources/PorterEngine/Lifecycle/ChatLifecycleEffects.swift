@@ -5,26 +5,26 @@ import PorterStore
 
 /// Carries out the effects of the machine `chat_lifecycle`.
 extension Engine {
-  /// Steps the machine and does what it says. Gives the answer, for whoever has to tell a host why nothing happened.
-  @discardableResult
-  func raise(_ event: ChatLifecycle.Event) -> MachineAnswer<ChatLifecycle.Reason> {
-    let step = lifecycle.handle(event)
-    log(.debug, "chat_lifecycle", ["event": event.name, "state": lifecycle.state.name])
-    for effect in step.effects { perform(effect) }
-    return step.answer
+  /// Steps the machine and does what it says. An event that is raised while another is carried out waits for its turn.
+  func raise(_ event: ChatLifecycle.Event) {
+    guard lifecyclePump.offer(event) else { return }
+    while let event = lifecyclePump.next() {
+      let step = lifecycle.handle(event)
+      log(.debug, "chat_lifecycle", ["event": event.name, "state": lifecycle.state.name])
+      for effect in step.effects { perform(effect) }
+    }
   }
 
   private func perform(_ effect: ChatLifecycle.Effect) {
     switch effect {
-    case .openStore: if !openStore() { raise(.openFailed) }
+    case .openStore: if !openStore() { raise(ChatLifecycle.Event.openFailed) }
     case .closeStore: closeStore()
     case .startWork: raise(startWork() ? ChatLifecycle.Event.started : .startFailed)
     case .resumeWork: raise(openStore() && startWork() ? ChatLifecycle.Event.activated : .activateFailed)
     case .stopReceiving: stopReceiving()
-    case .drainWork: workEnded()
-    case .cancelWork: closeRelay()
-    case .armDrainTimer: armDrainTimer()
-    case .cancelDrainTimer: timers.cancel(Self.drainTimer)
+    case .drainWork: raise(Operations.Event.suspend)
+    case .cancelWork: raise(Operations.Event.suspendNow)
+    case .allowStore: raise(Operations.Event.open)
     case .emitChatSuspended:
       chatWasSuspended()
       emit(.chatSuspended)
@@ -41,6 +41,7 @@ extension Engine {
         prefix: configuration.prefix, confirmation: configuration.confirmation,
         mayMigrate: configuration.role == .app)
       lastStoreError = nil
+      raise(Operations.Event.open)
       return true
     } catch {
       lastStoreError = error
@@ -51,7 +52,7 @@ extension Engine {
 
   /// Closes everything that can hold a lock: the relay's file too, since a frozen process would keep others out of it.
   func closeStore() {
-    closeRelay()
+    raise(Operations.Event.suspendNow)
     guard let closing = store else { return }
     store = nil
     do throws(PorterStore.StoreError) {
@@ -66,47 +67,14 @@ extension Engine {
 
   private func startWork() -> Bool {
     openRelay()
-    draining = false
+    raise(Operations.Event.resume)
     return true
   }
 
   private func stopReceiving() {
-    draining = true
     // What the server is to be asked goes out now: the relay keeps it, and the server acts on it while this process
     // sleeps. Otherwise a user who leaves the app at once would get no pushes.
     askServerAboutSubscriptions()
     for name in TimerName.work { timers.cancel(name) }
-  }
-
-  /// True while nothing that began is still to be waited for. A notification server's answer is not: whoever asked is
-  /// told that it does not come, and asks again.
-  var isQuiet: Bool { fetches.isEmpty && sending.isEmpty && (relay?.isIdle ?? true) }
-
-  /// Called whenever something that was under way has ended.
-  func workEnded() {
-    guard draining, isQuiet else { return }
-    switch lifecycle.state {
-    case .suspending, .stopping: raise(.drained)
-    case .closed, .opened, .starting, .active, .suspended, .activating, .stopped: break
-    }
-    if lifecycle.state == .stopped { closeRelay() }
-  }
-
-  // MARK: The drain timer
-
-  private static let drainTimer = "drain"
-  /// After `/_stop`, which names no delay.
-  private static let stopDelay = Span.seconds(3)
-
-  /// The timer carries the number of its cycle: one of an earlier suspension changes nothing (INC-21).
-  private func armDrainTimer() {
-    cycle += 1
-    let armed = cycle
-    let delay = lifecycle.state == .stopping ? Self.stopDelay : suspendDelay
-    timers.set(Self.drainTimer, after: delay) { [weak self] in
-      guard let self, self.cycle == armed else { return }
-      self.raise(ChatLifecycle.Event.timeout)
-      if self.lifecycle.state == .stopped { self.closeRelay() }
-    }
   }
 }

@@ -71,7 +71,6 @@ extension Engine {
     case .app: raise(AppPhase.Event.background)
     case .extension: raise(ExtensionPhase.Event.lastPushEnded)
     }
-    workEnded()
     return .cmdOk(nil)
   }
 

@@ -5,20 +5,36 @@ import PorterStore
 
 /// Carries out the effects of the machines `app_phase` and `extension_phase`.
 extension Engine {
+  /// Gives the answer, for whoever has to tell a host why nothing happened. An event that is raised while another is
+  /// carried out waits for its turn, and is answered with `stayed`.
   @discardableResult
   func raise(_ event: AppPhase.Event) -> MachineAnswer<AppPhase.Reason> {
-    let step = appPhase.handle(event)
-    log(.debug, "app_phase", ["event": event.name, "state": appPhase.state.name])
-    for effect in step.effects { perform(effect) }
-    return step.answer
+    guard appPhasePump.offer(event) else { return .stayed }
+    var answer: MachineAnswer<AppPhase.Reason>?
+    while let event = appPhasePump.next() {
+      let step = appPhase.handle(event)
+      log(.debug, "app_phase", ["event": event.name, "state": appPhase.state.name])
+      for effect in step.effects { perform(effect) }
+      answer = answer ?? step.answer
+    }
+    if resumeIsDue {
+      resumeIsDue = false
+      resume()
+    }
+    return answer ?? .stayed
   }
 
   @discardableResult
   func raise(_ event: ExtensionPhase.Event) -> MachineAnswer<ExtensionPhase.Reason> {
-    let step = extensionPhase.handle(event)
-    log(.debug, "extension_phase", ["event": event.name, "state": extensionPhase.state.name])
-    for effect in step.effects { perform(effect) }
-    return step.answer
+    guard extensionPhasePump.offer(event) else { return .stayed }
+    var answer: MachineAnswer<ExtensionPhase.Reason>?
+    while let event = extensionPhasePump.next() {
+      let step = extensionPhase.handle(event)
+      log(.debug, "extension_phase", ["event": event.name, "state": extensionPhase.state.name])
+      for effect in step.effects { perform(effect) }
+      answer = answer ?? step.answer
+    }
+    return answer ?? .stayed
   }
 
   private func perform(_ effect: AppPhase.Effect) {
@@ -32,7 +48,7 @@ extension Engine {
     case .suspendChatNow: raise(ChatLifecycle.Event.suspendNow)
     case .stopChat: raise(ChatLifecycle.Event.stop)
     case .armSuspendTimer: armPhaseTimer { [weak self] in self?.raise(AppPhase.Event.timeout) }
-    case .cancelSuspendTimer: timers.cancel(Self.phaseTimer)
+    case .cancelSuspendTimer: cancelPhaseTimer()
     case .startExtensionWait, .cancelExtensionWait: runTimer(AppPhase.timer(effect))
     }
   }
@@ -47,7 +63,7 @@ extension Engine {
     case .suspendChat: raise(ChatLifecycle.Event.suspend)
     case .suspendChatNow: raise(ChatLifecycle.Event.suspendNow)
     case .armSuspendTimer: armPhaseTimer { [weak self] in self?.raise(ExtensionPhase.Event.timeout) }
-    case .cancelSuspendTimer: timers.cancel(Self.phaseTimer)
+    case .cancelSuspendTimer: cancelPhaseTimer()
     }
   }
 
@@ -77,7 +93,7 @@ extension Engine {
   private func finishActivating(succeeded: Bool) {
     guard configuration.role == .app else { return }
     raise(succeeded ? AppPhase.Event.activated : .activateFailed)
-    if succeeded { resume() }
+    resumeIsDue = succeeded
   }
 
   // MARK: Publishing
@@ -111,10 +127,15 @@ extension Engine {
   private static let phaseTimer = "phase"
 
   private func armPhaseTimer(_ fire: @escaping () -> Void) {
-    let armed = cycle
+    let number = phaseCycle.begin()
     timers.set(Self.phaseTimer, after: suspendDelay + .seconds(1)) { [weak self] in
-      guard let self, self.cycle == armed else { return }
+      guard let self, self.phaseCycle.fire(number) else { return }
       fire()
     }
+  }
+
+  private func cancelPhaseTimer() {
+    phaseCycle.end()
+    timers.cancel(Self.phaseTimer)
   }
 }

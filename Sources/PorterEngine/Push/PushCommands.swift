@@ -84,12 +84,16 @@ extension Engine {
       case .failure(let error): then(.error(.broker(server: self.relayName, .network(reason: error.description))))
       case .success(nil): then(.information(nil))
       case .success(let message?):
+        guard let delivery = self.begin(.delivery) else { return then(.error(.internal("the chat suspends"))) }
         switch self.commit(message, under: claimed.claim) {
-        case .failed(let error): return then(.error(.internal(error.description)))
+        case .failed(let error):
+          delivery.end()
+          return then(.error(.internal(error.description)))
         case .committed(let events): for event in events { self.emit(event) }
         case .repeated, .quarantined: break
         }
         self.acknowledge(message, claimed) { _ in
+          delivery.end()
           then(.information(NotificationMessage(id: message.identifier.base64URL, timestamp: message.timestamp)))
         }
       }

@@ -217,7 +217,10 @@ extension Engine {
   }
 
   private func commitMessage(_ run: PushRun) -> Push.Event {
-    guard let message = run.message, let claimed = run.claimed else { return .commitFailed }
+    guard let message = run.message, let claimed = run.claimed, let delivery = begin(.delivery) else {
+      return .commitFailed
+    }
+    run.delivery = delivery
     switch commit(message, under: claimed.claim) {
     case .committed(let events):
       FaultPoint.reach(.afterCommit)
@@ -229,8 +232,11 @@ extension Engine {
     case .quarantined:
       run.quarantined += 1
       return .commitQuarantined
-    case .failed(.staleEpoch): return .commitStale
+    case .failed(.staleEpoch):
+      run.endDelivery()
+      return .commitStale
     case .failed(let error):
+      run.endDelivery()
       run.reason = error.description
       return .commitFailed
     }
@@ -240,6 +246,7 @@ extension Engine {
     guard let message = run.message, let claimed = run.claimed else { return raise(.acknowledgeFailed, run) }
     acknowledge(message, claimed) { [weak self] result in
       run.message = nil
+      run.endDelivery()
       if case .success = result { self?.raise(.acknowledged, run) } else { self?.raise(.acknowledgeFailed, run) }
     }
   }

@@ -20,6 +20,8 @@ final class PushRun {
   var connections: [Int64] = []
   var claimed: ClaimedMailbox?
   var message: RelayMessage?
+  /// While the message is committed and acknowledged.
+  var delivery: Operation?
 
   // What happened on the way, for an outcome when there is nothing to show.
   var wasDisplaced = false
@@ -39,6 +41,11 @@ final class PushRun {
     self.started = started
     self.due = due
     self.pending = pending
+  }
+
+  func endDelivery() {
+    delivery?.end()
+    delivery = nil
   }
 
   func isOver(at moment: Moment) -> Bool { moment >= due || pending.expiry.isFulfilled }

@@ -24,7 +24,7 @@ extension Engine {
   func ask(
     _ command: ServerRequest.Command, of token: StoredToken, within timeout: Span, then: @escaping ServerReply
   ) {
-    guard let relay, let mailbox = token.replyMailbox else { return then(.failure(.relay(.offline))) }
+    guard relay != nil, let mailbox = token.replyMailbox else { return then(.failure(.relay(.offline))) }
     do throws(PushError) {
       let (serverMailbox, body, correlation) = try seal(command, token, mailbox)
       guard let server = RelayIdentifier(bytes: serverMailbox),
@@ -32,7 +32,7 @@ extension Engine {
       else { return then(.failure(.push(.malformed(.link)))) }
       expect(correlation, within: timeout, then)
       listenForReplies(mailbox)
-      relay.perform { (client) throws(RelayError) in
+      withRelay(.notifications) { (client) throws(RelayError) in
         try client.send(body, to: server, key: nil, attempt: attempt, notify: false)
       } then: { [weak self] result in
         if case .failure(let error) = result { self?.settle(correlation, .failure(.relay(error))) }
@@ -73,7 +73,6 @@ extension Engine {
     guard let then = awaitedAnswers.removeValue(forKey: correlation) else { return }
     timers.cancel(Self.timerName(correlation))
     then(result)
-    workEnded()
   }
 
   /// Everyone who still waits, or these, are told that nothing will come: the engine suspends or stops.
@@ -84,10 +83,9 @@ extension Engine {
   // MARK: The reply mailbox
 
   private func listenForReplies(_ mailbox: StoredToken.ReplyMailbox) {
-    guard let relay, let identifier = RelayIdentifier(bytes: mailbox.recipientID), listensForReplies != identifier
-    else { return }
+    guard let identifier = RelayIdentifier(bytes: mailbox.recipientID), listensForReplies != identifier else { return }
     listensForReplies = identifier
-    relay.perform { (client) throws(RelayError) in
+    withRelay(.notifications) { (client) throws(RelayError) in
       try client.subscribe([(recipient: identifier, key: mailbox.recipientKey)])
     } then: { [weak self] result in
       switch result {
@@ -100,10 +98,10 @@ extension Engine {
 
   /// Takes every answer that waits; one that nobody expects any more is dropped, for its question has been asked again.
   func takeReplies() {
-    guard let store, let relay, let token = try? store.token(), let mailbox = token.replyMailbox,
+    guard let store, admits(.notifications), let token = try? store.token(), let mailbox = token.replyMailbox,
       let identifier = RelayIdentifier(bytes: mailbox.recipientID)
     else { return }
-    relay.perform { (client) throws(RelayError) -> [RelayMessage] in
+    withRelay(.notifications) { (client) throws(RelayError) -> [RelayMessage] in
       var messages: [RelayMessage] = []
       do throws(RelayError) {
         while messages.count < Self.repliesAtOnce,

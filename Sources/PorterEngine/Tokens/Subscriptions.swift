@@ -95,11 +95,11 @@ extension Engine {
   }
 
   private func enableNotifier(_ connection: StoredConnection) {
-    guard let relay, let mailbox = RelayIdentifier(bytes: connection.recipientID), let key = connection.notifierKey,
+    guard let mailbox = RelayIdentifier(bytes: connection.recipientID), let key = connection.notifierKey,
       let boxKey = connection.notifierBoxKey
     else { return }
     announcing.insert(connection.id)
-    relay.perform { (client) throws(RelayError) in
+    withRelay(.notifications) { (client) throws(RelayError) in
       try client.enableNotifier(
         mailbox, key: connection.recipientKey, notifierKey: key.publicKey, boxKey: boxKey.publicKey)
     } then: { [weak self] result in
@@ -126,8 +126,8 @@ extension Engine {
       ask(.unsubscribe(token: id, [notifier]), of: token, within: Durations.serverAnswer) { _ in }
     }
     try? store?.clearNotifier(connectionID: connection.id, subscription: next.name)
-    guard let relay, let mailbox = RelayIdentifier(bytes: connection.recipientID) else { return }
-    relay.perform { (client) throws(RelayError) in
+    guard let mailbox = RelayIdentifier(bytes: connection.recipientID) else { return }
+    withRelay(.notifications) { (client) throws(RelayError) in
       try client.disableNotifier(mailbox, key: connection.recipientKey)
     } then: { [weak self] result in
       if case .success = result { self?.raise(.turnedOff, connection) }

@@ -225,12 +225,12 @@ extension Engine {
   }
 
   func flushServerRequests() {
-    guard let store, let relay, let requests = try? store.serverRequests() else { return }
+    guard admits(.notifications), let store, let requests = try? store.serverRequests() else { return }
     for request in requests {
       guard let mailbox = RelayIdentifier(bytes: request.mailbox),
         let attempt = RelayIdentifier(bytes: request.deduplication)
       else { continue }
-      relay.perform { (client) throws(RelayError) in
+      withRelay(.notifications) { (client) throws(RelayError) in
         try client.send(request.body, to: mailbox, key: nil, attempt: attempt, notify: false)
       } then: { [weak self] result in
         switch result {
@@ -278,13 +278,13 @@ extension Engine {
   ) {
     guard let token = try? store?.token() else { return raise(event, run) }
     if token.replyMailbox != nil { return then(token) }
-    guard let relay else {
+    guard relay != nil else {
       run.error = .nightporter(.relayMissing)
       return raise(event, run)
     }
     // The token's own signing key serves as the mailbox's: one secret less, and the relay learns nothing from it.
     let key = token.signingKey
-    relay.perform { (client) throws(RelayError) in
+    withRelay(.notifications) { (client) throws(RelayError) in
       try client.createMailbox(recipientKey: key)
     } then: { [weak self] result in
       guard let self else { return }

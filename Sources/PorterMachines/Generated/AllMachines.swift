@@ -9,6 +9,7 @@ extension MachineCatalog {
     MachineDescription(ExtensionPhase.self),
     MachineDescription(LedgerEntry.self),
     MachineDescription(MailboxFetch.self),
+    MachineDescription(Operations.self),
     MachineDescription(Push.self),
     MachineDescription(ServerToken.self),
     MachineDescription(Subscription.self),

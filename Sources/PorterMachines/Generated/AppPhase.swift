@@ -258,9 +258,12 @@ package enum AppPhase: Machine {
       MachineStep(.activating, .moved, .cancelSuspendTimer, .publishPhase, .activateChat)
     case .foregroundExtensionActive:
       MachineStep(.activating, .moved, .cancelSuspendTimer, .publishPhase, .askExtensionToYield, .startExtensionWait)
-    case .extensionSuspended, .waitOver, .activated, .activateFailed, .background, .callHolds,
-      .refreshDone, .startConfirmed:
+    case .extensionSuspended, .waitOver, .activated, .activateFailed, .callHolds, .refreshDone,
+      .startConfirmed:
       MachineStep(.suspending, .ignored(.alreadySuspending))
+    case .background:
+      // The delay given last counts.
+      MachineStep(.suspending, .stayed, .suspendChat, .armSuspendTimer)
     case .refreshBegan:
       MachineStep(.bgRefresh, .moved, .cancelSuspendTimer, .publishPhase, .activateChat)
     case .suspendNow, .timeout, .terminate:

@@ -2,7 +2,7 @@
 
 /// The chat of one controller: its store and its work. The functions and commands of the interface raise its events
 /// (chat_reopen_store, /_start, /_app suspend and so on); the answers tell them what to return. Suspending and stopping
-/// always end: by themselves when the work is drained, else by their timer. In closed and in suspended no file of the
+/// always end: the operations are drained within a delay (see operations). In closed and in suspended no file of the
 /// store is open.
 package enum ChatLifecycle: Machine {
   package enum State: UInt8, MachineCode {
@@ -63,10 +63,8 @@ package enum ChatLifecycle: Machine {
     case suspend
     /// The chat is to let go of everything at once: /_app suspend 0, or the system's "time is up".
     case suspendNow
-    /// All operations that had begun are done; none may begin.
+    /// The operations are quiescent: all that had begun are done, or were given up at the deadline; none may begin.
     case drained
-    /// The drain timer of the current cycle fired. The engine drops those of earlier cycles (INC-21).
-    case timeout
     /// The chat is to stop: /_stop.
     case stop
     /// The controller is given back: np_ctrl_free.
@@ -86,7 +84,6 @@ package enum ChatLifecycle: Machine {
       case .suspend: "suspend"
       case .suspendNow: "suspendNow"
       case .drained: "drained"
-      case .timeout: "timeout"
       case .stop: "stop"
       case .shutDown: "shutDown"
       }
@@ -104,14 +101,12 @@ package enum ChatLifecycle: Machine {
     case resumeWork
     /// Give up subscriptions: nothing new comes in.
     case stopReceiving
-    /// Let no operation begin, and raise drained when those that have begun are done.
+    /// Raise suspend at the operations, with the delay of the suspend, or 3 s for a stop. Answer: drained.
     case drainWork
-    /// Abandon operations that have begun. What they would have committed is not committed; nothing was acknowledged.
+    /// Raise suspendNow at the operations: what has begun is given up.
     case cancelWork
-    /// Raise timeout after the delay of the suspend, or 3 s after a stop, with a new cycle number (INC-21).
-    case armDrainTimer
-    /// End the cycle of the drain timer.
-    case cancelDrainTimer
+    /// Raise open at the operations: transactions may begin, and nothing else.
+    case allowStore
     /// Emit the event chatSuspended. Never after suspendNow.
     case emitChatSuspended
 
@@ -124,8 +119,7 @@ package enum ChatLifecycle: Machine {
       case .stopReceiving: "stopReceiving"
       case .drainWork: "drainWork"
       case .cancelWork: "cancelWork"
-      case .armDrainTimer: "armDrainTimer"
-      case .cancelDrainTimer: "cancelDrainTimer"
+      case .allowStore: "allowStore"
       case .emitChatSuspended: "emitChatSuspended"
       }
     }
@@ -195,7 +189,7 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.opened, .moved, .openStore)
-    case .openFailed, .started, .startFailed, .activated, .activateFailed, .drained, .timeout:
+    case .openFailed, .started, .startFailed, .activated, .activateFailed, .drained:
       MachineStep(.closed, .ignored(.stale))
     case .close, .suspendNow, .shutDown:
       MachineStep(.closed, .ignored(.alreadyClosed))
@@ -220,7 +214,7 @@ package enum ChatLifecycle: Machine {
       MachineStep(.closed, .moved, .closeStore)
     case .start:
       MachineStep(.starting, .moved, .startWork)
-    case .started, .startFailed, .activated, .activateFailed, .drained, .timeout:
+    case .started, .startFailed, .activated, .activateFailed, .drained:
       MachineStep(.opened, .ignored(.stale))
     case .activate:
       MachineStep(.opened, .refused(.chatNotStarted))
@@ -237,7 +231,7 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.starting, .ignored(.alreadyOpen))
-    case .openFailed, .activated, .activateFailed, .drained, .timeout:
+    case .openFailed, .activated, .activateFailed, .drained:
       MachineStep(.starting, .ignored(.stale))
     case .close:
       MachineStep(.starting, .refused(.chatNotStopped))
@@ -248,11 +242,11 @@ package enum ChatLifecycle: Machine {
     case .startFailed:
       MachineStep(.opened, .moved, .stopReceiving)
     case .suspend:
-      MachineStep(.suspending, .moved, .stopReceiving, .drainWork, .armDrainTimer)
+      MachineStep(.suspending, .moved, .stopReceiving, .drainWork)
     case .suspendNow:
       MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore)
     case .stop:
-      MachineStep(.stopping, .moved, .stopReceiving, .drainWork, .armDrainTimer)
+      MachineStep(.stopping, .moved, .stopReceiving, .drainWork)
     case .shutDown:
       MachineStep(.closed, .moved, .stopReceiving, .cancelWork, .closeStore)
     }
@@ -263,18 +257,18 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.active, .ignored(.alreadyOpen))
-    case .openFailed, .started, .startFailed, .activated, .activateFailed, .drained, .timeout:
+    case .openFailed, .started, .startFailed, .activated, .activateFailed, .drained:
       MachineStep(.active, .ignored(.stale))
     case .close:
       MachineStep(.active, .refused(.chatNotStopped))
     case .start, .activate:
       MachineStep(.active, .ignored(.alreadyRunning))
     case .suspend:
-      MachineStep(.suspending, .moved, .stopReceiving, .drainWork, .armDrainTimer)
+      MachineStep(.suspending, .moved, .stopReceiving, .drainWork)
     case .suspendNow:
       MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore)
     case .stop:
-      MachineStep(.stopping, .moved, .stopReceiving, .drainWork, .armDrainTimer)
+      MachineStep(.stopping, .moved, .stopReceiving, .drainWork)
     case .shutDown:
       MachineStep(.closed, .moved, .stopReceiving, .cancelWork, .closeStore)
     }
@@ -292,22 +286,18 @@ package enum ChatLifecycle: Machine {
     case .start:
       MachineStep(.suspending, .ignored(.alreadyRunning))
     case .activate:
-      // The cycle is over, its timer must not end a later one (INC-21).
-      MachineStep(.activating, .moved, .cancelDrainTimer, .resumeWork)
+      MachineStep(.activating, .moved, .resumeWork)
     case .suspend:
-      // The delay given last counts; there is one event for both.
-      MachineStep(.suspending, .stayed, .armDrainTimer)
+      // The delay given last counts; there is one event for both, which comes at the deadline at the latest.
+      MachineStep(.suspending, .stayed, .drainWork)
     case .suspendNow:
-      MachineStep(.suspended, .moved, .cancelDrainTimer, .cancelWork, .closeStore)
+      MachineStep(.suspended, .moved, .cancelWork, .closeStore)
     case .drained:
-      MachineStep(.suspended, .moved, .cancelDrainTimer, .closeStore, .emitChatSuspended)
-    case .timeout:
-      // The event comes at the deadline at the latest.
-      MachineStep(.suspended, .moved, .cancelWork, .closeStore, .emitChatSuspended)
+      MachineStep(.suspended, .moved, .closeStore, .emitChatSuspended)
     case .stop:
-      MachineStep(.stopping, .moved, .armDrainTimer)
+      MachineStep(.stopping, .moved, .drainWork)
     case .shutDown:
-      MachineStep(.closed, .moved, .cancelDrainTimer, .cancelWork, .closeStore)
+      MachineStep(.closed, .moved, .cancelWork, .closeStore)
     }
   }
 
@@ -317,7 +307,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       // Opening it now would break what suspended promises; activate does it.
       MachineStep(.suspended, .ignored(.opensWhenActivated))
-    case .openFailed, .started, .startFailed, .activated, .activateFailed, .drained, .timeout:
+    case .openFailed, .started, .startFailed, .activated, .activateFailed, .drained:
       MachineStep(.suspended, .ignored(.stale))
     case .close:
       MachineStep(.suspended, .ignored(.alreadyClosed))
@@ -342,7 +332,7 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.activating, .ignored(.alreadyOpen))
-    case .openFailed, .started, .startFailed, .drained, .timeout:
+    case .openFailed, .started, .startFailed, .drained:
       MachineStep(.activating, .ignored(.stale))
     case .close:
       MachineStep(.activating, .refused(.chatNotStopped))
@@ -353,11 +343,11 @@ package enum ChatLifecycle: Machine {
     case .activateFailed:
       MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore)
     case .suspend:
-      MachineStep(.suspending, .moved, .stopReceiving, .drainWork, .armDrainTimer)
+      MachineStep(.suspending, .moved, .stopReceiving, .drainWork)
     case .suspendNow:
       MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore)
     case .stop:
-      MachineStep(.stopping, .moved, .stopReceiving, .drainWork, .armDrainTimer)
+      MachineStep(.stopping, .moved, .stopReceiving, .drainWork)
     case .shutDown:
       MachineStep(.closed, .moved, .stopReceiving, .cancelWork, .closeStore)
     }
@@ -375,13 +365,11 @@ package enum ChatLifecycle: Machine {
     case .start, .activate:
       MachineStep(.stopping, .refused(.stopping))
     case .suspend:
-      MachineStep(.closed, .moved, .cancelDrainTimer, .cancelWork, .closeStore, .emitChatSuspended)
+      MachineStep(.closed, .moved, .cancelWork, .closeStore, .emitChatSuspended)
     case .suspendNow, .shutDown:
-      MachineStep(.closed, .moved, .cancelDrainTimer, .cancelWork, .closeStore)
+      MachineStep(.closed, .moved, .cancelWork, .closeStore)
     case .drained:
-      MachineStep(.stopped, .moved, .cancelDrainTimer)
-    case .timeout:
-      MachineStep(.stopped, .moved, .cancelWork)
+      MachineStep(.stopped, .moved, .allowStore)
     case .stop:
       MachineStep(.stopping, .ignored(.alreadyStopping))
     }
@@ -398,7 +386,7 @@ package enum ChatLifecycle: Machine {
       MachineStep(.closed, .moved, .closeStore)
     case .start:
       MachineStep(.starting, .moved, .startWork)
-    case .started, .startFailed, .activated, .activateFailed, .drained, .timeout:
+    case .started, .startFailed, .activated, .activateFailed, .drained:
       MachineStep(.stopped, .ignored(.stale))
     case .activate:
       MachineStep(.stopped, .refused(.chatNotStarted))

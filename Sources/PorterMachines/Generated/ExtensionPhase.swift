@@ -180,8 +180,11 @@ package enum ExtensionPhase: Machine {
     switch event {
     case .start:
       MachineStep(.starting, .moved, .cancelSuspendTimer, .publishPhase, .openChat)
-    case .started, .startFailedNoStore, .startFailedOther, .lastPushEnded, .appRunning:
+    case .started, .startFailedNoStore, .startFailedOther, .appRunning:
       MachineStep(.suspending, .ignored(.alreadySuspending))
+    case .lastPushEnded:
+      // The delay given last counts.
+      MachineStep(.suspending, .stayed, .suspendChat, .armSuspendTimer)
     case .suspendNow, .timeout:
       MachineStep(.suspended, .moved, .cancelSuspendTimer, .suspendChatNow, .publishPhase)
     case .chatSuspended:

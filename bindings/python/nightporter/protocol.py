@@ -976,12 +976,26 @@ class Response_callInvitations(TypedDict):
     callInvitations: list[Any]
 
 
+class State_operations(TypedDict):
+    """How much work of each kind is under way, and the number of the cycle in which it began; a cycle ends when the
+    controller is quiescent.
+    """
+
+    cycle: int
+    notifications: int
+    receiving: int
+    delivery: int
+    sending: int
+    database: int
+
+
 class State(TypedDict):
     """What np_state gives."""
 
     role: Literal["app", "extension"]
     quiescent: bool
     holds: list[str]
+    operations: "State_operations"
     machines: dict[str, str]
     instance: str
     unread: NotRequired[int]

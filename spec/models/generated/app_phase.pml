@@ -178,7 +178,7 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_activateFailed ->
        answer = IGNORED
     :: event == app_phase_on_background ->
-       answer = IGNORED
+       answer = STAYED; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_armSuspendTimer)
     :: event == app_phase_on_callHolds ->
        answer = IGNORED
     :: event == app_phase_on_refreshBegan ->

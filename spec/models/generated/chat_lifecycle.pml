@@ -25,9 +25,8 @@
 #define chat_lifecycle_on_suspend 9
 #define chat_lifecycle_on_suspendNow 10
 #define chat_lifecycle_on_drained 11
-#define chat_lifecycle_on_timeout 12
-#define chat_lifecycle_on_stop 13
-#define chat_lifecycle_on_shutDown 14
+#define chat_lifecycle_on_stop 12
+#define chat_lifecycle_on_shutDown 13
 
 #define chat_lifecycle_do_openStore 0
 #define chat_lifecycle_do_closeStore 1
@@ -36,9 +35,8 @@
 #define chat_lifecycle_do_stopReceiving 4
 #define chat_lifecycle_do_drainWork 5
 #define chat_lifecycle_do_cancelWork 6
-#define chat_lifecycle_do_armDrainTimer 7
-#define chat_lifecycle_do_cancelDrainTimer 8
-#define chat_lifecycle_do_emitChatSuspended 9
+#define chat_lifecycle_do_allowStore 7
+#define chat_lifecycle_do_emitChatSuspended 8
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -85,8 +83,6 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_timeout ->
-       answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = IGNORED
     :: event == chat_lifecycle_on_shutDown ->
@@ -118,8 +114,6 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_timeout ->
-       answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = IGNORED
     :: event == chat_lifecycle_on_shutDown ->
@@ -146,15 +140,13 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_activateFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_suspend ->
-       answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork); chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+       answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
     :: event == chat_lifecycle_on_suspendNow ->
        answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_timeout ->
-       answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
-       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork); chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
     :: event == chat_lifecycle_on_shutDown ->
        answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     fi
@@ -179,15 +171,13 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_activateFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_suspend ->
-       answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork); chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+       answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
     :: event == chat_lifecycle_on_suspendNow ->
        answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_timeout ->
-       answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
-       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork); chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
     :: event == chat_lifecycle_on_shutDown ->
        answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     fi
@@ -206,23 +196,21 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_startFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
-       answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_resumeWork)
+       answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_resumeWork)
     :: event == chat_lifecycle_on_activated ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activateFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_suspend ->
-       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_drainWork)
     :: event == chat_lifecycle_on_suspendNow ->
-       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     :: event == chat_lifecycle_on_drained ->
-       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
-    :: event == chat_lifecycle_on_timeout ->
-       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_stop ->
-       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_drainWork)
     :: event == chat_lifecycle_on_shutDown ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     fi
   :: state == chat_lifecycle_state_suspended ->
     if
@@ -250,8 +238,6 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_timeout ->
-       answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_openStore)
     :: event == chat_lifecycle_on_shutDown ->
@@ -278,15 +264,13 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_activateFailed ->
        answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     :: event == chat_lifecycle_on_suspend ->
-       answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork); chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+       answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
     :: event == chat_lifecycle_on_suspendNow ->
        answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_timeout ->
-       answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
-       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork); chat_lifecycle_does(chat_lifecycle_do_armDrainTimer)
+       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
     :: event == chat_lifecycle_on_shutDown ->
        answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     fi
@@ -311,17 +295,15 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_activateFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_suspend ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_suspendNow ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     :: event == chat_lifecycle_on_drained ->
-       answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer)
-    :: event == chat_lifecycle_on_timeout ->
-       answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_cancelWork)
+       answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_allowStore)
     :: event == chat_lifecycle_on_stop ->
        answer = IGNORED
     :: event == chat_lifecycle_on_shutDown ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelDrainTimer); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     fi
   :: state == chat_lifecycle_state_stopped ->
     if
@@ -348,8 +330,6 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_suspendNow ->
        answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
     :: event == chat_lifecycle_on_drained ->
-       answer = IGNORED
-    :: event == chat_lifecycle_on_timeout ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = IGNORED
@@ -380,7 +360,6 @@ active proctype chat_lifecycle_world() {
       :: event = chat_lifecycle_on_suspend
       :: event = chat_lifecycle_on_suspendNow
       :: event = chat_lifecycle_on_drained
-      :: event = chat_lifecycle_on_timeout
       :: event = chat_lifecycle_on_stop
       :: event = chat_lifecycle_on_shutDown
       fi;

@@ -119,7 +119,7 @@ inline extension_phase_step(state, event, answer) {
     :: event == extension_phase_on_startFailedOther ->
        answer = IGNORED
     :: event == extension_phase_on_lastPushEnded ->
-       answer = IGNORED
+       answer = STAYED; extension_phase_does(extension_phase_do_suspendChat); extension_phase_does(extension_phase_do_armSuspendTimer)
     :: event == extension_phase_on_appRunning ->
        answer = IGNORED
     :: event == extension_phase_on_suspendNow ->

@@ -1,0 +1,96 @@
+import PorterMachines
+
+/// A kind of work, in the order in which a suspension lets them go.
+enum OperationKind: Int, CaseIterable {
+  /// What is asked of a notification server, and fetching its answers. Waiting for an answer is no work: the server may
+  /// be away for hours, and whoever asked is told that it does not come.
+  case notifications
+  /// Asking the relay for messages, and subscribing to its mailboxes.
+  case receiving
+  /// From a received message to its acknowledgement.
+  case delivery
+  /// Handing the relay what is to go out.
+  case sending
+  /// A transaction of the store.
+  case database
+
+  var begin: Operations.Event {
+    switch self {
+    case .notifications: .beginNotifications
+    case .receiving: .beginReceiving
+    case .delivery: .beginDelivery
+    case .sending: .beginSending
+    case .database: .beginDatabase
+    }
+  }
+
+  var idle: Operations.Event {
+    switch self {
+    case .notifications: .idleNotifications
+    case .receiving: .idleReceiving
+    case .delivery: .idleDelivery
+    case .sending: .idleSending
+    case .database: .idleDatabase
+    }
+  }
+
+  var name: String {
+    switch self {
+    case .notifications: "notifications"
+    case .receiving: "receiving"
+    case .delivery: "delivery"
+    case .sending: "sending"
+    case .database: "database"
+    }
+  }
+}
+
+/// What is under way, counted by kind. A value: the machine `operations` decides what may begin.
+struct OperationBook {
+  /// Admits that one piece of work ends, in the cycle in which it began.
+  struct Ticket: Equatable {
+    let kind: OperationKind
+    fileprivate let cycle: UInt64
+  }
+
+  /// From one rest to the next. The end of work of an earlier cycle, which was given up, counts for nothing (INC-21).
+  private(set) var cycle: UInt64 = 1
+  private var counts = [Int](repeating: 0, count: OperationKind.allCases.count)
+
+  func count(_ kind: OperationKind) -> Int { counts[kind.rawValue] }
+
+  mutating func begin(_ kind: OperationKind) -> Ticket {
+    counts[kind.rawValue] += 1
+    return Ticket(kind: kind, cycle: cycle)
+  }
+
+  /// To be called once a ticket.
+  mutating func end(_ ticket: Ticket) {
+    guard ticket.cycle == cycle, counts[ticket.kind.rawValue] > 0 else { return }
+    counts[ticket.kind.rawValue] -= 1
+  }
+
+  /// The cycle is over; what is still under way is given up.
+  mutating func rest() {
+    cycle += 1
+    for kind in OperationKind.allCases { counts[kind.rawValue] = 0 }
+  }
+}
+
+/// One piece of work that was admitted.
+final class Operation {
+  private var ticket: OperationBook.Ticket?
+  private weak var engine: Engine?
+
+  init(_ ticket: OperationBook.Ticket, of engine: Engine) {
+    self.ticket = ticket
+    self.engine = engine
+  }
+
+  /// Once is enough; a second time changes nothing.
+  func end() {
+    guard let ticket else { return }
+    self.ticket = nil
+    engine?.operationEnded(ticket)
+  }
+}

@@ -1,0 +1,377 @@
+// Generated from spec/machines/operations.scxml by porter-machines: change that file, run `make spec`.
+
+/// Which kinds of work may begin, and how they are brought to rest. Each piece of work asks before it begins and tells
+/// when it has ended; the engine counts, the machine decides. A suspend lets the kinds go in this order, one after the
+/// other: what an earlier one has begun may still need a later one (a message that was received is committed and
+/// acknowledged, and what answers it is handed over) and none needs an earlier one. The deadline belongs to the cycle
+/// that armed it, and so does the end of each piece of work: neither means anything in a later one (INC-21). In
+/// quiescent nothing is under way, and no file of the store or of the relay is open (INC-01).
+package enum Operations: Machine {
+  package enum State: UInt8, MachineCode {
+    /// Nothing may begin, and nothing is under way.
+    case quiescent
+    /// The chat has not been started, or was stopped: transactions may begin, and nothing that needs the relay.
+    case storeOnly
+    /// Everything may begin.
+    case running
+    /// Requests to notification servers end; none begins.
+    case drainingNotifications
+    /// Fetches end; none begins.
+    case drainingReceiving
+    /// What was received is committed and acknowledged; nothing else is.
+    case drainingDelivery
+    /// What is on its way to the relay arrives; nothing else leaves.
+    case drainingSending
+    /// The last transactions end.
+    case drainingDatabase
+
+    package var name: String {
+      switch self {
+      case .quiescent: "quiescent"
+      case .storeOnly: "storeOnly"
+      case .running: "running"
+      case .drainingNotifications: "drainingNotifications"
+      case .drainingReceiving: "drainingReceiving"
+      case .drainingDelivery: "drainingDelivery"
+      case .drainingSending: "drainingSending"
+      case .drainingDatabase: "drainingDatabase"
+      }
+    }
+  }
+
+  package enum Event: UInt8, MachineCode {
+    /// The store is open, and the chat is not at work.
+    case open
+    /// The chat is at work: everything may begin.
+    case resume
+    /// Everything is to come to rest within a delay. In a cycle that has begun: another delay, from now on.
+    case suspend
+    /// Everything is to come to rest at once.
+    case suspendNow
+    /// The delay is over. The engine drops deadlines of earlier cycles (INC-21).
+    case deadline
+    /// Work wants to begin: what is asked of a notification server, and its answers fetched.
+    case beginNotifications
+    /// Work wants to begin: asking the relay for messages.
+    case beginReceiving
+    /// Work wants to begin: committing a message and acknowledging it.
+    case beginDelivery
+    /// Work wants to begin: handing the relay what is to go out.
+    case beginSending
+    /// Work wants to begin: a transaction of the store.
+    case beginDatabase
+    /// Nothing of this kind is under way in this cycle.
+    case idleNotifications
+    /// Nothing of this kind is under way in this cycle.
+    case idleReceiving
+    /// Nothing of this kind is under way in this cycle.
+    case idleDelivery
+    /// Nothing of this kind is under way in this cycle.
+    case idleSending
+    /// Nothing of this kind is under way in this cycle.
+    case idleDatabase
+
+    package var name: String {
+      switch self {
+      case .open: "open"
+      case .resume: "resume"
+      case .suspend: "suspend"
+      case .suspendNow: "suspendNow"
+      case .deadline: "deadline"
+      case .beginNotifications: "begin.notifications"
+      case .beginReceiving: "begin.receiving"
+      case .beginDelivery: "begin.delivery"
+      case .beginSending: "begin.sending"
+      case .beginDatabase: "begin.database"
+      case .idleNotifications: "idle.notifications"
+      case .idleReceiving: "idle.receiving"
+      case .idleDelivery: "idle.delivery"
+      case .idleSending: "idle.sending"
+      case .idleDatabase: "idle.database"
+      }
+    }
+  }
+
+  package enum Effect: UInt8, MachineCode {
+    /// The work may begin, and is counted until it ends.
+    case admit
+    /// Answer: idle.notifications, as soon as no work of this kind is under way.
+    case awaitNotifications
+    /// Answer: idle.receiving, as soon as no work of this kind is under way.
+    case awaitReceiving
+    /// Answer: idle.delivery, as soon as no work of this kind is under way.
+    case awaitDelivery
+    /// Answer: idle.sending, as soon as no work of this kind is under way.
+    case awaitSending
+    /// Answer: idle.database, as soon as no work of this kind is under way.
+    case awaitDatabase
+    /// Begin a cycle, and raise deadline after the delay that was given last.
+    case armDeadline
+    /// End the cycle: its deadline means nothing any more.
+    case cancelDeadline
+    /// Let go of the relay. Work that is still under way is given up: what it would have committed is not committed,
+    /// and nothing of that was acknowledged.
+    case letGo
+    /// Tell the chat lifecycle: drained.
+    case reportQuiescent
+
+    package var name: String {
+      switch self {
+      case .admit: "admit"
+      case .awaitNotifications: "awaitNotifications"
+      case .awaitReceiving: "awaitReceiving"
+      case .awaitDelivery: "awaitDelivery"
+      case .awaitSending: "awaitSending"
+      case .awaitDatabase: "awaitDatabase"
+      case .armDeadline: "armDeadline"
+      case .cancelDeadline: "cancelDeadline"
+      case .letGo: "letGo"
+      case .reportQuiescent: "reportQuiescent"
+      }
+    }
+  }
+
+  package enum Reason: UInt8, MachineCode {
+    case storeClosed
+    case alreadyQuiescent
+    case stale
+    case quiescent
+    case alreadyOpen
+    case notAtWork
+    case alreadyRunning
+    case draining
+
+    package var name: String {
+      switch self {
+      case .storeClosed: "storeClosed"
+      case .alreadyQuiescent: "alreadyQuiescent"
+      case .stale: "stale"
+      case .quiescent: "quiescent"
+      case .alreadyOpen: "alreadyOpen"
+      case .notAtWork: "notAtWork"
+      case .alreadyRunning: "alreadyRunning"
+      case .draining: "draining"
+      }
+    }
+  }
+
+  package static var name: String { "operations" }
+
+  package static var initial: State { .quiescent }
+
+  package static func isFinal(_ state: State) -> Bool {
+    false
+  }
+
+  package static func timer(_ effect: Effect) -> MachineTimer<Event>? {
+    nil
+  }
+
+  @inline(__always)
+  package static func step(_ state: State, _ event: Event) -> MachineStep<Operations> {
+    switch state {
+    case .quiescent: stepQuiescent(event)
+    case .storeOnly: stepStoreOnly(event)
+    case .running: stepRunning(event)
+    case .drainingNotifications: stepDrainingNotifications(event)
+    case .drainingReceiving: stepDrainingReceiving(event)
+    case .drainingDelivery: stepDrainingDelivery(event)
+    case .drainingSending: stepDrainingSending(event)
+    case .drainingDatabase: stepDrainingDatabase(event)
+    }
+  }
+
+  @inline(__always)
+  private static func stepQuiescent(_ event: Event) -> MachineStep<Operations> {
+    switch event {
+    case .open:
+      MachineStep(.storeOnly, .moved)
+    case .resume:
+      MachineStep(.quiescent, .refused(.storeClosed))
+    case .suspend:
+      // Whoever waits for rest has it.
+      MachineStep(.quiescent, .stayed, .reportQuiescent)
+    case .suspendNow:
+      MachineStep(.quiescent, .ignored(.alreadyQuiescent))
+    case .deadline, .idleNotifications, .idleReceiving, .idleDelivery, .idleSending, .idleDatabase:
+      MachineStep(.quiescent, .ignored(.stale))
+    case .beginNotifications, .beginReceiving, .beginDelivery, .beginSending, .beginDatabase:
+      MachineStep(.quiescent, .refused(.quiescent))
+    }
+  }
+
+  @inline(__always)
+  private static func stepStoreOnly(_ event: Event) -> MachineStep<Operations> {
+    switch event {
+    case .open:
+      MachineStep(.storeOnly, .ignored(.alreadyOpen))
+    case .resume:
+      MachineStep(.running, .moved)
+    case .suspend:
+      MachineStep(.drainingDatabase, .moved, .armDeadline, .awaitDatabase)
+    case .suspendNow:
+      MachineStep(.quiescent, .moved, .letGo)
+    case .deadline, .idleNotifications, .idleReceiving, .idleDelivery, .idleSending, .idleDatabase:
+      MachineStep(.storeOnly, .ignored(.stale))
+    case .beginNotifications, .beginReceiving, .beginDelivery, .beginSending:
+      MachineStep(.storeOnly, .refused(.notAtWork))
+    case .beginDatabase:
+      MachineStep(.storeOnly, .stayed, .admit)
+    }
+  }
+
+  @inline(__always)
+  private static func stepRunning(_ event: Event) -> MachineStep<Operations> {
+    switch event {
+    case .open:
+      MachineStep(.running, .ignored(.alreadyOpen))
+    case .resume:
+      MachineStep(.running, .ignored(.alreadyRunning))
+    case .suspend:
+      MachineStep(.drainingNotifications, .moved, .armDeadline, .awaitNotifications)
+    case .suspendNow:
+      MachineStep(.quiescent, .moved, .letGo)
+    case .deadline, .idleNotifications, .idleReceiving, .idleDelivery, .idleSending, .idleDatabase:
+      MachineStep(.running, .ignored(.stale))
+    case .beginNotifications, .beginReceiving, .beginDelivery, .beginSending, .beginDatabase:
+      MachineStep(.running, .stayed, .admit)
+    }
+  }
+
+  @inline(__always)
+  private static func stepDrainingNotifications(_ event: Event) -> MachineStep<Operations> {
+    switch event {
+    case .open:
+      MachineStep(.drainingNotifications, .ignored(.alreadyOpen))
+    case .resume:
+      // Called off. What was refused meanwhile is taken up by whoever resumes.
+      MachineStep(.running, .moved, .cancelDeadline)
+    case .suspend:
+      // The delay given last counts.
+      MachineStep(.drainingNotifications, .stayed, .armDeadline)
+    case .suspendNow:
+      MachineStep(.quiescent, .moved, .cancelDeadline, .letGo)
+    case .deadline:
+      MachineStep(.quiescent, .moved, .letGo, .reportQuiescent)
+    case .beginNotifications:
+      MachineStep(.drainingNotifications, .refused(.draining))
+    case .beginReceiving, .beginDelivery, .beginSending, .beginDatabase:
+      MachineStep(.drainingNotifications, .stayed, .admit)
+    case .idleNotifications:
+      MachineStep(.drainingReceiving, .moved, .awaitReceiving)
+    case .idleReceiving, .idleDelivery, .idleSending, .idleDatabase:
+      MachineStep(.drainingNotifications, .ignored(.stale))
+    }
+  }
+
+  @inline(__always)
+  private static func stepDrainingReceiving(_ event: Event) -> MachineStep<Operations> {
+    switch event {
+    case .open:
+      MachineStep(.drainingReceiving, .ignored(.alreadyOpen))
+    case .resume:
+      // Called off. What was refused meanwhile is taken up by whoever resumes.
+      MachineStep(.running, .moved, .cancelDeadline)
+    case .suspend:
+      // The delay given last counts.
+      MachineStep(.drainingReceiving, .stayed, .armDeadline)
+    case .suspendNow:
+      MachineStep(.quiescent, .moved, .cancelDeadline, .letGo)
+    case .deadline:
+      MachineStep(.quiescent, .moved, .letGo, .reportQuiescent)
+    case .beginNotifications, .beginReceiving:
+      MachineStep(.drainingReceiving, .refused(.draining))
+    case .beginDelivery, .beginSending, .beginDatabase:
+      MachineStep(.drainingReceiving, .stayed, .admit)
+    case .idleNotifications, .idleDelivery, .idleSending, .idleDatabase:
+      MachineStep(.drainingReceiving, .ignored(.stale))
+    case .idleReceiving:
+      MachineStep(.drainingDelivery, .moved, .awaitDelivery)
+    }
+  }
+
+  @inline(__always)
+  private static func stepDrainingDelivery(_ event: Event) -> MachineStep<Operations> {
+    switch event {
+    case .open:
+      MachineStep(.drainingDelivery, .ignored(.alreadyOpen))
+    case .resume:
+      // Called off. What was refused meanwhile is taken up by whoever resumes.
+      MachineStep(.running, .moved, .cancelDeadline)
+    case .suspend:
+      // The delay given last counts.
+      MachineStep(.drainingDelivery, .stayed, .armDeadline)
+    case .suspendNow:
+      MachineStep(.quiescent, .moved, .cancelDeadline, .letGo)
+    case .deadline:
+      MachineStep(.quiescent, .moved, .letGo, .reportQuiescent)
+    case .beginNotifications, .beginReceiving, .beginDelivery:
+      MachineStep(.drainingDelivery, .refused(.draining))
+    case .beginSending, .beginDatabase:
+      MachineStep(.drainingDelivery, .stayed, .admit)
+    case .idleNotifications, .idleReceiving, .idleSending, .idleDatabase:
+      MachineStep(.drainingDelivery, .ignored(.stale))
+    case .idleDelivery:
+      MachineStep(.drainingSending, .moved, .awaitSending)
+    }
+  }
+
+  @inline(__always)
+  private static func stepDrainingSending(_ event: Event) -> MachineStep<Operations> {
+    switch event {
+    case .open:
+      MachineStep(.drainingSending, .ignored(.alreadyOpen))
+    case .resume:
+      // Called off. What was refused meanwhile is taken up by whoever resumes.
+      MachineStep(.running, .moved, .cancelDeadline)
+    case .suspend:
+      // The delay given last counts.
+      MachineStep(.drainingSending, .stayed, .armDeadline)
+    case .suspendNow:
+      MachineStep(.quiescent, .moved, .cancelDeadline, .letGo)
+    case .deadline:
+      MachineStep(.quiescent, .moved, .letGo, .reportQuiescent)
+    case .beginNotifications, .beginReceiving, .beginDelivery, .beginSending:
+      MachineStep(.drainingSending, .refused(.draining))
+    case .beginDatabase:
+      MachineStep(.drainingSending, .stayed, .admit)
+    case .idleNotifications, .idleReceiving, .idleDelivery, .idleDatabase:
+      MachineStep(.drainingSending, .ignored(.stale))
+    case .idleSending:
+      MachineStep(.drainingDatabase, .moved, .awaitDatabase)
+    }
+  }
+
+  @inline(__always)
+  private static func stepDrainingDatabase(_ event: Event) -> MachineStep<Operations> {
+    switch event {
+    case .open:
+      MachineStep(.drainingDatabase, .ignored(.alreadyOpen))
+    case .resume:
+      // Called off. What was refused meanwhile is taken up by whoever resumes.
+      MachineStep(.running, .moved, .cancelDeadline)
+    case .suspend:
+      // The delay given last counts.
+      MachineStep(.drainingDatabase, .stayed, .armDeadline)
+    case .suspendNow:
+      MachineStep(.quiescent, .moved, .cancelDeadline, .letGo)
+    case .deadline:
+      MachineStep(.quiescent, .moved, .letGo, .reportQuiescent)
+    case .beginNotifications, .beginReceiving, .beginDelivery, .beginSending, .beginDatabase:
+      MachineStep(.drainingDatabase, .refused(.draining))
+    case .idleNotifications, .idleReceiving, .idleDelivery, .idleSending:
+      MachineStep(.drainingDatabase, .ignored(.stale))
+    case .idleDatabase:
+      MachineStep(.quiescent, .moved, .cancelDeadline, .letGo, .reportQuiescent)
+    }
+  }
+}
+
+extension MachineRunner where M == Operations {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: Operations.Event) -> MachineStep<Operations> {
+    let step = Operations.step(state, event)
+    state = step.next
+    return step
+  }
+}

@@ -1,0 +1,24 @@
+import PorterMachines
+import XCTest
+
+/// For tests that walk everything that can happen.
+extension XCTestCase {
+  func allSteps<M: Machine>(_ machine: M.Type) -> [(state: M.State, event: M.Event, step: MachineStep<M>)] {
+    M.State.allCases.flatMap { state in M.Event.allCases.map { (state, $0, M.step(state, $0)) } }
+  }
+
+  /// Visits everything that can be reached.
+  func explore<World: Hashable>(_ start: World, _ next: (World) -> [World]) {
+    var seen: Set<World> = [start]
+    var open = [start]
+    while let world = open.popLast() {
+      for other in next(world) where seen.insert(other).inserted { open.append(other) }
+    }
+  }
+}
+
+/// A machine, and whether a timer of it runs.
+struct TimedWorld<State: MachineCode>: Hashable {
+  var state: State
+  var armed = false
+}

@@ -21,39 +21,55 @@ package struct SigningPublicKey: Hashable, Sendable {
   }
 }
 
-/// An Ed25519 key pair; what is stored is its 32-byte seed.
+/// An Ed25519 key pair.
 package struct SigningKeyPair: Sendable, Redacted {
-  package static let storedCount = 32
+  package static let seedCount = 32
+  /// Seed and public key: making the latter from the former costs 25 µs, and a push reads some thirty keys.
+  package static let storedCount = 64
   package let publicKey: SigningPublicKey
-  /// Seed and public key, as libsodium wants them for signing.
+  /// As libsodium wants it for signing, and as it is stored.
   private let secret: SecretBytes
+
+  private init(secret: SecretBytes) {
+    self.secret = secret
+    publicKey = SigningPublicKey(checked: secret.withExposedBytes { Array($0[Self.seedCount...]) })
+  }
 
   private init?(seed: SecretBytes) {
     var publicBytes = [UInt8](repeating: 0, count: SigningPublicKey.count)
-    let secret = SecretBytes.filled(count: 64) { result in
+    let secret = SecretBytes.filled(count: Self.storedCount) { result in
       seed.withPointer { crypto_sign_seed_keypair(&publicBytes, result, $0) == 0 }
     }
     guard let secret else { return nil }
-    self.secret = secret
-    publicKey = SigningPublicKey(checked: publicBytes)
+    self.init(secret: secret)
   }
 
-  /// From what `exposeForStorage` gave; nil unless it is 32 bytes.
+  /// From what `exposeSeed` gave, or a peer's; nil unless it is 32 bytes.
+  package init?(seed: some Collection<UInt8>) {
+    guard seed.count == Self.seedCount else { return nil }
+    self.init(seed: SecretBytes(seed))
+  }
+
+  /// From what `exposeForStorage` gave, and from nobody else: whoever could choose the public half could learn the secret
+  /// one from signatures. Nil unless it is 64 bytes.
   package init?(stored: some Collection<UInt8>) {
     guard stored.count == Self.storedCount else { return nil }
-    self.init(seed: SecretBytes(stored))
+    self.init(secret: SecretBytes(stored))
   }
 
   package static func generate(randomness: some Randomness) throws(CryptoError) -> SigningKeyPair {
     try Sodium.initialize()
-    guard let pair = SigningKeyPair(seed: try SecretBytes.random(storedCount, randomness: randomness)) else {
+    guard let pair = SigningKeyPair(seed: try SecretBytes.random(seedCount, randomness: randomness)) else {
       throw .unavailable
     }
     return pair
   }
 
-  /// The seed, in a copy that nobody wipes. For a store that seals what it is given, and for nothing else.
-  package func exposeForStorage() -> [UInt8] { secret.slice(0..<Self.storedCount).exposeForStorage() }
+  /// A copy that nobody wipes. For a store that seals what it is given, and for nothing else.
+  package func exposeForStorage() -> [UInt8] { secret.exposeForStorage() }
+
+  /// The seed, in a copy that nobody wipes: for handing the key over inside a box.
+  package func exposeSeed() -> [UInt8] { secret.slice(0..<Self.seedCount).exposeForStorage() }
 
   /// 64 bytes; the same for the same message (RFC 8032).
   package func sign(_ message: [UInt8]) -> [UInt8] {

@@ -21,7 +21,7 @@ extension ServerRequest {
     case .setPeriod(_, let minutes): object["minutes"] = JSONValue(minutes)
     case .subscribe(_, let credentials):
       object["notifiers"] = .array(
-        credentials.map { ["id": encoded($0.notifier), "key": encoded($0.key.exposeForStorage())] })
+        credentials.map { ["id": encoded($0.notifier), "key": encoded($0.key.exposeSeed())] })
     case .checkSubscriptions(_, let notifiers), .unsubscribe(_, let notifiers):
       object["notifiers"] = .array(notifiers.map { encoded($0) })
     }
@@ -69,7 +69,7 @@ extension ServerRequest {
   }
 
   private static func credentials(_ json: JSONValue) throws(PushError) -> NotifierCredentials {
-    guard let key = SigningKeyPair(stored: try json.bytes("key", .key)) else { throw .malformed(.key) }
+    guard let key = SigningKeyPair(seed: try json.bytes("key", .key)) else { throw .malformed(.key) }
     guard let credentials = NotifierCredentials(notifier: try json.bytes("id", .notifier), key: key) else {
       throw .malformed(.notifier)
     }

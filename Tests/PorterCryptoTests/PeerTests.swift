@@ -47,7 +47,7 @@ final class PeerTests: XCTestCase {
   func testSignaturesInBothDirections() throws {
     let peer = try CryptoPeer()
     forAll(both(.bytes(32...32), .bytes(0...300)), runs: 50) { seed, message in
-      guard let pair = SigningKeyPair(stored: seed) else { return try expect(false, "32 bytes are a key") }
+      guard let pair = SigningKeyPair(seed: seed) else { return try expect(false, "32 bytes are a key") }
       try expectEqual(try peer.value("signing_key", seed), pair.publicKey.bytes)
       let signature = pair.sign(message)
       try peer.call("verify", pair.publicKey.bytes, signature, message)

@@ -28,7 +28,7 @@ final class SigningTests: XCTestCase {
       ),
     ]
     for vector in vectors {
-      let pair = try XCTUnwrap(SigningKeyPair(stored: try bytes(vector.seed)))
+      let pair = try XCTUnwrap(SigningKeyPair(seed: try bytes(vector.seed)))
       XCTAssertEqual(TextEncoding.hex(pair.publicKey.bytes), vector.key)
       let message = try bytes(vector.message)
       let signature = pair.sign(message)
@@ -87,14 +87,16 @@ final class SigningTests: XCTestCase {
 
   func testWhatIsSignedIsValidAndStoredKeysComeBack() throws {
     forAll(both(.bytes(32...32), .bytes(0...200))) { seed, message in
-      guard let pair = SigningKeyPair(stored: seed), let again = SigningKeyPair(stored: pair.exposeForStorage()) else {
+      guard let pair = SigningKeyPair(seed: seed), let again = SigningKeyPair(stored: pair.exposeForStorage()) else {
         return try expect(false, "32 bytes are a key")
       }
-      try expectEqual(pair.exposeForStorage(), seed)
+      try expectEqual(pair.exposeSeed(), seed)
+      try expectEqual(again.exposeForStorage(), pair.exposeForStorage())
       try expectEqual(again.publicKey, pair.publicKey)
       try expect(pair.publicKey.isValid(signature: again.sign(message), for: message))
     }
-    for count in [0, 31, 33, 64] { XCTAssertNil(SigningKeyPair(stored: [UInt8](repeating: 1, count: count))) }
+    for count in [0, 31, 33, 64] { XCTAssertNil(SigningKeyPair(seed: [UInt8](repeating: 1, count: count))) }
+    for count in [0, 32, 63, 65] { XCTAssertNil(SigningKeyPair(stored: [UInt8](repeating: 1, count: count))) }
     for count in [0, 31, 33] { XCTAssertNil(SigningPublicKey(bytes: [UInt8](repeating: 1, count: count))) }
   }
 

@@ -29,7 +29,7 @@ final class RelayProcessTests: RelayTestCase {
     try start(task, path, mailbox.recipient.base64URL, seed(mailbox.recipientKey), log)
   }
 
-  private func seed(_ key: SigningKeyPair) -> String { TextEncoding.hex(key.exposeForStorage()) }
+  private func seed(_ key: SigningKeyPair) -> String { TextEncoding.hex(key.exposeSeed()) }
 
   /// What recipients wrote down: for each text the messages it came in, and how often one was acknowledged.
   private struct Journal {

@@ -76,7 +76,7 @@ final class RelayProtocolTests: XCTestCase {
   /// The example of `spec/protocol/relay.md`, byte by byte: what is written there is what is sent.
   func testExampleOfTheSpecification() throws {
     let seed = [UInt8](repeating: 7, count: 32)
-    let key = try XCTUnwrap(SigningKeyPair(stored: seed))
+    let key = try XCTUnwrap(SigningKeyPair(seed: seed))
     let correlation = try XCTUnwrap(RelayIdentifier(bytes: [UInt8](repeating: 0x11, count: 24)))
     let entity = try XCTUnwrap(RelayIdentifier(bytes: [UInt8](repeating: 0x22, count: 24)))
     var request = RelayRequest(correlation: correlation, entity: entity, command: .getMessage)

@@ -40,7 +40,7 @@ struct Peer {
 
   func entity() throws -> (RelayIdentifier, SigningKeyPair) {
     guard arguments.count > 3, let identifier = RelayIdentifier(base64URL: arguments[2]),
-      let seed = TextEncoding.hexDecoded(arguments[3]), let key = SigningKeyPair(stored: seed)
+      let seed = TextEncoding.hexDecoded(arguments[3]), let key = SigningKeyPair(seed: seed)
     else { throw Failure(reason: "no identifier and key") }
     return (identifier, key)
   }

@@ -16,6 +16,8 @@ let package = Package(
     .executable(name: "porter-server", targets: ["porter-server"]),
     .executable(name: "porter-harness", targets: ["porter-harness"]),
     .executable(name: "porter-machines", targets: ["porter-machines"]),
+    // For tests: a process that has it loaded (LD_PRELOAD) gets disks that fail.
+    .library(name: "faulty-vfs", type: .dynamic, targets: ["CFaultyVFS"]),
   ],
   targets: [
     // The C interface: its header is the source of truth, Sources/Nightporter implements it.
@@ -87,6 +89,7 @@ let package = Package(
     .executableTarget(name: "bench-json-foundation", path: "Benchmarks/json-foundation", swiftSettings: swift),
 
     // Tests.
+    .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/Support/CFaultyVFS"),
     .target(name: "PythonPeer", path: "Tests/Support/PythonPeer", swiftSettings: swift),
     .target(name: "PropertyTesting", path: "Tests/Support/PropertyTesting", swiftSettings: swift),
     .target(
@@ -104,7 +107,8 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(name: "PropertyTestingTests", dependencies: ["PropertyTesting"], swiftSettings: swift),
     .target(
-      name: "CSealedVFSScenarios", dependencies: ["CSealedVFS", "CSQLite"], path: "Tests/CSealedVFSTests/Scenarios"),
+      name: "CSealedVFSScenarios", dependencies: ["CSealedVFS", "CFaultyVFS", "CSQLite"],
+      path: "Tests/CSealedVFSTests/Scenarios"),
     .testTarget(
       name: "CSealedVFSTests", dependencies: ["CSealedVFS", "CSealedVFSScenarios", "CSQLite"],
       exclude: ["Scenarios", "Runner", "Makefile"], swiftSettings: swift),
@@ -123,7 +127,8 @@ let package = Package(
     .testTarget(
       name: "PorterCryptoTests", dependencies: ["PorterCrypto", "PropertyTesting"], exclude: ["Peer"],
       swiftSettings: swift),
-    .testTarget(name: "PorterStoreTests", dependencies: ["PorterStore"], swiftSettings: swift),
+    .testTarget(
+      name: "PorterStoreTests", dependencies: ["PorterStore", "CFaultyVFS", "CSQLite"], swiftSettings: swift),
     .executableTarget(
       name: "relay-test-peer", dependencies: ["PorterRelay"], path: "Tests/Support/relay-test-peer",
       swiftSettings: swift),

@@ -60,6 +60,8 @@ uint64_t below(struct dice *dice, uint64_t limit) { return roll(dice) % limit; }
 
 bool chance(struct dice *dice, unsigned percent) { return below(dice, 100) < percent; }
 
+void power_return(struct dice *dice) { faults_return_power(&dice->state); }
+
 // ---- Files ----
 
 // Names live until the scenario ends.
@@ -337,8 +339,6 @@ static bool memory_runs_out(void) { return malloc_countdown > 0 && --malloc_coun
 static void *failing_malloc(int bytes) { return memory_runs_out() ? NULL : real_memory.xMalloc(bytes); }
 static void *failing_realloc(void *old, int bytes) { return memory_runs_out() ? NULL : real_memory.xRealloc(old, bytes); }
 
-extern int faulty_vfs_register(void);
-
 static void begin_once(void) {
   static bool done;
   if (done) { return; }
@@ -350,7 +350,7 @@ static void begin_once(void) {
   failing.xRealloc = failing_realloc;
   sqlite3_config(SQLITE_CONFIG_MALLOC, &failing);
   CHECK_EQUAL(sealed_vfs_register(NULL, NULL), SQLITE_OK);
-  CHECK_EQUAL(faulty_vfs_register(), SQLITE_OK);
+  CHECK_EQUAL(faulty_vfs_register(false), SQLITE_OK);
   CHECK_EQUAL(sealed_vfs_register("sealed-faulty", "faulty"), SQLITE_OK);
 }
 

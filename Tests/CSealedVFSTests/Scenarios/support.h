@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "faulty_vfs.h"
 #include "sealed_vfs.h"
 
 // ---- Checks: the first that fails ends the scenario ----
@@ -72,26 +73,7 @@ const char *describe(sealed_vfs_report report);
 
 // ---- The VFS "faulty", and "sealed-faulty" over it ----
 
-enum operation { OP_READ, OP_WRITE, OP_SYNC, OP_TRUNCATE, OP_SIZE, OP_OPEN, OP_DELETE, OP_LOCK, OP_SHM_LOCK, OP_SHM_MAP, OP_COUNT };
-struct faults {
-  enum operation operation;
-  long countdown;   // the nth operation of that sort fails; 0: none
-  bool sticky;      // and all that follow
-  bool short_write; // half of it arrives
-  int code;         // what it answers
-  bool fired;
-  // Any operation after power was lost fails.
-  long writes_to_power_loss;
-  bool power_is_lost;
-  // Writes are searched for this.
-  const char *canary;
-  long canary_hits;
-  long writes[5];  // by sealed_vfs_file
-  bool psow;       // whether power-safe overwrites are promised (SQLite pads the log where they are not)
-};
-extern struct faults faults;
-void faults_reset(void);
-// Takes back a random part of what was written since the last sync, by sectors. All connections must be closed.
+// See faulty_vfs.h.
 void power_return(struct dice *dice);
 // sqlite3_malloc fails when this reaches 0 (counted down from a positive number).
 extern long malloc_countdown;

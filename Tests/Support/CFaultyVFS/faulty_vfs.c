@@ -1,10 +1,17 @@
-// A VFS below the sealed one. It fails on demand, loses power, and looks into everything that is written.
-#include "support.h"
+// A VFS below the one under test. It fails on demand, loses power, and looks into everything that is written.
+#define _GNU_SOURCE
+#include "faulty_vfs.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 struct faulty_file {
   sqlite3_file sqlite;
   sqlite3_file *real;
-  sealed_vfs_file sort;
+  enum faulty_sort sort;
   char path[512];
 };
 
@@ -17,15 +24,32 @@ struct unsynced {
   uint8_t old[];
 };
 
-struct faults faults;
+struct faults faults = {.psow = true};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct unsynced *log_head;
 static sqlite3_vfs *base;
+static uint64_t random_state;
+static long full_for;  // so many further writes find the disk full
 
 static struct faulty_file *self(sqlite3_file *file) { return (struct faulty_file *)(void *)file; }
 static const sqlite3_io_methods *methods(sqlite3_file *file) { return self(file)->real->pMethods; }
 static sqlite3_file *real(sqlite3_file *file) { return self(file)->real; }
 
+static bool is_touched(const char *path) {
+  return faults.path == NULL || (path != NULL && strstr(path, faults.path) != NULL);
+}
+
+static uint64_t roll(uint64_t *state) {
+  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+static bool chance(uint64_t *state, unsigned percent) { return roll(state) % 100 < percent; }
+
 static void forget(const char *path) {
+  pthread_mutex_lock(&lock);
   for (struct unsynced **link = &log_head; *link != NULL;) {
     struct unsynced *entry = *link;
     if (path == NULL || strcmp(entry->path, path) == 0) {
@@ -35,31 +59,68 @@ static void forget(const char *path) {
       link = &entry->next;
     }
   }
+  pthread_mutex_unlock(&lock);
 }
 
 void faults_reset(void) {
+  pthread_mutex_lock(&lock);
   memset(&faults, 0, sizeof faults);
   faults.psow = true;
+  full_for = 0;
+  pthread_mutex_unlock(&lock);
   forget(NULL);
 }
 
-// SQLITE_OK, or what this operation has to answer.
-static int strike(enum operation operation) {
+// What each operation answers that fails at random. A lock that is taken is no failure; SQLite then waits or says busy.
+static int random_code(enum operation operation) {
+  switch (operation) {
+    case OP_READ: return SQLITE_IOERR_READ;
+    case OP_WRITE:
+      if (roll(&random_state) % 3 == 0) { full_for = (long)(roll(&random_state) % 40); }
+      faults.short_write = chance(&random_state, 50);
+      return roll(&random_state) % 2 == 0 ? SQLITE_FULL : SQLITE_IOERR_WRITE;
+    case OP_SYNC: return SQLITE_IOERR_FSYNC;
+    case OP_TRUNCATE: return SQLITE_IOERR_TRUNCATE;
+    case OP_SIZE: return SQLITE_IOERR_FSTAT;
+    case OP_OPEN: return SQLITE_CANTOPEN;
+    case OP_DELETE: return SQLITE_IOERR_DELETE;
+    case OP_LOCK: return roll(&random_state) % 2 == 0 ? SQLITE_BUSY : SQLITE_IOERR_LOCK;
+    case OP_SHM_LOCK: return roll(&random_state) % 2 == 0 ? SQLITE_BUSY : SQLITE_IOERR_SHMLOCK;
+    case OP_SHM_MAP: return SQLITE_IOERR_SHMMAP;
+    case OP_COUNT: break;
+  }
+  return SQLITE_IOERR;
+}
+
+static int strike_now(enum operation operation) {
   if (faults.power_is_lost && operation != OP_LOCK && operation != OP_SHM_LOCK) { return SQLITE_IOERR; }
+  if (operation == OP_WRITE && full_for > 0) {
+    full_for--;
+    faults.short_write = false;
+    return SQLITE_FULL;
+  }
+  if (faults.chance > 0 && roll(&random_state) % 1000000 < faults.chance) { return random_code(operation); }
   if (faults.countdown <= 0 || faults.operation != operation) { return SQLITE_OK; }
-  if (faults.countdown == 1 && faults.sticky) {
+  if (faults.countdown == 1 && faults.sticky) { return faults.code; }
+  return --faults.countdown == 0 ? faults.code : SQLITE_OK;
+}
+
+// SQLITE_OK, or what this operation has to answer.
+static int strike(enum operation operation, const char *path) {
+  if (!is_touched(path)) { return SQLITE_OK; }
+  pthread_mutex_lock(&lock);
+  int code = strike_now(operation);
+  if (code != SQLITE_OK && !faults.power_is_lost) {
     faults.fired = true;
-    return faults.code;
+    faults.struck++;
   }
-  if (--faults.countdown == 0) {
-    faults.fired = true;
-    return faults.code;
-  }
-  return SQLITE_OK;
+  pthread_mutex_unlock(&lock);
+  return code;
 }
 
 static void remember(sqlite3_file *file, int amount, sqlite3_int64 offset) {
   struct unsynced *entry = calloc(1, sizeof *entry + (size_t)amount);
+  if (entry == NULL) { abort(); }
   snprintf(entry->path, sizeof entry->path, "%s", self(file)->path);
   entry->offset = offset;
   entry->amount = amount;
@@ -67,18 +128,20 @@ static void remember(sqlite3_file *file, int amount, sqlite3_int64 offset) {
   sqlite3_int64 there = entry->old_size - offset;
   entry->old_amount = there < 0 ? 0 : there < amount ? (int)there : amount;
   if (entry->old_amount > 0) { methods(file)->xRead(real(file), entry->old, entry->old_amount, offset); }
+  pthread_mutex_lock(&lock);
   entry->next = log_head;
   log_head = entry;
+  pthread_mutex_unlock(&lock);
 }
 
-void power_return(struct dice *dice) {
+void faults_return_power(uint64_t *state) {
   for (struct unsynced *entry = log_head; entry != NULL; entry = entry->next) {
     FILE *file = fopen(entry->path, "r+b");
     if (file == NULL) { continue; }
     for (int at = 0; at < entry->amount;) {
       int sector_end = (int)((entry->offset + at) / 512 * 512 + 512 - entry->offset);
       int end = sector_end < entry->amount ? sector_end : entry->amount;
-      if (chance(dice, 50)) {
+      if (chance(state, 50)) {
         uint8_t zeros[512] = {0};
         const uint8_t *old = at < entry->old_amount ? entry->old + at : zeros;
         int amount = at < entry->old_amount && end > entry->old_amount ? entry->old_amount - at : end - at;
@@ -90,8 +153,8 @@ void power_return(struct dice *dice) {
     }
     fclose(file);
     // A file that grew may not have.
-    if (entry->old_size <= entry->offset && chance(dice, 30)) {
-      if (truncate(entry->path, entry->old_size) != 0) { fail(__FILE__, __LINE__, "truncate"); }
+    if (entry->old_size <= entry->offset && chance(state, 30)) {
+      if (truncate(entry->path, entry->old_size) != 0) { abort(); }
     }
   }
   faults_reset();
@@ -100,21 +163,22 @@ void power_return(struct dice *dice) {
 static int faulty_close(sqlite3_file *file) { return methods(file)->xClose(real(file)); }
 
 static int faulty_read(sqlite3_file *file, void *bytes, int amount, sqlite3_int64 offset) {
-  int code = strike(OP_READ);
+  int code = strike(OP_READ, self(file)->path);
   return code != SQLITE_OK ? code : methods(file)->xRead(real(file), bytes, amount, offset);
 }
 
 static int faulty_write(sqlite3_file *file, const void *bytes, int amount, sqlite3_int64 offset) {
+  bool touched = is_touched(self(file)->path);
   faults.writes[self(file)->sort]++;
   if (faults.canary != NULL && memmem(bytes, (size_t)amount, faults.canary, strlen(faults.canary)) != NULL) { faults.canary_hits++; }
-  int code = strike(OP_WRITE);
+  int code = strike(OP_WRITE, self(file)->path);
   if (code != SQLITE_OK) {
     // It ends with a sector: what lies within one arrives, or does not.
     sqlite3_int64 end = (offset + amount / 2) / 512 * 512;
     if (faults.short_write && end > offset) { methods(file)->xWrite(real(file), bytes, (int)(end - offset), offset); }
     return code;
   }
-  if (faults.writes_to_power_loss > 0) {
+  if (touched && faults.writes_to_power_loss > 0) {
     remember(file, amount, offset);
     if (--faults.writes_to_power_loss == 0) { faults.power_is_lost = true; }
   }
@@ -122,7 +186,7 @@ static int faulty_write(sqlite3_file *file, const void *bytes, int amount, sqlit
 }
 
 static int faulty_truncate(sqlite3_file *file, sqlite3_int64 size) {
-  int code = strike(OP_TRUNCATE);
+  int code = strike(OP_TRUNCATE, self(file)->path);
   if (code != SQLITE_OK) { return code; }
   // A truncation that did not arrive is not modelled; so it must not be undone either.
   forget(self(file)->path);
@@ -130,19 +194,19 @@ static int faulty_truncate(sqlite3_file *file, sqlite3_int64 size) {
 }
 
 static int faulty_sync(sqlite3_file *file, int flags) {
-  int code = strike(OP_SYNC);
-  if (code == SQLITE_OK) { forget(self(file)->path); }
+  int code = strike(OP_SYNC, self(file)->path);
+  if (code == SQLITE_OK && !faults.loses_syncs) { forget(self(file)->path); }
   (void)flags;  // the disk itself is not under test
   return code;
 }
 
 static int faulty_file_size(sqlite3_file *file, sqlite3_int64 *size) {
-  int code = strike(OP_SIZE);
+  int code = strike(OP_SIZE, self(file)->path);
   return code != SQLITE_OK ? code : methods(file)->xFileSize(real(file), size);
 }
 
 static int faulty_lock(sqlite3_file *file, int level) {
-  int code = strike(OP_LOCK);
+  int code = strike(OP_LOCK, self(file)->path);
   return code != SQLITE_OK ? code : methods(file)->xLock(real(file), level);
 }
 
@@ -163,12 +227,12 @@ static int faulty_device_characteristics(sqlite3_file *file) {
 }
 
 static int faulty_shm_map(sqlite3_file *file, int region, int size, int extend, void volatile **memory) {
-  int code = strike(OP_SHM_MAP);
+  int code = strike(OP_SHM_MAP, self(file)->path);
   return code != SQLITE_OK ? code : methods(file)->xShmMap(real(file), region, size, extend, memory);
 }
 
 static int faulty_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
-  int code = (flags & SQLITE_SHM_LOCK) != 0 ? strike(OP_SHM_LOCK) : SQLITE_OK;
+  int code = (flags & SQLITE_SHM_LOCK) != 0 ? strike(OP_SHM_LOCK, self(file)->path) : SQLITE_OK;
   return code != SQLITE_OK ? code : methods(file)->xShmLock(real(file), offset, count, flags);
 }
 
@@ -201,35 +265,88 @@ static int faulty_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *re
   struct faulty_file *file = self(result);
   memset(file, 0, sizeof *file + (size_t)base->szOsFile);
   file->real = (sqlite3_file *)(void *)(file + 1);
-  int code = strike(OP_OPEN);
+  int code = strike(OP_OPEN, name);
   if (code != SQLITE_OK) { return code; }
   code = base->xOpen(base, name, file->real, flags, out_flags);
   if (code != SQLITE_OK) { return code; }
   snprintf(file->path, sizeof file->path, "%s", name != NULL ? name : "");
-  file->sort = (flags & SQLITE_OPEN_MAIN_DB) != 0         ? SEALED_VFS_FILE_MAIN
-               : (flags & SQLITE_OPEN_WAL) != 0           ? SEALED_VFS_FILE_WAL
-               : (flags & SQLITE_OPEN_MAIN_JOURNAL) != 0  ? SEALED_VFS_FILE_JOURNAL
-               : (flags & SQLITE_OPEN_SUPER_JOURNAL) != 0 ? 0
-                                                          : SEALED_VFS_FILE_TEMPORARY;
+  file->sort = (flags & SQLITE_OPEN_MAIN_DB) != 0         ? FAULTY_MAIN
+               : (flags & SQLITE_OPEN_WAL) != 0           ? FAULTY_WAL
+               : (flags & SQLITE_OPEN_MAIN_JOURNAL) != 0  ? FAULTY_JOURNAL
+               : (flags & SQLITE_OPEN_SUPER_JOURNAL) != 0 ? FAULTY_SUPER_JOURNAL
+                                                          : FAULTY_TEMPORARY;
   file->sqlite.pMethods = &faulty_methods;
   return SQLITE_OK;
 }
 
 static int faulty_delete(sqlite3_vfs *vfs, const char *name, int sync) {
   (void)vfs;
-  int code = strike(OP_DELETE);
+  int code = strike(OP_DELETE, name);
   if (code != SQLITE_OK) { return code; }
   forget(name);
   return base->xDelete(base, name, sync);
 }
 
-int faulty_vfs_register(void) {
+int faulty_vfs_register(bool is_default) {
   static sqlite3_vfs vfs;
-  base = sqlite3_vfs_find(NULL);
-  vfs = *base;
-  vfs.zName = "faulty";
-  vfs.szOsFile = (int)sizeof(struct faulty_file) + base->szOsFile;
-  vfs.xOpen = faulty_open;
-  vfs.xDelete = faulty_delete;
-  return sqlite3_vfs_register(&vfs, 0);
+  sqlite3_initialize();
+  if (base == NULL) {
+    base = sqlite3_vfs_find(NULL);
+    vfs = *base;
+    vfs.zName = "faulty";
+    vfs.szOsFile = (int)sizeof(struct faulty_file) + base->szOsFile;
+    vfs.xOpen = faulty_open;
+    vfs.xDelete = faulty_delete;
+  }
+  return sqlite3_vfs_register(&vfs, is_default);
+}
+
+// ---- For Swift ----
+
+static void set_path(const char *path) {
+  static char copy[512];
+  snprintf(copy, sizeof copy, "%s", path != NULL ? path : "");
+  faults.path = path != NULL ? copy : NULL;
+}
+
+void faults_arm(enum operation operation, long nth, bool sticky, bool short_write, int code, const char *path) {
+  faults_reset();
+  set_path(path);
+  faults.sticky = sticky;
+  faults.short_write = short_write;
+  faults.code = code;
+  faults.operation = operation;
+  faults.countdown = nth;
+}
+
+void faults_arm_power(long writes, bool loses_syncs, const char *path) {
+  faults_reset();
+  set_path(path);
+  faults.loses_syncs = loses_syncs;
+  faults.writes_to_power_loss = writes;
+}
+
+void faults_arm_chance(unsigned millionths, uint64_t seed, const char *path) {
+  faults_reset();
+  set_path(path);
+  random_state = seed;
+  faults.chance = millionths;
+}
+
+bool faults_fired(void) { return faults.fired || faults.power_is_lost; }
+long faults_struck(void) { return faults.struck; }
+void faults_cut_power(void) { faults.power_is_lost = true; }
+
+// ---- For whole processes ----
+
+// A process whose library this is (LD_PRELOAD) goes through the VFS from its start on when it is told
+// PORTER_FAULTS="CHANCE SEED PATH": chance in millionths, and a part of the paths of the files that fail.
+__attribute__((constructor)) static void begin(void) {
+  const char *told = getenv("PORTER_FAULTS");
+  unsigned millionths = 0;
+  unsigned long long seed = 0;
+  char path[400];
+  if (told == NULL || sscanf(told, "%u %llu %399s", &millionths, &seed, path) != 3) { return; }
+  faults_arm_chance(millionths, seed, path);
+  if (faulty_vfs_register(true) != SQLITE_OK) { abort(); }
 }

@@ -1,0 +1,278 @@
+import CFaultyVFS
+import CSQLite
+import Foundation
+import PorterCrypto
+import PorterPlatform
+import XCTest
+
+@testable import PorterStore
+
+/// The nth read, write, sync or lock fails, for each n until all goes well; writes arrive by half, the disk is full, power is
+/// lost. Afterwards: a typed error, a store that opens and is sound, and nothing in it by half.
+final class StoreFaultTests: XCTestCase {
+  private struct Style {
+    var name: String
+    var operation: operation
+    var sticky = false
+    var short = false
+    var code: Int32
+  }
+
+  private static let styles: [Style] = [
+    Style(name: "read", operation: OP_READ, code: SQLITE_IOERR),
+    Style(name: "reads", operation: OP_READ, sticky: true, code: SQLITE_IOERR),
+    Style(name: "write", operation: OP_WRITE, code: SQLITE_IOERR),
+    Style(name: "short write", operation: OP_WRITE, short: true, code: SQLITE_IOERR),
+    Style(name: "full disk", operation: OP_WRITE, sticky: true, code: SQLITE_FULL),
+    Style(name: "disk that fills up within a write", operation: OP_WRITE, sticky: true, short: true, code: SQLITE_FULL),
+    Style(name: "sync", operation: OP_SYNC, code: SQLITE_IOERR),
+    Style(name: "syncs", operation: OP_SYNC, sticky: true, code: SQLITE_IOERR),
+    Style(name: "truncation", operation: OP_TRUNCATE, code: SQLITE_IOERR),
+    Style(name: "size", operation: OP_SIZE, code: SQLITE_IOERR),
+    Style(name: "open", operation: OP_OPEN, code: SQLITE_CANTOPEN),
+    Style(name: "opens", operation: OP_OPEN, sticky: true, code: SQLITE_CANTOPEN),
+    Style(name: "delete", operation: OP_DELETE, code: SQLITE_IOERR),
+    Style(name: "lock", operation: OP_LOCK, code: SQLITE_BUSY),
+    Style(name: "locks", operation: OP_LOCK, sticky: true, code: SQLITE_BUSY),
+    Style(name: "log lock", operation: OP_SHM_LOCK, code: SQLITE_IOERR),
+    Style(name: "log locks", operation: OP_SHM_LOCK, sticky: true, code: SQLITE_IOERR),
+    // Once only: for one that is never free SQLite itself waits for ten seconds.
+    Style(name: "log lock of another", operation: OP_SHM_LOCK, code: SQLITE_BUSY),
+    Style(name: "log map", operation: OP_SHM_MAP, code: SQLITE_IOERR),
+  ]
+
+  private let randomness = SystemRandomness()
+  private let now = WallTime(milliseconds: 1_700_000_000_000)
+  private let messages = 4
+  private var directory = ""
+  private var prefix: String { directory + "/night" }
+
+  override func setUpWithError() throws {
+    let memory = "/dev/shm"
+    let place = FileManager.default.isWritableFile(atPath: memory) ? memory + "/" : NSTemporaryDirectory()
+    directory = place + "porter-faults-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    // The store names no VFS: what is the default one is what it gets.
+    XCTAssertEqual(faulty_vfs_register(true), SQLITE_OK)
+    faults_reset()
+  }
+
+  override func tearDownWithError() throws {
+    faults_reset()
+    XCTAssertEqual(sqlite3_vfs_register(sqlite3_vfs_find("unix"), 1), SQLITE_OK)
+    try FileManager.default.removeItem(atPath: directory)
+  }
+
+  // MARK: What happens to a store
+
+  private func open() throws -> Store {
+    try Store.open(prefix: prefix, confirmation: .yesUp, mayMigrate: true, busyTimeout: .milliseconds(15))
+  }
+
+  /// A store with one contact, and its connection; closed.
+  private func prepare() throws {
+    remove()
+    let store = try open()
+    let user = try store.createUser(displayName: "alice", fullName: "", at: now)
+    try store.transaction { () throws(StoreError) in
+      let contact = try store.insertContact(userID: user.id, displayName: "bob", fullName: "", at: now)
+      let key: SigningKeyPair
+      do throws(CryptoError) { key = try .generate(randomness: randomness) } catch { throw .damaged(.connection) }
+      _ = try store.insertConnection(
+        NewConnection(
+          userID: user.id, contactID: contact, agentID: [1], status: "ready", isInitiated: true,
+          recipientID: [UInt8](repeating: 2, count: 24), recipientKey: key, senderID: [UInt8](repeating: 3, count: 24),
+          isSecured: true, peerSenderID: [UInt8](repeating: 4, count: 24), peerKey: key, invitation: nil, link: nil),
+        at: now)
+    }
+    try store.close(checkpoint: true)
+  }
+
+  private func remove() {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+      try? FileManager.default.removeItem(atPath: Store.file(prefix: prefix) + suffix)
+    }
+  }
+
+  /// Claims, commits one message after the other, reads the first, closes. Gives how many are promised to be there, and how many
+  /// may be.
+  private func night(_ failures: inout [StoreError]) throws -> ClosedRange<Int64> {
+    var (promised, begun) = (Int64(0), Int64(0))
+    do throws(StoreError) {
+      let store: Store
+      store = try Store.open(
+        prefix: prefix, confirmation: .error, mayMigrate: false, busyTimeout: .milliseconds(15))
+      for number in 1...messages {
+        begun += 1
+        do throws(StoreError) {
+          try commit(number, store)
+          promised += 1
+        } catch {
+          failures.append(error)
+        }
+        if number == 2 {
+          do throws(StoreError) { try store.markRead(contactID: 1, only: nil, at: now) } catch {
+            failures.append(error)
+          }
+        }
+      }
+      try store.close(checkpoint: true)
+    } catch {
+      failures.append(error)
+    }
+    return promised...begun
+  }
+
+  private func commit(_ number: Int, _ store: Store) throws(StoreError) {
+    let claim = try store.claim(connectionID: 1, by: Instance.current(randomness: randomness))
+    try store.transaction(under: claim) { () throws(StoreError) in
+      let item = try store.insertItem(
+        contactID: 1, isSent: false, content: String(repeating: "\(number)", count: 3_000), sharedID: nil, itemAt: now,
+        at: now)
+      _ = try store.insertLedgerEntry(
+        connectionID: 1, messageID: [UInt8(number)], messageAt: now, state: "committed", kind: .message, contactID: 1,
+        itemID: item, at: now)
+    }
+  }
+
+  /// The store opens, is sound, and its tables agree. Gives how many messages it has.
+  private func messagesAfterwards(_ context: String) throws -> Int64 {
+    let store: Store
+    do { store = try open() } catch {
+      XCTFail("\(context): does not open: \(error)")
+      throw error
+    }
+    XCTAssertEqual(
+      try store.database.rows("PRAGMA integrity_check") { $0.text(0) }, ["ok"], context)
+    XCTAssertEqual(try store.database.rows("PRAGMA foreign_key_check") { $0.text(0) }, [], context)
+    let items = try XCTUnwrap(store.integer("SELECT count(*) FROM items"))
+    XCTAssertEqual(try store.integer("SELECT count(*) FROM ledger"), items, context)
+    XCTAssertEqual(
+      try store.integer("SELECT count(*) FROM ledger JOIN items USING (item_id)"), items, context)
+    let unread = try store.integer("SELECT count(*) FROM items WHERE status = 'rcvNew'")
+    XCTAssertEqual(try store.integer("SELECT coalesce(sum(unread), 0) FROM contacts"), unread, context)
+    XCTAssertEqual(try store.badge(), unread, context)
+    let readEntries = try store.integer("SELECT count(*) FROM ledger WHERE state = 'read'")
+    XCTAssertEqual(readEntries, items - (unread ?? 0), context)
+    try store.close(checkpoint: true)
+    return items
+  }
+
+  /// It tells what the disk did, and comes from nothing else.
+  private func expectTyped(_ failure: StoreError, _ hasFired: Bool, _ context: String) {
+    XCTAssertTrue(hasFired, "\(context): \(failure)")
+    guard case .sqlite(let error) = failure else { return XCTFail("\(context): \(failure)") }
+    XCTAssertTrue([.ioError, .full, .cannotOpen, .busy, .readOnly].contains(error.kind), "\(context): \(failure)")
+  }
+
+  // MARK: Tests
+
+  /// Runs `body` with the nth operation failing, for each n until none fails; beyond the fortieth some are left out.
+  ///
+  /// `body` arms the fault, and tells whether it came to pass.
+  private func forEachFault(_ body: (_ context: String, _ arm: () -> Void) throws -> Bool) throws -> Int {
+    var fired = 0
+    for style in Self.styles {
+      var nth = 1
+      while true {
+        let hasFired = try body("\(style.name) \(nth)") {
+          faults_arm(style.operation, nth, style.sticky, style.short, style.code, directory)
+        }
+        guard hasFired else { break }
+        fired += 1
+        nth += nth < 40 ? 1 : nth / 6
+      }
+      faults_reset()
+    }
+    return fired
+  }
+
+  func testEachFailureWhileAStoreIsMadeLeavesNoneOrAWholeOne() throws {
+    let fired = try forEachFault { context, arm in
+      remove()
+      arm()
+      var failure: StoreError?
+      do throws(StoreError) {
+        let store = try Store.open(
+          prefix: prefix, confirmation: .yesUp, mayMigrate: true, busyTimeout: .milliseconds(15))
+        _ = try store.createUser(displayName: "alice", fullName: "", at: now)
+        try store.close(checkpoint: true)
+      } catch {
+        failure = error
+      }
+      let hasFired = faults_fired()
+      faults_reset()
+      if let failure { expectTyped(failure, hasFired, context) }
+      let store = try open()
+      XCTAssertEqual(try store.database.rows("PRAGMA integrity_check") { $0.text(0) }, ["ok"], context)
+      let users = try store.users()
+      if failure == nil { XCTAssertEqual(users.map(\.displayName), ["alice"], context) }
+      if users.isEmpty { _ = try store.createUser(displayName: "alice", fullName: "", at: now) }
+      try store.close(checkpoint: true)
+      return hasFired
+    }
+    XCTAssertGreaterThan(fired, 100)
+    print("\(fired) faults in making a store")
+  }
+
+  func testEachFailureInANightLeavesWhatWasPromisedAndNothingByHalf() throws {
+    let fired = try forEachFault { context, arm in
+      try prepare()
+      arm()
+      var failures: [StoreError] = []
+      let expected = try night(&failures)
+      let hasFired = faults_fired()
+      faults_reset()
+      for failure in failures { expectTyped(failure, hasFired, context) }
+      let count = try messagesAfterwards(context)
+      XCTAssertTrue(expected.contains(count), "\(context): \(count) messages, not \(expected)")
+      return hasFired
+    }
+    XCTAssertGreaterThan(fired, 200)
+    print("\(fired) faults in a night")
+  }
+
+  /// Power is lost at the nth write; what was not synced arrives in part. What was promised was synced.
+  func testEachLossOfPowerLeavesWhatWasPromised() throws {
+    let seed = UInt64.random(in: 1...UInt64(UInt32.max))
+    var state = seed
+    var losses = 0
+    for nth in 1... {
+      let context = "seed \(seed), power lost at write \(nth)"
+      try prepare()
+      faults_arm_power(nth, false, directory)
+      var failures: [StoreError] = []
+      let expected = try night(&failures)
+      let hasFired = faults_fired()
+      faults_cut_power()
+      faults_return_power(&state)
+      try? FileManager.default.removeItem(atPath: Store.file(prefix: prefix) + "-shm")
+      let count = try messagesAfterwards(context)
+      XCTAssertTrue(expected.contains(count), "\(context): \(count) messages, not \(expected)")
+      guard hasFired else { break }
+      losses += 1
+    }
+    XCTAssertGreaterThan(losses, 20)
+    print("\(losses) losses of power, seed \(seed)")
+  }
+
+  /// A disk that says it synced and did not may lose the last transactions, and more than those it does not: what is
+  /// left is whole, or it is found out when it is opened.
+  func testLostSyncsLoseTheEndAndAreNeverReadAsData() throws {
+    let seed = UInt64.random(in: 1...UInt64(UInt32.max))
+    var state = seed
+    for round in 0..<40 {
+      let context = "seed \(seed), round \(round)"
+      try prepare()
+      faults_arm_power(.max, true, directory)
+      let store = try open()
+      for number in 1...messages { try commit(number, store) }
+      faults_cut_power()
+      try? store.close(checkpoint: false)
+      faults_return_power(&state)
+      try? FileManager.default.removeItem(atPath: Store.file(prefix: prefix) + "-shm")
+      // Nothing was written back, so that all of it is in the log: its end is lost.
+      XCTAssertLessThanOrEqual(try messagesAfterwards(context), Int64(messages), context)
+    }
+  }
+}

@@ -162,6 +162,8 @@ int np_event_fd(chat_ctrl ctrl);
  *   { "outcome": "presented" | "nothingNew" | "yielded" | "verified" | "locked" | "offline" | "expired" | "unknown" |
  *                "quarantined" | "stopped" | "wrongSchema" | "failed" (final states of the machine `push`) | "busy",
  *     "reason": a sentence for a log, without any content,
+ *     "work": "ran" | "partial" | "skipped": whether all, some or none of the mailboxes were looked into,
+ *     "holders": [ role and instance of processes that have what was left alone ], left out when there are none,
  *     "notifications": [ { "identifier", "title", "body", "categoryIdentifier", "targetContentIdentifier", "userInfo", … } ],
  *     "withdrawals": [ identifiers of shown notifications to take away ],
  *     "badge": number, left out when the store could not be read,
@@ -196,9 +198,11 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
 /*
  * Everything that can be known about a controller without changing it:
  *   { "role", "quiescent", "holds": [what keeps it from being quiescent], "operations": { "cycle", kind: how many are
- *     under way, … }, "machines": { name: state, … }, "instance", "unread", "eventsWaiting" }
+ *     under way, … }, "machines": { name: state, … }, "instance", "unread", "eventsWaiting",
+ *     "claims": [what work of this process has claimed now: { "connection", "state", "epoch" }],
+ *     "owners": [the last owners of the store's connections: { "role", "instance", "process", "connections", "self" }] }
  * The kinds of operations are "notifications", "receiving", "delivery", "sending" and "database", in the order in which a
- * suspension lets them go. "unread" is left out while the store is closed. Never opens the store.
+ * suspension lets them go. "unread" and "owners" are left out while the store is closed. Never opens the store.
  */
 char *np_state(chat_ctrl ctrl);
 

@@ -29,10 +29,11 @@ enum np_machine {
   NP_MACHINE_LEDGER_ENTRY = 4,
   NP_MACHINE_MAILBOX_FETCH = 5,
   NP_MACHINE_OPERATIONS = 6,
-  NP_MACHINE_PUSH = 7,
-  NP_MACHINE_SERVER_TOKEN = 8,
-  NP_MACHINE_SUBSCRIPTION = 9,
-  NP_MACHINE_TOKEN_STATUS = 10
+  NP_MACHINE_OWNERSHIP = 7,
+  NP_MACHINE_PUSH = 8,
+  NP_MACHINE_SERVER_TOKEN = 9,
+  NP_MACHINE_SUBSCRIPTION = 10,
+  NP_MACHINE_TOKEN_STATUS = 11
 };
 
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
@@ -569,6 +570,82 @@ enum np_operations_reason {
   NP_OPERATIONS_REASON_NOT_AT_WORK = 5,
   NP_OPERATIONS_REASON_ALREADY_RUNNING = 6,
   NP_OPERATIONS_REASON_DRAINING = 7
+};
+
+/* Who may advance one connection, as one process sees it. A claim is an epoch on record and nothing else: no lock is
+held, nothing is written while it lasts (INC-07, INC-20), and whoever comes next may take it over. The store refuses
+what is committed under an older epoch (INC-04); this machine says what a process does about it. */
+enum np_ownership_state {
+  /* No work of this process. */
+  NP_OWNERSHIP_STATE_FREE = 0,
+  /* Looks, then writes if nothing changed in between. Neither waits for another process. */
+  NP_OWNERSHIP_STATE_CLAIMING = 1,
+  /* The epoch on record was ours when we last looked. */
+  NP_OWNERSHIP_STATE_HELD = 2,
+  /* The epoch may be another's; nothing is decided from memory before the store has been asked. */
+  NP_OWNERSHIP_STATE_STALE = 3,
+  /* Another process has it. What we had is dropped; what it committed is being read. */
+  NP_OWNERSHIP_STATE_LOST = 4
+};
+
+enum np_ownership_event {
+  /* Work on the connection is to begin. */
+  NP_OWNERSHIP_EVENT_WANT = 0,
+  /* Nobody owns it, or an owner who gives way: ourselves, a process that is gone, suspended or frozen, and for an app
+  any extension. */
+  NP_OWNERSHIP_EVENT_OWNER_YIELDS = 1,
+  /* An app that lives and works owns it, and we are an extension. */
+  NP_OWNERSHIP_EVENT_OWNER_PREVAILS = 2,
+  /* The new epoch is on record, with our instance. */
+  NP_OWNERSHIP_EVENT_GRANTED = 3,
+  /* Another process took the connection between our look and our claim. */
+  NP_OWNERSHIP_EVENT_RACED = 4,
+  /* There is no such connection any more. */
+  NP_OWNERSHIP_EVENT_MISSING = 5,
+  /* The store cannot be read or written. */
+  NP_OWNERSHIP_EVENT_FAILED = 6,
+  /* Another process said that it changed something, or asks for the connection; or this one may have been frozen. */
+  NP_OWNERSHIP_EVENT_SUSPECTED = 7,
+  /* The epoch on record is still ours. */
+  NP_OWNERSHIP_EVENT_CONFIRMED = 8,
+  /* The epoch on record is another's: the store refused a commit, or a look told so. */
+  NP_OWNERSHIP_EVENT_DISPLACED = 9,
+  /* What the other process committed is known here. */
+  NP_OWNERSHIP_EVENT_RELOADED = 10,
+  /* The work has ended, however it ended. */
+  NP_OWNERSHIP_EVENT_FINISHED = 11
+};
+
+enum np_ownership_effect {
+  /* Look who owns the connection, and whether that process lives and works. Answer: owner, missing or failed. */
+  NP_OWNERSHIP_EFFECT_READ_OWNER = 0,
+  /* Write the next epoch and our instance, if the epoch is still the one that was read. Answer: granted, raced, missing
+  or failed. */
+  NP_OWNERSHIP_EFFECT_TAKE_EPOCH = 1,
+  /* Tell whoever wanted it that the work may begin, under this epoch. */
+  NP_OWNERSHIP_EFFECT_BEGIN_WORK = 2,
+  /* Tell whoever wanted it that it was skipped, and who has it (INC-18, INC-19). */
+  NP_OWNERSHIP_EFFECT_SKIP_WORK = 3,
+  /* Tell whoever wanted it why there is no claim. */
+  NP_OWNERSHIP_EFFECT_REFUSE_WORK = 4,
+  /* Compare the epoch on record with ours. Answer: confirmed, displaced, missing or failed. */
+  NP_OWNERSHIP_EFFECT_CHECK_EPOCH = 5,
+  /* Drop what was read or computed under the old epoch (INC-05). */
+  NP_OWNERSHIP_EFFECT_DISCARD_WORK = 6,
+  /* Take over what other processes committed since, and no more. Answer: reloaded. */
+  NP_OWNERSHIP_EFFECT_RELOAD = 7,
+  /* Drop the claim. Nothing is written. */
+  NP_OWNERSHIP_EFFECT_FORGET = 8
+};
+
+enum np_ownership_reason {
+  NP_OWNERSHIP_REASON_NOT_OURS = 0,
+  NP_OWNERSHIP_REASON_BUSY = 1,
+  NP_OWNERSHIP_REASON_NOT_YET_OURS = 2,
+  NP_OWNERSHIP_REASON_ALREADY_HELD = 3,
+  NP_OWNERSHIP_REASON_ALREADY_STALE = 4,
+  NP_OWNERSHIP_REASON_RELOADING = 5,
+  NP_OWNERSHIP_REASON_ALREADY_LOST = 6
 };
 
 /* One push in an extension, from its arrival to its answer. It is a hint: whatever waits is fetched (INC-38). It ends

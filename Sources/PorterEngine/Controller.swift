@@ -140,7 +140,9 @@ package final class Controller: Sendable {
   }
 
   private static func unanswered(_ outcome: String, _ reason: String) -> String {
-    PushRun.json(outcome: outcome, reason: reason, content: PushContent(), quiescent: false, trace: []).text
+    PushRun.json(
+      outcome: outcome, reason: reason, work: .skipped, holders: [], content: PushContent(), quiescent: false, trace: []
+    ).text
   }
 }
 

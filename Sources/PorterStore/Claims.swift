@@ -4,35 +4,92 @@ import PorterPlatform
 package struct Claim: Hashable, Sendable {
   package let connectionID: Int64
   package let epoch: Int64
+
+  package init(connectionID: Int64, epoch: Int64) {
+    self.connectionID = connectionID
+    self.epoch = epoch
+  }
+}
+
+/// Who claimed something: a process's instance, never a name (INC-06), with the role it had, which is for people and for
+/// deciding who gives way.
+package struct Owner: Hashable, Sendable, CustomStringConvertible {
+  package let role: String
+  package let instance: Instance
+
+  package init(role: String, instance: Instance) {
+    self.role = role
+    self.instance = instance
+  }
+
+  /// `role boot:process:started:nonce`.
+  var stored: String { "\(role) \(instance.stored)" }
+
+  init?(stored: String) {
+    let parts = stored.split(separator: " ", omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, let instance = Instance(stored: String(parts[1])) else { return nil }
+    self.init(role: String(parts[0]), instance: instance)
+  }
+
+  /// Names role and process, for an error or a log.
+  package var description: String { "\(role) \(instance)" }
+}
+
+/// What is on record about a connection's owner.
+package struct OwnershipRecord: Hashable, Sendable {
+  package let epoch: Int64
+  /// The last one who claimed it, whether or not that process still lives.
+  package let owner: Owner?
 }
 
 extension Store {
+  package func ownership(connectionID: Int64) throws(StoreError) -> OwnershipRecord {
+    let found = try first("SELECT epoch, owner FROM connections WHERE connection_id = ?", [.integer(connectionID)]) {
+      OwnershipRecord(epoch: $0.integer(0), owner: $0.optionalText(1).flatMap { Owner(stored: $0) })
+    }
+    guard let found else { throw .notFound(.connection) }
+    return found
+  }
+
   /// Takes the connection over: from now on nobody who claimed it earlier can commit to it (INC-04, INC-05). Nothing is
   /// held afterwards; a claim that is forgotten costs nothing and stops nobody (INC-07, INC-20).
   ///
+  /// Nil, and nothing is changed, when the epoch is not `epoch` any more: another process was faster.
+  ///
   /// Not synced to the disk: a power failure that loses an epoch also ends every process that could have used it.
-  package func claim(connectionID: Int64, by instance: Instance) throws(StoreError) -> Claim {
+  package func claim(connectionID: Int64, after epoch: Int64, by owner: Owner) throws(StoreError) -> Claim? {
     try lightTransaction { () throws(StoreError) in
-      let epoch = try first(
-        "UPDATE connections SET epoch = epoch + 1, owner = ?2 WHERE connection_id = ?1 RETURNING epoch",
-        [.integer(connectionID), .text(instance.stored)]
+      let next = try rows(
+        "UPDATE connections SET epoch = epoch + 1, owner = ?3 WHERE connection_id = ?1 AND epoch = ?2 RETURNING epoch",
+        [.integer(connectionID), .integer(epoch), .text(owner.stored)]
       ) { $0.integer(0) }
-      guard let epoch else { throw .notFound(.connection) }
-      return Claim(connectionID: connectionID, epoch: epoch)
+      return next.first.map { Claim(connectionID: connectionID, epoch: $0) }
     }
   }
 
+  /// Whether `claim` is still the connection's latest. Only a look: what is committed asserts it again.
+  package func isCurrent(_ claim: Claim) throws(StoreError) -> Bool {
+    try ownership(connectionID: claim.connectionID).epoch == claim.epoch
+  }
+
   /// A transaction that commits only if `claim` is still the connection's latest. The check is inside the transaction,
-  /// so that the database itself refuses a stale owner.
+  /// so that the database itself refuses a stale owner, and says who has the connection now.
   @discardableResult
   package func transaction<Result>(
     under claim: Claim, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     try transaction { () throws(StoreError) in
-      let epoch = try integer("SELECT epoch FROM connections WHERE connection_id = ?", [.integer(claim.connectionID)])
-      guard let epoch else { throw .notFound(.connection) }
-      guard epoch == claim.epoch else { throw .staleEpoch }
+      let current = try ownership(connectionID: claim.connectionID)
+      guard current.epoch == claim.epoch else { throw .staleEpoch(owner: current.owner) }
       return try body()
     }
+  }
+
+  /// The last owners of this store's connections with how many each has; at most 32 of them.
+  package func owners() throws(StoreError) -> [(owner: Owner, connections: Int64)] {
+    let found = try rows(
+      "SELECT owner, count(*) FROM connections WHERE owner IS NOT NULL GROUP BY owner ORDER BY owner LIMIT 32"
+    ) { (owner: Owner(stored: $0.text(0)), connections: $0.integer(1)) }
+    return found.compactMap { entry in entry.owner.map { (owner: $0, connections: entry.connections) } }
   }
 }

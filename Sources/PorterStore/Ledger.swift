@@ -53,6 +53,19 @@ extension Store {
       ])
   }
 
+  /// 0 when there is none.
+  package func newestLedgerEntry() throws(StoreError) -> Int64 {
+    try integer("SELECT coalesce(max(entry_id), 0) FROM ledger") ?? 0
+  }
+
+  /// What came after one entry, oldest first.
+  package func ledgerEntries(after entry: Int64, through last: Int64) throws(StoreError) -> [StoredLedgerEntry] {
+    try rows(
+      "SELECT \(Self.ledgerColumns) FROM ledger WHERE entry_id > ? AND entry_id <= ? ORDER BY entry_id",
+      [.integer(entry), .integer(last)]
+    ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
+  }
+
   /// What is committed and was not shown yet, oldest first; also what a killed process left (INC-38).
   package func entriesToPresent() throws(StoreError) -> [StoredLedgerEntry] {
     try rows("SELECT \(Self.ledgerColumns) FROM ledger WHERE state = 'committed' ORDER BY entry_id") {

@@ -9,8 +9,8 @@ package enum StoreError: Error, Hashable, Sendable {
   case needsMigration(names: [String])
   /// The store was written by a newer library; `version` is its schema's number.
   case newerSchema(version: Int64)
-  /// The connection was claimed by someone else since this work began; nothing was written (INC-04).
-  case staleEpoch
+  /// The connection was claimed by someone else, the `owner`, since this work began; nothing was written (INC-04).
+  case staleEpoch(owner: Owner?)
   case notFound(Entity)
   case duplicate(Entity)
   /// A row does not hold what the schema's writer puts there.
@@ -34,7 +34,8 @@ extension StoreError: CustomStringConvertible {
     case .needsMigration: "the store is of an older version; open it from the app, confirming with yesUp"
     case .newerSchema(let version):
       "the store has schema \(version), newer than this library's \(Schema.migrations.count); update the app"
-    case .staleEpoch: "another process has taken this connection over; nothing was written"
+    case .staleEpoch(let owner):
+      "\(owner?.description ?? "another process") has taken this connection over; nothing was written"
     case .notFound(let entity): "there is no such \(entity.rawValue)"
     case .duplicate(let entity): "there is such a \(entity.rawValue) already"
     case .damaged(let entity): "the stored \(entity.rawValue) is damaged"

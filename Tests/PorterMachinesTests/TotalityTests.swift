@@ -5,7 +5,8 @@ import XCTest
 final class TotalityTests: XCTestCase {
   func testThereAreMachines() {
     let expected = [
-      "app_phase", "chat_lifecycle", "connection", "extension_phase", "ledger_entry", "mailbox_fetch", "push",
+      "app_phase", "chat_lifecycle", "connection", "extension_phase", "ledger_entry", "mailbox_fetch", "ownership",
+      "push",
       "server_token", "subscription", "token_status",
     ]
     XCTAssertTrue(Set(MachineCatalog.all.map(\.name)).isSuperset(of: expected))

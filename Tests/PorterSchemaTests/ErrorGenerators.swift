@@ -67,7 +67,8 @@ enum EveryCase {
   static let nightporterErrors: [NightporterError] = [
     .commandSyntax(position: 3, expected: "a name"), .commandTooLarge(bytes: 2, limit: 1), .textNotUTF8,
     .notSupported("groups"), .controllerInvalid, .storeClosed, .storeReadOnly, .storeFull, .storeDamaged,
-    .storeSealingUnavailable, .ownershipLost, .ownedElsewhere(holder: "12@34/ab"), .roleNotAllowed("repairing keys"),
+    .storeSealingUnavailable, .ownershipLost(holder: "app 12@34/ab"), .ownedElsewhere(holder: "12@34/ab"),
+    .roleNotAllowed("repairing keys"),
     .relayMissing, .relayUnavailable("no such file"), .notificationServerMissing,
     .messageTooLarge(bytes: 2, limit: 1), .deadlinePassed,
   ]

@@ -124,7 +124,9 @@ final class StoreFaultTests: XCTestCase {
   }
 
   private func commit(_ number: Int, _ store: Store) throws(StoreError) {
-    let claim = try store.claim(connectionID: 1, by: Instance.current(randomness: randomness))
+    let owner = Owner(role: "app", instance: .current(randomness: randomness))
+    let epoch = try store.ownership(connectionID: 1).epoch
+    guard let claim = try store.claim(connectionID: 1, after: epoch, by: owner) else { throw .staleEpoch(owner: nil) }
     try store.transaction(under: claim) { () throws(StoreError) in
       let item = try store.insertItem(
         contactID: 1, isSent: false, content: String(repeating: "\(number)", count: 3_000), sharedID: nil, itemAt: now,

@@ -9,7 +9,9 @@ enum FetchResult: Equatable {
   /// The mailbox is empty now.
   case drained
   /// Another process claimed the connection meanwhile; what it commits is in the store (INC-04).
-  case displaced
+  case displaced(by: Owner?)
+  /// Nothing was done, since this process has the connection and works (INC-19).
+  case skipped(holder: Owner)
   /// The chat suspends, or has let go of the relay.
   case interrupted
   case relayFailed(RelayError)
@@ -27,8 +29,9 @@ extension Engine {
       return
     }
     fetches[connectionID] = []
-    let run = FetchRun(connectionID: connectionID) { [weak self] result in
+    let run = FetchRun(connectionID: connectionID) { [weak self] run, result in
       let waiting = self?.fetches.removeValue(forKey: connectionID) ?? []
+      if let claim = run.claimed?.claim { self?.endClaim(claim) }
       then(result)
       for next in waiting { next(result) }
     }
@@ -36,9 +39,14 @@ extension Engine {
   }
 
   private func fetchNext(_ run: FetchRun) {
-    guard admits(.receiving), let store else { return run.finish(.interrupted) }
+    guard admits(.receiving), store != nil else { return run.finish(.interrupted) }
     do throws(PorterStore.StoreError) {
-      if run.claimed == nil { run.claimed = try claim(run.connectionID, store) }
+      if run.claimed == nil {
+        switch try claim(run.connectionID) {
+        case .granted(let claimed): run.claimed = claimed
+        case .skipped(let holder): return run.finish(.skipped(holder: holder))
+        }
+      }
       raise(.get, run)
     } catch {
       run.finish(.storeFailed(error))
@@ -94,8 +102,8 @@ extension Engine {
       flushOutbox()
       raise(.committed, run)
     case .repeated, .quarantined: raise(.committed, run)
-    case .failed(.staleEpoch):
-      run.result = .displaced
+    case .failed(.staleEpoch(let owner)):
+      run.result = .displaced(by: owner)
       raise(.abandoned, run)
     case .failed(let error):
       run.result = .storeFailed(error)
@@ -140,7 +148,7 @@ extension Engine {
 /// One fetch of one mailbox, from the first question to the empty mailbox.
 final class FetchRun {
   let connectionID: Int64
-  private var then: ((FetchResult) -> Void)?
+  private var then: ((FetchRun, FetchResult) -> Void)?
 
   var machine = MachineRunner<MailboxFetch>()
   var pump = EventPump<MailboxFetch.Event>()
@@ -151,7 +159,7 @@ final class FetchRun {
   var error: RelayError?
   var result: FetchResult?
 
-  init(connectionID: Int64, then: @escaping (FetchResult) -> Void) {
+  init(connectionID: Int64, then: @escaping (FetchRun, FetchResult) -> Void) {
     self.connectionID = connectionID
     self.then = then
   }
@@ -159,6 +167,6 @@ final class FetchRun {
   func finish(_ result: FetchResult) {
     guard let then else { return }
     self.then = nil
-    then(result)
+    then(self, result)
   }
 }

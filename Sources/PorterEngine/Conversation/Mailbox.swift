@@ -14,13 +14,6 @@ struct ClaimedMailbox {
 /// The three steps of taking a message in, each with its own result. What drives them is a machine: `mailbox_fetch` in
 /// the app, `push` in an extension. Between two steps nothing is held.
 extension Engine {
-  func claim(_ connectionID: Int64, _ store: Store) throws(PorterStore.StoreError) -> ClaimedMailbox {
-    let claim = try store.claim(connectionID: connectionID, by: instance)
-    let connection = try store.connection(connectionID)
-    return ClaimedMailbox(
-      claim: claim, mailbox: try Self.relayIdentifier(connection.recipientID), key: connection.recipientKey)
-  }
-
   func getMessage(_ claimed: ClaimedMailbox, then: @escaping (Result<RelayMessage?, RelayError>) -> Void) {
     FaultPoint.reach(.beforeFetch)
     let (mailbox, key) = (claimed.mailbox, claimed.key)

@@ -22,17 +22,22 @@ extension Engine {
   func commit(_ message: RelayMessage, under claim: Claim) -> Commitment {
     guard let store else { return .failed(.sqlite(SQLiteError(kind: .closed))) }
     do throws(PorterStore.StoreError) {
+      var (earlier, newest): (Int64, Int64) = (0, 0)
       let outcome = try store.transaction(under: claim) { () throws(PorterStore.StoreError) -> Received? in
+        earlier = try store.newestLedgerEntry()
+        defer { newest = (try? store.newestLedgerEntry()) ?? earlier }
         guard try store.ledgerEntry(connectionID: claim.connectionID, messageID: message.identifier.bytes) == nil else {
           return nil
         }
         return try self.receive(message, connection: try store.connection(claim.connectionID), store)
       }
+      noteOwnCommit(after: earlier, through: newest)
       guard let outcome else { return .repeated }
       if case .quarantined = outcome { return .quarantined }
       return .committed(try events(of: outcome, claim.connectionID, store))
     } catch {
       log(.warning, "a message was not committed", ["error": error.description])
+      if case .staleEpoch = error { noteDisplaced(claim) }
       return .failed(error)
     }
   }

@@ -27,6 +27,8 @@ extension Engine {
       "machines": machines,
       "instance": .string(instance.description),
       "unread": (store.flatMap { try? $0.badge() }).map { JSONValue($0) },
+      "claims": claims,
+      "owners": store.flatMap { try? $0.owners() }.map { owners in .array(owners.map(describe)) },
       "eventsWaiting": JSONValue(queue.count),
     ])
   }
@@ -36,6 +38,25 @@ extension Engine {
     var counts: [(String, JSONValue)] = [("cycle", JSONValue(book.cycle))]
     for kind in OperationKind.allCases { counts.append((kind.name, JSONValue(book.count(kind)))) }
     return .object(JSONObject(counts))
+  }
+
+  /// What work of this process has claimed at this moment.
+  private var claims: JSONValue {
+    .array(
+      tenures.values.sorted { $0.connectionID < $1.connectionID }.map { tenure in
+        .compact([
+          "connection": JSONValue(tenure.connectionID), "state": .string(tenure.machine.state.name),
+          "epoch": tenure.claimed.map { JSONValue($0.claim.epoch) },
+        ])
+      })
+  }
+
+  private func describe(_ entry: (owner: Owner, connections: Int64)) -> JSONValue {
+    [
+      "role": .string(entry.owner.role), "instance": .string(entry.owner.instance.description),
+      "process": JSONValue(Int64(entry.owner.instance.process)), "connections": JSONValue(entry.connections),
+      "self": .bool(entry.owner.instance == instance),
+    ]
   }
 
   /// What keeps the controller from being quiescent, in words for a person.

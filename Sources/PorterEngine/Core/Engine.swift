@@ -50,6 +50,11 @@ package final class Engine {
   /// Whether this run takes part in receiving and sending by itself; an extension fetches only what a push asks for.
   var isMain = false
 
+  /// Connections that work of this process has claimed, or tried to.
+  var tenures: [Int64: Tenure] = [:]
+  /// The newest entry of the ledger that the host of an app knows of; nil where nobody is told of any.
+  var knownEntry: Int64?
+
   // Under way.
   var fetches: [Int64: [(FetchResult) -> Void]] = [:]
   var sending: Set<Int64> = []

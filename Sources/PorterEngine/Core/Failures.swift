@@ -11,7 +11,7 @@ extension ChatError {
     case .foreign: self = .database(.open(.notADatabase))
     case .needsMigration: self = .nightporter(.roleNotAllowed("migrating the store"))
     case .newerSchema: self = .error(.chatStoreChanged)
-    case .staleEpoch: self = .nightporter(.ownershipLost)
+    case .staleEpoch(let owner): self = .nightporter(.ownershipLost(holder: owner?.description ?? "another process"))
     case .notFound(.user): self = .error(.userUnknown)
     case .notFound(.contact): self = .store(.contactNotFound(0))
     case .notFound(.item): self = .store(.chatItemNotFound(0))

@@ -8,21 +8,29 @@
   import Android
 #endif
 
-/// The places at which a test kills the process, to see that what it leaves behind is whole.
+/// The places at which a test kills or freezes the process, to see that what it leaves behind is whole.
 ///
 /// Debug builds only: `PORTER_HALT_AT=afterCommit` ends the process there by SIGKILL, as a system under memory pressure
-/// would.
+/// would. `PORTER_STOP_AT=afterFetch` freezes it there by SIGSTOP, as a system does with what is not on screen; with
+/// `afterFetch:/some/file` only when that file is there, which is removed, so that it happens once.
 enum FaultPoint: String {
   case beforeFetch, afterFetch, afterCommit, beforeAcknowledge
 
   #if DEBUG
+    // raise(3) rather than kill(2): a signal to the process may reach another thread first, and this one go on a little.
     private static let wanted = getenv("PORTER_HALT_AT").map { String(cString: $0) }
+    private static let stopping = getenv("PORTER_STOP_AT").map {
+      String(cString: $0).split(separator: ":", maxSplits: 1).map(String.init)
+    }
   #endif
 
   @inline(__always)
   static func reach(_ point: FaultPoint) {
     #if DEBUG
-      if let wanted, wanted == point.rawValue { kill(getpid(), SIGKILL) }
+      if let wanted, wanted == point.rawValue { raise(SIGKILL) }
+      if let stopping, stopping.first == point.rawValue, stopping.count == 1 || unlink(stopping[1]) == 0 {
+        raise(SIGSTOP)
+      }
     #endif
   }
 }

@@ -121,7 +121,7 @@ extension Engine {
     case .drained: retryDelay = Durations.firstRetry
     case .interrupted: break
     case .relayFailed(let error): if error.isTemporary { subscribeLater() }
-    case .displaced, .storeFailed: subscribeLater()
+    case .displaced, .skipped, .storeFailed: subscribeLater()
     }
   }
 
@@ -142,6 +142,7 @@ extension Engine {
 
   /// Takes up all work that a main run does by itself.
   func resume() {
+    reloadChanges()
     guard isMain else { return }
     subscribeAll()
     takeReplies()

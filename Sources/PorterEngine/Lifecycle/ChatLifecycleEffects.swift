@@ -19,7 +19,9 @@ extension Engine {
     switch effect {
     case .openStore: if !openStore() { raise(ChatLifecycle.Event.openFailed) }
     case .closeStore: closeStore()
-    case .startWork: raise(startWork() ? ChatLifecycle.Event.started : .startFailed)
+    case .startWork:
+      beginWatchingChanges()
+      raise(startWork() ? ChatLifecycle.Event.started : .startFailed)
     case .resumeWork: raise(openStore() && startWork() ? ChatLifecycle.Event.activated : .activateFailed)
     case .stopReceiving: stopReceiving()
     case .drainWork: raise(Operations.Event.suspend)
@@ -55,6 +57,7 @@ extension Engine {
     raise(Operations.Event.suspendNow)
     guard let closing = store else { return }
     store = nil
+    forgetClaims()
     do throws(PorterStore.StoreError) {
       // An extension leaves writing back to the app, which has the time for it.
       try closing.close(checkpoint: configuration.role == .app)

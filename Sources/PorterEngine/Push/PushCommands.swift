@@ -75,8 +75,17 @@ extension Engine {
       let connection = try? store.connection(agentID: id)
     else { return then(.error(.connection(.notFound, context: ""))) }
     let claimed: ClaimedMailbox
-    do throws(PorterStore.StoreError) { claimed = try claim(connection.id, store) } catch {
+    do throws(PorterStore.StoreError) {
+      switch try claim(connection.id) {
+      case .granted(let granted): claimed = granted
+      case .skipped(let holder): return then(.error(.internal("skipped: \(holder) has the connection")))
+      }
+    } catch {
       return then(.error(.internal(error.description)))
+    }
+    let then = { [weak self] (result: ReceivedNotification) in
+      self?.endClaim(claimed.claim)
+      then(result)
     }
     getMessage(claimed) { [weak self] result in
       guard let self else { return }

@@ -61,15 +61,16 @@ extension Engine {
 
   private func perform(_ effect: Push.Effect, _ run: PushRun) {
     switch effect {
-    case .readAppPhase: raise(readAppPhase(), run)
+    case .readAppPhase: raise(readAppPhase(run), run)
     case .openStore: raise(openStoreForPush(run), run)
     case .decodePayload: raise(decode(run), run)
     case .quarantinePayload:
       try? store?.quarantinePush(reason: run.reason, payload: run.text, at: configuration.clock.wall())
     case .verifyToken: verifyToken(run)
     case .claimNext: raise(claimNext(run), run)
-    // A claim is an epoch and holds nothing; there is nothing to give back.
-    case .releaseClaim: run.claimed = nil
+    case .releaseClaim:
+      if let claim = run.claimed?.claim { endClaim(claim) }
+      run.claimed = nil
     case .fetchMessage: fetchMessage(run)
     case .commitMessage: raise(commitMessage(run), run)
     case .discardWork: run.message = nil
@@ -99,11 +100,14 @@ extension Engine {
 
   // MARK: Who acts
 
-  private func readAppPhase() -> Push.Event {
+  private func readAppPhase(_ run: PushRun) -> Push.Event {
     // In the app itself there is nobody else to ask.
     guard configuration.role == .extension else { return .appInactive }
     let app = PhaseFile(prefix: configuration.prefix, role: Role.app.rawValue)
-    if app.isHeldElsewhere() { return .appRunning }
+    if app.isHeldElsewhere() {
+      run.skip(app.published()?.instance.map { Owner(role: Role.app.rawValue, instance: $0) })
+      return .appRunning
+    }
     return app.published()?.phase == AppPhase.State.stopped.name ? .appStopped : .appInactive
   }
 
@@ -184,12 +188,18 @@ extension Engine {
   // MARK: One message after the other
 
   private func claimNext(_ run: PushRun) -> Push.Event {
-    guard let store else { return .storeFailed }
+    guard store != nil else { return .storeFailed }
     while !run.connections.isEmpty {
       let id = run.connections.removeFirst()
       do throws(PorterStore.StoreError) {
-        run.claimed = try claim(id, store)
-        return .claimGranted
+        switch try claim(id) {
+        case .granted(let claimed):
+          run.claimed = claimed
+          return .claimGranted
+        case .skipped(let holder):
+          run.skip(holder)
+          return .claimBusy
+        }
       } catch .notFound(.connection) {
         run.metUnknown = true
       } catch {
@@ -207,7 +217,9 @@ extension Engine {
       case .success(let message?):
         run.message = message
         self?.raise(.fetchMessage, run)
-      case .success(nil): self?.raise(.fetchEmpty, run)
+      case .success(nil):
+        run.looks += 1
+        self?.raise(.fetchEmpty, run)
       case .failure(.auth): self?.raise(.fetchDenied, run)
       case .failure(let error):
         run.reason = error.description
@@ -226,13 +238,18 @@ extension Engine {
       FaultPoint.reach(.afterCommit)
       for event in events { emit(event) }
       run.committed += 1
+      run.looks += 1
       flushOutbox()
       return .commitDone
-    case .repeated: return .commitRepeat
+    case .repeated:
+      run.looks += 1
+      return .commitRepeat
     case .quarantined:
+      run.looks += 1
       run.quarantined += 1
       return .commitQuarantined
-    case .failed(.staleEpoch):
+    case .failed(.staleEpoch(let owner)):
+      run.skip(owner)
       run.endDelivery()
       return .commitStale
     case .failed(let error):

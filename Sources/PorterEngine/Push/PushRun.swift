@@ -3,6 +3,7 @@ import PorterMachines
 import PorterPlatform
 import PorterPush
 import PorterRelay
+import PorterStore
 
 /// One push, from the call to its one answer.
 final class PushRun {
@@ -24,6 +25,10 @@ final class PushRun {
   var delivery: Operation?
 
   // What happened on the way, for an outcome when there is nothing to show.
+  /// Mailboxes that were found empty, and messages that are on record now.
+  var looks = 0
+  /// Who has what was left to another process; each once.
+  private(set) var holders: [String] = []
   var wasDisplaced = false
   var wasOffline = false
   var metUnknown = false
@@ -60,24 +65,47 @@ final class PushRun {
     ])
   }
 
+  /// Notes who has what this push leaves alone; nil when that is not known.
+  func skip(_ holder: Owner?) {
+    let name = holder?.description ?? "another process"
+    if !holders.contains(name) { holders.append(name) }
+  }
+
   /// The first answer counts (INC-31).
   func finish(quiescent: Bool) {
     let outcome = machine.state.name
     pending.answer.fulfil(
       Self.json(
-        outcome: outcome, reason: reason.isEmpty ? Self.words(machine.state) : reason, content: content,
-        quiescent: quiescent, trace: trace
+        outcome: outcome, reason: reason.isEmpty ? Self.words(machine.state) : reason, work: work, holders: holders,
+        content: content, quiescent: quiescent, trace: trace
       ).text)
   }
 
   static func json(
-    outcome: String, reason: String, content: PushContent, quiescent: Bool, trace: [JSONValue]
+    outcome: String, reason: String, work: PushWork, holders: [String], content: PushContent, quiescent: Bool,
+    trace: [JSONValue]
   ) -> JSONValue {
     .compact([
-      "outcome": .string(outcome), "reason": .string(reason), "notifications": .array(content.notifications),
+      "outcome": .string(outcome), "reason": .string(reason), "work": .string(work.rawValue),
+      "holders": holders.isEmpty ? nil : .array(holders.map { .string($0) }),
+      "notifications": .array(content.notifications),
       "withdrawals": .array(content.withdrawals.map { .string($0) }), "badge": content.badge.map { JSONValue($0) },
       "quiescent": .bool(quiescent), "trace": .array(trace),
     ])
+  }
+
+  private var work: PushWork {
+    switch machine.state {
+    case .stopped, .locked, .wrongSchema: .skipped
+    case .expired, .offline, .failed, .yielded: looks > 0 ? .partial : .skipped
+    case .presented, .nothingNew, .unknown, .quarantined:
+      holders.isEmpty && !wasOffline ? .ran : looks > 0 ? .partial : .skipped
+    case .verified: .ran
+    case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
+      .presenting, .quiescingPresented, .quiescingNothingNew, .quiescingYielded, .quiescingVerified,
+      .quiescingOffline, .quiescingUnknown, .quiescingQuarantined, .quiescingFailed:
+      .partial
+    }
   }
 
   private static func words(_ state: Push.State) -> String {
@@ -100,6 +128,16 @@ final class PushRun {
       "not finished"
     }
   }
+}
+
+/// How much of its work a push did; doing nothing is never told as success (INC-19).
+enum PushWork: String {
+  /// Every mailbox that the push is about was looked into.
+  case ran
+  /// Nothing was looked into: another process does it, or nothing could be reached.
+  case skipped
+  /// Some of it.
+  case partial
 }
 
 /// What a push's answer shows.

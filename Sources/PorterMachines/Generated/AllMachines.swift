@@ -10,6 +10,7 @@ extension MachineCatalog {
     MachineDescription(LedgerEntry.self),
     MachineDescription(MailboxFetch.self),
     MachineDescription(Operations.self),
+    MachineDescription(Ownership.self),
     MachineDescription(Push.self),
     MachineDescription(ServerToken.self),
     MachineDescription(Subscription.self),

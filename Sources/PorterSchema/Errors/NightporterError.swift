@@ -20,7 +20,8 @@ package enum NightporterError: Hashable, Sendable {
   /// Sealing by a key is not there in this build, and a plain file in its place would betray the user.
   case storeSealingUnavailable
   /// Another owner took over while this one worked; what it did is discarded, nothing is lost (INC-04, INC-05).
-  case ownershipLost
+  /// `holder` names the role and instance that has it now.
+  case ownershipLost(holder: String)
   /// `holder` names the instance that has the store (INC-16, INC-18).
   case ownedElsewhere(holder: String)
   /// Only an app may do it, not an extension (INC-23, INC-42).
@@ -78,9 +79,9 @@ package enum NightporterError: Hashable, Sendable {
       [("bytes", JSONValue(bytes)), ("limit", JSONValue(limit))]
     case .notSupported(let what), .roleNotAllowed(let what), .relayUnavailable(let what):
       [("what", .string(what.description))]
-    case .ownedElsewhere(let holder): [("holder", .string(holder))]
+    case .ownedElsewhere(let holder), .ownershipLost(let holder): [("holder", .string(holder))]
     case .textNotUTF8, .controllerInvalid, .storeClosed, .storeReadOnly, .storeFull, .storeDamaged,
-      .storeSealingUnavailable, .ownershipLost, .relayMissing, .notificationServerMissing, .deadlinePassed:
+      .storeSealingUnavailable, .relayMissing, .notificationServerMissing, .deadlinePassed:
       []
     }
   }
@@ -100,7 +101,7 @@ extension NightporterError {
     case .storeFull: "no space left for the store"
     case .storeDamaged: "store is damaged"
     case .storeSealingUnavailable: "a store with a key is not available in this build"
-    case .ownershipLost: "another process took over"
+    case .ownershipLost(let holder): "\(holder) took over"
     case .ownedElsewhere(let holder): "in use by \(holder)"
     case .roleNotAllowed(let what): "only the app may do this: \(what)"
     case .relayMissing: "no relay is set"

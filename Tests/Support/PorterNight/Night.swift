@@ -143,6 +143,22 @@ package final class Night {
 
   // MARK: The extension
 
+  /// Starts an extension of its own for one push, and does not wait for it.
+  package func startExtension(_ push: JSONValue, environment: [String: String] = [:]) throws -> ChildProcess {
+    let process = try ChildProcess(
+      Places.harness, ["extension", "--store", alice.store], environment: environment,
+      log: directory.appendingPathComponent("extension.log"))
+    try process.send(push.text)
+    return process
+  }
+
+  /// What an extension answers that was started before, and how it ends.
+  package func answer(of process: ChildProcess) throws -> JSONValue {
+    let answer = try JSONValue(parsing: process.line(within: 35))
+    _ = try process.end()
+    return answer
+  }
+
   /// Starts an extension of its own for one push; its answer is nil when it died, and `ending` says how.
   package func runExtension(
     _ push: JSONValue, options: [String] = [], environment: [String: String] = [:]

@@ -99,6 +99,28 @@ package final class ChildProcess {
     if process.isRunning { Foundation.kill(process.processIdentifier, signal) }
   }
 
+  /// Waits until it is frozen, by itself or by a signal.
+  package func waitUntilStopped(within seconds: Double = 15) throws {
+    let end = Date(timeIntervalSinceNow: seconds)
+    while try state() != "T" {
+      guard end.timeIntervalSinceNow > 0, process.isRunning else {
+        throw ProcessFailure("\(name) did not stop within \(seconds) s\(lastWords)")
+      }
+      usleep(2000)
+    }
+  }
+
+  /// The first letter of what `ps` says about it.
+  private func state() throws -> String {
+    #if os(Linux)
+      let status = try String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
+      return status.split(separator: ")").last.map { String($0.dropFirst().prefix(1)) } ?? ""
+    #else
+      let (lines, _) = try ChildProcess.run("/bin/ps", ["-o", "state=", "-p", "\(identifier)"])
+      return lines.first.map { String($0.prefix(1)) } ?? ""
+    #endif
+  }
+
   package func kill() {
     guard process.isRunning else { return }
     signal(SIGKILL)

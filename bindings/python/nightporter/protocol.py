@@ -786,6 +786,8 @@ class PushAnswer(TypedDict):
 
     outcome: "PushAnswer_outcome"
     reason: str
+    work: Literal["ran", "partial", "skipped"]
+    holders: NotRequired[list[str]]
     notifications: list["Notification"]
     withdrawals: list[str]
     badge: NotRequired[int]
@@ -976,6 +978,20 @@ class Response_callInvitations(TypedDict):
     callInvitations: list[Any]
 
 
+class ClaimState(TypedDict):
+    connection: int
+    state: str
+    epoch: NotRequired[int]
+
+
+class OwnerState(TypedDict):
+    role: str
+    instance: str
+    process: int
+    connections: int
+    self: bool
+
+
 class State_operations(TypedDict):
     """How much work of each kind is under way, and the number of the cycle in which it began; a cycle ends when the
     controller is quiescent.
@@ -999,6 +1015,8 @@ class State(TypedDict):
     machines: dict[str, str]
     instance: str
     unread: NotRequired[int]
+    claims: list["ClaimState"]
+    owners: NotRequired[list["OwnerState"]]
     eventsWaiting: int
 
 

@@ -1,0 +1,64 @@
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// What other processes committed while this one was frozen, suspended or displaced, told to the host of an app.
+///
+/// Nothing of the store is kept in memory, so "reload" is this: the entries of the ledger since the last one that this
+/// process knows of, and no others (INC-05).
+extension Engine {
+  /// A host loads its chats when it starts, so that only what comes afterwards is news to it.
+  func beginWatchingChanges() {
+    knownEntry = nil
+    guard configuration.role == .app, let store else { return }
+    knownEntry = try? store.newestLedgerEntry()
+  }
+
+  /// Tells what others committed since the last look, up to the entry `last`. Costs one look into an index when there is
+  /// nothing.
+  func reloadChanges(through last: Int64 = .max) {
+    guard let known = knownEntry, known < last, let store else { return }
+    do throws(PorterStore.StoreError) {
+      let entries = try store.ledgerEntries(after: known, through: last)
+      guard let newest = entries.last?.id else { return }
+      knownEntry = newest
+      if entries.contains(where: { $0.state == PorterMachines.LedgerEntry.State.committed.name }) {
+        try store.lightTransaction { () throws(PorterStore.StoreError) in
+          // An app on screen tells its user itself, through the event; read again, since an extension may just show it.
+          for entry in try store.ledgerEntries(after: known, through: newest) { try store.raise(.present, entry) }
+        }
+      }
+      for entry in entries { for event in try events(of: entry, store) { emit(event) } }
+    } catch {
+      log(.warning, "what others committed could not be read", ["error": error.description])
+    }
+  }
+
+  /// What this process committed itself, from the entry `earlier` to `newest`, is no news, once what was there before it
+  /// was told.
+  func noteOwnCommit(after earlier: Int64, through newest: Int64) {
+    reloadChanges(through: earlier)
+    if let known = knownEntry { knownEntry = max(known, newest) }
+  }
+
+  private func events(of entry: StoredLedgerEntry, _ store: Store) throws(PorterStore.StoreError) -> [Event] {
+    guard let contactID = entry.contactID else { return [] }
+    do throws(PorterStore.StoreError) {
+      let connection = try store.connection(entry.connectionID)
+      let user = UserRecord(try store.user(connection.userID))
+      let contact = ContactRecord(try store.contact(contactID), connection: connection)
+      switch entry.kind {
+      case .silent: return []
+      case .connected: return [.contactConnected(user, contact)]
+      case .message:
+        guard let itemID = entry.itemID else { return [] }
+        let item = ChatItemRecord(try store.item(itemID))
+        return [.newChatItems(user, [ChatItemInChat(info: .direct(contact), item: item)])]
+      }
+    } catch .notFound {
+      // Deleted meanwhile.
+      return []
+    }
+  }
+}

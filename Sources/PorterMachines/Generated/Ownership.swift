@@ -1,0 +1,241 @@
+// Generated from spec/machines/ownership.scxml by porter-machines: change that file, run `make spec`.
+
+/// Who may advance one connection, as one process sees it. A claim is an epoch on record and nothing else: no lock is
+/// held, nothing is written while it lasts (INC-07, INC-20), and whoever comes next may take it over. The store refuses
+/// what is committed under an older epoch (INC-04); this machine says what a process does about it.
+package enum Ownership: Machine {
+  package enum State: UInt8, MachineCode {
+    /// No work of this process.
+    case free
+    /// Looks, then writes if nothing changed in between. Neither waits for another process.
+    case claiming
+    /// The epoch on record was ours when we last looked.
+    case held
+    /// The epoch may be another's; nothing is decided from memory before the store has been asked.
+    case stale
+    /// Another process has it. What we had is dropped; what it committed is being read.
+    case lost
+
+    package var name: String {
+      switch self {
+      case .free: "free"
+      case .claiming: "claiming"
+      case .held: "held"
+      case .stale: "stale"
+      case .lost: "lost"
+      }
+    }
+  }
+
+  package enum Event: UInt8, MachineCode {
+    /// Work on the connection is to begin.
+    case want
+    /// Nobody owns it, or an owner who gives way: ourselves, a process that is gone, suspended or frozen, and for an
+    /// app any extension.
+    case ownerYields
+    /// An app that lives and works owns it, and we are an extension.
+    case ownerPrevails
+    /// The new epoch is on record, with our instance.
+    case granted
+    /// Another process took the connection between our look and our claim.
+    case raced
+    /// There is no such connection any more.
+    case missing
+    /// The store cannot be read or written.
+    case failed
+    /// Another process said that it changed something, or asks for the connection; or this one may have been frozen.
+    case suspected
+    /// The epoch on record is still ours.
+    case confirmed
+    /// The epoch on record is another's: the store refused a commit, or a look told so.
+    case displaced
+    /// What the other process committed is known here.
+    case reloaded
+    /// The work has ended, however it ended.
+    case finished
+
+    package var name: String {
+      switch self {
+      case .want: "want"
+      case .ownerYields: "owner.yields"
+      case .ownerPrevails: "owner.prevails"
+      case .granted: "granted"
+      case .raced: "raced"
+      case .missing: "missing"
+      case .failed: "failed"
+      case .suspected: "suspected"
+      case .confirmed: "confirmed"
+      case .displaced: "displaced"
+      case .reloaded: "reloaded"
+      case .finished: "finished"
+      }
+    }
+  }
+
+  package enum Effect: UInt8, MachineCode {
+    /// Look who owns the connection, and whether that process lives and works. Answer: owner, missing or failed.
+    case readOwner
+    /// Write the next epoch and our instance, if the epoch is still the one that was read. Answer: granted, raced,
+    /// missing or failed.
+    case takeEpoch
+    /// Tell whoever wanted it that the work may begin, under this epoch.
+    case beginWork
+    /// Tell whoever wanted it that it was skipped, and who has it (INC-18, INC-19).
+    case skipWork
+    /// Tell whoever wanted it why there is no claim.
+    case refuseWork
+    /// Compare the epoch on record with ours. Answer: confirmed, displaced, missing or failed.
+    case checkEpoch
+    /// Drop what was read or computed under the old epoch (INC-05).
+    case discardWork
+    /// Take over what other processes committed since, and no more. Answer: reloaded.
+    case reload
+    /// Drop the claim. Nothing is written.
+    case forget
+
+    package var name: String {
+      switch self {
+      case .readOwner: "readOwner"
+      case .takeEpoch: "takeEpoch"
+      case .beginWork: "beginWork"
+      case .skipWork: "skipWork"
+      case .refuseWork: "refuseWork"
+      case .checkEpoch: "checkEpoch"
+      case .discardWork: "discardWork"
+      case .reload: "reload"
+      case .forget: "forget"
+      }
+    }
+  }
+
+  package enum Reason: UInt8, MachineCode {
+    case notOurs
+    case busy
+    case notYetOurs
+    case alreadyHeld
+    case alreadyStale
+    case reloading
+    case alreadyLost
+
+    package var name: String {
+      switch self {
+      case .notOurs: "notOurs"
+      case .busy: "busy"
+      case .notYetOurs: "notYetOurs"
+      case .alreadyHeld: "alreadyHeld"
+      case .alreadyStale: "alreadyStale"
+      case .reloading: "reloading"
+      case .alreadyLost: "alreadyLost"
+      }
+    }
+  }
+
+  package static var name: String { "ownership" }
+
+  package static var initial: State { .free }
+
+  package static func isFinal(_ state: State) -> Bool {
+    false
+  }
+
+  package static func timer(_ effect: Effect) -> MachineTimer<Event>? {
+    nil
+  }
+
+  @inline(__always)
+  package static func step(_ state: State, _ event: Event) -> MachineStep<Ownership> {
+    switch state {
+    case .free: stepFree(event)
+    case .claiming: stepClaiming(event)
+    case .held: stepHeld(event)
+    case .stale: stepStale(event)
+    case .lost: stepLost(event)
+    }
+  }
+
+  @inline(__always)
+  private static func stepFree(_ event: Event) -> MachineStep<Ownership> {
+    switch event {
+    case .want:
+      MachineStep(.claiming, .moved, .readOwner)
+    case .ownerYields, .ownerPrevails, .granted, .raced, .missing, .failed, .suspected, .confirmed,
+      .displaced, .reloaded, .finished:
+      MachineStep(.free, .ignored(.notOurs))
+    }
+  }
+
+  @inline(__always)
+  private static func stepClaiming(_ event: Event) -> MachineStep<Ownership> {
+    switch event {
+    case .want:
+      MachineStep(.claiming, .refused(.busy))
+    case .ownerYields:
+      MachineStep(.claiming, .stayed, .takeEpoch)
+    case .ownerPrevails:
+      // An app that lives fetches by itself.
+      MachineStep(.free, .moved, .skipWork)
+    case .granted:
+      MachineStep(.held, .moved, .beginWork)
+    case .raced:
+      MachineStep(.claiming, .stayed, .readOwner)
+    case .missing, .failed, .finished:
+      MachineStep(.free, .moved, .refuseWork)
+    case .suspected, .confirmed, .displaced, .reloaded:
+      MachineStep(.claiming, .ignored(.notYetOurs))
+    }
+  }
+
+  @inline(__always)
+  private static func stepHeld(_ event: Event) -> MachineStep<Ownership> {
+    switch event {
+    case .want:
+      // Other work of this process: a new epoch, since two pieces of work must not share one.
+      MachineStep(.claiming, .moved, .readOwner)
+    case .ownerYields, .ownerPrevails, .granted, .raced, .confirmed, .reloaded:
+      MachineStep(.held, .ignored(.alreadyHeld))
+    case .missing, .failed, .finished:
+      MachineStep(.free, .moved, .forget)
+    case .suspected:
+      MachineStep(.stale, .moved, .checkEpoch)
+    case .displaced:
+      MachineStep(.lost, .moved, .discardWork, .reload)
+    }
+  }
+
+  @inline(__always)
+  private static func stepStale(_ event: Event) -> MachineStep<Ownership> {
+    switch event {
+    case .want:
+      MachineStep(.claiming, .moved, .readOwner)
+    case .ownerYields, .ownerPrevails, .granted, .raced, .suspected, .reloaded:
+      MachineStep(.stale, .ignored(.alreadyStale))
+    case .missing, .failed, .finished:
+      MachineStep(.free, .moved, .forget)
+    case .confirmed:
+      MachineStep(.held, .moved)
+    case .displaced:
+      MachineStep(.lost, .moved, .discardWork, .reload)
+    }
+  }
+
+  @inline(__always)
+  private static func stepLost(_ event: Event) -> MachineStep<Ownership> {
+    switch event {
+    case .want:
+      MachineStep(.lost, .refused(.reloading))
+    case .ownerYields, .ownerPrevails, .granted, .raced, .suspected, .confirmed, .displaced:
+      MachineStep(.lost, .ignored(.alreadyLost))
+    case .missing, .failed, .reloaded, .finished:
+      MachineStep(.free, .moved, .forget)
+    }
+  }
+}
+
+extension MachineRunner where M == Ownership {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: Ownership.Event) -> MachineStep<Ownership> {
+    let step = Ownership.step(state, event)
+    state = step.next
+    return step
+  }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import PorterJSON
+import PorterNight
+import PorterProcesses
+import XCTest
+
+/// A process that is frozen in the middle of its work, and one that goes on meanwhile.
+final class StaleOwnerTests: XCTestCase {
+  private func makeNight() throws -> Night {
+    let night = try Night()
+    addTeardownBlock { night.end() }
+    return night
+  }
+
+  /// The extension has fetched the message and is frozen before it commits. The app takes the connection over and
+  /// commits the message; what the extension does when it wakes is refused by the store.
+  func testINC04AFrozenRequestThatFinishesAfterTheHandOverIsRefusedByTheStore() throws {
+    let night = try makeNight()
+    try night.suspendAlice()
+    try night.bobSends("hello")
+    let frozen = try night.startExtension(try night.nextPush(), environment: ["PORTER_STOP_AT": "afterFetch"])
+    try frozen.waitUntilStopped()
+
+    try night.wakeAlice()
+    try night.expectAliceHas(["hello"])
+    frozen.signal(SIGCONT)
+    let late = try night.answer(of: frozen)
+    XCTAssertEqual(late["outcome"], "yielded", late.text)
+    XCTAssertEqual(late["work"], "skipped", "INC-19: \(late.text)")
+    XCTAssertEqual(late.bodies, [])
+    XCTAssertEqual(late["quiescent"], true)
+    let holder = late["holders"]?.arrayValue?.first?.stringValue ?? ""
+    XCTAssertTrue(holder.hasPrefix("app \(night.alice.process.identifier)@"), "INC-18: the holder is named: \(holder)")
+
+    // Nothing was used twice: the conversation goes on both ways.
+    try night.bobSends("again")
+    try night.expectAliceHas(["hello", "again"])
+    XCTAssertEqual(try night.alice.state["unread"], 2)
+  }
+
+  /// The one who is frozen holds a claim on record, and nobody waits for it.
+  func testINC07AFrozenOwnerIsDisplacedAtOnceWhereverItStopped() throws {
+    for point in ["beforeFetch", "afterFetch", "afterCommit", "beforeAcknowledge"] {
+      let night = try Night()
+      defer { night.end() }
+      try night.suspendAlice()
+      try night.bobSends("hello")
+      let push = try night.nextPush()
+      let frozen = try night.startExtension(push, environment: ["PORTER_STOP_AT": point])
+      try frozen.waitUntilStopped()
+      let start = Date()
+      try night.wakeAlice()
+      XCTAssertLessThan(-start.timeIntervalSinceNow, 5, "\(point): the app does not wait")
+      try night.expectAliceHas(["hello"])
+      frozen.signal(SIGCONT)
+      let late = try night.answer(of: frozen)
+      XCTAssertEqual(late["quiescent"], true, "\(point): \(late.text)")
+      try night.expectAliceHas(["hello"])
+      XCTAssertEqual(try night.alice.state["unread"], 1, point)
+    }
+  }
+
+  /// INC-06: an extension of the same name takes over from a frozen one, which is another instance.
+  func testINC06TwoProcessesOfOneNameAreTwoOwners() throws {
+    let night = try makeNight()
+    try night.suspendAlice()
+    try night.bobSends("hello")
+    let push = try night.nextPush()
+    let frozen = try night.startExtension(push, environment: ["PORTER_STOP_AT": "afterFetch"])
+    try frozen.waitUntilStopped()
+    let second = try night.present(push)
+    XCTAssertEqual(second["outcome"], "presented", second.text)
+    XCTAssertEqual(second.bodies, ["hello"])
+    frozen.signal(SIGCONT)
+    let first = try night.answer(of: frozen)
+    XCTAssertEqual(first.bodies, [], "the same name does not make it the owner: \(first.text)")
+    XCTAssertEqual(first["outcome"], "yielded", first.text)
+    try night.wakeAlice()
+    try night.expectAliceHas(["hello"])
+  }
+
+  /// A host that was asleep while the extension worked is told what changed since, each thing once, and no more.
+  func testINC05AWakingOwnerIsToldJustWhatChanged() throws {
+    let night = try makeNight()
+    try night.bobSends("before")
+    try night.alice.event("newChatItems")
+    while (try? night.nextPush(within: 0.5)) != nil {}
+    try night.suspendAlice()
+    try night.bobSends("one")
+    XCTAssertEqual(try night.present(try night.nextPush()).bodies, ["one"])
+    try night.bobSends("two")
+    XCTAssertEqual(try night.present(try night.nextPush()).bodies, ["two"])
+    try night.wakeAlice()
+    let told = try (0..<2).map { _ in try Self.text(night.alice.event("newChatItems")) }
+    XCTAssertEqual(told, ["one", "two"])
+    try night.bobSends("three")
+    XCTAssertEqual(try Self.text(night.alice.event("newChatItems")), "three", "and nothing twice")
+    try night.expectAliceHas(["before", "one", "two", "three"])
+  }
+
+  static func text(_ event: JSONValue) throws -> String {
+    try XCTUnwrap(
+      event["chatItems"]?.arrayValue?.first?["chatItem"]?["content"]?["msgContent"]?["text"]?.stringValue, event.text)
+  }
+
+  /// INC-20: an app that owns a connection and has nothing to do writes nothing, and neither does anybody for it.
+  func testINC20AnIdleOwnerWritesNothing() throws {
+    let night = try makeNight()
+    try night.bobSends("hello")
+    try night.expectAliceHas(["hello"])
+    let owners = try XCTUnwrap(night.alice.state["owners"]?.arrayValue)
+    XCTAssertEqual(owners.filter { $0["self"] == true }.count, 1, "it does own: \(owners)")
+    sleep(1)
+    let before = try Self.contents(of: night.alice.store)
+    XCTAssertGreaterThanOrEqual(before.count, 3, "the store, its log and the phase: \(before.keys)")
+    sleep(5)
+    let after = try Self.contents(of: night.alice.store)
+    XCTAssertEqual(before, after, "five seconds of owning")
+  }
+
+  /// The contents of each file of a store, and when it was changed last.
+  private static func contents(of store: String) throws -> [String: [Data]] {
+    let place = URL(fileURLWithPath: store)
+    let folder = place.deletingLastPathComponent()
+    var contents: [String: [Data]] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    where name.hasPrefix(place.lastPathComponent + "_") {
+      var status = stat()
+      let path = folder.appendingPathComponent(name).path
+      XCTAssertEqual(lstat(path, &status), 0)
+      guard status.st_mode & S_IFMT == S_IFREG else { continue }
+      #if os(Linux)
+        let changed = "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
+      #else
+        let changed = "\(status.st_mtimespec.tv_sec).\(status.st_mtimespec.tv_nsec)"
+      #endif
+      // Of what is shared in memory only the contents count.
+      let data = try Data(contentsOf: URL(fileURLWithPath: path))
+      contents[name] = name.hasSuffix("-shm") ? [data] : [data, Data(changed.utf8)]
+    }
+    return contents
+  }
+}

@@ -11,7 +11,7 @@ LIBRARY := $(RELEASE)/library
 PROGRAMS := .build-programs
 SWIFT_PROGRAMS := swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld
 
-.PHONY: help demo test lib install spec bench verify format lint clean
+.PHONY: help demo test torture lib install spec bench verify format lint clean
 .DEFAULT_GOAL := help
 
 help: ## what there is to make
@@ -50,6 +50,12 @@ install: lib ## headers, library and pkg-config file below PREFIX (/usr/local)
 verify: ## what takes longer than a test may: whole walks, the sanitizers
 	@scripts/setup test
 	@scripts/verify
+
+torture: ## apps and extensions on one store, frozen, killed, on failing disks; SECONDS=… and SEED=… if wanted
+	@scripts/setup test
+	@swift build --build-tests
+	@PORTER_TORTURE_SECONDS=$(or $(SECONDS),60) PORTER_TORTURE_SEED=$(SEED) \
+	  swift test --skip-build --disable-swift-testing --filter Torture.TortureTests
 
 spec: ## writes anew what is made of spec/machines
 	@scripts/setup build

@@ -105,6 +105,9 @@ let package = Package(
     .testTarget(
       name: "Incidents", dependencies: ["PorterNight", "PorterProcesses", "PorterJSON"], path: "Tests/Incidents",
       swiftSettings: swift),
+    .testTarget(
+      name: "Torture", dependencies: ["PorterNight", "PorterProcesses", "PorterJSON", "PorterStore"],
+      path: "Tests/Torture", swiftSettings: swift),
     .testTarget(name: "PropertyTestingTests", dependencies: ["PropertyTesting"], swiftSettings: swift),
     .target(
       name: "CSealedVFSScenarios", dependencies: ["CSealedVFS", "CFaultyVFS", "CSQLite"],

@@ -831,20 +831,19 @@ enum np_push_effect {
   NP_PUSH_EFFECT_NOTE_OFFLINE = 12,
   /* Remember for the outcome that a mailbox is not known. */
   NP_PUSH_EFFECT_NOTE_UNKNOWN = 13,
-  /* Decide from the ledger and the policy what to show. Answer: content. */
+  /* Decide from the ledger and the policy what to show, and put on record in the same transaction that it is shown.
+  Answer: content. */
   NP_PUSH_EFFECT_COMPOSE_CONTENT = 14,
-  /* Put on record that it is presented. */
-  NP_PUSH_EFFECT_RECORD_PRESENTED = 15,
-  /* As composeContent and recordPresented, at once and without waiting, from what is committed. */
-  NP_PUSH_EFFECT_COMPOSE_BEST = 16,
+  /* As composeContent, at once and without waiting, from what is committed. */
+  NP_PUSH_EFFECT_COMPOSE_BEST = 15,
   /* Abandon a request, a transaction and a claim. What was not committed was not acknowledged. */
-  NP_PUSH_EFFECT_CANCEL_WORK = 17,
+  NP_PUSH_EFFECT_CANCEL_WORK = 16,
   /* Let go of the store. Answer: quiescent. */
-  NP_PUSH_EFFECT_CLOSE_STORE = 18,
+  NP_PUSH_EFFECT_CLOSE_STORE = 17,
   /* Let go of the store at once, without an answer. */
-  NP_PUSH_EFFECT_CLOSE_STORE_NOW = 19,
+  NP_PUSH_EFFECT_CLOSE_STORE_NOW = 18,
   /* Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace. */
-  NP_PUSH_EFFECT_ANSWER = 20
+  NP_PUSH_EFFECT_ANSWER = 19
 };
 
 enum np_push_reason {

@@ -11,28 +11,7 @@ extension Engine {
   func compose(_ run: PushRun) -> Push.Event {
     guard let store else { return .storeFailed }
     do throws(PorterStore.StoreError) {
-      var content = PushContent()
-      let policy = try policy(store)
-      var notifications: [NotificationContent] = []
-      for entry in try store.entriesToPresent() {
-        run.composed.insert(entry.id)
-        guard let event = try notificationEvent(of: entry, store) else { continue }
-        if case .success(let shown) = ContentBuilder.content(for: event, policy) { notifications.append(shown) }
-      }
-      for entry in try store.entriesToRemove() {
-        run.composed.insert(entry.id)
-        content.withdrawals.append(try notificationIdentifier(of: entry, store).description)
-      }
-      // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each
-      // notification.
-      let badge = try store.badge()
-      content.badge = badge
-      content.notifications = notifications.map { notification in
-        var notification = notification
-        notification.badge = badge
-        return notification.json
-      }
-      run.content = content
+      try composeAndRecord(run, store)
     } catch {
       run.reason = error.description
       return .storeFailed
@@ -44,23 +23,48 @@ extension Engine {
     return run.metUnknown && run.committed == 0 ? .contentUnknown : .contentNothing
   }
 
-  /// On record before the answer is given: whoever is killed in between shows nothing twice. Not synced: a power
+  /// On record in the transaction that reads what is to be shown: of two extensions at work at the same time one shows it
+  /// (INC-36). And before the answer is given: whoever is killed in between shows nothing twice. Not synced: a power
   /// failure at this very moment shows it again, under the same identifier.
   ///
-  /// Not for a caller that was answered without it: nobody would ever see what is on record as shown.
-  func recordPresented(_ run: PushRun) {
-    guard let store, !run.isAnswered else { return }
+  /// Not on record for a caller that was answered without it: nobody would ever see it.
+  private func composeAndRecord(_ run: PushRun, _ store: Store) throws(PorterStore.StoreError) {
+    // Most pushes that show nothing need no write, and wait for nobody who writes.
+    let due = try store.entriesToPresent().count + store.entriesToRemove().count
+    guard due > 0, !run.isAnswered else { return try fill(run, store) }
     do throws(PorterStore.StoreError) {
       try store.lightTransaction { () throws(PorterStore.StoreError) in
-        // Only what this answer holds: another process may have committed more in the meantime.
-        for entry in try store.entriesToPresent() where run.composed.contains(entry.id) {
-          try store.raise(.present, entry)
-        }
-        for entry in try store.entriesToRemove() where run.composed.contains(entry.id) { try store.noteRemoved(entry) }
+        try fill(run, store)
+        for entry in try store.entriesToPresent() { try store.raise(.present, entry) }
+        for entry in try store.entriesToRemove() { try store.noteRemoved(entry) }
       }
     } catch {
-      log(.error, "what was shown could not be recorded", ["error": error.description])
+      // Shown twice under one identifier is better than never.
+      log(.error, "what is shown could not be recorded", ["error": error.description])
+      try fill(run, store)
     }
+  }
+
+  private func fill(_ run: PushRun, _ store: Store) throws(PorterStore.StoreError) {
+    var content = PushContent()
+    let policy = try policy(store)
+    var notifications: [NotificationContent] = []
+    for entry in try store.entriesToPresent() {
+      guard let event = try notificationEvent(of: entry, store) else { continue }
+      if case .success(let shown) = ContentBuilder.content(for: event, policy) { notifications.append(shown) }
+    }
+    for entry in try store.entriesToRemove() {
+      content.withdrawals.append(try notificationIdentifier(of: entry, store).description)
+    }
+    // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.
+    let badge = try store.badge()
+    content.badge = badge
+    content.notifications = notifications.map { notification in
+      var notification = notification
+      notification.badge = badge
+      return notification.json
+    }
+    run.content = content
   }
 
   private func policy(_ store: Store) throws(PorterStore.StoreError) -> NotificationPolicy {

@@ -79,10 +79,7 @@ extension Engine {
     case .noteOffline: run.wasOffline = true
     case .noteUnknown: run.metUnknown = true
     case .composeContent: raise(compose(run), run)
-    case .recordPresented: recordPresented(run)
-    case .composeBest:
-      _ = compose(run)
-      recordPresented(run)
+    case .composeBest: _ = compose(run)
     case .cancelWork: abandonServerRequests()
     case .closeStore:
       if run.content.badge == nil { run.content.badge = try? store?.badge() }

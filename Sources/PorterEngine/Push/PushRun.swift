@@ -36,8 +36,6 @@ final class PushRun {
   var committed = 0
 
   var content = PushContent()
-  /// Entries of the ledger that `content` was made of.
-  var composed: Set<Int64> = []
   var reason = ""
   private var trace: [JSONValue] = []
 

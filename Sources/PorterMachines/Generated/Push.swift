@@ -266,11 +266,10 @@ package enum Push: Machine {
     case noteOffline
     /// Remember for the outcome that a mailbox is not known.
     case noteUnknown
-    /// Decide from the ledger and the policy what to show. Answer: content.
+    /// Decide from the ledger and the policy what to show, and put on record in the same transaction that it is shown.
+    /// Answer: content.
     case composeContent
-    /// Put on record that it is presented.
-    case recordPresented
-    /// As composeContent and recordPresented, at once and without waiting, from what is committed.
+    /// As composeContent, at once and without waiting, from what is committed.
     case composeBest
     /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
     case cancelWork
@@ -298,7 +297,6 @@ package enum Push: Machine {
       case .noteOffline: "noteOffline"
       case .noteUnknown: "noteUnknown"
       case .composeContent: "composeContent"
-      case .recordPresented: "recordPresented"
       case .composeBest: "composeBest"
       case .cancelWork: "cancelWork"
       case .closeStore: "closeStore"
@@ -614,7 +612,7 @@ package enum Push: Machine {
     case .storeFailed:
       MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
     case .contentShow:
-      MachineStep(.quiescingPresented, .moved, .recordPresented, .closeStore)
+      MachineStep(.quiescingPresented, .moved, .closeStore)
     case .contentNothing:
       MachineStep(.quiescingNothingNew, .moved, .closeStore)
     case .contentYielded:

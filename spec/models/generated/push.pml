@@ -92,12 +92,11 @@
 #define push_do_noteOffline 12
 #define push_do_noteUnknown 13
 #define push_do_composeContent 14
-#define push_do_recordPresented 15
-#define push_do_composeBest 16
-#define push_do_cancelWork 17
-#define push_do_closeStore 18
-#define push_do_closeStoreNow 19
-#define push_do_answer 20
+#define push_do_composeBest 15
+#define push_do_cancelWork 16
+#define push_do_closeStore 17
+#define push_do_closeStoreNow 18
+#define push_do_answer 19
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -974,7 +973,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_contentShow ->
-       answer = MOVED; state = push_state_quiescingPresented; push_does(push_do_recordPresented); push_does(push_do_closeStore)
+       answer = MOVED; state = push_state_quiescingPresented; push_does(push_do_closeStore)
     :: event == push_on_contentNothing ->
        answer = MOVED; state = push_state_quiescingNothingNew; push_does(push_do_closeStore)
     :: event == push_on_contentYielded ->

@@ -1,0 +1,56 @@
+import Foundation
+import PorterJSON
+import PorterNight
+import PorterProcesses
+import XCTest
+
+/// `make torture SECONDS=… SEED=…`; in the tests for a minute, with a seed of its own each time.
+final class TortureTests: XCTestCase {
+  func testEverythingThatTheRelayTookIsThereOnceWhateverIsKilled() throws {
+    // Whoever writes to a process that was just killed is told so by the write itself.
+    signal(SIGPIPE, SIG_IGN)
+    let environment = ProcessInfo.processInfo.environment
+    let seconds = environment["PORTER_TORTURE_SECONDS"].flatMap(Double.init) ?? 60
+    let seed = environment["PORTER_TORTURE_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...UInt64(UInt32.max))
+    let night = try Night()
+    var passed = false
+    defer { if passed { night.end() } else { print("torture: its files are in \(night.directory.path)") } }
+    let place = try furnish(night)
+    let torture = Torture(seed: seed, seconds: seconds, place: place)
+    print("torture: seed \(seed), \(Int(seconds)) s")
+    torture.run(receiving: night)
+    try Verdict(torture: torture).reach()
+    print("torture: seed \(seed), \(Int(seconds)) s:\n\(torture.tally.description)")
+    XCTAssertEqual(torture.tally.found, [], "seed \(seed)")
+    XCTAssertGreaterThan(torture.tally.number(of: "messages in alice's store"), 0)
+    passed = torture.tally.found.isEmpty
+  }
+
+  /// A second person for alice; then all applications end, and are the torture's to start.
+  private func furnish(_ night: Night) throws -> Torture.Place {
+    let carol = try ScriptedHost(store: night.directory.appendingPathComponent("carol").path)
+    try carol.command(#"/_create user {"profile":{"displayName":"carol","fullName":""}}"#, "activeUser")
+    let network: JSONValue = ["relay": .string(night.relay)]
+    try carol.command("/_network \(network.text)", "cmdOk")
+    try carol.command("/_start", "chatStarted")
+    let invitation = try night.alice.command("/_connect 1", "invitation")
+    let link = try XCTUnwrap(invitation["connLinkInvitation"]?["connFullLink"]?.stringValue)
+    XCTAssertNotNil(try carol.answer("/connect \(link)")["result"])
+    let there = try XCTUnwrap(carol.event("contactConnected")["contact"]?["contactId"]?.integerValue)
+    let here = try XCTUnwrap(night.alice.event("contactConnected")["contact"]?["contactId"]?.integerValue)
+    // The server hears of the new mailbox.
+    usleep(1_000_000)
+    for host in [night.alice, night.bob, carol] {
+      try host.command("/_app suspend 0", "cmdOk")
+      XCTAssertEqual(try host.call("chat_close_store $c"), "")
+      XCTAssertEqual(try host.process.end(within: 60), .exited(0))
+    }
+    return Torture.Place(
+      directory: night.directory, store: night.alice.store,
+      people: [
+        .init(name: "bob", store: night.bob.store, contact: night.bobContact, contactThere: night.aliceContact),
+        .init(name: "carol", store: carol.store, contact: there, contactThere: here),
+      ],
+      faultyLibrary: Places.products.appendingPathComponent("libfaulty-vfs.so").path)
+  }
+}

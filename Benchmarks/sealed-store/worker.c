@@ -97,7 +97,7 @@ static double cipher_cost(int is_aes) {
       crypto_aead_xchacha20poly1305_ietf_encrypt_detached(page, tag, NULL, page, LENGTH, nonce, 24, NULL, nonce, key);
     }
   }
-  return (now() - start) / TURNS;
+  return (now() - start) / (double)TURNS;
 }
 #endif
 
@@ -129,7 +129,7 @@ int main(int count, char **words) {
   }
   sqlite3_finalize(insert);
   run(database, "COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
-  print("bulk load", ROWS / (now() - start), "rows/s");
+  print("bulk load", (double)ROWS / (now() - start), "rows/s");
 
   must(sqlite3_prepare_v2(database, "INSERT INTO d(b) VALUES(zeroblob(200))", -1, &insert, NULL), database, "prepare");
   start = wall_now();
@@ -137,24 +137,24 @@ int main(int count, char **words) {
     must(sqlite3_step(insert), database, "insert");
     sqlite3_reset(insert);
   }
-  print("durable inserts", DURABLE / (wall_now() - start), "commits/s");
+  print("durable inserts", (double)DURABLE / (wall_now() - start), "commits/s");
   sqlite3_finalize(insert);
 
   read_points(database, 5000, 2000);
   start = now();
   read_points(database, CACHED, 2000);
-  print("point reads, in the cache", CACHED / (now() - start), "reads/s");
+  print("point reads, in the cache", (double)CACHED / (now() - start), "reads/s");
 
   start = now();
   read_points(database, UNCACHED, ROWS);
-  print("point reads, beyond it", UNCACHED / (now() - start), "reads/s");
+  print("point reads, beyond it", (double)UNCACHED / (now() - start), "reads/s");
 
   misses(database);
   start = now();
   for (int i = 0; i < 3; i++) { run(database, "SELECT sum(length(b)), count(*) FROM t NOT INDEXED"); }
   double scan = (now() - start) / 3;
   double pages = misses(database) / 3;
-  print("range scan, beyond it", ROWS / scan, "rows/s");
+  print("range scan, beyond it", (double)ROWS / scan, "rows/s");
 #ifndef WITH_SQLCIPHER
   if (strcmp(kind, "sealed") == 0) {
     double cost = cipher_cost(0);
@@ -173,6 +173,6 @@ int main(int count, char **words) {
     run(database, "SELECT b FROM t WHERE a = 77");
     sqlite3_close(database);
   }
-  print("open, read a row, close", OPENINGS / (now() - start), "times/s");
+  print("open, read a row, close", (double)OPENINGS / (now() - start), "times/s");
   return 0;
 }

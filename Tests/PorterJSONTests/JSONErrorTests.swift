@@ -59,7 +59,8 @@ final class JSONErrorTests: XCTestCase {
     let numbers: [(String, JSONValue)] = [
       ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)),
       ("9223372036854775808", .number(9_223_372_036_854_775_808)), ("-0", .integer(0)), ("-0.0", .number(-0.0)),
-      ("1E2", .number(100)), ("1e-2", .number(0.01)), ("5e-324", .number(5e-324)), ("1e-999", .number(0)),
+      ("1E2", .number(100)), ("1e-2", .number(0.01)), ("5e-324", .number(.leastNonzeroMagnitude)),
+      ("1e-999", .number(0)),
       ("0", .integer(0)), ("0.0", .number(0)), ("1.7976931348623157e308", .number(.greatestFiniteMagnitude)),
     ]
     for (text, value) in numbers { XCTAssertEqual(try JSONValue(parsing: text), value, text) }

@@ -258,18 +258,18 @@ char *chat_valid_name(const char *name) { return strdup(name ? name : ""); }
 int chat_json_length(const char *text) { return text ? (int)strlen(text) : -1; }
 
 int np_machine_count(void) { return 0; }
-int np_machine_find(const char *name) { return name ? -1 : -1; }
-const char *np_machine_name(int machine) { return machine ? NULL : NULL; }
-int np_machine_state_count(int machine) { return machine ? -1 : -1; }
-int np_machine_event_count(int machine) { return machine ? -1 : -1; }
-int np_machine_effect_count(int machine) { return machine ? -1 : -1; }
-const char *np_machine_state_name(int machine, int state) { return machine + state ? NULL : NULL; }
-const char *np_machine_event_name(int machine, int event) { return machine + event ? NULL : NULL; }
-const char *np_machine_effect_name(int machine, int effect) { return machine + effect ? NULL : NULL; }
-int np_machine_initial(int machine) { return machine ? -1 : -1; }
+int np_machine_find(const char *name) { return (void)name, -1; }
+const char *np_machine_name(int machine) { return (void)machine, NULL; }
+int np_machine_state_count(int machine) { return (void)machine, -1; }
+int np_machine_event_count(int machine) { return (void)machine, -1; }
+int np_machine_effect_count(int machine) { return (void)machine, -1; }
+const char *np_machine_state_name(int machine, int state) { return (void)machine, (void)state, NULL; }
+const char *np_machine_event_name(int machine, int event) { return (void)machine, (void)event, NULL; }
+const char *np_machine_effect_name(int machine, int effect) { return (void)machine, (void)effect, NULL; }
+int np_machine_initial(int machine) { return (void)machine, -1; }
 
 np_error np_machine_step(int machine, int state, int event, np_step *step) {
-  return machine + state + event + (step != NULL) ? NP_ERROR_ARGUMENT : NP_ERROR_ARGUMENT;
+  return (void)machine, (void)state, (void)event, (void)step, NP_ERROR_ARGUMENT;
 }
 
 np_error np_set_log(np_log_sink sink, void *context, int minimum_level) {

@@ -195,8 +195,8 @@ struct file_keys *keys_allocate(void) { return sodium_malloc(sizeof(struct file_
 
 void keys_wipe(struct file_keys *keys) { sodium_free(keys); }
 
-// Reads the start of a file, and the label of its first page. Through SQLite's own VFS: to close a file by other means
-// takes all of the process's locks on it away from open connections (POSIX).
+// Reads the start of a file, and the label of its first page, which tells what it is. Through SQLite's own VFS: to close
+// a file by other means takes all of the process's locks on it away from open connections (POSIX).
 static int read_first_label(sqlite3_file *file, uint8_t label[LABEL_BYTES]) {
   uint8_t header[CLEAR_BYTES];
   sqlite3_int64 size = 0;
@@ -240,4 +240,15 @@ int sealed_vfs_read_salt(const char *path, uint8_t salt[SALT_BYTES], int *is_pas
   sqlite3_free_filename(name);
   sqlite3_free(full);
   return code;
+}
+
+sealed_vfs_kind sealed_vfs_inspect(sqlite3 *database) {
+  sqlite3_file *file = NULL;
+  uint8_t label[LABEL_BYTES] = {0};
+  int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (code != SQLITE_OK || file == NULL || file->pMethods == NULL) { return SEALED_VFS_NOT_A_DATABASE; }
+  code = read_first_label(file, label);
+  if (code == SQLITE_OK) { return SEALED_VFS_NOTHING; }
+  // It stays zero if it was not read, and in a plain database that only reserves the room.
+  return code == SQLITE_NOTADB && !is_all_zero(label, sizeof label) ? seal_label_kind(label) : SEALED_VFS_NOT_SEALED;
 }

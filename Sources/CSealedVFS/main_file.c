@@ -100,6 +100,16 @@ static int read_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
   return SQLITE_OK;
 }
 
+// A plain database that reserves as many bytes as a seal takes, as one does that was sealed once. Its log would be taken
+// for a damaged one and deleted. With a journal beside it, it is the first page of a creation that a crash tore.
+static bool is_plain_with_room(struct sealed_file *file, const uint8_t *page) {
+  if (!is_all_zero(page + file->page_size - TRAILER_BYTES, TRAILER_BYTES)) { return false; }
+  sqlite3_vfs *base = sqlite3_vfs_find(NULL);
+  int exists = 0;
+  int code = base->xAccess(base, sqlite3_filename_journal(file->path), SQLITE_ACCESS_EXISTS, &exists);
+  return code == SQLITE_OK && !exists;
+}
+
 // SQLite looks at the first 100 bytes before it takes a lock: another process may be in the middle of writing page 1,
 // or a crash may have left it to be rolled back. So here only what is certain is an error: that this is no sealed
 // database, or that the key is wrong. The plain 24 bytes are all that SQLite needs at this point; it reads page 1
@@ -112,6 +122,7 @@ static int read_header_unlocked(struct sealed_file *file, uint8_t *result, int a
   if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) { return code; }
   memcpy(result, file->buffer, (size_t)(amount < CLEAR_BYTES ? amount : CLEAR_BYTES));
   if (code == SQLITE_IOERR_SHORT_READ) { return SQLITE_OK; }
+  if (is_plain_with_room(file, file->buffer)) { return finding(file, SEALED_VFS_NOT_SEALED, 1, 0); }
   sealed_vfs_kind kind = open_page(file, 1, file->buffer);
   if (kind == SEALED_VFS_NOTHING) { memcpy(result, file->buffer, (size_t)amount); }
   if (kind == SEALED_VFS_NOTHING || kind == SEALED_VFS_DAMAGED || kind == SEALED_VFS_FOREIGN) { return SQLITE_OK; }

@@ -29,6 +29,38 @@ static sqlite3 *make(const char *path, const char *vfs, const char *settings) {
   return database;
 }
 
+// What a connection without a key can tell.
+static int inspected(const char *path) {
+  sqlite3 *database = NULL;
+  CHECK_EQUAL(sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+  sealed_vfs_kind kind = sealed_vfs_inspect(database);
+  sqlite3_close(database);
+  return (int)kind;
+}
+
+// A plain database that reserves as much as a seal takes, and whose log must survive being opened with a key.
+static void plain_with_room(const char *path) {
+  database_remove(path);
+  sqlite3 *database = database_open(path, NULL);
+  int bytes = SEALED_VFS_RESERVED_BYTES;
+  CHECK_EQUAL(sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes), SQLITE_OK);
+  run_sql(database, "PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES('in the log')");
+  CHECK_EQUAL(sealed_vfs_inspect(database), SEALED_VFS_NOT_SEALED);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+  database_close(database);
+  expect_refusal(path, SQLITE_NOTADB, SEALED_VFS_NOT_SEALED);
+  CHECK_EQUAL(inspected(path), SEALED_VFS_NOT_SEALED);
+  database = database_open(path, NULL);
+  run_sql(database, "UPDATE t SET a = 'still there' WHERE a = 'in the log'");
+  CHECK_EQUAL(sqlite3_changes(database), 1);
+  database_close(database);
+  database_remove(path);
+  use_key(path);
+  CHECK_EQUAL(sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+  CHECK_EQUAL(sealed_vfs_inspect(database), SEALED_VFS_NOT_A_DATABASE);
+  sqlite3_close(database);
+}
+
 static void files(struct dice *dice) {
   (void)dice;
   const char *path = path_of("files.db");
@@ -48,9 +80,11 @@ static void files(struct dice *dice) {
 
   database_close(make(path, NULL, ""));
   expect_refusal(path, SQLITE_NOTADB, SEALED_VFS_NOT_SEALED);
+  plain_with_room(path);
 
   database_close(make(path, SEALED_VFS_NAME, ""));
   CHECK_EQUAL(open_code(path, SEALED_VFS_NAME), SQLITE_OK);
+  CHECK_EQUAL(inspected(path), SEALED_VFS_NOTHING);
   CHECK(open_code(path, NULL) != SQLITE_OK, "SQLite alone can read it");
   size_t length;
   uint8_t *good = file_load(path, &length);
@@ -60,6 +94,10 @@ static void files(struct dice *dice) {
   bytes[4096 - 64] = 2;  // a later version
   file_store(path, bytes, length);
   expect_refusal(path, SQLITE_NOTADB, SEALED_VFS_NEWER_FORMAT);
+  CHECK_EQUAL(inspected(path), SEALED_VFS_NEWER_FORMAT);
+  bytes[4096 - 64] = 0;
+  file_store(path, bytes, length);
+  CHECK_EQUAL(inspected(path), SEALED_VFS_DAMAGED);
   bytes[4096 - 64] = 1;
   bytes[4096 - 63] = 9;  // another cipher
   file_store(path, bytes, length);

@@ -37,7 +37,8 @@ let package = Package(
     .target(name: "PorterPlatform", swiftSettings: swift),
     .target(name: "PorterCrypto", dependencies: ["CSodium", "PorterPlatform"], swiftSettings: swift),
     .target(
-      name: "PorterStore", dependencies: ["CSQLite", "PorterCrypto", "PorterMachines", "PorterPlatform"],
+      name: "PorterStore",
+      dependencies: ["CSQLite", "CSealedVFS", "PorterCrypto", "PorterMachines", "PorterPlatform"],
       swiftSettings: swift),
     .target(
       name: "PorterRelay", dependencies: ["PorterStore", "PorterCrypto", "PorterPlatform"], swiftSettings: swift),
@@ -131,7 +132,8 @@ let package = Package(
       name: "PorterCryptoTests", dependencies: ["PorterCrypto", "PropertyTesting"], exclude: ["Peer"],
       swiftSettings: swift),
     .testTarget(
-      name: "PorterStoreTests", dependencies: ["PorterStore", "CFaultyVFS", "CSQLite"], swiftSettings: swift),
+      name: "PorterStoreTests",
+      dependencies: ["PorterStore", "PorterCrypto", "PropertyTesting", "CFaultyVFS", "CSQLite"], swiftSettings: swift),
     .executableTarget(
       name: "relay-test-peer", dependencies: ["PorterRelay"], path: "Tests/Support/relay-test-peer",
       swiftSettings: swift),

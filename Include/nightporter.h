@@ -80,8 +80,13 @@ typedef void *chat_ctrl;
 /*
  * Opens the store at `path` (a prefix: the file is `<path>_chat.db`), creating or migrating it, and makes a controller.
  *
- * key       must be "" until sealed stores land: any other key is answered with `errorNotADatabase` or, for a new file,
- *           with `errorSQL` that says so. A key is never ignored and a plain file never made in its place.
+ * key       "": a plain file. x'…' with 64 hexadecimal digits between the quotes: a raw key of 32 bytes. Anything else: a
+ *           passphrase, at most 4096 bytes, which must not begin with x'; Argon2id makes the key, in some 0.1 s and with 64 MB.
+ *           With a key every page, the log and all else that is written is sealed (Sources/CSealedVFS/README.md).
+ *           A key is never ignored, and a plain file never made in its place. `errorNotADatabase`: no key for a sealed store,
+ *           another key than its own, a key for a plain store, a file that is no database, a newer format; `np.code` tells
+ *           which, and `np.advice` what to do. A page that was changed or is missing: `errorSQL`, with `np.page`
+ *           and `np.file`.
  * confirm   "yesUp": migrate forwards without asking. "error": answer `errorMigration` when a migration is needed.
  *           "yesUpDown", "console": as in SimpleX's interface; a store of a newer schema is always refused, since migrations here
  *           go forwards only. Any other text is answered with `invalidConfirmation`.
@@ -94,9 +99,15 @@ char *chat_migrate_init(const char *path, const char *key, const char *confirm, 
 /*
  * As chat_migrate_init(), with two more choices.
  *
- * keep_key    not 0: the key stays in memory, so that chat_reopen_store() works. "" is always kept.
+ * keep_key    not 0: the key stays in memory (guarded, not in swap or core dumps), so that the store can be opened again.
+ *             0: it is wiped as soon as the store is open. A suspension closes the store all the same, at once and whole;
+ *             what would open it again then is refused until np_set_key() gave the key: chat_reopen_store() says
+ *             "reopenDBStore: no key", "/_app activate" has the code `storeKeyForgotten`, and a push ends with the
+ *             outcome "locked". "" is always kept.
  * background  0: role `app`. Not 0: role `extension`: it never migrates (INC-23) but answers `errorMigration`, its phase
- *             is that of a notification extension, and chat_start is `/_start main=off snd_files=off`.
+ *             is that of a notification extension, and chat_start is `/_start main=off snd_files=off`. A passphrase
+ *             is refused with the code `storeKeyNotRaw`, since its 64 MB do not fit an extension: the app calls
+ *             np_derive_key() and keeps the answer where its extension finds it.
  */
 char *chat_migrate_init_key(const char *path, const char *key, int keep_key, const char *confirm, int background,
                             chat_ctrl *ctrl);
@@ -110,10 +121,25 @@ char *chat_close_store(chat_ctrl ctrl);
 /* Opens the files again. Returns "" or a text that says what failed. Reopening an open store is harmless. */
 char *chat_reopen_store(chat_ctrl ctrl);
 
+/*
+ * The raw key of the store at `path`, which was sealed with this passphrase: for the app to make once, and to give to its
+ * extension. {"result": {"type": "storeKey", "storeKey": "x'…'"}}, or an error. It is the key of this file only; after
+ * "/_db encryption" it is another one, also with the same passphrase. Takes 64 MB and some 0.1 s. The store may be
+ * open meanwhile, and is not changed. np_string_free() overwrites the answer; free() would leave the key in memory.
+ */
+char *np_derive_key(const char *path, const char *passphrase);
+
+/*
+ * Gives the controller the key for the next opening of its store, with `keep_key` for each later one too: when the key
+ * was not kept, or when the app has sealed the store with another one. Does not wait, and opens nothing. A key that is none, or
+ * a passphrase in an extension: NP_ERROR_ARGUMENT.
+ */
+np_error np_set_key(chat_ctrl ctrl, const char *key, int keep_key);
+
 /* Ends a controller: closes its store, wakes its waiting callers, gives its thread and memory back. NULL is allowed. */
 np_error np_ctrl_free(chat_ctrl ctrl);
 
-/* Frees a string that a function of this header gave. NULL is allowed. */
+/* Overwrites and frees a string that a function of this header gave. NULL is allowed. */
 void np_string_free(char *string);
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -21,14 +21,14 @@ public func chat_migrate_init_key(
   _ path: UnsafePointer<CChar>!, _ key: UnsafePointer<CChar>!, _ keep_key: Int32, _ confirm: UnsafePointer<CChar>!,
   _ background: Int32, _ ctrl: UnsafeMutablePointer<chat_ctrl?>!
 ) -> UnsafeMutablePointer<CChar>! {
-  CString.make(Opening.open(path, key, confirm, background: background != 0, ctrl).json.text)
+  CString.make(Opening.open(path, key, keeps: keep_key != 0, confirm, background: background != 0, ctrl).json.text)
 }
 
 /// From the arguments of `chat_migrate_init_key` to a controller.
 private enum Opening {
   static func open(
-    _ path: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?, _ confirm: UnsafePointer<CChar>?, background: Bool,
-    _ ctrl: UnsafeMutablePointer<chat_ctrl?>?
+    _ path: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?, keeps: Bool, _ confirm: UnsafePointer<CChar>?,
+    background: Bool, _ ctrl: UnsafeMutablePointer<chat_ctrl?>?
   ) -> MigrationResult {
     guard let ctrl, let path = Incoming(path).text, !path.isEmpty else {
       return .errorSQL(file: "", reason: "a path and a place for the handle are needed, in UTF-8")
@@ -37,11 +37,14 @@ private enum Opening {
     guard let confirm = Incoming(confirm).text.flatMap({ Store.Confirmation(rawValue: $0) }) else {
       return .invalidConfirmation
     }
+    let role = background ? Role.extension : .app
+    let held: HeldKey
     // A key is never ignored: a plain store in place of a sealed one would betray whoever gave it.
-    guard let key = Incoming(key).text, key.isEmpty else { return .nightporter(file: file, .storeSealingUnavailable) }
-    let configuration = Configuration(
-      prefix: path, role: background ? .extension : .app, confirmation: confirm, log: HostLog.current)
-    let (result, controller) = Controller.open(configuration)
+    do throws(KeyRefusal) { held = HeldKey(try KeyText.read(key, role: role), keeps: keeps) } catch {
+      return .nightporter(file: file, error.error)
+    }
+    let configuration = Configuration(prefix: path, role: role, confirmation: confirm, log: HostLog.current)
+    let (result, controller) = Controller.open(configuration, key: held)
     guard let controller else { return result }
     guard let handle = Handles.add(controller) else {
       controller.stop()

@@ -42,7 +42,11 @@ public func np_error_name(_ error: Int32) -> UnsafePointer<CChar>! {
 }
 
 @c @implementation
-public func np_string_free(_ string: UnsafeMutablePointer<CChar>!) { free(string) }
+public func np_string_free(_ string: UnsafeMutablePointer<CChar>!) {
+  // It may have been a message, or a key.
+  if let string { Secrets.wipe(UnsafeMutableRawBufferPointer(start: string, count: strlen(string))) }
+  free(string)
+}
 
 /// A literal as C sees it. `StaticString`s end with NUL and live as long as the library.
 struct StaticText: Sendable {

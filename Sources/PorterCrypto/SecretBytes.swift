@@ -77,6 +77,12 @@ extension SecretBytes: Equatable {
   }
 }
 
+/// Overwriting of memory that others own.
+package enum Secrets {
+  /// Is not left out by an optimizer that sees that nobody reads it again.
+  package static func wipe(_ memory: UnsafeMutableRawBufferPointer) { sodium_memzero(memory.baseAddress, memory.count) }
+}
+
 /// Comparison in a time that depends on the lengths only.
 package enum ConstantTime {
   package static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {

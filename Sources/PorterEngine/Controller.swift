@@ -20,9 +20,11 @@ package final class Controller: Sendable {
   }
 
   /// Opens the store and starts the engine's thread. A controller comes with `.ok` only.
-  package static func open(_ configuration: Configuration) -> (MigrationResult, Controller?) {
+  package static func open(
+    _ configuration: Configuration, key: HeldKey = HeldKey(.none, keeps: true)
+  ) -> (MigrationResult, Controller?) {
     guard let events = EventQueue(),
-      let thread = EngineThread.start({ Engine(configuration: configuration, thread: $0, queue: events) })
+      let thread = EngineThread.start({ Engine(configuration: configuration, key: key, thread: $0, queue: events) })
     else { return (.agentError(.internal("the system has no thread or descriptor to give")), nil) }
     let controller = Controller(events: events, thread: thread, configuration: configuration)
     let error = controller.call { engine -> PorterStore.StoreError? in
@@ -62,6 +64,11 @@ package final class Controller: Sendable {
     guard accepted, let answer = result.wait() else { return Answer.error(.nightporter(.controllerInvalid)).json.text }
     return answer
   }
+
+  /// For the next opening of the store. Does not wait.
+  package func setKey(_ key: HeldKey) { thread.enqueue { $0.heldKey = key } }
+
+  package var role: Role { configuration.role }
 
   package func closeStore() -> String { call { $0.closeStoreForHost() } ?? "the controller was freed" }
   package func reopenStore() -> String { call { $0.reopenStoreForHost() } ?? "the controller was freed" }
@@ -161,7 +168,7 @@ extension MigrationResult {
     case .newerSchema: self = .errorMigration(file: file, .noWayDown(["a migration of a newer version"]))
     case .foreign: self = .errorNotADatabase(file: file)
     case .sqlite(let error) where error.kind == .notADatabase: self = .errorNotADatabase(file: file)
-    case .sealingUnsupported: self = .nightporter(file: file, .storeSealingUnavailable)
+    case .seal(let error): self = .nightporter(file: file, NightporterError(error))
     case .sqlite(let error) where error.kind == .readOnly || error.kind == .cannotOpen:
       self = .nightporter(file: file, .storeReadOnly)
     case .sqlite(let error) where error.kind == .full: self = .nightporter(file: file, .storeFull)

@@ -13,7 +13,9 @@ package enum Obstacle: Hashable, Sendable, CaseIterable {
     switch result {
     case .ok: return nil
     case .invalidConfirmation: self = .unknownEvent
-    case .errorNotADatabase, .nightporter(_, .storeSealingUnavailable): self = .noPassphrase
+    case .errorNotADatabase, .nightporter(_, .storeKeyMissing), .nightporter(_, .storeKeyWrong),
+      .nightporter(_, .storeKeyNotRaw), .nightporter(_, .storeKeyForgotten):
+      self = .noPassphrase
     case .errorMigration: self = .migration
     case .errorSQL, .nightporter: self = .database
     case .agentError: self = .unexpected

@@ -1,3 +1,4 @@
+import PorterCrypto
 import PorterPlatform
 
 /// The one store that app and extension share: an SQLite file in WAL mode.
@@ -23,10 +24,13 @@ package final class Store {
   package static func file(prefix: String) -> String { prefix + "_chat.db" }
 
   /// Opens, and creates or migrates if `mayMigrate` and `confirmation` allow it. An extension never may (INC-23).
+  ///
+  /// The key is not kept here. What is wrong with it, or with a sealed file, is told by `StoreError.seal`.
   package static func open(
-    prefix: String, confirmation: Confirmation, mayMigrate: Bool, busyTimeout: Span = .seconds(3)
+    prefix: String, key: StoreKey = .none, confirmation: Confirmation, mayMigrate: Bool,
+    busyTimeout: Span = .seconds(3)
   ) throws(StoreError) -> Store {
-    let store = try connect(prefix: prefix, create: mayMigrate, busyTimeout: busyTimeout)
+    let store = try connect(prefix: prefix, key: key, create: mayMigrate, busyTimeout: busyTimeout)
     do throws(StoreError) {
       try store.bringUpToDate(confirmation: confirmation, mayMigrate: mayMigrate)
     } catch {
@@ -36,20 +40,52 @@ package final class Store {
     return store
   }
 
-  private static func connect(prefix: String, create: Bool, busyTimeout: Span) throws(StoreError) -> Store {
+  /// Throws what is wrong with the key or with the file's first page. Opens the file, and reads nothing else.
+  package static func check(prefix: String, key: StoreKey) throws(StoreError) {
+    let file = file(prefix: prefix)
     do throws(SQLiteError) {
-      let options = Database.Options(
-        access: create ? .create : .readWrite, durability: .full, busyTimeout: busyTimeout, cacheKibibytes: 512,
-        logPages: Self.logPages)
-      return Store(database: try Database(path: file(prefix: prefix), options: options))
+      try Database.check(path: file, options: Database.Options(access: .readOnly, key: key))
     } catch {
-      throw .sqlite(error)
+      throw StoreError(error, opening: file, creates: false)
+    }
+  }
+
+  /// The raw key of a store that was sealed with this passphrase. Takes 64 MB and some 0.1 s.
+  package static func derivedKey(prefix: String, passphrase: Passphrase) throws(StoreError) -> GuardedBytes {
+    let derived: GuardedBytes?
+    do throws(SealError) { derived = try passphrase.key(for: file(prefix: prefix)) } catch { throw .seal(error) }
+    // Also says why there is none: no file, a plain one, no database.
+    try check(prefix: prefix, key: derived.map { .raw($0) } ?? .passphrase(passphrase))
+    guard let derived else { throw .seal(.missing) }
+    return derived
+  }
+
+  static func directory(of file: String) -> String {
+    guard let slash = file.lastIndex(of: "/") else { return "." }
+    return slash == file.startIndex ? "/" : String(file[..<slash])
+  }
+
+  private static func connect(
+    prefix: String, key: StoreKey, create: Bool, busyTimeout: Span
+  ) throws(StoreError) -> Store {
+    let file = file(prefix: prefix)
+    do throws(SQLiteError) {
+      // Until SQLite's own lock is there, which each connection to a log holds until it is closed.
+      let lock = try OpeningLock(file: file, .shared, creates: create, timeout: busyTimeout)
+      defer { withExtendedLifetime(lock) {} }
+      if create { Rekeying.removeCopy(of: file) }
+      let options = Database.Options(
+        access: create ? .create : .readWrite, durability: .full, key: key, busyTimeout: busyTimeout,
+        cacheKibibytes: 512, logPages: Self.logPages)
+      return Store(database: try Database(path: file, options: options))
+    } catch {
+      throw StoreError(error, opening: file, creates: create)
     }
   }
 
   /// An extension leaves the log for the next process: writing it back would cost it two syncs.
   package func close(checkpoint: Bool) throws(StoreError) {
-    do throws(SQLiteError) { try database.close(checkpoint: checkpoint) } catch { throw .sqlite(error) }
+    do throws(SQLiteError) { try database.close(checkpoint: checkpoint) } catch { throw StoreError(error) }
   }
 
   package var interrupter: DatabaseInterrupter { database.interrupter }
@@ -104,16 +140,16 @@ package final class Store {
   }
 
   private func setDurability(_ durability: Database.Durability) throws(StoreError) {
-    do throws(SQLiteError) { try database.setDurability(durability) } catch { throw .sqlite(error) }
+    do throws(SQLiteError) { try database.setDurability(durability) } catch { throw StoreError(error) }
   }
 
   func execute(_ sql: String) throws(StoreError) {
-    do throws(SQLiteError) { try database.execute(sql) } catch { throw .sqlite(error) }
+    do throws(SQLiteError) { try database.execute(sql) } catch { throw StoreError(error) }
   }
 
   @discardableResult
   func run(_ sql: String, _ bindings: [Binding] = []) throws(StoreError) -> Int {
-    do throws(SQLiteError) { return try database.run(sql, bindings) } catch { throw .sqlite(error) }
+    do throws(SQLiteError) { return try database.run(sql, bindings) } catch { throw StoreError(error) }
   }
 
   func insert(_ sql: String, _ bindings: [Binding]) throws(StoreError) -> Int64 {
@@ -122,7 +158,7 @@ package final class Store {
   }
 
   func integer(_ sql: String, _ bindings: [Binding] = []) throws(StoreError) -> Int64? {
-    do throws(SQLiteError) { return try database.integer(sql, bindings) } catch { throw .sqlite(error) }
+    do throws(SQLiteError) { return try database.integer(sql, bindings) } catch { throw StoreError(error) }
   }
 
   func rows<Result>(

@@ -1,8 +1,18 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
 /// What the store answers instead of a result. Never holds a name, a text or a key.
 package enum StoreError: Error, Hashable, Sendable {
   case sqlite(SQLiteError)
-  /// A key was given, or the file is sealed; sealed stores are not part of this version.
-  case sealingUnsupported
+  /// The key, or the sealed file.
+  case seal(SealError)
   /// An SQLite file that is not a store of ours.
   case foreign
   /// The store is older than this library, and the caller may not or did not want to migrate.
@@ -22,14 +32,21 @@ package enum StoreError: Error, Hashable, Sendable {
 }
 
 extension StoreError: SQLiteFailure {
-  package init(_ error: SQLiteError) { self = .sqlite(error) }
+  package init(_ error: SQLiteError) { self = error.finding.map(StoreError.seal) ?? .sqlite(error) }
+
+  /// For the opening of `file`. `creates`: what has to be there is its directory only.
+  init(_ error: SQLiteError, opening file: String, creates: Bool) {
+    let needed = creates ? Store.directory(of: file) : file
+    let isMissing = error.kind == .cannotOpen && access(needed, F_OK) != 0 && errno == ENOENT
+    self = isMissing ? .seal(.missing) : StoreError(error)
+  }
 }
 
 extension StoreError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .sqlite(let error): "\(error)"
-    case .sealingUnsupported: "sealed stores are not supported by this version; open the store with an empty key"
+    case .seal(let error): error.description
     case .foreign: "the file is an SQLite database, but not a Nightporter store"
     case .needsMigration: "the store is of an older version; open it from the app, confirming with yesUp"
     case .newerSchema(let version):

@@ -55,6 +55,8 @@ const struct function interface_functions[] = {
     CALL1(OWNED_STRING, chat_close_store, HANDLE),
     CALL1(OWNED_STRING, chat_reopen_store, HANDLE),
     CALL1(ERROR, np_ctrl_free, HANDLE),
+    CALL2(OWNED_STRING, np_derive_key, STRING, STRING),
+    CALL3(ERROR, np_set_key, HANDLE, STRING, INTEGER),
     CALL1(VOID, np_string_free, OWNED_STRING),
 
     CALL2(OWNED_STRING, chat_send_cmd, HANDLE, STRING),

@@ -125,12 +125,14 @@ final class BadInputTests: XCTestCase {
 
   // MARK: Stores
 
-  func testAnyKeyIsRefusedAndNoPlainFileMade() throws {
+  func testKeyThatIsNoneIsRefusedAndNoFileMade() throws {
     let folder = try TemporaryFolder()
-    let (answer, host) = Host.open(folder.file("a"), key: "secret passphrase")
-    XCTAssertNil(host)
-    XCTAssertEqual(JSON(answer)["np"]["code"].text, "storeSealingUnavailable", answer)
-    XCTAssertFalse(answer.contains("secret passphrase"))
+    for key in ["x'00ff'", String(repeating: "secret", count: 1000)] {
+      let (answer, host) = Host.open(folder.file("a"), key: key)
+      XCTAssertNil(host)
+      XCTAssertEqual(JSON(answer)["np"]["code"].text, "storeKeyInvalid", answer)
+      XCTAssertFalse(answer.contains("00ff") || answer.contains("secretsecret"))
+    }
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [])
   }
 

@@ -98,7 +98,7 @@ final class PolicyTests: XCTestCase {
     let expected: [(MigrationResult, Obstacle?)] = [
       (.ok, nil), (.invalidConfirmation, .unknownEvent), (.errorNotADatabase(file: "f"), .noPassphrase),
       (.errorMigration(file: "f", .downgrade([])), .migration), (.errorSQL(file: "f", reason: "r"), .database),
-      (.agentError(.inactive), .unexpected), (.nightporter(file: "f", .storeSealingUnavailable), .noPassphrase),
+      (.agentError(.inactive), .unexpected), (.nightporter(file: "f", .storeKeyMissing), .noPassphrase),
       (.nightporter(file: "f", .storeFull), .database),
     ]
     for (result, obstacle) in expected { XCTAssertEqual(Obstacle(result), obstacle, "\(result)") }

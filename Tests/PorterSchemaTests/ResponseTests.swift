@@ -124,9 +124,15 @@ final class ResponseTests: XCTestCase {
       ),
       (.agentError(.inactive), #"{"type":"agentError","agentError":{"type":"INACTIVE"}}"#),
       (
-        .nightporter(file: "f", .storeSealingUnavailable),
-        #"{"type":"errorSQL","dbFile":"f","migrationSQLError":"a store with a key is not available in this build","#
-          + #""np":{"code":"storeSealingUnavailable","advice":"open the store with an empty key"}}"#
+        .nightporter(file: "f", .storePageDamaged(file: "log", page: 7)),
+        #"{"type":"errorSQL","dbFile":"f","migrationSQLError":"sealed store is damaged: log, page 7","#
+          + #""np":{"code":"storePageDamaged","advice":"restore the store from a backup; nothing of the damaged part"#
+          + #" was used","file":"log","page":7}}"#
+      ),
+      (
+        .nightporter(file: "f", .storeKeyMissing),
+        #"{"type":"errorNotADatabase","dbFile":"f","#
+          + #""np":{"code":"storeKeyMissing","advice":"open the store with its key"}}"#
       ),
     ]
     for (result, text) in expected { XCTAssertEqual(result.json.text, text) }

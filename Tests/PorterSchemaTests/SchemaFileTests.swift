@@ -14,7 +14,8 @@ final class SchemaFileTests: XCTestCase {
       }
       let errors =
         EveryCase.chatErrors(parts.number, parts.words, parts.contact, parts.connection)
-        + EveryCase.databaseErrors(parts.words).map(ChatError.database) + [.nightporter(.storeDamaged)]
+        + EveryCase.databaseErrors(parts.words).map(ChatError.database)
+        + EveryCase.nightporterErrors.filter(EveryCase.isOfDatabase).map(ChatError.nightporter)
       let chats: [Response] = Samples.everyChat(parts).map { .apiChat(parts.user, $0, nil) }
       add("response", (Samples.publicResponses(parts) + Samples.otherResponses(parts) + chats).map(\.json))
       add("event", (Samples.publicEvents(parts) + Samples.otherEvents(parts)).map(\.json))

@@ -72,7 +72,7 @@ extension Engine {
     case .showAddress: throw .store(.userContactLinkNotFound)
     case .encryptFiles(false): .cmdOk(nil)
     case .encryptFiles(true): throw .nightporter(.notSupported("files"))
-    case .encryptStorage: throw .nightporter(.storeSealingUnavailable)
+    case .encryptStorage(let current, let new): try encryptStorage(from: current, to: new)
     case .hideUser, .unhideUser: throw .nightporter(.notSupported("hidden profiles"))
     case .deleteUser: throw .nightporter(.notSupported("deleting profiles"))
     case .updateProfile: throw .nightporter(.notSupported("changing a profile"))

@@ -4,10 +4,10 @@ import PorterStore
 
 /// Errors of the layers below, in the words of the interface.
 extension ChatError {
-  init(_ error: PorterStore.StoreError) {
+  package init(_ error: PorterStore.StoreError) {
     switch error {
     case .sqlite(let error): self.init(error)
-    case .sealingUnsupported: self = .nightporter(.storeSealingUnavailable)
+    case .seal(let error): self = .nightporter(NightporterError(error))
     case .foreign: self = .database(.open(.notADatabase))
     case .needsMigration: self = .nightporter(.roleNotAllowed("migrating the store"))
     case .newerSchema: self = .error(.chatStoreChanged)
@@ -32,6 +32,36 @@ extension ChatError {
     case .closed: self = .nightporter(.storeClosed)
     case .constraint, .interrupted, .ioError, .schema, .outOfMemory, .tooBig, .misuse, .other:
       self = .store(.databaseException(error.description))
+    }
+  }
+}
+
+extension NightporterError {
+  package init(_ error: SealError) {
+    switch error {
+    case .keyMissing: self = .storeKeyMissing
+    case .keyWrong: self = .storeKeyWrong
+    case .keyInvalid: self = .storeKeyInvalid
+    case .keyForgotten: self = .storeKeyForgotten
+    case .rawKeyNeeded: self = .storeKeyNotRaw
+    case .notSealed: self = .storeNotSealed
+    case .notADatabase: self = .storeNotADatabase
+    case .missing: self = .storeMissing
+    case .newerFormat: self = .storeFormatNewer
+    case .damaged(let place): self = .storePageDamaged(file: place.file.name, page: place.page)
+    case .truncated(let place): self = .storeCutOff(file: place.file.name, page: place.page)
+    case .noMemory: self = .storeKeyNoMemory
+    }
+  }
+}
+
+extension SealError.Place.File {
+  fileprivate var name: NightporterError.StaticText {
+    switch self {
+    case .store: "store"
+    case .log: "log"
+    case .journal: "journal"
+    case .temporary: "temporary"
     }
   }
 }

@@ -1,3 +1,5 @@
+import PorterStore
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -31,6 +33,14 @@ enum FaultPoint: String {
       if let stopping, stopping.first == point.rawValue, stopping.count == 1 || unlink(stopping[1]) == 0 {
         raise(SIGSTOP)
       }
+    #endif
+  }
+
+  /// `PORTER_HALT_AT=rekey-copied` and so on.
+  @inline(__always)
+  static func reach(_ stage: Rekeying.Stage) {
+    #if DEBUG
+      if let wanted, wanted == "rekey-\(stage.rawValue)" { kill(getpid(), SIGKILL) }
     #endif
   }
 }

@@ -40,8 +40,9 @@ extension Engine {
     guard store == nil else { return true }
     do throws(PorterStore.StoreError) {
       store = try Store.open(
-        prefix: configuration.prefix, confirmation: configuration.confirmation,
+        prefix: configuration.prefix, key: heldKey.key, confirmation: configuration.confirmation,
         mayMigrate: configuration.role == .app)
+      heldKey.wasUsed()
       lastStoreError = nil
       raise(Operations.Event.open)
       return true

@@ -126,6 +126,9 @@ extension Engine {
       raise(ChatLifecycle.Event.open)
     }
     if lifecycle.state == .suspended { return "" }
-    return store == nil ? (lastStoreError?.description ?? "the store could not be opened") : ""
+    if store != nil { return "" }
+    // The words that programs made for SimpleX's interface know.
+    if case .seal(.keyForgotten) = lastStoreError { return "reopenDBStore: no key" }
+    return lastStoreError?.description ?? "the store could not be opened"
   }
 }

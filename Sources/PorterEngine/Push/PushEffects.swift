@@ -120,7 +120,9 @@ extension Engine {
     case .needsMigration, .newerSchema: return .storeWrongSchema
     case .sqlite(let error) where error.kind == .busy || error.kind == .locked: return .storeBusy
     case .sqlite(let error) where error.kind == .cannotOpen && Self.isDenied(error.systemError): return .storeLocked
-    case .sqlite, .sealingUnsupported, .foreign, .staleEpoch, .notFound, .duplicate, .damaged: return .storeFailed
+    // Its app gives it the key again, as it does after the first unlock.
+    case .seal(.keyForgotten): return .storeLocked
+    case .sqlite, .seal, .foreign, .staleEpoch, .notFound, .duplicate, .damaged: return .storeFailed
     }
   }
 

@@ -17,8 +17,25 @@ package enum NightporterError: Hashable, Sendable {
   case storeReadOnly
   case storeFull
   case storeDamaged
-  /// Sealing by a key is not there in this build, and a plain file in its place would betray the user.
-  case storeSealingUnavailable
+  /// There is no file, or no directory for it.
+  case storeMissing
+  case storeNotADatabase
+  /// It is sealed, and no key was given.
+  case storeKeyMissing
+  case storeKeyWrong
+  /// The text is no key.
+  case storeKeyInvalid
+  /// The key was not to be kept, and the store was closed since.
+  case storeKeyForgotten
+  /// An extension has no room for making a key of a passphrase.
+  case storeKeyNotRaw
+  case storeKeyNoMemory
+  /// A key was given, and the store is plain.
+  case storeNotSealed
+  case storeFormatNewer
+  /// `page` is 0 where it is not known.
+  case storePageDamaged(file: StaticText, page: Int64)
+  case storeCutOff(file: StaticText, page: Int64)
   /// Another owner took over while this one worked; what it did is discarded, nothing is lost (INC-04, INC-05).
   /// `holder` names the role and instance that has it now.
   case ownershipLost(holder: String)
@@ -59,7 +76,18 @@ package enum NightporterError: Hashable, Sendable {
     case .storeReadOnly: "storeReadOnly"
     case .storeFull: "storeFull"
     case .storeDamaged: "storeDamaged"
-    case .storeSealingUnavailable: "storeSealingUnavailable"
+    case .storeMissing: "storeMissing"
+    case .storeNotADatabase: "storeNotADatabase"
+    case .storeKeyMissing: "storeKeyMissing"
+    case .storeKeyWrong: "storeKeyWrong"
+    case .storeKeyInvalid: "storeKeyInvalid"
+    case .storeKeyForgotten: "storeKeyForgotten"
+    case .storeKeyNotRaw: "storeKeyNotRaw"
+    case .storeKeyNoMemory: "storeKeyNoMemory"
+    case .storeNotSealed: "storeNotSealed"
+    case .storeFormatNewer: "storeFormatNewer"
+    case .storePageDamaged: "storePageDamaged"
+    case .storeCutOff: "storeCutOff"
     case .ownershipLost: "ownershipLost"
     case .ownedElsewhere: "ownedElsewhere"
     case .roleNotAllowed: "roleNotAllowed"
@@ -80,8 +108,12 @@ package enum NightporterError: Hashable, Sendable {
     case .notSupported(let what), .roleNotAllowed(let what), .relayUnavailable(let what):
       [("what", .string(what.description))]
     case .ownedElsewhere(let holder), .ownershipLost(let holder): [("holder", .string(holder))]
-    case .textNotUTF8, .controllerInvalid, .storeClosed, .storeReadOnly, .storeFull, .storeDamaged,
-      .storeSealingUnavailable, .relayMissing, .notificationServerMissing, .deadlinePassed:
+    case .storePageDamaged(let file, let page), .storeCutOff(let file, let page):
+      [("file", .string(file.description))] + (page > 0 ? [("page", .integer(page))] : [])
+    case .textNotUTF8, .controllerInvalid, .storeClosed, .storeReadOnly, .storeFull, .storeDamaged, .storeMissing,
+      .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeKeyInvalid, .storeKeyForgotten, .storeKeyNotRaw,
+      .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .relayMissing, .notificationServerMissing,
+      .deadlinePassed:
       []
     }
   }
@@ -100,7 +132,18 @@ extension NightporterError {
     case .storeReadOnly: "store cannot be written"
     case .storeFull: "no space left for the store"
     case .storeDamaged: "store is damaged"
-    case .storeSealingUnavailable: "a store with a key is not available in this build"
+    case .storeMissing: "there is no store, or no directory for it"
+    case .storeNotADatabase: "the file is not a database"
+    case .storeKeyMissing: "store is sealed, and no key was given"
+    case .storeKeyWrong: "store is sealed with another key"
+    case .storeKeyInvalid: "the key is neither x'64 hexadecimal digits' nor a passphrase of at most 4096 bytes"
+    case .storeKeyForgotten: "the key was not kept"
+    case .storeKeyNotRaw: "an extension was given a passphrase"
+    case .storeKeyNoMemory: "no memory for the key"
+    case .storeNotSealed: "a key was given, and store is not sealed"
+    case .storeFormatNewer: "store was sealed by a newer version"
+    case .storePageDamaged(let file, let page): "sealed store is damaged: \(Self.place(file, page))"
+    case .storeCutOff(let file, let page): "sealed store is cut off: \(Self.place(file, page))"
     case .ownershipLost(let holder): "\(holder) took over"
     case .ownedElsewhere(let holder): "in use by \(holder)"
     case .roleNotAllowed(let what): "only the app may do this: \(what)"
@@ -123,7 +166,17 @@ extension NightporterError {
     case .storeReadOnly: "make the store's file and its directory writable"
     case .storeFull: "free some space, then repeat; nothing was half-written"
     case .storeDamaged: "restore the store from a backup; nothing more is written to it"
-    case .storeSealingUnavailable: "open the store with an empty key"
+    case .storeMissing: "check the path; the app makes the store, in a directory that is there"
+    case .storeNotADatabase: "check the path; the file is left as it is"
+    case .storeKeyMissing: "open the store with its key"
+    case .storeKeyWrong: "open the store with its present key; a raw key of a passphrase is made anew by np_derive_key"
+    case .storeKeyInvalid: "write a raw key as x'…' with 64 hexadecimal digits; a passphrase must not begin with x'"
+    case .storeKeyForgotten: "give the key with np_set_key, or open the store with keep_key"
+    case .storeKeyNotRaw: "have the app call np_derive_key, and give the extension what it answers"
+    case .storeKeyNoMemory: "free some memory, then repeat; a passphrase takes 64 MB"
+    case .storeNotSealed: "open the store with an empty key, then seal it with /_db encryption"
+    case .storeFormatNewer: "update the app"
+    case .storePageDamaged, .storeCutOff: "restore the store from a backup; nothing of the damaged part was used"
     case .ownershipLost: "nothing was lost; repeat the command"
     case .ownedElsewhere: "wait until it suspends, then repeat"
     case .roleNotAllowed: "start the app"
@@ -139,13 +192,33 @@ extension NightporterError {
     switch self {
     case .commandSyntax, .commandTooLarge, .textNotUTF8, .notSupported: .error(.commandError(message: message))
     case .storeDamaged: .database(.open(.notADatabase))
-    case .storeReadOnly, .storeFull: .store(.databaseException(message))
+    case .storeNotADatabase, .storeKeyWrong, .storeFormatNewer: .database(.open(.notADatabase))
+    case .storeKeyMissing: .database(.encrypted)
+    case .storeNotSealed: .database(.plaintext)
+    case .storeMissing: .database(.noFile(""))
+    case .storePageDamaged, .storeCutOff: .database(.open(.other(message)))
+    case .storeKeyInvalid: .error(.commandError(message: message))
+    case .storeReadOnly, .storeFull, .storeKeyNoMemory: .store(.databaseException(message))
     case .ownedElsewhere: .store(.databaseBusy(message))
     case .relayUnavailable: .agent(.broker(server: "", .network(reason: message)))
     case .messageTooLarge: .agent(.command(.large, context: message))
     case .relayMissing, .notificationServerMissing: .agent(.command(.prohibited, context: message))
-    case .controllerInvalid, .storeClosed, .storeSealingUnavailable, .ownershipLost, .roleNotAllowed, .deadlinePassed:
+    case .controllerInvalid, .storeClosed, .storeKeyForgotten, .storeKeyNotRaw, .ownershipLost, .roleNotAllowed,
+      .deadlinePassed:
       .error(.internalError(message: message))
+    }
+  }
+
+  private static func place(_ file: StaticText, _ page: Int64) -> String {
+    page > 0 ? "\(file), page \(page)" : "\(file), page unknown"
+  }
+
+  /// Whether `chat_migrate_init` says `errorNotADatabase` to it: what cannot be read with this key, as SQLCipher puts it.
+  var isNotADatabase: Bool {
+    switch self {
+    case .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeNotSealed, .storeFormatNewer: true
+    case .storePageDamaged(_, let page), .storeCutOff(_, let page): page == 1
+    default: false
     }
   }
 }

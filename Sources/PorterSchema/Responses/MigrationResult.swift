@@ -29,7 +29,7 @@ package enum MigrationResult: Hashable, Sendable {
   case errorMigration(file: String, Obstacle)
   case errorSQL(file: String, reason: String)
   case agentError(AgentError)
-  /// What the interface has no word for, as `errorSQL` with the member `np`.
+  /// What the interface has no word for, as `errorNotADatabase` or `errorSQL` with the member `np`.
   case nightporter(file: String, NightporterError)
 
   package var json: JSONValue {
@@ -42,6 +42,8 @@ package enum MigrationResult: Hashable, Sendable {
     case .errorSQL(let file, let reason):
       .tagged("errorSQL", ["dbFile": .string(file), "migrationSQLError": .string(reason)])
     case .agentError(let error): .tagged("agentError", ["agentError": error.json])
+    case .nightporter(let file, let error) where error.isNotADatabase:
+      .tagged("errorNotADatabase", ["dbFile": .string(file), "np": error.json["np"]])
     case .nightporter(let file, let error):
       .tagged(
         "errorSQL", ["dbFile": .string(file), "migrationSQLError": .string(error.message), "np": error.json["np"]])

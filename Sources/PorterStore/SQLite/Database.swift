@@ -1,4 +1,5 @@
 import CSQLite
+import CSealedVFS
 import PorterPlatform
 
 /// One connection to an SQLite file.
@@ -27,8 +28,12 @@ package final class Database {
   package struct Options: Sendable {
     package var access: Access
     package var durability: Durability
-    /// The name of a registered VFS; nil for the system's.
+    /// The name of a registered VFS; nil for the system's. With a key, the one below the seal.
     package var vfs: String?
+    /// What the file is sealed with.
+    package var key: StoreKey
+    /// No other connection may be there, and none can come: else `busy`. A log is not written beside the file.
+    package var isExclusive: Bool
     /// How long a statement waits for a lock that another connection holds; 0 for not at all.
     package var busyTimeout: Span
     package var foreignKeys: Bool
@@ -39,12 +44,15 @@ package final class Database {
     package var logPages: Int?
 
     package init(
-      access: Access = .create, durability: Durability = .full, vfs: String? = nil,
-      busyTimeout: Span = .seconds(3), foreignKeys: Bool = true, cacheKibibytes: Int? = nil, logPages: Int? = nil
+      access: Access = .create, durability: Durability = .full, vfs: String? = nil, key: StoreKey = .none,
+      isExclusive: Bool = false, busyTimeout: Span = .seconds(3), foreignKeys: Bool = true,
+      cacheKibibytes: Int? = nil, logPages: Int? = nil
     ) {
       self.access = access
       self.durability = durability
       self.vfs = vfs
+      self.key = key
+      self.isExclusive = isExclusive
       self.busyTimeout = busyTimeout
       self.foreignKeys = foreignKeys
       self.cacheKibibytes = cacheKibibytes
@@ -111,17 +119,48 @@ package final class Database {
     self.handle = nil
   }
 
+  /// Opens the file, which reads its header, and closes it. Throws what is wrong with it or with the key.
+  static func check(path: String, options: Options) throws(SQLiteError) {
+    sqlite3_close(try open(path, options))
+  }
+
   private static func open(_ path: String, _ options: Options) throws(SQLiteError) -> OpaquePointer {
     // C would cut the path at the NUL and open another file.
     guard !path.isEmpty, !path.utf8.contains(0) else { throw SQLiteError(kind: .cannotOpen) }
-    let access =
+    var access =
       switch options.access {
       case .readOnly: SQLITE_OPEN_READONLY
       case .readWrite: SQLITE_OPEN_READWRITE
       case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
+    var path = path
+    if options.isExclusive {
+      // For `vacuum(into:key:)`, which names the copy's VFS in an address. The own path is none.
+      access |= SQLITE_OPEN_URI
+      if path.hasPrefix("file:") { path = "./" + path }
+    }
+    if options.key.isNone {
+      let handle = try open(path, access, options.vfs)
+      do throws(SQLiteError) {
+        try Sealing.refuseSealed(handle)
+      } catch {
+        sqlite3_close(handle)
+        throw error
+      }
+      return handle
+    }
+    let vfs = try Sealing.vfs(over: options.vfs)
+    Sealing.forgetFindings()
+    let address = try Sealing.withKey(options.key, path: path) { () throws(SQLiteError) in
+      UInt(bitPattern: try open(path, access, vfs))
+    }
+    guard let handle = OpaquePointer(bitPattern: address) else { throw SQLiteError(kind: .outOfMemory) }
+    return handle
+  }
+
+  private static func open(_ path: String, _ access: Int32, _ vfs: String?) throws(SQLiteError) -> OpaquePointer {
     var handle: OpaquePointer?
-    let code = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX, options.vfs)
+    let code = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX, vfs)
     guard code == SQLITE_OK, let handle else {
       let error = SQLiteError(code: code == SQLITE_OK ? SQLITE_NOMEM : code, in: handle)
       sqlite3_close(handle)
@@ -135,6 +174,7 @@ package final class Database {
     // Temporary tables and sorts stay in memory: a temporary file would hold plain text beside a sealed store.
     var sql = "PRAGMA temp_store=MEMORY;"
     sql += "PRAGMA foreign_keys=\(options.foreignKeys ? "ON" : "OFF");"
+    if options.isExclusive { sql += "PRAGMA locking_mode=EXCLUSIVE;" }
     if let limit = options.cacheKibibytes { sql += "PRAGMA cache_size=-\(max(0, limit));" }
     if let pages = options.logPages { sql += "PRAGMA wal_autocheckpoint=\(max(1, pages));" }
     if options.access != .readOnly {
@@ -305,6 +345,13 @@ package final class Database {
   private func rollBack() {
     guard isInTransaction else { return }
     _ = try? run("ROLLBACK")
+  }
+
+  /// Makes the database, and copies of it, leave room for a seal in each page.
+  func reserveRoomForSeal() throws(SQLiteError) {
+    guard let handle else { throw SQLiteError(kind: .closed) }
+    let code = sealed_vfs_prepare(handle, "main")
+    guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
   }
 
   // MARK: About the connection

@@ -57,23 +57,29 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   package let systemError: Int32
   /// Why a statement's text was not accepted; never about values.
   package let detail: String?
+  /// What the sealed VFS found wrong with the file; nil if it was not that.
+  package let finding: SealError?
 
-  package init(kind: Kind, code: Int32 = 0, systemError: Int32 = 0, detail: String? = nil) {
+  package init(
+    kind: Kind, code: Int32 = 0, systemError: Int32 = 0, detail: String? = nil, finding: SealError? = nil
+  ) {
     self.kind = kind
     self.code = code
     self.systemError = systemError
     self.detail = detail
+    self.finding = finding
   }
 
-  init(code: Int32, systemError: Int32 = 0, detail: String? = nil) {
-    self.init(kind: Kind(code: code), code: code, systemError: systemError, detail: detail)
+  init(code: Int32, systemError: Int32 = 0, detail: String? = nil, finding: SealError? = nil) {
+    self.init(kind: Kind(code: code), code: code, systemError: systemError, detail: detail, finding: finding)
   }
 
   /// The failure that `database` reports for `code`.
   init(code: Int32, in database: OpaquePointer?) {
     let primary = code & 0xff
     let fromSystem = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN || primary == SQLITE_FULL
-    self.init(code: code, systemError: fromSystem ? sqlite3_system_errno(database) : 0)
+    self.init(
+      code: code, systemError: fromSystem ? sqlite3_system_errno(database) : 0, finding: Sealing.finding(for: code))
   }
 
   /// Which constraint it was; nil if it was none.
@@ -93,6 +99,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   package var isTemporary: Bool { kind == .busy || kind == .locked || kind == .interrupted }
 
   package var description: String {
+    if let finding { return finding.description }
     var text = "\(words) (sqlite \(code)"
     if systemError != 0 { text += ", errno \(systemError)" }
     text += ")"

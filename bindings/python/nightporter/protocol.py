@@ -537,6 +537,8 @@ class Detail(TypedDict):
     limit: NotRequired[int]
     what: NotRequired[str]
     holder: NotRequired[str]
+    file: NotRequired[str]
+    page: NotRequired[int]
 
 
 class Error_error(TypedDict):
@@ -678,6 +680,7 @@ class MigrationResult_invalidConfirmation(TypedDict):
 class MigrationResult_errorNotADatabase(TypedDict):
     type: Literal["errorNotADatabase"]
     dbFile: str
+    np: NotRequired["Detail"]
 
 
 class MigrationResult_errorMigration_migrationError_upgrade_upMigrations(TypedDict):
@@ -1728,7 +1731,18 @@ Detail_code: TypeAlias = Literal[
     "storeReadOnly",
     "storeFull",
     "storeDamaged",
-    "storeSealingUnavailable",
+    "storeMissing",
+    "storeNotADatabase",
+    "storeKeyMissing",
+    "storeKeyWrong",
+    "storeKeyInvalid",
+    "storeKeyForgotten",
+    "storeKeyNotRaw",
+    "storeKeyNoMemory",
+    "storeNotSealed",
+    "storeFormatNewer",
+    "storePageDamaged",
+    "storeCutOff",
     "ownershipLost",
     "ownedElsewhere",
     "roleNotAllowed",

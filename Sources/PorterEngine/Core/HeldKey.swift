@@ -1,0 +1,28 @@
+import PorterStore
+
+/// The store's key between one opening and the next.
+package struct HeldKey: Sendable {
+  /// Nil when it was used, and was not to be kept.
+  private var held: StoreKey?
+  let keeps: Bool
+
+  package init(_ key: StoreKey, keeps: Bool) {
+    held = key
+    self.keeps = keeps
+  }
+
+  /// To open the store with.
+  var key: StoreKey {
+    get throws(PorterStore.StoreError) {
+      guard let held else { throw .seal(.keyForgotten) }
+      return held
+    }
+  }
+
+  var isForgotten: Bool { held == nil }
+
+  /// The store is open: a key that is not kept is wiped. That a store is plain is no secret.
+  mutating func wasUsed() {
+    if !keeps, held?.isNone == false { held = nil }
+  }
+}

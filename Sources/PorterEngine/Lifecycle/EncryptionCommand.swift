@@ -1,0 +1,54 @@
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// `/_db encryption`.
+extension Engine {
+  /// Gives the store another key, its first, or none. Only while the chat is not running, and only in the app.
+  func encryptStorage(from currentText: SecretText, to newText: SecretText) throws(ChatError) -> Response {
+    guard configuration.role == .app else { throw .nightporter(.roleNotAllowed("giving the store another key")) }
+    switch lifecycle.state {
+    case .closed, .opened, .stopped: break
+    case .starting, .active, .suspending, .suspended, .activating, .stopping: throw .error(.chatNotStopped)
+    }
+    let current = try parse(currentText)
+    let new = try parse(newText)
+    // Before anything is closed, so that a mistyped key changes nothing.
+    try stored { () throws(PorterStore.StoreError) in try Store.check(prefix: configuration.prefix, key: current) }
+    if current.isNone, new.isNone { return .cmdOk(nil) }
+
+    let wasOpen = store != nil
+    raise(ChatLifecycle.Event.close)
+    do throws(PorterStore.StoreError) {
+      try Rekeying.run(prefix: configuration.prefix, from: current, to: new) { stage in FaultPoint.reach(stage) }
+      heldKey = HeldKey(new, keeps: heldKey.keeps)
+    } catch {
+      log(.error, "the store could not be given another key", ["error": error.description])
+      // The old store is as it was, and is opened again as if nothing had been asked.
+      if heldKey.isForgotten { heldKey = HeldKey(current, keeps: heldKey.keeps) }
+      if wasOpen { raise(ChatLifecycle.Event.open) }
+      throw inUse(error) ?? ChatError(error)
+    }
+    if wasOpen {
+      raise(ChatLifecycle.Event.open)
+      if let lastStoreError { throw ChatError(lastStoreError) }
+    }
+    return .cmdOk(nil)
+  }
+
+  /// Who has the store open, if that is why it could not be replaced (INC-18).
+  private func inUse(_ error: PorterStore.StoreError) -> ChatError? {
+    guard case .sqlite(let error) = error, error.kind == .busy || error.kind == .locked else { return nil }
+    let holder = [Role.extension, Role.app].lazy
+      .map { PhaseFile(prefix: self.configuration.prefix, role: $0.rawValue) }
+      .first { $0.isHeldElsewhere() }
+    return .nightporter(.ownedElsewhere(holder: holder?.published()?.instance?.description ?? "another process"))
+  }
+
+  private func parse(_ text: SecretText) throws(ChatError) -> StoreKey {
+    try stored { () throws(PorterStore.StoreError) in
+      do throws(SealError) { return try StoreKey.parse(text.text) } catch { throw .seal(error) }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import PorterPlatform
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// A lock beside the store's file, held while the file is opened, and while it is replaced by another.
+///
+/// SQLite itself keeps apart those who have the file open. Not those who are about to: one that has opened the old file
+/// and takes its first lock after the new one has its name would write into a file that nobody reads, and make its log
+/// beside the wrong one. A file of its own, since to close a second descriptor of the database would take all of this
+/// process's locks on it away (POSIX). Empty; it may be deleted while nobody is at work.
+final class OpeningLock {
+  enum Kind: Sendable {
+    /// To open the store. Any number at once.
+    case shared
+    /// To replace its file.
+    case exclusive
+  }
+
+  private let descriptor: Int32
+
+  /// Waits up to `timeout` for a process that replaces the file, which dies with its lock. `busy` after that.
+  /// `creates`: also where there is no store yet.
+  init(file: String, _ kind: Kind, creates: Bool, timeout: Span) throws(SQLiteError) {
+    let create = creates || access(file, F_OK) == 0 ? O_CREAT : 0
+    descriptor = open("\(file)-lock", O_RDONLY | create | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      // Where nothing can be created nothing can be replaced either; whether it can be opened is SQLite's to say.
+      let isHarmless = kind == .shared && [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG].contains(errno)
+      guard isHarmless else { throw Self.failure(errno) }
+      return
+    }
+    let clock = SystemClock()
+    let deadline = clock.now() + timeout
+    while flock(descriptor, (kind == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
+      let reason = errno
+      guard reason == EWOULDBLOCK || reason == EINTR else { throw Self.failure(reason) }
+      guard clock.now() < deadline else { throw SQLiteError(kind: .busy) }
+      usleep(2_000)
+    }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  private static func failure(_ reason: Int32) -> SQLiteError {
+    switch reason {
+    case ENOSPC, EDQUOT: SQLiteError(kind: .full, systemError: reason)
+    case EACCES, EPERM, EROFS: SQLiteError(kind: .readOnly, systemError: reason)
+    default: SQLiteError(kind: .cannotOpen, systemError: reason)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import CSQLite
+import CSealedVFS
+import PorterPlatform
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// Gives a store another key, or its first, or none: a copy under the new key takes the file's place.
+///
+/// At any moment the path leads to the old store or to the new one, whole: the copy is made beside it, checked, and
+/// synced before `rename`, which is one step to the file system. A copy that is left behind is deleted by the next who
+/// opens the store. The blocks that the old file had are given back to the disk as they are.
+///
+/// Nobody else may have the store open: `busy` if somebody has. Who opens it meanwhile waits, up to its own busy
+/// timeout; who comes afterwards with the old key is told that it is the wrong one.
+package enum Rekeying {
+  /// Moments at which a test kills the process, or fills the disk.
+  package enum Stage: String, Sendable, CaseIterable {
+    case locked, logWrittenBack, copied, checked, synced, renamed
+  }
+
+  /// The copy, while it is made.
+  static func copy(of file: String) -> String { file + "-rekey" }
+
+  /// The store at `prefix` must exist and not be open in this process. The same errors as `Store.open`.
+  package static func run(
+    prefix: String, from current: StoreKey, to new: StoreKey, busyTimeout: Span = .seconds(3),
+    reached: (Stage) -> Void = { _ in }
+  ) throws(StoreError) {
+    let file = Store.file(prefix: prefix)
+    let lock = try StoreError.carrying { () throws(SQLiteError) in
+      try OpeningLock(file: file, .exclusive, creates: true, timeout: busyTimeout)
+    }
+    defer { withExtendedLifetime(lock) {} }
+    removeCopy(of: file)
+    reached(.locked)
+    let options = Database.Options(access: .readWrite, key: current, busyTimeout: busyTimeout)
+    try writeBackLog(file, options)
+    reached(.logWrittenBack)
+    do throws(SQLiteError) {
+      try replace(file, options, by: new, reached: reached)
+    } catch {
+      removeCopy(of: file)
+      throw StoreError(error)
+    }
+  }
+
+  /// For whoever holds the opening lock: what a process left that was killed while it made a copy. Its journals first,
+  /// so that the copy is there as long as anything is.
+  static func removeCopy(of file: String) {
+    let copy = copy(of: file)
+    guard access(copy, F_OK) == 0 else { return }
+    for suffix in ["-journal", "-wal", "-shm", ""] { unlink(copy + suffix) }
+  }
+
+  /// An opening like any other, which finds everything that can be wrong with file and key.
+  private static func writeBackLog(_ file: String, _ options: Database.Options) throws(StoreError) {
+    let source: Database
+    do throws(SQLiteError) { source = try Database(path: file, options: options) } catch {
+      throw StoreError(error, opening: file, creates: false)
+    }
+    let application = try StoreError.carrying { () throws(SQLiteError) in
+      try source.integer("PRAGMA application_id")
+    }
+    guard application == Schema.applicationID else { throw .foreign }
+    try StoreError.carrying { () throws(SQLiteError) in try source.close() }
+  }
+
+  private static func replace(
+    _ file: String, _ options: Database.Options, by new: StoreKey, reached: (Stage) -> Void
+  ) throws(SQLiteError) {
+    var options = options
+    options.isExclusive = true
+    let source = try Database(path: file, options: options)
+    let copy = copy(of: file)
+    try source.vacuum(into: copy, key: new)
+    let version = try source.userVersion
+    try source.close()
+    reached(.copied)
+
+    try check(copy, key: new, version: version)
+    reached(.checked)
+    try sync(copy)
+    reached(.synced)
+    guard rename(copy, file) == 0 else { throw SQLiteError(kind: .cannotOpen, systemError: errno) }
+    reached(.renamed)
+    // Should this fail, a loss of power may bring the old store back, as whole as it was.
+    try? sync(Store.directory(of: file))
+  }
+
+  /// Reads the whole copy. Also brings it into WAL mode, so that the next to open it need not write.
+  private static func check(_ copy: String, key: StoreKey, version: Int64) throws(SQLiteError) {
+    let database = try Database(path: copy, options: Database.Options(access: .readWrite, key: key))
+    let application = try database.integer("PRAGMA application_id")
+    let copied = try database.userVersion
+    let complaints = try database.integrityCheck()
+    guard application == Schema.applicationID, copied == version, complaints.isEmpty else {
+      throw SQLiteError(kind: .corrupt)
+    }
+    try database.close()
+    // All of it has to be in the one file that is renamed.
+    guard access(copy + "-wal", F_OK) != 0 else { throw SQLiteError(kind: .ioError) }
+  }
+
+  private static func sync(_ path: String) throws(SQLiteError) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SQLiteError(kind: .cannotOpen, systemError: errno) }
+    defer { close(descriptor) }
+    #if canImport(Darwin)
+      // Here fsync does not wait for the disk's own cache.
+      if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+    #endif
+    guard fsync(descriptor) == 0 else { throw SQLiteError(kind: .ioError, systemError: errno) }
+  }
+}
+
+extension Database {
+  /// A copy of the database in a new file, under a key of its own.
+  func vacuum(into path: String, key: StoreKey) throws(SQLiteError) {
+    let vfs: String
+    if key.isNone {
+      guard let name = sqlite3_vfs_find(nil)?.pointee.zName else { throw SQLiteError(kind: .other) }
+      vfs = String(cString: name)
+    } else {
+      vfs = try Sealing.vfs(over: nil)
+      try reserveRoomForSeal()
+    }
+    let address = "file:\(Self.percentEncoded(path))?vfs=\(Self.percentEncoded(vfs))"
+    try Sealing.withKey(key, path: path) { () throws(SQLiteError) in
+      _ = try run("VACUUM INTO ?", [.text(address)])
+    }
+  }
+
+  /// For a path in a URI, also one with spaces, question marks or characters beyond ASCII.
+  private static func percentEncoded(_ path: String) -> String {
+    var result = ""
+    for byte in path.utf8 {
+      switch byte {
+      case 0x2d...0x39, 0x41...0x5a, 0x5f, 0x61...0x7a: result.unicodeScalars.append(Unicode.Scalar(byte))
+      default: result += "%" + TextEncoding.hex([byte])
+      }
+    }
+    return result
+  }
+}

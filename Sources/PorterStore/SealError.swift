@@ -1,0 +1,73 @@
+/// What stands between a store and its key. Never holds anything of a key, a name or a text.
+package enum SealError: Error, Hashable, Sendable {
+  /// The file is sealed, and no key was given.
+  case keyMissing
+  /// The file is sealed with another key.
+  case keyWrong
+  /// The text is no key: it begins as a raw one and is none, or it is too long for a passphrase.
+  case keyInvalid
+  /// The key was not to be kept, and the store was closed since.
+  case keyForgotten
+  /// An extension was given a passphrase, and has no room for what it takes to make a key of it.
+  case rawKeyNeeded
+  /// A key was given, and the file is a plain store.
+  case notSealed
+  /// The file is no database of any kind.
+  case notADatabase
+  /// There is no file, or no directory for it.
+  case missing
+  /// Sealed by a later version of the format.
+  case newerFormat
+  /// A part was changed, moved, or taken from another file.
+  case damaged(Place)
+  /// The file ends before a page that belongs to it.
+  case truncated(Place)
+  /// Guarded memory, or the 64 MB for a passphrase, could not be had.
+  case noMemory
+
+  /// Where in the store's files.
+  package struct Place: Hashable, Sendable {
+    package enum File: String, Sendable {
+      case store, log, journal, temporary
+    }
+
+    package let file: File
+    /// From 1; 0 where it is not known.
+    package let page: Int64
+    /// Of the log, from 1; 0 elsewhere.
+    package let frame: Int64
+
+    package init(file: File, page: Int64, frame: Int64) {
+      self.file = file
+      self.page = page
+      self.frame = frame
+    }
+  }
+}
+
+extension SealError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .keyMissing: "the store is sealed, and no key was given"
+    case .keyWrong: "the store is sealed with another key"
+    case .keyInvalid: "the key is neither x'64 hexadecimal digits' nor a passphrase of at most 4096 bytes"
+    case .keyForgotten: "no key: the store was opened without keeping it"
+    case .rawKeyNeeded: "an extension needs the raw key, not the passphrase"
+    case .notSealed: "a key was given, and the store is not sealed"
+    case .notADatabase: "the file is not a database"
+    case .missing: "there is no store, or no directory for it"
+    case .newerFormat: "the store was sealed by a newer version"
+    case .damaged(let place): "the sealed store is damaged: \(place)"
+    case .truncated(let place): "the sealed store is cut off: \(place)"
+    case .noMemory: "there is no memory for the key"
+    }
+  }
+}
+
+extension SealError.Place: CustomStringConvertible {
+  package var description: String {
+    var words = "\(file.rawValue), page \(page == 0 ? "unknown" : String(page))"
+    if frame > 0 { words += ", frame \(frame)" }
+    return words
+  }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import PorterCrypto
+import PorterPlatform
+import PropertyTesting
+import XCTest
+
+@testable import PorterStore
+
+final class RekeyingTests: SealedStoreTestCase {
+  private var directions: [(name: String, from: StoreKey, to: StoreKey)] {
+    [("seal", .none, first), ("another key", first, second), ("unseal", first, .none), ("a new salt", first, first)]
+  }
+
+  private func startAfresh() throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
+      try FileManager.default.removeItem(atPath: file(name))
+    }
+  }
+
+  private func rekey(
+    _ from: StoreKey, _ to: StoreKey, reached: (Rekeying.Stage) -> Void = { _ in }
+  ) throws {
+    try Rekeying.run(prefix: prefix, from: from, to: to, busyTimeout: .zero, reached: reached)
+  }
+
+  private func assertRekeying(
+    _ from: StoreKey, fails expected: StoreError, file: StaticString = #filePath, line: UInt = #line
+  ) {
+    XCTAssertThrowsError(try rekey(from, Self.key(9)), file: file, line: line) { error in
+      XCTAssertEqual(error as? StoreError, expected, "\(error)", file: file, line: line)
+    }
+  }
+
+  func testStoreIsTheSameUnderItsNewKey() throws {
+    for (name, from, to) in directions {
+      try startAfresh()
+      try make(from)
+      try rekey(from, to)
+      XCTAssertEqual(Set(try files().keys), ["store_chat.db", "store_chat.db-lock"], name)
+      if !to.isNone {
+        try assertNothingIsPlain()
+        try assertHeaderIsPlain()
+        assertOpening(Self.key(9), fails: .keyWrong)
+        assertOpening(.none, fails: .keyMissing)
+      } else {
+        assertOpening(first, fails: .notSealed)
+      }
+      try assertHoldsSecret(to)
+      // Sequences of rows that are numbered go on, and it is written as before.
+      let store = try openStore(to)
+      try store.setSetting("after", "yes")
+      try store.close(checkpoint: true)
+      try assertHoldsSecret(to)
+    }
+  }
+
+  func testPassphrases() throws {
+    let (one, two) = (try StoreKey.parse("one"), try StoreKey.parse("two"))
+    try make(one)
+    guard case .passphrase(let phrase) = one else { return XCTFail("no passphrase") }
+    let before = try Store.derivedKey(prefix: prefix, passphrase: phrase)
+    try rekey(one, two)
+    assertOpening(one, fails: .keyWrong)
+    try assertHoldsSecret(two)
+    try rekey(two, one)
+    try assertHoldsSecret(one)
+    // The salt is another one, hence the key is.
+    XCTAssertNotEqual(try Store.derivedKey(prefix: prefix, passphrase: phrase), before)
+    assertOpening(.raw(before), fails: .keyWrong)
+  }
+
+  func testWrongKeysAndFilesChangeNothing() throws {
+    try make(first)
+    let before = try files()["store_chat.db"]
+    assertRekeying(second, fails: .seal(.keyWrong))
+    assertRekeying(.none, fails: .seal(.keyMissing))
+    XCTAssertEqual(try files()["store_chat.db"], before)
+    try assertHoldsSecret(first)
+    try startAfresh()
+    assertRekeying(first, fails: .seal(.missing))
+    XCTAssertEqual(Set(try files().keys), ["store_chat.db-lock"])
+    try make(.none)
+    assertRekeying(first, fails: .seal(.notSealed))
+    try assertHoldsSecret(.none)
+    try startAfresh()
+    try Database(path: prefix + "_chat.db", options: Database.Options(key: first)).execute("CREATE TABLE theirs(a)")
+    assertRekeying(first, fails: .foreign)
+  }
+
+  func testDamagedStoreIsNotCopied() throws {
+    try make(first)
+    try openStore(first).close(checkpoint: true)
+    let url = URL(fileURLWithPath: prefix + "_chat.db")
+    var bytes = try Data(contentsOf: url)
+    let page = bytes.count / 4096
+    bytes[(page - 1) * 4096 + 17] ^= 4
+    try bytes.write(to: url)
+    assertRekeying(first, fails: .seal(.damaged(.init(file: .store, page: Int64(page), frame: 0))))
+    XCTAssertEqual(try Data(contentsOf: url), bytes)
+    XCTAssertEqual(Set(try files().keys), ["store_chat.db", "store_chat.db-lock"])
+    try bytes.prefix(4096 * (page - 2)).write(to: url)
+    XCTAssertThrowsError(try rekey(first, second))
+  }
+
+  // MARK: Others
+
+  func testNobodyElseMayHaveItOpen() throws {
+    for (name, from, to) in directions {
+      try startAfresh()
+      try make(from)
+      let other = try openStore(from)
+      XCTAssertThrowsError(try rekey(from, to), name) { error in
+        guard case .sqlite(let error) = error as? StoreError else { return XCTFail("\(error)") }
+        XCTAssertEqual(error.kind, .busy)
+      }
+      // It has lost nothing, and goes on.
+      try other.setSetting("meanwhile", "written")
+      try other.close(checkpoint: true)
+      try rekey(from, to)
+      let store = try openStore(to)
+      XCTAssertEqual(try store.setting("meanwhile"), "written")
+      try store.close(checkpoint: true)
+    }
+  }
+
+  func testWhoOpensMeanwhileIsTurnedAway() throws {
+    try make(first)
+    var refused = 0
+    try rekey(first, second) { stage in refused += turnedAway(at: stage) }
+    XCTAssertEqual(refused, 3 * Rekeying.Stage.allCases.count)
+    try assertHoldsSecret(second)
+  }
+
+  private func turnedAway(at stage: Rekeying.Stage) -> Int {
+    XCTAssertThrowsError(try rekey(first, Self.key(7)), "a second one at \(stage)")
+    return [first, second, .none].count { key in
+      do throws(StoreError) {
+        _ = try Store.open(prefix: prefix, key: key, confirmation: .yesUp, mayMigrate: true, busyTimeout: .zero)
+      } catch {
+        if case .sqlite(let error) = error { return error.kind == .busy }
+      }
+      return false
+    }
+  }
+
+  // MARK: Ends in the middle
+
+  /// What is on the disk when the process is killed at any stage: the old store or the new one, and what is left of the
+  /// copy goes with the next opening.
+  func testWhatIsThereAtEachStageIsAWholeStore() throws {
+    for (name, from, to) in directions {
+      try startAfresh()
+      try make(from)
+      var images: [(stage: Rekeying.Stage, files: [String: Data])] = []
+      try rekey(from, to) { stage in images.append((stage, (try? files()) ?? [:])) }
+      XCTAssertEqual(images.map(\.stage), Rekeying.Stage.allCases, name)
+      for image in images {
+        try startAfresh()
+        for (name, bytes) in image.files { try bytes.write(to: URL(fileURLWithPath: file(name))) }
+        try assertHoldsSecret(image.stage == .renamed ? to : from)
+        XCTAssertTrue(try files().keys.allSatisfy { !$0.contains("rekey") }, "\(name), \(image.stage)")
+        // Whoever was interrupted does it again.
+        if image.stage != .renamed { try rekey(from, to) }
+        try assertHoldsSecret(to)
+      }
+    }
+  }
+
+  func testCopiesThatAreLeftBehindAreInNobodysWay() throws {
+    try make(first)
+    for suffix in ["", "-journal", "-wal", "-shm"] {
+      try Data("left behind".utf8).write(to: URL(fileURLWithPath: prefix + "_chat.db-rekey" + suffix))
+    }
+    try rekey(first, second)
+    XCTAssertEqual(Set(try files().keys), ["store_chat.db", "store_chat.db-lock"])
+    try assertHoldsSecret(second)
+  }
+
+  /// Any sequence of keys, with writes between: always the same content, under the last key and no other.
+  func testSequencesOfKeys() throws {
+    let keys = [StoreKey.none, first, second, Self.key(3)]
+    forAll(Generator<[UInt8]>.bytes(1...6), runs: 12) { [self] bytes in
+      let sequence = bytes.map { Int($0 % 4) }
+      try startAfresh()
+      try make(.none)
+      var current = 0
+      for (step, next) in sequence.enumerated() {
+        try rekey(keys[current], keys[next])
+        current = next
+        let store = try openStore(keys[current])
+        try expectEqual(try store.setting("name"), Self.secret)
+        try expectEqual(try store.setting("step"), step == 0 ? nil : "\(step - 1)")
+        try store.setSetting("step", "\(step)")
+        try store.close(checkpoint: step % 2 == 0)
+        for (number, key) in keys.enumerated() where number != current {
+          try expectThrows { _ = try openStore(key) }
+        }
+        if current != 0 { try assertHeaderIsPlain() }
+      }
+    }
+  }
+}

@@ -87,6 +87,9 @@ let package = Package(
       path: "Benchmarks/machine-steps", swiftSettings: swift),
     .executableTarget(
       name: "bench-json-porter", dependencies: ["PorterJSON"], path: "Benchmarks/json-porter", swiftSettings: swift),
+    .executableTarget(
+      name: "bench-commit-latency", dependencies: ["PorterStore", "PorterPlatform", "CSQLite"],
+      path: "Benchmarks/commit-latency", swiftSettings: swift),
     .executableTarget(name: "bench-json-foundation", path: "Benchmarks/json-foundation", swiftSettings: swift),
 
     // Tests.

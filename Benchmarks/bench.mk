@@ -3,9 +3,12 @@
 
 BENCH_FOLDER := .build/bench
 BENCH_FLAGS := -std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wconversion -pedantic -Werror
-BENCH_PRODUCTS := porter-harness porter-server bench-machine-steps bench-json-porter bench-json-foundation
+BENCH_PRODUCTS := porter-harness porter-server bench-machine-steps bench-json-porter bench-json-foundation \
+  bench-commit-latency
 
-bench: lib ## the budgets, each figure beside its reference; also as JSON in .build/bench.json
+bench: ## the budgets, each figure beside its reference; also as JSON in .build/bench.json
+	@scripts/setup bench
+	@$(MAKE) --no-print-directory lib
 	@for product in $(BENCH_PRODUCTS); do $(SWIFT_PROGRAMS) --product $$product 1>&2 || exit 1; done
 	@mkdir -p $(BENCH_FOLDER)
 	@$(CC) $(BENCH_FLAGS) -static -Wl,--no-warnings Benchmarks/reference/cold.c -o $(BENCH_FOLDER)/cold \
@@ -13,6 +16,7 @@ bench: lib ## the budgets, each figure beside its reference; also as JSON in .bu
 	@$(CC) $(BENCH_FLAGS) Benchmarks/reference/cold.c -o $(BENCH_FOLDER)/cold-dynamic -lsodium -lsqlite3
 	@$(CC) $(BENCH_FLAGS) Benchmarks/reference/commit.c -o $(BENCH_FOLDER)/commit -lsqlite3
 	@$(CC) $(BENCH_FLAGS) -static Benchmarks/measure.c -o $(BENCH_FOLDER)/measure
+	@$(MAKE) --no-print-directory -s -C Benchmarks/sealed-store BUILD=$(CURDIR)/$(BENCH_FOLDER)
 	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so python3 Benchmarks/bench.py \
 	  --programs $(PROGRAMS)/release --references $(BENCH_FOLDER) --output .build/bench.json $(BENCH)
 

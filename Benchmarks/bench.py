@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "bindings" / "python"), str(ROOT / "Benchmarks")]
 
 from nightporter import SyncController
+from support import sealed
 from support.figures import Row, percentile, report, table
 from support.programs import Committer, Measure, Run
 from support.world import Device, World
@@ -48,6 +49,7 @@ class Bench:
         self.folder = folder
         self.measure = Measure(self.references / "measure", folder)
         self.rows: list[Row] = []
+        self.sealed_rows: list[Row] = []
         self.extra: dict[str, Any] = {}
         self.payload = ""
 
@@ -226,6 +228,17 @@ class Bench:
         self.machine_step()
         self.json_parsers()
 
+    # (g): the sealed store
+
+    def sealed_store(self) -> None:
+        rounds = 1 if self.quick else 9
+        self.sealed_rows, shares = sealed.stores(self.references, self.folder, rounds)
+        self.extra["sealedCipher"] = shares
+        print("  the sealed store", file=sys.stderr)
+        program = self.programs / "bench-commit-latency"
+        self.extra["commitLatency"] = sealed.latency(program, self.folder, 1 if self.quick else 8, 1 if self.quick else 3)
+        print("  commits of two processes", file=sys.stderr)
+
 
 def rotated(names: list[Item], by: int) -> list[Item]:
     by %= len(names)
@@ -264,6 +277,7 @@ def main() -> int:
     parser.add_argument("--references", type=Path, required=True, help="folder of the C programs")
     parser.add_argument("--output", type=Path, required=True, help="the JSON file")
     parser.add_argument("--runs", type=int, default=60)
+    parser.add_argument("--only", choices=("budgets", "sealed"), help="one of the two tables")
     parser.add_argument("--quick", action="store_true", help="few runs, small stores: to see that it works")
     options = parser.parse_args()
     if options.quick:
@@ -272,8 +286,17 @@ def main() -> int:
     # Beside the build, and not in /tmp: a commit to memory would cost nothing.
     with tempfile.TemporaryDirectory(prefix="bench-", dir=options.references) as folder:
         bench = Bench(options, Path(folder))
-        bench.run()
-    print(table(bench.rows))
+        if options.only != "sealed":
+            bench.run()
+        if options.only != "budgets":
+            bench.sealed_store()
+    if bench.rows:
+        print(table(bench.rows))
+    if bench.sealed_rows:
+        print("\nThe sealed store; processor time, but for durable inserts, which wait for the disk:\n")
+        print(table(bench.sealed_rows))
+        print(sealed.shares_text(bench.extra["sealedCipher"]))
+        print("\n" + sealed.latency_table(bench.extra["commitLatency"]))
     if "warmPushPhases" in bench.extra:
         states = ", ".join(f"{state} {took:.2f}" for state, took in bench.extra["warmPushPhases"].items())
         print(f"\nA warm push, milliseconds in each state: {states}")
@@ -281,6 +304,7 @@ def main() -> int:
     cpus = os.cpu_count()
     bench.extra["machine"] = {"cpus": cpus, "load": load, "kernel": platform.release(), "machine": platform.machine()}
     print(f"\nThe machine has {cpus} processors; its load over five minutes was {load:.1f}.")
+    bench.extra["sealedStore"] = [row.json() for row in bench.sealed_rows]
     options.output.write_text(report(bench.rows, bench.extra), encoding="utf-8")
     print(f"\n{options.output}")
     return 0

@@ -81,6 +81,48 @@ final class SQLiteLockTests: SQLiteTestCase {
     XCTAssertEqual(try open().integer("SELECT count(*) FROM item"), 400)
   }
 
+  /// One that commits without a pause is behind whoever waits, each time.
+  func testWritersTakeTurns() throws {
+    try openWithTable().close()
+    let path = file()
+    let commits = Atomic<Int>(0)
+    let isOver = Atomic<Bool>(false)
+    let busy = onThread {
+      let database = try Database(path: path, options: .init(durability: .normal, busyTimeout: .seconds(30)))
+      while !isOver.load(ordering: .relaxed) {
+        try database.transaction { () throws(SQLiteError) in
+          try database.run("INSERT INTO item(data) VALUES(zeroblob(100))")
+          usleep(1_000)
+        }
+        commits.add(1, ordering: .relaxed)
+      }
+    }
+    let database = try Database(path: path, options: .init(durability: .normal, busyTimeout: .seconds(30)))
+    while commits.load(ordering: .relaxed) == 0 { usleep(1_000) }
+    var waits: [Int] = []
+    for _ in 0..<60 {
+      usleep(2_000)
+      let before = commits.load(ordering: .relaxed)
+      try database.transaction { () throws(SQLiteError) in waits.append(commits.load(ordering: .relaxed) - before) }
+    }
+    isOver.store(true, ordering: .relaxed)
+    wait(for: [busy], timeout: 30)
+    // The median, since a busy machine may keep this thread from asking at all for a while.
+    XCTAssertLessThanOrEqual(waits.sorted()[waits.count / 2], 3, "\(waits)")
+  }
+
+  /// Whoever is frozen in the turnstile holds nobody up for long.
+  func testATurnThatNeverEndsIsPassedBy() throws {
+    let database = try openWithTable()
+    var frozen = Turnstile(beside: file())
+    frozen.enter { _ in false }
+    let start = clock.now()
+    try database.transaction { () throws(SQLiteError) in try database.run("INSERT INTO item(name) VALUES('a')") }
+    XCTAssertGreaterThanOrEqual(clock.now() - start, Turnstile.patience)
+    XCTAssertLessThan(clock.now() - start, .seconds(2))
+    frozen.leave()
+  }
+
   func testInterruptStopsARunningStatement() throws {
     let database = try openWithTable()
     try withInterrupts(of: database) {

@@ -15,8 +15,8 @@ import Synchronization
 /// Waits for another connection's lock: short random pauses up to a deadline.
 ///
 /// SQLite's own busy timeout backs off to pauses of 100 ms, hundreds of times a commit's length; a waiter then
-/// sleeps through every gap of a busy file. Pauses here grow from 50 µs to 2 ms, and differ between processes so that
-/// they do not wake in step.
+/// sleeps through every gap of a busy file. Pauses here grow from 50 µs to half a millisecond, after some 30 ms to 2 ms, and
+/// differ between processes so that they do not wake in step. Who comes next is the turnstile's affair.
 final class BusyWaiter {
   var timeout: Span
   /// How often the connection had been interrupted when the running statement began.
@@ -58,6 +58,16 @@ final class BusyWaiter {
     }
   }
 
+  /// Waits for the turn of this connection among the writers, within bounds.
+  func takeTurn(at turnstile: inout Turnstile) {
+    let end = clock.now() + min(timeout, Turnstile.patience)
+    turnstile.enter { attempt in
+      guard interrupter.interruptions == interruptionsBefore, clock.now() < end else { return false }
+      pause(nanoseconds: pauseNanoseconds(attempt: attempt))
+      return true
+    }
+  }
+
   /// Sleeps a little; false if SQLite should give up. `attempt` counts from 0 for each lock that is waited for.
   private func wait(attempt: Int32) -> Bool {
     // SQLite looks at its interrupt flag between steps only, not while it waits for a lock.
@@ -77,7 +87,7 @@ final class BusyWaiter {
   }
 
   private func pauseNanoseconds(attempt: Int32) -> Int64 {
-    let longest: Int64 = 2_000_000
+    let longest: Int64 = attempt < 80 ? 500_000 : 2_000_000
     let ceiling = min(longest, 50_000 << Int64(min(attempt / 2, 6)))
     jitter ^= jitter << 13
     jitter ^= jitter >> 7

@@ -74,6 +74,7 @@ package final class Database {
 
   private var handle: OpaquePointer?
   private let waiter: BusyWaiter
+  private var turnstile: Turnstile
   private var statements: [String: Statement] = [:]
 
   // MARK: Opening and closing
@@ -82,6 +83,7 @@ package final class Database {
   package init(path: String, options: Options = Options()) throws(SQLiteError) {
     self.path = path
     waiter = BusyWaiter(timeout: options.busyTimeout, interrupter: interrupter)
+    turnstile = Turnstile(beside: path)
     let handle = try Self.open(path, options)
     self.handle = handle
     waiter.install(on: handle)
@@ -111,6 +113,7 @@ package final class Database {
     if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     sqlite3_db_config_integer(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, checkpoint ? 0 : 1)
     interrupter.detach()
+    turnstile.close()
     let code = sqlite3_close(handle)
     guard code == SQLITE_OK else {
       interrupter.attach(handle)
@@ -337,6 +340,10 @@ package final class Database {
       case .immediate: "BEGIN IMMEDIATE"
       case .exclusive: "BEGIN EXCLUSIVE"
       }
+    guard kind != .deferred, isOpen else { return try Failure.carrying { () throws(SQLiteError) in try run(sql) } }
+    waiter.interruptionsBefore = interrupter.interruptions
+    waiter.takeTurn(at: &turnstile)
+    defer { turnstile.leave() }
     try Failure.carrying { () throws(SQLiteError) in try run(sql) }
   }
 

@@ -54,7 +54,7 @@ verify: ## what takes longer than a test may: whole walks, the sanitizers
 torture: ## apps and extensions on one store, frozen, killed, on failing disks; SECONDS=… and SEED=… if wanted
 	@scripts/setup test
 	@swift build --build-tests
-	@PORTER_TORTURE_SECONDS=$(or $(SECONDS),60) PORTER_TORTURE_SEED=$(SEED) \
+	@PORTER_TORTURE_SECONDS=$(or $(SECONDS),60) PORTER_TORTURE_SEED=$(SEED) $(if $(SEALED),PORTER_TORTURE_SEALED=$(SEALED)) \
 	  swift test --skip-build --disable-swift-testing --filter Torture.TortureTests
 
 spec: ## writes anew what is made of spec/machines

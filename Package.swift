@@ -136,7 +136,8 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(
       name: "PorterStoreTests",
-      dependencies: ["PorterStore", "PorterCrypto", "PropertyTesting", "CFaultyVFS", "CSQLite"], swiftSettings: swift),
+      dependencies: ["PorterStore", "PorterCrypto", "PropertyTesting", "CFaultyVFS", "CSealedVFS", "CSQLite"],
+      swiftSettings: swift),
     .executableTarget(
       name: "relay-test-peer", dependencies: ["PorterRelay"], path: "Tests/Support/relay-test-peer",
       swiftSettings: swift),

@@ -10,24 +10,27 @@
 #include "nightporter.h"
 
 const char extension_usage[] =
-    "porter-harness extension --store PREFIX [--deadline MS] [--expire-after MS] [--log]\n"
+    "porter-harness extension --store PREFIX [--key KEY] [--deadline MS] [--expire-after MS] [--log]\n"
     "  The notification extension as a process: one push a line in, one answer a line out.\n"
+    "  --key KEY           the store's key; none for a plain store\n"
     "  --deadline MS       what the platform grants for a push (default 30000)\n"
     "  --expire-after MS   the platform's \"time is up\" comes after so long, from another thread\n"
     "  --log               the library's log goes to standard error\n";
 
 struct options {
   const char *store;
+  const char *key;
   int deadline;
   int expire_after;
   bool log;
 };
 
 static bool read_options(int count, char **words, struct options *options) {
-  *options = (struct options){.deadline = 30000};
+  *options = (struct options){.deadline = 30000, .key = ""};
   for (int index = 0; index < count; index++) {
     bool more = index + 1 < count;
     if (strcmp(words[index], "--store") == 0 && more) options->store = words[++index];
+    else if (strcmp(words[index], "--key") == 0 && more) options->key = words[++index];
     else if (strcmp(words[index], "--deadline") == 0 && more) options->deadline = atoi(words[++index]);
     else if (strcmp(words[index], "--expire-after") == 0 && more) options->expire_after = atoi(words[++index]);
     else if (strcmp(words[index], "--log") == 0) options->log = true;
@@ -79,7 +82,7 @@ int extension_main(int argument_count, char **arguments) {
   }
   if (options.log) np_set_log(log_to_error, NULL, 0);
   chat_ctrl controller = NULL;
-  char *migration = chat_migrate_init_key(options.store, "", 1, "error", 1, &controller);
+  char *migration = chat_migrate_init_key(options.store, options.key, 1, "error", 1, &controller);
   if (controller == NULL) {
     fputs("{\"migration\":", stdout);
     fputs(migration == NULL ? "null" : migration, stdout);

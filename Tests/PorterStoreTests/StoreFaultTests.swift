@@ -1,5 +1,6 @@
 import CFaultyVFS
 import CSQLite
+import CSealedVFS
 import Foundation
 import PorterCrypto
 import PorterPlatform
@@ -45,6 +46,7 @@ final class StoreFaultTests: XCTestCase {
   private let now = WallTime(milliseconds: 1_700_000_000_000)
   private let messages = 4
   private var directory = ""
+  private var key = StoreKey.none
   private var prefix: String { directory + "/night" }
 
   override func setUpWithError() throws {
@@ -55,10 +57,18 @@ final class StoreFaultTests: XCTestCase {
     // The store names no VFS: what is the default one is what it gets.
     XCTAssertEqual(faulty_vfs_register(true), SQLITE_OK)
     faults_reset()
+    // The one that seals goes above it, whatever an earlier test put it on.
+    takeSealedAway()
+    XCTAssertEqual(sealed_vfs_register(nil, "faulty"), SQLITE_OK)
+  }
+
+  private func takeSealedAway() {
+    if let sealed = sqlite3_vfs_find(SEALED_VFS_NAME) { XCTAssertEqual(sqlite3_vfs_unregister(sealed), SQLITE_OK) }
   }
 
   override func tearDownWithError() throws {
     faults_reset()
+    takeSealedAway()
     XCTAssertEqual(sqlite3_vfs_register(sqlite3_vfs_find("unix"), 1), SQLITE_OK)
     try FileManager.default.removeItem(atPath: directory)
   }
@@ -66,7 +76,7 @@ final class StoreFaultTests: XCTestCase {
   // MARK: What happens to a store
 
   private func open() throws -> Store {
-    try Store.open(prefix: prefix, confirmation: .yesUp, mayMigrate: true, busyTimeout: .milliseconds(15))
+    try Store.open(prefix: prefix, key: key, confirmation: .yesUp, mayMigrate: true, busyTimeout: .milliseconds(15))
   }
 
   /// A store with one contact, and its connection; closed.
@@ -101,7 +111,7 @@ final class StoreFaultTests: XCTestCase {
     do throws(StoreError) {
       let store: Store
       store = try Store.open(
-        prefix: prefix, confirmation: .error, mayMigrate: false, busyTimeout: .milliseconds(15))
+        prefix: prefix, key: key, confirmation: .error, mayMigrate: false, busyTimeout: .milliseconds(15))
       for number in 1...messages {
         begun += 1
         do throws(StoreError) {
@@ -167,7 +177,37 @@ final class StoreFaultTests: XCTestCase {
     XCTAssertTrue([.ioError, .full, .cannotOpen, .busy, .readOnly].contains(error.kind), "\(context): \(failure)")
   }
 
+  private func sealedKey() throws -> StoreKey { try StoreKey.parse("x'\(String(repeating: "5eA1", count: 16))'") }
+
   // MARK: Tests
+
+  func testEachFailureWhileAStoreIsMadeLeavesNoneOrAWholeOne() throws {
+    try eachFailureWhileAStoreIsMadeLeavesNoneOrAWholeOne()
+  }
+  func testEachFailureWhileAStoreIsMadeLeavesNoneOrAWholeOneSealed() throws {
+    key = try sealedKey()
+    try eachFailureWhileAStoreIsMadeLeavesNoneOrAWholeOne()
+  }
+
+  func testEachFailureInANightLeavesWhatWasPromisedAndNothingByHalf() throws {
+    try eachFailureInANightLeavesWhatWasPromisedAndNothingByHalf()
+  }
+  func testEachFailureInANightLeavesWhatWasPromisedAndNothingByHalfSealed() throws {
+    key = try sealedKey()
+    try eachFailureInANightLeavesWhatWasPromisedAndNothingByHalf()
+  }
+
+  func testEachLossOfPowerLeavesWhatWasPromised() throws { try eachLossOfPowerLeavesWhatWasPromised() }
+  func testEachLossOfPowerLeavesWhatWasPromisedSealed() throws {
+    key = try sealedKey()
+    try eachLossOfPowerLeavesWhatWasPromised()
+  }
+
+  func testLostSyncsLoseTheEndAndAreNeverReadAsData() throws { try lostSyncsLoseTheEndAndAreNeverReadAsData() }
+  func testLostSyncsLoseTheEndAndAreNeverReadAsDataSealed() throws {
+    key = try sealedKey()
+    try lostSyncsLoseTheEndAndAreNeverReadAsData()
+  }
 
   /// Runs `body` with the nth operation failing, for each n until none fails; beyond the fortieth some are left out.
   ///
@@ -189,14 +229,14 @@ final class StoreFaultTests: XCTestCase {
     return fired
   }
 
-  func testEachFailureWhileAStoreIsMadeLeavesNoneOrAWholeOne() throws {
+  private func eachFailureWhileAStoreIsMadeLeavesNoneOrAWholeOne() throws {
     let fired = try forEachFault { context, arm in
       remove()
       arm()
       var failure: StoreError?
       do throws(StoreError) {
         let store = try Store.open(
-          prefix: prefix, confirmation: .yesUp, mayMigrate: true, busyTimeout: .milliseconds(15))
+          prefix: prefix, key: key, confirmation: .yesUp, mayMigrate: true, busyTimeout: .milliseconds(15))
         _ = try store.createUser(displayName: "alice", fullName: "", at: now)
         try store.close(checkpoint: true)
       } catch {
@@ -217,7 +257,7 @@ final class StoreFaultTests: XCTestCase {
     print("\(fired) faults in making a store")
   }
 
-  func testEachFailureInANightLeavesWhatWasPromisedAndNothingByHalf() throws {
+  private func eachFailureInANightLeavesWhatWasPromisedAndNothingByHalf() throws {
     let fired = try forEachFault { context, arm in
       try prepare()
       arm()
@@ -235,7 +275,7 @@ final class StoreFaultTests: XCTestCase {
   }
 
   /// Power is lost at the nth write; what was not synced arrives in part. What was promised was synced.
-  func testEachLossOfPowerLeavesWhatWasPromised() throws {
+  private func eachLossOfPowerLeavesWhatWasPromised() throws {
     let seed = UInt64.random(in: 1...UInt64(UInt32.max))
     var state = seed
     var losses = 0
@@ -260,7 +300,7 @@ final class StoreFaultTests: XCTestCase {
 
   /// A disk that says it synced and did not may lose the last transactions, and more than those it does not: what is
   /// left is whole, or it is found out when it is opened.
-  func testLostSyncsLoseTheEndAndAreNeverReadAsData() throws {
+  private func lostSyncsLoseTheEndAndAreNeverReadAsData() throws {
     let seed = UInt64.random(in: 1...UInt64(UInt32.max))
     var state = seed
     for round in 0..<40 {

@@ -34,7 +34,8 @@ final class ApplicationLoop {
     let process = try TorturedProcess(torture, ["script", "-"], environment: environment, log: name)
     defer { process.kill() }
     let opened = try process.call(
-      "c = chat_migrate_init_key \(JSONValue(torture.place.store).text) \"\" 1 \"yesUp\" 0")
+      "c = chat_migrate_init_key \(JSONValue(torture.place.store).text) \(JSONValue(torture.place.key).text) 1 \"yesUp\" 0"
+    )
     guard opened["type"] == "ok" else { return process.refuse(opened, to: "opening") }
     guard try process.command("/_start") != nil else { return }
     torture.tally.count("applications at work")
@@ -126,7 +127,7 @@ final class ExtensionLoop {
         "beforeFetch", "afterFetch", "afterCommit", "beforeAcknowledge",
       ])
     }
-    var arguments = ["extension", "--store", torture.place.store]
+    var arguments = ["extension", "--store", torture.place.store, "--key", torture.place.key]
     if dice.chance(15) { arguments += ["--expire-after", "\(dice.number(in: 1...60))"] }
     if dice.chance(10) { arguments += ["--deadline", "\(dice.number(in: 1...3_000))"] }
     let process = try TorturedProcess(torture, arguments, environment: environment, log: name)
@@ -192,7 +193,8 @@ final class PersonLoop {
     let environment = torture.environment(&dice, touching: person.store)
     let process = try TorturedProcess(torture, ["script", "-"], environment: environment, log: person.name)
     defer { process.kill() }
-    let opened = try process.call("c = chat_migrate_init_key \(JSONValue(person.store).text) \"\" 1 \"yesUp\" 0")
+    let opened = try process.call(
+      "c = chat_migrate_init_key \(JSONValue(person.store).text) \(JSONValue(torture.place.key).text) 1 \"yesUp\" 0")
     guard opened["type"] == "ok" else { return process.refuse(opened, to: "opening") }
     guard try process.command("/_start") != nil else { return }
     for _ in 0..<dice.number(in: 5...80) {

@@ -22,6 +22,8 @@ final class Torture: Sendable {
   struct Place: Sendable {
     var directory: URL
     var store: String
+    /// Of all the stores; empty: they are plain.
+    var key: String
     var people: [Person]
     var faultyLibrary: String
   }

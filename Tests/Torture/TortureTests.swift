@@ -4,7 +4,8 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// `make torture SECONDS=… SEED=…`; in the tests for a minute, with a seed of its own each time.
+/// `make torture SECONDS=… SEED=…`; in the tests for a minute, with a seed of its own each time. The stores are sealed if the
+/// seed is even, or as SEALED=1 and SEALED=0 say.
 final class TortureTests: XCTestCase {
   func testEverythingThatTheRelayTookIsThereOnceWhateverIsKilled() throws {
     // Whoever writes to a process that was just killed is told so by the write itself.
@@ -15,19 +16,20 @@ final class TortureTests: XCTestCase {
     let night = try Night()
     var passed = false
     defer { if passed { night.end() } else { print("torture: its files are in \(night.directory.path)") } }
-    let place = try furnish(night)
+    let isSealed = environment["PORTER_TORTURE_SEALED"].map { $0 == "1" } ?? (seed % 2 == 0)
+    let place = try furnish(night, isSealed: isSealed)
     let torture = Torture(seed: seed, seconds: seconds, place: place)
-    print("torture: seed \(seed), \(Int(seconds)) s")
+    print("torture: seed \(seed), \(Int(seconds)) s, \(isSealed ? "sealed" : "plain")")
     torture.run(receiving: night)
     try Verdict(torture: torture).reach()
-    print("torture: seed \(seed), \(Int(seconds)) s:\n\(torture.tally.description)")
+    print("torture: seed \(seed), \(Int(seconds)) s, \(isSealed ? "sealed" : "plain"):\n\(torture.tally.description)")
     XCTAssertEqual(torture.tally.found, [], "seed \(seed)")
     XCTAssertGreaterThan(torture.tally.number(of: "messages in alice's store"), 0)
     passed = torture.tally.found.isEmpty
   }
 
   /// A second person for alice; then all applications end, and are the torture's to start.
-  private func furnish(_ night: Night) throws -> Torture.Place {
+  private func furnish(_ night: Night, isSealed: Bool) throws -> Torture.Place {
     let carol = try ScriptedHost(store: night.directory.appendingPathComponent("carol").path)
     try carol.command(#"/_create user {"profile":{"displayName":"carol","fullName":""}}"#, "activeUser")
     let network: JSONValue = ["relay": .string(night.relay)]
@@ -40,13 +42,18 @@ final class TortureTests: XCTestCase {
     let here = try XCTUnwrap(night.alice.event("contactConnected")["contact"]?["contactId"]?.integerValue)
     // The server hears of the new mailbox.
     usleep(1_000_000)
+    let key = isSealed ? "x'\(String(repeating: "5eA1", count: 16))'" : ""
     for host in [night.alice, night.bob, carol] {
-      try host.command("/_app suspend 0", "cmdOk")
+      try host.command("/_stop", "chatStopped")
+      if isSealed {
+        let keys: JSONValue = ["currentKey": "", "newKey": .string(key)]
+        try host.command("/_db encryption \(keys.text)", "cmdOk")
+      }
       XCTAssertEqual(try host.call("chat_close_store $c"), "")
       XCTAssertEqual(try host.process.end(within: 60), .exited(0))
     }
     return Torture.Place(
-      directory: night.directory, store: night.alice.store,
+      directory: night.directory, store: night.alice.store, key: key,
       people: [
         .init(name: "bob", store: night.bob.store, contact: night.bobContact, contactThere: night.aliceContact),
         .init(name: "carol", store: carol.store, contact: there, contactThere: here),

@@ -10,9 +10,9 @@ struct Verdict {
   /// Lets everybody catch up on healthy disks, ends all processes, and compares.
   func reach() throws {
     let place = torture.place
-    let people = try place.people.map { try ScriptedHost(store: $0.store) }
+    let people = try place.people.map { try ScriptedHost(store: $0.store, key: place.key) }
     for host in people { try host.command("/_start", "chatStarted") }
-    let app = try ScriptedHost(store: place.store)
+    let app = try ScriptedHost(store: place.store, key: place.key)
     try app.command("/_start", "chatStarted")
     let end = Date(timeIntervalSinceNow: 90)
     while end.timeIntervalSinceNow > 0 {
@@ -90,7 +90,8 @@ struct Verdict {
   /// The file itself: it is sound, and its tables agree.
   private func inspect(_ prefix: String, badge: Int64?) throws {
     let name = URL(fileURLWithPath: prefix).lastPathComponent
-    let store = try Store.open(prefix: prefix, confirmation: .error, mayMigrate: false)
+    let store = try Store.open(
+      prefix: prefix, key: StoreKey.parse(torture.place.key), confirmation: .error, mayMigrate: false)
     defer { try? store.close(checkpoint: true) }
     let database = store.database
     func expect(_ what: String, _ sql: String, _ wanted: Int64) throws {

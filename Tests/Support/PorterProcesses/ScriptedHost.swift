@@ -7,23 +7,26 @@ package final class ScriptedHost {
   package let process: ChildProcess
 
   /// Starts the process and opens the store with the prefix `store`; the controller is `$c`.
-  package init(store: String, background: Bool = false, environment: [String: String] = [:]) throws {
+  package init(
+    store: String, key: String = "", background: Bool = false, environment: [String: String] = [:]
+  ) throws {
     self.store = store
     let place = URL(fileURLWithPath: store)
     let log = place.deletingLastPathComponent().appendingPathComponent("log.\(place.lastPathComponent)")
     process = try ChildProcess(Places.harness, ["script", "-"], environment: environment, log: log)
-    try openStore(background: background)
+    try openStore(key: key, background: background)
   }
 
   /// As above, with a program that in the end becomes `porter-harness script -`; without a store there is no `$c` yet.
   package init(store: String?, launching program: String, _ arguments: [String], log: URL) throws {
     self.store = store ?? ""
     process = try ChildProcess(program, arguments, log: log)
-    if store != nil { try openStore(background: false) }
+    if store != nil { try openStore(key: "", background: false) }
   }
 
-  private func openStore(background: Bool) throws {
-    let answer = try call("c = chat_migrate_init_key \(JSONValue(store).text) \"\" 1 \"yesUp\" \(background ? 1 : 0)")
+  private func openStore(key: String, background: Bool) throws {
+    let words = "\(JSONValue(store).text) \(JSONValue(key).text) 1 \"yesUp\" \(background ? 1 : 0)"
+    let answer = try call("c = chat_migrate_init_key \(words)")
     guard answer["type"]?.stringValue == "ok" else { throw ProcessFailure("\(store) does not open: \(answer.text)") }
   }
 

@@ -136,7 +136,9 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(
       name: "PorterStoreTests",
-      dependencies: ["PorterStore", "PorterCrypto", "PropertyTesting", "CFaultyVFS", "CSealedVFS", "CSQLite"],
+      dependencies: [
+        "PorterStore", "PorterCrypto", "PorterPlatform", "PropertyTesting", "CFaultyVFS", "CSealedVFS", "CSQLite",
+      ],
       swiftSettings: swift),
     .executableTarget(
       name: "relay-test-peer", dependencies: ["PorterRelay"], path: "Tests/Support/relay-test-peer",

@@ -225,10 +225,13 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
  * Everything that can be known about a controller without changing it:
  *   { "role", "quiescent", "holds": [what keeps it from being quiescent], "operations": { "cycle", kind: how many are
  *     under way, … }, "machines": { name: state, … }, "instance", "unread", "eventsWaiting",
+ *     "presence": { "role": of the other process, "state", "working": whether it holds its lock, "phase", "instance",
+ *     "process" }, "channel": { "name", "sent", "received", "rejected", "repeated" },
  *     "claims": [what work of this process has claimed now: { "connection", "state", "epoch" }],
  *     "owners": [the last owners of the store's connections: { "role", "instance", "process", "connections", "self" }] }
  * The kinds of operations are "notifications", "receiving", "delivery", "sending" and "database", in the order in which a
- * suspension lets them go. "unread" and "owners" are left out while the store is closed. Never opens the store.
+ * suspension lets them go. "unread" and "owners" are left out while the store is closed, "channel" while nothing can be
+ * heard. Never opens the store.
  */
 char *np_state(chat_ctrl ctrl);
 

@@ -30,10 +30,11 @@ enum np_machine {
   NP_MACHINE_MAILBOX_FETCH = 5,
   NP_MACHINE_OPERATIONS = 6,
   NP_MACHINE_OWNERSHIP = 7,
-  NP_MACHINE_PUSH = 8,
-  NP_MACHINE_SERVER_TOKEN = 9,
-  NP_MACHINE_SUBSCRIPTION = 10,
-  NP_MACHINE_TOKEN_STATUS = 11
+  NP_MACHINE_PRESENCE = 8,
+  NP_MACHINE_PUSH = 9,
+  NP_MACHINE_SERVER_TOKEN = 10,
+  NP_MACHINE_SUBSCRIPTION = 11,
+  NP_MACHINE_TOKEN_STATUS = 12
 };
 
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
@@ -648,6 +649,62 @@ enum np_ownership_reason {
   NP_OWNERSHIP_REASON_ALREADY_LOST = 6
 };
 
+/* Whether the process of the other role is at work, as this one knows. The kernel answers first: the lock on a phase
+file is held while its role works, let go before it suspends, and gone with its process, so that no flag can be left
+behind (INC-12, INC-13, INC-17). A process that was frozen without a word holds it too: whoever holds the lock is asked,
+and has to say that it is here, within a time that a push can afford (INC-11, INC-32). Nothing is latched: each question
+begins anew. */
+enum np_presence_state {
+  /* Nobody has asked yet. */
+  NP_PRESENCE_STATE_UNKNOWN = 0,
+  /* The kernel, then the process itself, is being asked. Nothing is held meanwhile. */
+  NP_PRESENCE_STATE_ASKING = 1,
+  /* It was at work when last asked. */
+  NP_PRESENCE_STATE_ALIVE = 2,
+  /* It holds its lock, and did not answer when last asked. */
+  NP_PRESENCE_STATE_SILENT = 3,
+  /* It was not at work when last asked. */
+  NP_PRESENCE_STATE_GONE = 4
+};
+
+enum np_presence_event {
+  /* Somebody wants to know. */
+  NP_PRESENCE_EVENT_QUESTION = 0,
+  /* Nobody holds the lock of that role. */
+  NP_PRESENCE_EVENT_LOCK_FREE = 1,
+  /* A process holds it, and listens on the channel. */
+  NP_PRESENCE_EVENT_LOCK_HELD = 2,
+  /* A process holds it, but cannot be asked: it does not listen, or we cannot speak. */
+  NP_PRESENCE_EVENT_LOCK_MUTE = 3,
+  /* An authentic message of that role: it answers our question, or has just come. */
+  NP_PRESENCE_EVENT_HERE = 4,
+  /* It did not answer in time: it is frozen, or hangs. */
+  NP_PRESENCE_EVENT_PATIENCE_OVER = 5
+};
+
+enum np_presence_effect {
+  /* Ask the kernel who holds the lock of that role. Answer: lock. */
+  NP_PRESENCE_EFFECT_READ_LOCK = 0,
+  /* Ask "are you there?" on the channel. Answer: here, if it is. */
+  NP_PRESENCE_EFFECT_SEND_ASK = 1,
+  /* Tell whoever wants to know that it is at work. */
+  NP_PRESENCE_EFFECT_REPORT_ALIVE = 2,
+  /* Tell whoever wants to know that nobody is at work, or nobody who answers. */
+  NP_PRESENCE_EFFECT_REPORT_GONE = 3,
+  /* Starts the timer `patience`: raise `patienceOver` after 600 ms. */
+  NP_PRESENCE_EFFECT_START_PATIENCE = 4,
+  /* Takes the timer `patience` back; harmless if it does not run. */
+  NP_PRESENCE_EFFECT_CANCEL_PATIENCE = 5
+};
+
+enum np_presence_reason {
+  NP_PRESENCE_REASON_NOT_ASKED = 0,
+  NP_PRESENCE_REASON_ALREADY_ASKING = 1,
+  NP_PRESENCE_REASON_ALREADY_KNOWN = 2,
+  NP_PRESENCE_REASON_ALREADY_SILENT = 3,
+  NP_PRESENCE_REASON_ALREADY_GONE = 4
+};
+
 /* One push in an extension, from its arrival to its answer. It is a hint: whatever waits is fetched (INC-38). It ends
 exactly once, on every path, with an outcome (INC-30, INC-31); the answer is the last thing that happens, after the
 store is closed (INC-48); every state has an expire edge that answers at once. What cannot improve ends without waiting
@@ -730,76 +787,78 @@ enum np_push_event {
   NP_PUSH_EVENT_APP_INACTIVE = 5,
   /* The user stopped the chat. */
   NP_PUSH_EVENT_APP_STOPPED = 6,
+  /* An app that lives has come to the front, and asks this process to let go. */
+  NP_PUSH_EVENT_APP_WOKE = 7,
   /* The store is open. */
-  NP_PUSH_EVENT_STORE_OPENED = 7,
+  NP_PUSH_EVENT_STORE_OPENED = 8,
   /* The keys cannot be read before the device is unlocked for the first time (INC-50). */
-  NP_PUSH_EVENT_STORE_LOCKED = 8,
+  NP_PUSH_EVENT_STORE_LOCKED = 9,
   /* The store is older or newer than this program; only the app migrates (INC-23). */
-  NP_PUSH_EVENT_STORE_WRONG_SCHEMA = 9,
+  NP_PUSH_EVENT_STORE_WRONG_SCHEMA = 10,
   /* Another process holds what opening needs, and does not let go in time (INC-18). */
-  NP_PUSH_EVENT_STORE_BUSY = 10,
+  NP_PUSH_EVENT_STORE_BUSY = 11,
   /* The store cannot be opened, or fails. */
-  NP_PUSH_EVENT_STORE_FAILED = 11,
+  NP_PUSH_EVENT_STORE_FAILED = 12,
   /* The payload decrypts, and names connections that we know. */
-  NP_PUSH_EVENT_DECODED_MESSAGE = 12,
+  NP_PUSH_EVENT_DECODED_MESSAGE = 13,
   /* The payload decrypts to a verification code. */
-  NP_PUSH_EVENT_DECODED_VERIFICATION = 13,
+  NP_PUSH_EVENT_DECODED_VERIFICATION = 14,
   /* Everything it names is on record already (INC-34, INC-36). */
-  NP_PUSH_EVENT_DECODED_REPEAT = 14,
+  NP_PUSH_EVENT_DECODED_REPEAT = 15,
   /* It decrypts, but names no connection that we know, such as one of a deleted contact. */
-  NP_PUSH_EVENT_DECODED_UNKNOWN = 15,
+  NP_PUSH_EVENT_DECODED_UNKNOWN = 16,
   /* It does not decrypt or does not verify. */
-  NP_PUSH_EVENT_DECODED_UNDECRYPTABLE = 16,
+  NP_PUSH_EVENT_DECODED_UNDECRYPTABLE = 17,
   /* The token is active, or the code is on record and will be sent again (INC-62). */
-  NP_PUSH_EVENT_VERIFIED = 17,
+  NP_PUSH_EVENT_VERIFIED = 18,
   /* The code could not be used now. */
-  NP_PUSH_EVENT_VERIFY_FAILED = 18,
+  NP_PUSH_EVENT_VERIFY_FAILED = 19,
   /* The next connection is ours, under a new epoch. */
-  NP_PUSH_EVENT_CLAIM_GRANTED = 19,
+  NP_PUSH_EVENT_CLAIM_GRANTED = 20,
   /* Another living process has claimed it, and fetches. */
-  NP_PUSH_EVENT_CLAIM_BUSY = 20,
+  NP_PUSH_EVENT_CLAIM_BUSY = 21,
   /* All connections have been seen to. */
-  NP_PUSH_EVENT_CLAIM_NONE_LEFT = 21,
+  NP_PUSH_EVENT_CLAIM_NONE_LEFT = 22,
   /* The mailbox gave a message. */
-  NP_PUSH_EVENT_FETCH_MESSAGE = 22,
+  NP_PUSH_EVENT_FETCH_MESSAGE = 23,
   /* The mailbox is empty. */
-  NP_PUSH_EVENT_FETCH_EMPTY = 23,
+  NP_PUSH_EVENT_FETCH_EMPTY = 24,
   /* The relay cannot be reached. */
-  NP_PUSH_EVENT_FETCH_OFFLINE = 24,
+  NP_PUSH_EVENT_FETCH_OFFLINE = 25,
   /* The relay does not know the mailbox, or not our key. */
-  NP_PUSH_EVENT_FETCH_DENIED = 25,
+  NP_PUSH_EVENT_FETCH_DENIED = 26,
   /* Message, ratchet, ledger and badge are committed. */
-  NP_PUSH_EVENT_COMMIT_DONE = 26,
+  NP_PUSH_EVENT_COMMIT_DONE = 27,
   /* The ledger has it already; nothing changed. */
-  NP_PUSH_EVENT_COMMIT_REPEAT = 27,
+  NP_PUSH_EVENT_COMMIT_REPEAT = 28,
   /* It does not decrypt; it is committed as quarantined, with the reason (INC-41, INC-66). */
-  NP_PUSH_EVENT_COMMIT_QUARANTINED = 28,
+  NP_PUSH_EVENT_COMMIT_QUARANTINED = 29,
   /* Another process has taken the connection: our epoch is over (INC-04, INC-05). */
-  NP_PUSH_EVENT_COMMIT_STALE = 29,
+  NP_PUSH_EVENT_COMMIT_STALE = 30,
   /* The store cannot write. */
-  NP_PUSH_EVENT_COMMIT_FAILED = 30,
+  NP_PUSH_EVENT_COMMIT_FAILED = 31,
   /* The relay has dropped the message; the mailbox may hold more. */
-  NP_PUSH_EVENT_ACKNOWLEDGED = 31,
+  NP_PUSH_EVENT_ACKNOWLEDGED = 32,
   /* The relay has dropped the message, and it was the one the push is about, or the last that there is time for. */
-  NP_PUSH_EVENT_ACKNOWLEDGED_ENOUGH = 32,
+  NP_PUSH_EVENT_ACKNOWLEDGED_ENOUGH = 33,
   /* The relay did not answer. The message is committed; a repeat will be recognised. */
-  NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 33,
+  NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 34,
   /* There is something to show, or to withdraw. */
-  NP_PUSH_EVENT_CONTENT_SHOW = 34,
+  NP_PUSH_EVENT_CONTENT_SHOW = 35,
   /* Nothing is to be shown: all is read, muted, or on record (INC-37). */
-  NP_PUSH_EVENT_CONTENT_NOTHING = 35,
+  NP_PUSH_EVENT_CONTENT_NOTHING = 36,
   /* Nothing is to be shown here, since another process fetches. */
-  NP_PUSH_EVENT_CONTENT_YIELDED = 36,
+  NP_PUSH_EVENT_CONTENT_YIELDED = 37,
   /* Nothing could be fetched, since no relay was reached. */
-  NP_PUSH_EVENT_CONTENT_OFFLINE = 37,
+  NP_PUSH_EVENT_CONTENT_OFFLINE = 38,
   /* No mailbox is known any more. */
-  NP_PUSH_EVENT_CONTENT_UNKNOWN = 38,
+  NP_PUSH_EVENT_CONTENT_UNKNOWN = 39,
   /* All that came is quarantined. */
-  NP_PUSH_EVENT_CONTENT_QUARANTINED = 39,
+  NP_PUSH_EVENT_CONTENT_QUARANTINED = 40,
   /* No file of the store is open or locked. */
-  NP_PUSH_EVENT_QUIESCENT = 40,
+  NP_PUSH_EVENT_QUIESCENT = 41,
   /* Time is up: the deadline is near, or the system says so. */
-  NP_PUSH_EVENT_EXPIRE = 41
+  NP_PUSH_EVENT_EXPIRE = 42
 };
 
 enum np_push_effect {

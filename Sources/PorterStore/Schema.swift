@@ -4,12 +4,31 @@ enum Schema {
   struct Migration: Sendable {
     let name: String
     let sql: String
+    /// What SQL cannot do; part of the same transaction.
+    var step: (@Sendable (Store) throws(StoreError) -> Void)?
+
+    init(name: String, sql: String, step: (@Sendable (Store) throws(StoreError) -> Void)? = nil) {
+      self.name = name
+      self.sql = sql
+      self.step = step
+    }
   }
 
-  static let migrations = [Migration(name: "20261121_first", sql: first)]
+  static let migrations = [
+    Migration(name: "20261121_first", sql: first),
+    Migration(name: "20261121_channel", sql: channel) { (store) throws(StoreError) in try store.makeChannelKey() },
+  ]
 
   /// "NPst": tells a store from any other SQLite file.
   static let applicationID: Int64 = 0x4e50_7374
+
+  /// The key under which processes that share the store tell each other something.
+  private static let channel = """
+    CREATE TABLE channel (
+      channel_id INTEGER PRIMARY KEY CHECK (channel_id = 1),
+      key BLOB NOT NULL
+    );
+    """
 
   private static let first = """
     CREATE TABLE settings (

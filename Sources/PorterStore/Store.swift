@@ -105,7 +105,10 @@ package final class Store {
       // Two processes may create one store at the same time; the second finds the work done.
       let current = try schemaVersion()
       guard current < newest else { return }
-      for migration in Schema.migrations[Int(current)...] { try execute(migration.sql) }
+      for migration in Schema.migrations[Int(current)...] {
+        try execute(migration.sql)
+        try migration.step?(self)
+      }
       try execute("PRAGMA application_id=\(Schema.applicationID); PRAGMA user_version=\(newest);")
     }
   }

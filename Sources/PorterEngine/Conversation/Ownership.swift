@@ -146,7 +146,9 @@ extension Engine {
     guard configuration.role == .extension, owner.role == Role.app.rawValue, owner.instance != instance else {
       return false
     }
-    let app = PhaseFile(prefix: configuration.prefix, role: owner.role)
+    // One that was frozen at work still holds its lock, and does not answer.
+    guard presence.state != .silent else { return false }
+    let app = peerFile
     return app.isHeldElsewhere() && app.published()?.instance == owner.instance
   }
 }

@@ -33,6 +33,7 @@ extension Engine {
       }
       noteOwnCommit(after: earlier, through: newest)
       guard let outcome else { return .repeated }
+      announceChange()
       if case .quarantined = outcome { return .quarantined }
       return .committed(try events(of: outcome, claim.connectionID, store))
     } catch {

@@ -16,6 +16,7 @@ extension Engine {
       case .app: object["app_phase"] = .string(appPhase.state.name)
       case .extension: object["extension_phase"] = .string(extensionPhase.state.name)
       }
+      object["presence"] = .string(presence.state.name)
       object["push"] = push.map { .string($0.machine.state.name) }
       machines = .object(object)
     }
@@ -27,6 +28,8 @@ extension Engine {
       "machines": machines,
       "instance": .string(instance.description),
       "unread": (store.flatMap { try? $0.badge() }).map { JSONValue($0) },
+      "presence": presenceDescription,
+      "channel": channelDescription,
       "claims": claims,
       "owners": store.flatMap { try? $0.owners() }.map { owners in .array(owners.map(describe)) },
       "eventsWaiting": JSONValue(queue.count),
@@ -64,6 +67,7 @@ extension Engine {
     var holds: [String] = []
     if store != nil { holds.append("the store is open") }
     if relay != nil { holds.append("the relay is open") }
+    if channel != nil { holds.append("the channel to other processes is open") }
     if phaseFile.isHeld { holds.append("the phase file is locked") }
     for kind in OperationKind.allCases where book.count(kind) > 0 {
       holds.append("\(book.count(kind)) operations of \(kind.name) are under way")

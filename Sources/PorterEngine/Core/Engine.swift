@@ -1,3 +1,4 @@
+import PorterCrypto
 import PorterJSON
 import PorterMachines
 import PorterPlatform
@@ -51,6 +52,18 @@ package final class Engine {
   var lastStoreError: PorterStore.StoreError?
   /// Whether this run takes part in receiving and sending by itself; an extension fetches only what a push asks for.
   var isMain = false
+
+  // Other processes.
+  var presence = MachineRunner<PorterMachines.Presence>()
+  var presencePump = EventPump<PorterMachines.Presence.Event>()
+  var presenceWaiters: [(Bool) -> Void] = []
+  /// The counter of the question that was asked last.
+  var presenceQuestion: UInt64?
+  /// Open while this process works.
+  var channel: Channel?
+  /// Read whenever the store is opened.
+  var channelKey: AuthenticationKey?
+  var channelProblem: ChannelError?
 
   /// Connections that work of this process has claimed, or tried to.
   var tenures: [Int64: Tenure] = [:]

@@ -12,7 +12,8 @@ import PorterPlatform
 
 /// The one thread on which an engine lives. Everything else reaches it through `enqueue`.
 ///
-/// The loop waits in poll(2) for three things: jobs, the relay's wake descriptor, and the next timer.
+/// The loop waits in poll(2) for jobs, the relay's wake descriptor, the channel between processes, and the next
+/// timer.
 package final class EngineThread: Sendable {
   package typealias Job = @Sendable (Engine) -> Void
 
@@ -73,10 +74,13 @@ package final class EngineThread: Sendable {
     var descriptors = [
       pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: engine.relayWakeDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: engine.channelDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     let milliseconds = engine.timers.untilNext.map { Int32(clamping: ($0.nanoseconds + 999_999) / 1_000_000) } ?? -1
     guard poll(&descriptors, nfds_t(descriptors.count), milliseconds) > 0 else { return }
     if descriptors[0].revents != 0 { wake.lower() }
+    // First of all what another process asks for: it may want what the relay's news would begin.
+    if descriptors[2].revents != 0 { engine.channelHasNews() }
     if descriptors[1].revents != 0 { engine.relayHasNews() }
   }
 }

@@ -44,6 +44,7 @@ extension Engine {
         mayMigrate: configuration.role == .app)
       heldKey.wasUsed()
       lastStoreError = nil
+      channelKey = try? store?.channelKey()
       raise(Operations.Event.open)
       return true
     } catch {
@@ -56,6 +57,7 @@ extension Engine {
   /// Closes everything that can hold a lock: the relay's file too, since a frozen process would keep others out of it.
   func closeStore() {
     raise(Operations.Event.suspendNow)
+    closeChannel()
     guard let closing = store else { return }
     store = nil
     forgetClaims()
@@ -72,6 +74,7 @@ extension Engine {
   private func startWork() -> Bool {
     openRelay()
     raise(Operations.Event.resume)
+    announcePresence()
     return true
   }
 

@@ -23,7 +23,7 @@ extension Engine {
       }
       let event: AppPhase.Event = appPhase.state == .stopped ? .startConfirmed : foregroundEvent
       if case .refused(let reason) = raise(event) { throw .internal("refused: \(reason.name)") }
-      // Nobody can ask the extension to yield yet, so waiting would gain nothing; its commits are refused by the epoch
+      // The extension was asked to let go. Waiting for it would gain nothing: its commits are refused by the epoch
       // (INC-22).
       if appPhase.state == .activating { raise(AppPhase.Event.waitOver) }
     case .extension:
@@ -33,8 +33,10 @@ extension Engine {
   }
 
   private var foregroundEvent: AppPhase.Event {
-    PhaseFile(prefix: configuration.prefix, role: Role.extension.rawValue).isHeldElsewhere()
-      ? .foregroundExtensionActive : .foregroundExtensionInactive
+    switch lookForPeer() {
+    case .asking, .alive, .silent: .foregroundExtensionActive
+    case .unknown, .gone: .foregroundExtensionInactive
+    }
   }
 
   private func activationError() -> ChatError {
@@ -81,6 +83,8 @@ extension Engine {
     case .extension: raise(ExtensionPhase.Event.suspendNow)
     }
     if store != nil { raise(ChatLifecycle.Event.suspendNow) }
+    // It may have been opened for a question only.
+    closeChannel()
   }
 
   /// What the lifecycle machine finished by itself, told to the phase machine.

@@ -33,6 +33,7 @@ extension Engine {
       awaited = nil
       book.rest()
       closeRelay()
+      closeChannel()
     case .reportQuiescent: raise(ChatLifecycle.Event.drained)
     }
   }

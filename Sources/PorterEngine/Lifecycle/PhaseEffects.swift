@@ -40,9 +40,10 @@ extension Engine {
   private func perform(_ effect: AppPhase.Effect) {
     switch effect {
     case .publishPhase: publishAppPhase()
-    // An extension that is displaced finds out at its next commit; it is asked as well once processes can talk to each
-    // other.
-    case .askExtensionToYield, .displaceExtension: log(.info, "the extension is at work")
+    case .askExtensionToYield: askExtensionToYield()
+    // Nothing has to be done to displace it: each claim of this app is a new epoch, and what the extension still tries
+    // to commit is refused (INC-04).
+    case .displaceExtension: log(.info, "the extension is at work")
     case .activateChat: activate()
     case .suspendChat: raise(ChatLifecycle.Event.suspend)
     case .suspendChatNow: raise(ChatLifecycle.Event.suspendNow)

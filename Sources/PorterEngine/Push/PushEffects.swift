@@ -47,9 +47,11 @@ extension Engine {
     if let push { raise(.expire, push) }
   }
 
-  private func raise(_ event: Push.Event, _ run: PushRun) {
+  func raise(_ event: Push.Event, _ run: PushRun) {
     guard run.pump.offer(event) else { return }
     while let waiting = run.pump.next() {
+      // With a relay in this process a full mailbox is one long turn of the engine, in which the channel is not polled.
+      channelHasNews()
       let now = configuration.clock.now()
       // With a relay in this process a full mailbox is one long turn of the engine, in which no timer fires.
       let event = run.isOver(at: now) ? Push.Event.expire : waiting
@@ -61,7 +63,7 @@ extension Engine {
 
   private func perform(_ effect: Push.Effect, _ run: PushRun) {
     switch effect {
-    case .readAppPhase: raise(readAppPhase(run), run)
+    case .readAppPhase: readAppPhase(run)
     case .openStore: raise(openStoreForPush(run), run)
     case .decodePayload: raise(decode(run), run)
     case .quarantinePayload:
@@ -97,15 +99,19 @@ extension Engine {
 
   // MARK: Who acts
 
-  private func readAppPhase(_ run: PushRun) -> Push.Event {
+  private func readAppPhase(_ run: PushRun) {
     // In the app itself there is nobody else to ask.
-    guard configuration.role == .extension else { return .appInactive }
-    let app = PhaseFile(prefix: configuration.prefix, role: Role.app.rawValue)
-    if app.isHeldElsewhere() {
-      run.skip(app.published()?.instance.map { Owner(role: Role.app.rawValue, instance: $0) })
-      return .appRunning
+    guard configuration.role == .extension else { return raise(.appInactive, run) }
+    askPresence { [weak self] isAlive in
+      guard let self else { return }
+      let published = self.peerFile.published()
+      if isAlive {
+        run.skip(published?.instance.map { Owner(role: Role.app.rawValue, instance: $0) })
+        self.raise(.appRunning, run)
+      } else {
+        self.raise(published?.phase == AppPhase.State.stopped.name ? .appStopped : .appInactive, run)
+      }
     }
-    return app.published()?.phase == AppPhase.State.stopped.name ? .appStopped : .appInactive
   }
 
   private func openStoreForPush(_ run: PushRun) -> Push.Event {
@@ -275,5 +281,5 @@ extension Engine {
     suspendNow()
   }
 
-  var isQuiescent: Bool { store == nil && relay == nil && !phaseFile.isHeld }
+  var isQuiescent: Bool { store == nil && relay == nil && channel == nil && !phaseFile.isHeld }
 }

@@ -11,6 +11,7 @@ extension MachineCatalog {
     MachineDescription(MailboxFetch.self),
     MachineDescription(Operations.self),
     MachineDescription(Ownership.self),
+    MachineDescription(Presence.self),
     MachineDescription(Push.self),
     MachineDescription(ServerToken.self),
     MachineDescription(Subscription.self),

@@ -118,6 +118,8 @@ package enum Push: Machine {
     case appInactive
     /// The user stopped the chat.
     case appStopped
+    /// An app that lives has come to the front, and asks this process to let go.
+    case appWoke
     /// The store is open.
     case storeOpened
     /// The keys cannot be read before the device is unlocked for the first time (INC-50).
@@ -198,6 +200,7 @@ package enum Push: Machine {
       case .appRunning: "app.running"
       case .appInactive: "app.inactive"
       case .appStopped: "app.stopped"
+      case .appWoke: "app.woke"
       case .storeOpened: "store.opened"
       case .storeLocked: "store.locked"
       case .storeWrongSchema: "store.wrongSchema"
@@ -385,13 +388,13 @@ package enum Push: Machine {
     case .payloadUnknown:
       // The original is not passed on: nobody knows what is in it.
       MachineStep(.unknown, .moved, .answer)
-    case .appRunning, .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema,
-      .storeBusy, .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat,
-      .decodedUnknown, .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy,
-      .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
-      .commitRepeat, .commitQuarantined, .commitStale, .commitFailed, .acknowledged,
-      .acknowledgedEnough, .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded,
-      .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
+    case .appRunning, .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked,
+      .storeWrongSchema, .storeBusy, .storeFailed, .decodedMessage, .decodedVerification,
+      .decodedRepeat, .decodedUnknown, .decodedUndecryptable, .verified, .verifyFailed,
+      .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
+      .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitFailed,
+      .acknowledged, .acknowledgedEnough, .acknowledgeFailed, .contentShow, .contentNothing,
+      .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
       MachineStep(.received, .ignored(.early))
     case .expire:
       MachineStep(.expired, .moved, .answer)
@@ -410,7 +413,7 @@ package enum Push: Machine {
       .contentNothing, .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined,
       .quiescent:
       MachineStep(.deciding, .ignored(.early))
-    case .appRunning:
+    case .appRunning, .appWoke:
       MachineStep(.yielded, .moved, .answer)
     case .appInactive:
       // A suspending app is no reason to wait: claims keep the two apart (INC-07).
@@ -426,7 +429,7 @@ package enum Push: Machine {
   private static func stepOpeningStore(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .decodedMessage, .decodedVerification, .decodedRepeat,
+      .appInactive, .appStopped, .appWoke, .decodedMessage, .decodedVerification, .decodedRepeat,
       .decodedUnknown, .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy,
       .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
       .commitRepeat, .commitQuarantined, .commitStale, .commitFailed, .acknowledged,
@@ -459,6 +462,9 @@ package enum Push: Machine {
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
       .contentQuarantined, .quiescent:
       MachineStep(.decoding, .ignored(.late))
+    case .appWoke:
+      // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
+      MachineStep(.presenting, .moved, .cancelWork, .noteYielded, .composeContent)
     case .storeFailed:
       MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
     case .decodedMessage:
@@ -488,6 +494,9 @@ package enum Push: Machine {
       .acknowledged, .acknowledgedEnough, .acknowledgeFailed, .contentShow, .contentNothing,
       .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
       MachineStep(.verifying, .ignored(.late))
+    case .appWoke:
+      // The code is on record; the app sends it.
+      MachineStep(.quiescingYielded, .moved, .cancelWork, .closeStore)
     case .storeFailed:
       MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
     case .verified:
@@ -510,6 +519,9 @@ package enum Push: Machine {
       .acknowledgedEnough, .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded,
       .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
       MachineStep(.claiming, .ignored(.late))
+    case .appWoke:
+      // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
+      MachineStep(.presenting, .moved, .cancelWork, .noteYielded, .composeContent)
     case .storeFailed:
       MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
     case .claimGranted:
@@ -535,6 +547,9 @@ package enum Push: Machine {
       .acknowledgedEnough, .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded,
       .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
       MachineStep(.fetching, .ignored(.late))
+    case .appWoke:
+      // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
+      MachineStep(.presenting, .moved, .cancelWork, .noteYielded, .composeContent)
     case .storeFailed:
       MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
     case .fetchMessage:
@@ -561,6 +576,9 @@ package enum Push: Machine {
       .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
       .contentUnknown, .contentQuarantined, .quiescent:
       MachineStep(.committing, .ignored(.late))
+    case .appWoke:
+      // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
+      MachineStep(.presenting, .moved, .cancelWork, .noteYielded, .composeContent)
     case .storeFailed:
       MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
     case .commitDone, .commitRepeat, .commitQuarantined:
@@ -585,6 +603,9 @@ package enum Push: Machine {
       .commitStale, .commitFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
       .contentUnknown, .contentQuarantined, .quiescent:
       MachineStep(.acknowledging, .ignored(.late))
+    case .appWoke:
+      // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
+      MachineStep(.presenting, .moved, .cancelWork, .noteYielded, .composeContent)
     case .storeFailed:
       MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
     case .acknowledged:
@@ -609,6 +630,8 @@ package enum Push: Machine {
       .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough, .acknowledgeFailed,
       .quiescent:
       MachineStep(.presenting, .ignored(.late))
+    case .appWoke:
+      MachineStep(.presenting, .ignored(.late))
     case .storeFailed:
       MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
     case .contentShow:
@@ -632,7 +655,7 @@ package enum Push: Machine {
   private static func stepQuiescingPresented(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -651,7 +674,7 @@ package enum Push: Machine {
   private static func stepQuiescingNothingNew(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -670,7 +693,7 @@ package enum Push: Machine {
   private static func stepQuiescingYielded(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -689,7 +712,7 @@ package enum Push: Machine {
   private static func stepQuiescingVerified(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -708,7 +731,7 @@ package enum Push: Machine {
   private static func stepQuiescingOffline(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -727,7 +750,7 @@ package enum Push: Machine {
   private static func stepQuiescingUnknown(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -746,7 +769,7 @@ package enum Push: Machine {
   private static func stepQuiescingQuarantined(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -765,7 +788,7 @@ package enum Push: Machine {
   private static func stepQuiescingFailed(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -784,7 +807,7 @@ package enum Push: Machine {
   private static func stepPresented(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -799,7 +822,7 @@ package enum Push: Machine {
   private static func stepNothingNew(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -814,7 +837,7 @@ package enum Push: Machine {
   private static func stepYielded(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -829,7 +852,7 @@ package enum Push: Machine {
   private static func stepVerified(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -844,7 +867,7 @@ package enum Push: Machine {
   private static func stepLocked(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -859,7 +882,7 @@ package enum Push: Machine {
   private static func stepOffline(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -874,7 +897,7 @@ package enum Push: Machine {
   private static func stepExpired(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -889,7 +912,7 @@ package enum Push: Machine {
   private static func stepUnknown(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -904,7 +927,7 @@ package enum Push: Machine {
   private static func stepQuarantined(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -919,7 +942,7 @@ package enum Push: Machine {
   private static func stepStopped(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -934,7 +957,7 @@ package enum Push: Machine {
   private static func stepWrongSchema(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
@@ -949,7 +972,7 @@ package enum Push: Machine {
   private static func stepFailed(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,

@@ -30,7 +30,7 @@ package final class EmbeddedRelay: RelayPort {
   private let log: Log
   private let busyTimeout: Span
   private let mayCreate: Bool
-  private let directory: WakeDirectory
+  private let directory: SocketDirectory
   private let state: Mutex<State>
   /// Apart from `state`, so that the engine can look at its descriptor while a worker waits for the file.
   private let receiver = Mutex<WakeReceiver?>(nil)
@@ -49,7 +49,7 @@ package final class EmbeddedRelay: RelayPort {
     self.log = log
     self.busyTimeout = busyTimeout
     self.mayCreate = mayCreate
-    directory = WakeDirectory(besideRelay: path)
+    directory = WakeDirectory.beside(relay: path)
     state = Mutex(State(sender: WakeSender(directory: directory)))
   }
 

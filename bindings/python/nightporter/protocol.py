@@ -987,6 +987,27 @@ class ClaimState(TypedDict):
     epoch: NotRequired[int]
 
 
+class PresenceState(TypedDict):
+    """The process of the other role."""
+
+    role: Literal["app", "extension"]
+    state: str
+    working: bool
+    phase: NotRequired[str]
+    instance: NotRequired[str]
+    process: NotRequired[int]
+
+
+class ChannelState(TypedDict):
+    """This process's end of the channel to others; left out while it is closed."""
+
+    name: str
+    sent: int
+    received: int
+    rejected: int
+    repeated: int
+
+
 class OwnerState(TypedDict):
     role: str
     instance: str
@@ -1018,6 +1039,8 @@ class State(TypedDict):
     machines: dict[str, str]
     instance: str
     unread: NotRequired[int]
+    presence: "PresenceState"
+    channel: NotRequired["ChannelState"]
     claims: list["ClaimState"]
     owners: NotRequired[list["OwnerState"]]
     eventsWaiting: int

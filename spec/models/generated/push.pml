@@ -41,41 +41,42 @@
 #define push_on_appRunning 4
 #define push_on_appInactive 5
 #define push_on_appStopped 6
-#define push_on_storeOpened 7
-#define push_on_storeLocked 8
-#define push_on_storeWrongSchema 9
-#define push_on_storeBusy 10
-#define push_on_storeFailed 11
-#define push_on_decodedMessage 12
-#define push_on_decodedVerification 13
-#define push_on_decodedRepeat 14
-#define push_on_decodedUnknown 15
-#define push_on_decodedUndecryptable 16
-#define push_on_verified 17
-#define push_on_verifyFailed 18
-#define push_on_claimGranted 19
-#define push_on_claimBusy 20
-#define push_on_claimNoneLeft 21
-#define push_on_fetchMessage 22
-#define push_on_fetchEmpty 23
-#define push_on_fetchOffline 24
-#define push_on_fetchDenied 25
-#define push_on_commitDone 26
-#define push_on_commitRepeat 27
-#define push_on_commitQuarantined 28
-#define push_on_commitStale 29
-#define push_on_commitFailed 30
-#define push_on_acknowledged 31
-#define push_on_acknowledgedEnough 32
-#define push_on_acknowledgeFailed 33
-#define push_on_contentShow 34
-#define push_on_contentNothing 35
-#define push_on_contentYielded 36
-#define push_on_contentOffline 37
-#define push_on_contentUnknown 38
-#define push_on_contentQuarantined 39
-#define push_on_quiescent 40
-#define push_on_expire 41
+#define push_on_appWoke 7
+#define push_on_storeOpened 8
+#define push_on_storeLocked 9
+#define push_on_storeWrongSchema 10
+#define push_on_storeBusy 11
+#define push_on_storeFailed 12
+#define push_on_decodedMessage 13
+#define push_on_decodedVerification 14
+#define push_on_decodedRepeat 15
+#define push_on_decodedUnknown 16
+#define push_on_decodedUndecryptable 17
+#define push_on_verified 18
+#define push_on_verifyFailed 19
+#define push_on_claimGranted 20
+#define push_on_claimBusy 21
+#define push_on_claimNoneLeft 22
+#define push_on_fetchMessage 23
+#define push_on_fetchEmpty 24
+#define push_on_fetchOffline 25
+#define push_on_fetchDenied 26
+#define push_on_commitDone 27
+#define push_on_commitRepeat 28
+#define push_on_commitQuarantined 29
+#define push_on_commitStale 30
+#define push_on_commitFailed 31
+#define push_on_acknowledged 32
+#define push_on_acknowledgedEnough 33
+#define push_on_acknowledgeFailed 34
+#define push_on_contentShow 35
+#define push_on_contentNothing 36
+#define push_on_contentYielded 37
+#define push_on_contentOffline 38
+#define push_on_contentUnknown 39
+#define push_on_contentQuarantined 40
+#define push_on_quiescent 41
+#define push_on_expire 42
 
 #define push_do_readAppPhase 0
 #define push_do_openStore 1
@@ -134,6 +135,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_appInactive ->
        answer = IGNORED
     :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_appWoke ->
        answer = IGNORED
     :: event == push_on_storeOpened ->
        answer = IGNORED
@@ -222,6 +225,8 @@ inline push_step(state, event, answer) {
        answer = MOVED; state = push_state_openingStore; push_does(push_do_openStore)
     :: event == push_on_appStopped ->
        answer = MOVED; state = push_state_stopped; push_does(push_do_answer)
+    :: event == push_on_appWoke ->
+       answer = MOVED; state = push_state_yielded; push_does(push_do_answer)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -308,6 +313,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_appInactive ->
        answer = IGNORED
     :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_appWoke ->
        answer = IGNORED
     :: event == push_on_storeOpened ->
        answer = MOVED; state = push_state_decoding; push_does(push_do_decodePayload)
@@ -396,6 +403,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_appStopped ->
        answer = IGNORED
+    :: event == push_on_appWoke ->
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_noteYielded); push_does(push_do_composeContent)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -483,6 +492,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_appStopped ->
        answer = IGNORED
+    :: event == push_on_appWoke ->
+       answer = MOVED; state = push_state_quiescingYielded; push_does(push_do_cancelWork); push_does(push_do_closeStore)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -570,6 +581,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_appStopped ->
        answer = IGNORED
+    :: event == push_on_appWoke ->
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_noteYielded); push_does(push_do_composeContent)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -657,6 +670,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_appStopped ->
        answer = IGNORED
+    :: event == push_on_appWoke ->
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_noteYielded); push_does(push_do_composeContent)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -744,6 +759,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_appStopped ->
        answer = IGNORED
+    :: event == push_on_appWoke ->
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_noteYielded); push_does(push_do_composeContent)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -831,6 +848,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_appStopped ->
        answer = IGNORED
+    :: event == push_on_appWoke ->
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_noteYielded); push_does(push_do_composeContent)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -917,6 +936,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_appInactive ->
        answer = IGNORED
     :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_appWoke ->
        answer = IGNORED
     :: event == push_on_storeOpened ->
        answer = IGNORED
@@ -1005,6 +1026,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_appStopped ->
        answer = IGNORED
+    :: event == push_on_appWoke ->
+       answer = IGNORED
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -1091,6 +1114,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_appInactive ->
        answer = IGNORED
     :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_appWoke ->
        answer = IGNORED
     :: event == push_on_storeOpened ->
        answer = IGNORED
@@ -1179,6 +1204,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_appStopped ->
        answer = IGNORED
+    :: event == push_on_appWoke ->
+       answer = IGNORED
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -1265,6 +1292,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_appInactive ->
        answer = IGNORED
     :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_appWoke ->
        answer = IGNORED
     :: event == push_on_storeOpened ->
        answer = IGNORED
@@ -1353,6 +1382,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_appStopped ->
        answer = IGNORED
+    :: event == push_on_appWoke ->
+       answer = IGNORED
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -1439,6 +1470,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_appInactive ->
        answer = IGNORED
     :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_appWoke ->
        answer = IGNORED
     :: event == push_on_storeOpened ->
        answer = IGNORED
@@ -1527,6 +1560,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_appStopped ->
        answer = IGNORED
+    :: event == push_on_appWoke ->
+       answer = IGNORED
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -1613,6 +1648,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_appInactive ->
        answer = IGNORED
     :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_appWoke ->
        answer = IGNORED
     :: event == push_on_storeOpened ->
        answer = IGNORED
@@ -1705,6 +1742,7 @@ active proctype push_world() {
       :: event = push_on_appRunning
       :: event = push_on_appInactive
       :: event = push_on_appStopped
+      :: event = push_on_appWoke
       :: event = push_on_storeOpened
       :: event = push_on_storeLocked
       :: event = push_on_storeWrongSchema

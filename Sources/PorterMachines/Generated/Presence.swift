@@ -1,0 +1,205 @@
+// Generated from spec/machines/presence.scxml by porter-machines: change that file, run `make spec`.
+
+/// Whether the process of the other role is at work, as this one knows. The kernel answers first: the lock on a phase
+/// file is held while its role works, let go before it suspends, and gone with its process, so that no flag can be left
+/// behind (INC-12, INC-13, INC-17). A process that was frozen without a word holds it too: whoever holds the lock is
+/// asked, and has to say that it is here, within a time that a push can afford (INC-11, INC-32). Nothing is latched:
+/// each question begins anew.
+package enum Presence: Machine {
+  package enum State: UInt8, MachineCode {
+    /// Nobody has asked yet.
+    case unknown
+    /// The kernel, then the process itself, is being asked. Nothing is held meanwhile.
+    case asking
+    /// It was at work when last asked.
+    case alive
+    /// It holds its lock, and did not answer when last asked.
+    case silent
+    /// It was not at work when last asked.
+    case gone
+
+    package var name: String {
+      switch self {
+      case .unknown: "unknown"
+      case .asking: "asking"
+      case .alive: "alive"
+      case .silent: "silent"
+      case .gone: "gone"
+      }
+    }
+  }
+
+  package enum Event: UInt8, MachineCode {
+    /// Somebody wants to know.
+    case question
+    /// Nobody holds the lock of that role.
+    case lockFree
+    /// A process holds it, and listens on the channel.
+    case lockHeld
+    /// A process holds it, but cannot be asked: it does not listen, or we cannot speak.
+    case lockMute
+    /// An authentic message of that role: it answers our question, or has just come.
+    case here
+    /// It did not answer in time: it is frozen, or hangs.
+    case patienceOver
+
+    package var name: String {
+      switch self {
+      case .question: "question"
+      case .lockFree: "lock.free"
+      case .lockHeld: "lock.held"
+      case .lockMute: "lock.mute"
+      case .here: "here"
+      case .patienceOver: "patienceOver"
+      }
+    }
+  }
+
+  package enum Effect: UInt8, MachineCode {
+    /// Ask the kernel who holds the lock of that role. Answer: lock.
+    case readLock
+    /// Ask "are you there?" on the channel. Answer: here, if it is.
+    case sendAsk
+    /// Tell whoever wants to know that it is at work.
+    case reportAlive
+    /// Tell whoever wants to know that nobody is at work, or nobody who answers.
+    case reportGone
+    /// Starts the timer `patience`: raise `patienceOver` after 600 ms.
+    case startPatience
+    /// Takes the timer `patience` back; harmless if it does not run.
+    case cancelPatience
+
+    package var name: String {
+      switch self {
+      case .readLock: "readLock"
+      case .sendAsk: "sendAsk"
+      case .reportAlive: "reportAlive"
+      case .reportGone: "reportGone"
+      case .startPatience: "startPatience"
+      case .cancelPatience: "cancelPatience"
+      }
+    }
+  }
+
+  package enum Reason: UInt8, MachineCode {
+    case notAsked
+    case alreadyAsking
+    case alreadyKnown
+    case alreadySilent
+    case alreadyGone
+
+    package var name: String {
+      switch self {
+      case .notAsked: "notAsked"
+      case .alreadyAsking: "alreadyAsking"
+      case .alreadyKnown: "alreadyKnown"
+      case .alreadySilent: "alreadySilent"
+      case .alreadyGone: "alreadyGone"
+      }
+    }
+  }
+
+  package static var name: String { "presence" }
+
+  package static var initial: State { .unknown }
+
+  package static func isFinal(_ state: State) -> Bool {
+    false
+  }
+
+  package static func timer(_ effect: Effect) -> MachineTimer<Event>? {
+    switch effect {
+    case .startPatience: .start("patience", milliseconds: 600, raise: .patienceOver)
+    case .cancelPatience: .cancel("patience")
+    case .readLock, .sendAsk, .reportAlive, .reportGone: nil
+    }
+  }
+
+  @inline(__always)
+  package static func step(_ state: State, _ event: Event) -> MachineStep<Presence> {
+    switch state {
+    case .unknown: stepUnknown(event)
+    case .asking: stepAsking(event)
+    case .alive: stepAlive(event)
+    case .silent: stepSilent(event)
+    case .gone: stepGone(event)
+    }
+  }
+
+  @inline(__always)
+  private static func stepUnknown(_ event: Event) -> MachineStep<Presence> {
+    switch event {
+    case .question:
+      MachineStep(.asking, .moved, .readLock)
+    case .lockFree, .lockHeld, .lockMute, .patienceOver:
+      MachineStep(.unknown, .ignored(.notAsked))
+    case .here:
+      MachineStep(.alive, .moved, .reportAlive)
+    }
+  }
+
+  @inline(__always)
+  private static func stepAsking(_ event: Event) -> MachineStep<Presence> {
+    switch event {
+    case .question:
+      MachineStep(.asking, .ignored(.alreadyAsking))
+    case .lockFree:
+      MachineStep(.gone, .moved, .cancelPatience, .reportGone)
+    case .lockHeld:
+      MachineStep(.asking, .stayed, .sendAsk, .startPatience)
+    case .lockMute, .here:
+      // The kernel's word alone counts.
+      MachineStep(.alive, .moved, .cancelPatience, .reportAlive)
+    case .patienceOver:
+      // Going on is safe: what a frozen process still tries to commit is refused (INC-04).
+      MachineStep(.silent, .moved, .reportGone)
+    }
+  }
+
+  @inline(__always)
+  private static func stepAlive(_ event: Event) -> MachineStep<Presence> {
+    switch event {
+    case .question:
+      MachineStep(.asking, .moved, .readLock)
+    case .lockFree:
+      MachineStep(.gone, .moved, .reportGone)
+    case .lockHeld, .lockMute, .here, .patienceOver:
+      MachineStep(.alive, .ignored(.alreadyKnown))
+    }
+  }
+
+  @inline(__always)
+  private static func stepSilent(_ event: Event) -> MachineStep<Presence> {
+    switch event {
+    case .question:
+      MachineStep(.asking, .moved, .readLock)
+    case .lockFree:
+      MachineStep(.gone, .moved, .reportGone)
+    case .lockHeld, .lockMute, .patienceOver:
+      MachineStep(.silent, .ignored(.alreadySilent))
+    case .here:
+      MachineStep(.alive, .moved, .reportAlive)
+    }
+  }
+
+  @inline(__always)
+  private static func stepGone(_ event: Event) -> MachineStep<Presence> {
+    switch event {
+    case .question:
+      MachineStep(.asking, .moved, .readLock)
+    case .lockFree, .lockHeld, .lockMute, .patienceOver:
+      MachineStep(.gone, .ignored(.alreadyGone))
+    case .here:
+      MachineStep(.alive, .moved, .reportAlive)
+    }
+  }
+}
+
+extension MachineRunner where M == Presence {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: Presence.Event) -> MachineStep<Presence> {
+    let step = Presence.step(state, event)
+    state = step.next
+    return step
+  }
+}

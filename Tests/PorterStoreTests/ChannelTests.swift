@@ -1,0 +1,171 @@
+import Foundation
+import PorterCrypto
+import PorterPlatform
+import XCTest
+
+@testable import PorterStore
+
+/// Ends of the channel in one process; `Tests/Incidents` has them in several.
+final class ChannelTests: XCTestCase {
+  private var folder = ""
+  private var prefix: String { folder + "/store" }
+
+  override func setUpWithError() throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("porter-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    folder = url.path
+  }
+
+  override func tearDown() { try? FileManager.default.removeItem(atPath: folder) }
+
+  private func open(
+    _ role: ChannelAddress.Role, key: UInt8 = 1, prefix: String? = nil
+  ) throws -> Channel {
+    let channel = try Channel(
+      prefix: prefix ?? self.prefix, role: role, instance: .current(randomness: SystemRandomness()),
+      key: try XCTUnwrap(AuthenticationKey(stored: [UInt8](repeating: key, count: 32))), clock: SystemClock(),
+      randomness: SystemRandomness())
+    addTeardownBlock { channel.close() }
+    return channel
+  }
+
+  private var names: [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: prefix + "_chat.channel")) ?? []
+  }
+
+  func testAQuestionIsAnswered() throws {
+    let (app, notifier) = (try open(.app), try open(.extension))
+    let counter = try XCTUnwrap(notifier.tell(.ask, all: .app))
+    let question = try XCTUnwrap(app.receive().first)
+    XCTAssertEqual(question.kind, .ask)
+    XCTAssertEqual(question.process, getpid())
+    app.answer(question)
+    let answer = try XCTUnwrap(notifier.receive().first)
+    XCTAssertEqual(answer.kind, .here)
+    XCTAssertEqual(answer.answers, counter)
+    XCTAssertEqual(app.receive(), [])
+  }
+
+  func testNobodyListensNobodyIsTold() throws {
+    let notifier = try open(.extension)
+    XCTAssertNil(notifier.tell(.ask, all: .app))
+    let app = try open(.app)
+    XCTAssertNotNil(notifier.tell(.ask, all: .app))
+    app.close()
+    XCTAssertNil(notifier.tell(.ask, all: .app))
+    XCTAssertEqual(names, [notifier.address.name], "an end that is closed leaves nothing")
+  }
+
+  /// What a process that was killed leaves is a name at which nobody listens; it misleads nobody, and goes.
+  func testINC12WhatAKilledProcessLeavesIsNobodyAndGoes() throws {
+    let notifier = try open(.extension)
+    let dead = try open(.app)
+    XCTAssertEqual(closeWithoutGoodbye(dead.descriptor), 0)
+    XCTAssertNil(notifier.tell(.ask, all: .app), "the kernel says that nobody listens")
+    let path = prefix + "_chat.channel/" + dead.address.name
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: path)
+    _ = try open(.extension)
+    XCTAssertFalse(FileManager.default.fileExists(atPath: path))
+  }
+
+  func testINC15AMessageUnderAnotherKeyIsDropped() throws {
+    let app = try open(.app)
+    let stranger = try open(.extension, key: 2)
+    XCTAssertNotNil(stranger.tell(.changed, all: .app))
+    XCTAssertEqual(app.receive(), [])
+    XCTAssertEqual(app.counts.rejected, 1)
+  }
+
+  /// Whoever reads a message on its way and says it again, says nothing; nor does one that was for an earlier end.
+  func testINC15AReplayIsDroppedAlsoAfterReopening() throws {
+    let notifier = try open(.extension)
+    let app = try open(.app)
+    let instance = Instance.current(randomness: SystemRandomness())
+    let key = try XCTUnwrap(AuthenticationKey(stored: [UInt8](repeating: 1, count: 32)))
+    let counter = UInt64(SystemClock().now().nanoseconds)
+    let message = ChannelMessage(.yield, from: app.address, instance, to: notifier.address, counter: counter)
+    let sealed = message.sealed(with: key)
+    let directory = Channel.directory(prefix: prefix)
+    for _ in 0..<3 {
+      XCTAssertEqual(directory.send(sealed, through: app.descriptor, to: notifier.address.name), .posted)
+    }
+    XCTAssertEqual(notifier.receive(), [message])
+    XCTAssertEqual(notifier.counts.repeated, 2)
+    notifier.close()
+    let again = try open(.extension)
+    XCTAssertEqual(directory.send(sealed, through: app.descriptor, to: again.address.name), .posted)
+    XCTAssertEqual(again.receive(), [])
+    XCTAssertEqual(again.counts.rejected, 1)
+  }
+
+  /// A flood costs each look a bounded time, and what is ours is heard once it has passed.
+  func testINC15AFloodIsTakenInPortions() throws {
+    let (app, notifier) = (try open(.app), try open(.extension))
+    let directory = Channel.directory(prefix: prefix)
+    let garbage = [UInt8](repeating: 0, count: ChannelMessage.count)
+    for _ in 0..<10_000 { _ = directory.send(garbage, through: app.descriptor, to: notifier.address.name) }
+    XCTAssertEqual(notifier.receive(), [])
+    XCTAssertLessThanOrEqual(notifier.counts.rejected, Channel.batch)
+    while notifier.counts.rejected % Channel.batch == 0, notifier.counts.rejected > 0 {
+      let before = notifier.counts.rejected
+      _ = notifier.receive()
+      if notifier.counts.rejected == before { break }
+    }
+    XCTAssertNotNil(app.tell(.yield, all: .extension))
+    XCTAssertEqual(notifier.receive().map(\.kind), [.yield])
+  }
+
+  // MARK: The place
+
+  func testAPathOfAnyLengthAndLanguage() throws {
+    let deep = folder + "/" + String(repeating: "näch tlich ", count: 14)
+    try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
+    let (app, notifier) = (try open(.app, prefix: deep + "/夜"), try open(.extension, prefix: deep + "/夜"))
+    XCTAssertNotNil(app.tell(.yield, all: .extension))
+    XCTAssertEqual(notifier.receive().map(\.kind), [.yield])
+  }
+
+  func testINC15ADirectoryThatIsALinkOrAFileIsRefused() throws {
+    let elsewhere = folder + "/elsewhere"
+    try FileManager.default.createDirectory(atPath: elsewhere, withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: prefix + "_chat.channel", withDestinationPath: elsewhere)
+    XCTAssertThrowsError(try open(.app)) { XCTAssertEqual($0 as? ChannelError, .untrustedDirectory) }
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: elsewhere), [])
+    try FileManager.default.removeItem(atPath: prefix + "_chat.channel")
+    XCTAssertTrue(FileManager.default.createFile(atPath: prefix + "_chat.channel", contents: Data("x".utf8)))
+    XCTAssertThrowsError(try open(.app)) { XCTAssertEqual($0 as? ChannelError, .untrustedDirectory) }
+    try FileManager.default.removeItem(atPath: prefix + "_chat.channel")
+    try FileManager.default.createDirectory(
+      atPath: prefix + "_chat.channel", withIntermediateDirectories: false, attributes: [.posixPermissions: 0o777])
+    XCTAssertEqual(chmod(prefix + "_chat.channel", 0o777), 0)
+    XCTAssertThrowsError(try open(.app)) { XCTAssertEqual($0 as? ChannelError, .untrustedDirectory) }
+  }
+
+  func testAFolderThatIsNotThereIsATypedError() throws {
+    XCTAssertThrowsError(try open(.app, prefix: folder + "/none/store")) {
+      XCTAssertEqual($0 as? ChannelError, .noDirectory(systemError: ENOENT))
+    }
+  }
+
+  /// Files, links and sockets of others in the directory are passed over, and stay.
+  func testINC15StrangeThingsInTheDirectoryArePassedOver() throws {
+    let (app, notifier) = (try open(.app), try open(.extension))
+    let directory = prefix + "_chat.channel/"
+    let target = folder + "/target"
+    XCTAssertTrue(FileManager.default.createFile(atPath: target, contents: Data("untouched".utf8)))
+    try FileManager.default.createSymbolicLink(atPath: directory + "e0000000000000001", withDestinationPath: target)
+    XCTAssertTrue(FileManager.default.createFile(atPath: directory + "e0000000000000002", contents: Data("x".utf8)))
+    try FileManager.default.createDirectory(atPath: directory + "e0000000000000003", withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: directory + "e0000000000000004", withDestinationPath: directory + notifier.address.name)
+    XCTAssertNotNil(app.tell(.yield, all: .extension))
+    XCTAssertEqual(notifier.receive().map(\.kind), [.yield], "once, not through the link as well")
+    XCTAssertEqual(notifier.counts.rejected, 0)
+    XCTAssertEqual(try String(contentsOfFile: target, encoding: .utf8), "untouched")
+    XCTAssertEqual(names.count, 6)
+  }
+}
+
+private func closeWithoutGoodbye(_ descriptor: Int32) -> Int32 { close(descriptor) }

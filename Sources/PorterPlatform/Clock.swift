@@ -80,7 +80,14 @@ package struct SystemClock: Clock {
     #endif
   }
 
-  package func wall() -> WallTime { WallTime(milliseconds: Self.read(CLOCK_REALTIME) / 1_000_000) }
+  package func wall() -> WallTime { WallTime(milliseconds: Self.read(CLOCK_REALTIME) / 1_000_000 &+ Self.step) }
+
+  #if DEBUG
+    /// For tests, in debug builds only: the wall clock of this process is off by so many milliseconds (INC-14).
+    private static let step = getenv("PORTER_WALL_STEP").flatMap { Int64(String(cString: $0)) } ?? 0
+  #else
+    private static let step: Int64 = 0
+  #endif
 
   private static func read(_ clock: clockid_t) -> Int64 {
     var time = timespec()

@@ -82,7 +82,7 @@ final class PushScenarioTests: XCTestCase {
   }
 
   /// INC-13: an application that crashed while it was active said so until its next launch.
-  func testAnApplicationThatCrashedWhileActiveIsNotYieldedTo() throws {
+  func testINC13AnApplicationThatCrashedWhileActiveIsNotYieldedTo() throws {
     let night = try makeNight()
     try night.bobSends("before")
     try night.expectAliceHas(["before"])
@@ -96,7 +96,7 @@ final class PushScenarioTests: XCTestCase {
   }
 
   /// INC-07: a suspended application is frozen, and can not be asked for anything.
-  func testAFrozenApplicationDoesNotHoldTheExtensionUp() throws {
+  func testINC07AFrozenApplicationDoesNotHoldTheExtensionUp() throws {
     let night = try makeNight()
     try night.suspendAlice()
     night.alice.process.signal(SIGSTOP)

@@ -27,7 +27,12 @@ extension Engine {
 
   /// Runs a piece of work on the store, and puts its errors into the interface's words.
   func stored<Value>(_ work: () throws(PorterStore.StoreError) -> Value) throws(ChatError) -> Value {
-    do throws(PorterStore.StoreError) { return try work() } catch { throw ChatError(error) }
+    do throws(PorterStore.StoreError) {
+      return try work()
+    } catch {
+      if let holder = holder(in: error) { throw .nightporter(.ownedElsewhere(holder: holder)) }
+      throw ChatError(error)
+    }
   }
 
   func createUser(_ profile: Profile?) throws(ChatError) -> Response {

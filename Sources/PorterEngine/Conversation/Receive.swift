@@ -25,6 +25,7 @@ extension Engine {
       var (earlier, newest): (Int64, Int64) = (0, 0)
       let outcome = try store.transaction(under: claim) { () throws(PorterStore.StoreError) -> Received? in
         earlier = try store.newestLedgerEntry()
+        defer { FaultPoint.reach(.insideCommit) }
         defer { newest = (try? store.newestLedgerEntry()) ?? earlier }
         guard try store.ledgerEntry(connectionID: claim.connectionID, messageID: message.identifier.bytes) == nil else {
           return nil

@@ -69,6 +69,20 @@ extension Engine {
     for tell in waiting { tell(isAlive) }
   }
 
+  /// Who was waited for in vain, if that is what an error says (INC-18): the process that the kernel knows to be at work
+  /// on the store, of either role.
+  func holder(in error: PorterStore.StoreError) -> String? {
+    guard case .sqlite(let error) = error, error.kind == .busy || error.kind == .locked else { return nil }
+    let holder = [peerRole, configuration.role].lazy.compactMap { role -> Owner? in
+      let file = role == self.peerRole ? self.peerFile : self.phaseFile
+      guard file.isHeldElsewhere(), let instance = file.published()?.instance, instance != self.instance else {
+        return nil
+      }
+      return Owner(role: role.rawValue, instance: instance)
+    }.first
+    return holder?.description ?? "another process"
+  }
+
   /// For `np_state`: what the machine knows, and what the kernel says at this moment.
   var presenceDescription: JSONValue {
     let published = peerFile.published()

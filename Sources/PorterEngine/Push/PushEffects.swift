@@ -121,7 +121,7 @@ extension Engine {
     }
     if lifecycle.state == .active { return .storeOpened }
     guard let error = lastStoreError else { return .storeFailed }
-    run.reason = error.description
+    note(error, run)
     switch error {
     case .needsMigration, .newerSchema: return .storeWrongSchema
     case .sqlite(let error) where error.kind == .busy || error.kind == .locked: return .storeBusy
@@ -130,6 +130,14 @@ extension Engine {
     case .seal(.keyForgotten): return .storeLocked
     case .sqlite, .seal, .foreign, .staleEpoch, .notFound, .duplicate, .damaged: return .storeFailed
     }
+  }
+
+  /// Why the store failed, and who had it, if it was busy.
+  private func note(_ error: PorterStore.StoreError, _ run: PushRun) {
+    run.reason = error.description
+    guard let holder = holder(in: error) else { return }
+    run.reason += "; held by \(holder)"
+    run.skip(holder)
   }
 
   /// Before the first unlock after a boot, a protected file is there but may not be read (INC-50).
@@ -208,7 +216,7 @@ extension Engine {
       } catch .notFound(.connection) {
         run.metUnknown = true
       } catch {
-        run.reason = error.description
+        note(error, run)
         return .storeFailed
       }
     }
@@ -259,7 +267,7 @@ extension Engine {
       return .commitStale
     case .failed(let error):
       run.endDelivery()
-      run.reason = error.description
+      note(error, run)
       return .commitFailed
     }
   }

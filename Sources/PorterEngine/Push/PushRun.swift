@@ -64,8 +64,9 @@ final class PushRun {
   }
 
   /// Notes who has what this push leaves alone; nil when that is not known.
-  func skip(_ holder: Owner?) {
-    let name = holder?.description ?? "another process"
+  func skip(_ holder: Owner?) { skip(holder?.description ?? "another process") }
+
+  func skip(_ name: String) {
     if !holders.contains(name) { holders.append(name) }
   }
 

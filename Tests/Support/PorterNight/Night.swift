@@ -21,7 +21,7 @@ package final class Night {
   package let token = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
 
   /// Starts everything; afterwards the two are connected, and the token of alice's device is active.
-  package init(aliceOn disk: SmallDisk? = nil) throws {
+  package init(aliceOn disk: SmallDisk? = nil, aliceIn environment: [String: String] = [:]) throws {
     directory = try Places.makeTemporaryDirectory()
     relay = directory.appendingPathComponent("relay").path
     receiver = try ChildProcess(Places.harness, ["pushes", directory.appendingPathComponent("pushes").path])
@@ -30,7 +30,7 @@ package final class Night {
     serverLink = try server.line()
     alice =
       try disk.map { try $0.start(store: $0.path + "/alice") }
-      ?? ScriptedHost(store: directory.appendingPathComponent("alice").path)
+      ?? ScriptedHost(store: directory.appendingPathComponent("alice").path, environment: environment)
     bob = try ScriptedHost(store: directory.appendingPathComponent("bob").path)
     try open(alice, name: "alice")
     try open(bob, name: "bob")

@@ -1,0 +1,180 @@
+import Foundation
+import PorterJSON
+import PorterNight
+import PorterProcesses
+import XCTest
+
+/// Who is at work, as other processes see it: the kernel says who lives, and whoever lives says whether he is awake.
+final class PresenceTests: XCTestCase {
+  private func makeNight(aliceIn environment: [String: String] = [:]) throws -> Night {
+    let night = try Night(aliceIn: environment)
+    addTeardownBlock { night.end() }
+    return night
+  }
+
+  /// An extension's process that is kept for many pushes.
+  private func keptExtension(_ night: Night) throws -> ScriptedHost {
+    let host = try ScriptedHost(store: night.alice.store, background: true)
+    addTeardownBlock { host.process.kill() }
+    return host
+  }
+
+  private func push(_ payload: JSONValue, to host: ScriptedHost) throws -> JSONValue {
+    try host.call("np_receive_push $c \(JSONValue(payload.text).text) 20000", within: 30)
+  }
+
+  /// Each of the two sees the other, by process.
+  func testINC11WhoIsAtWorkIsSeenByOtherProcesses() throws {
+    let night = try makeNight()
+    let kept = try keptExtension(night)
+    let app = try XCTUnwrap(kept.state["presence"])
+    XCTAssertEqual(app["role"], "app")
+    XCTAssertEqual(app["working"], true, app.text)
+    XCTAssertEqual(app["process"]?.integerValue, Int64(night.alice.process.identifier))
+    XCTAssertEqual(try night.alice.state["presence"]?["working"], false)
+
+    try night.suspendAlice()
+    XCTAssertEqual(try kept.state["presence"]?["working"], false, "suspended is not at work")
+    try night.bobSends("hello")
+    let busy = try night.startExtension(try night.nextPush(), environment: ["PORTER_STOP_AT": "afterFetch"])
+    try busy.waitUntilStopped()
+    let seen = try XCTUnwrap(night.alice.state["presence"])
+    XCTAssertEqual(seen["role"], "extension")
+    XCTAssertEqual(seen["working"], true, seen.text)
+    XCTAssertEqual(seen["process"]?.integerValue, Int64(busy.identifier))
+    busy.kill()
+    XCTAssertEqual(try night.alice.state["presence"]?["working"], false, "gone with its process")
+  }
+
+  /// The app is killed without a word. One and the same extension process yields to it before, works after, and yields
+  /// again to the next one.
+  func testINC12AKeptExtensionDoesNotGoOnYieldingToADeadApp() throws {
+    let night = try makeNight()
+    let kept = try keptExtension(night)
+    try night.suspendAlice()
+    try night.bobSends("one")
+    let push = try night.nextPush()
+    try night.wakeAlice()
+    let first = try self.push(push, to: kept)
+    XCTAssertEqual(first["outcome"], "yielded", first.text)
+    XCTAssertEqual(first["work"], "skipped")
+    let holder = first["holders"]?.arrayValue?.first?.stringValue ?? ""
+    XCTAssertTrue(holder.hasPrefix("app \(night.alice.process.identifier)@"), "INC-18: \(first.text)")
+    try night.expectAliceHas(["one"])
+
+    night.alice.process.kill()
+    try night.bobSends("two")
+    let second = try self.push(try night.nextPush(), to: kept)
+    XCTAssertEqual(second["outcome"], "presented", second.text)
+    XCTAssertEqual(second.bodies, ["two"])
+
+    let again = try ScriptedHost(store: night.alice.store)
+    defer { again.process.kill() }
+    try again.command("/_start", "chatStarted")
+    let third = try self.push(push, to: kept)
+    XCTAssertEqual(third["outcome"], "yielded", "a new app is given way to: \(third.text)")
+  }
+
+  /// The extension is killed while it works; the app does not wait for it, and nothing says that it is still busy.
+  func testINC17AnExtensionThatDiedHoldsNobodyUp() throws {
+    let night = try makeNight()
+    try night.suspendAlice()
+    try night.bobSends("hello")
+    let dying = try night.startExtension(try night.nextPush(), environment: ["PORTER_STOP_AT": "afterFetch"])
+    try dying.waitUntilStopped()
+    dying.kill()
+    XCTAssertEqual(try night.alice.state["presence"]?["working"], false)
+    let start = Date()
+    try night.wakeAlice()
+    XCTAssertLessThan(-start.timeIntervalSinceNow, 5)
+    try night.expectAliceHas(["hello"])
+    let left = try channelNames(night)
+    XCTAssertEqual(left.filter { $0.hasPrefix("a") }.count, 1, "the app's own end: \(left)")
+  }
+
+  private func channelNames(_ night: Night) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: night.alice.store + "_chat.channel")
+  }
+
+  /// The app is frozen without a word, at work and with its lock. It is asked, does not answer, and the extension works;
+  /// thawed, the app is told at once what is new, and goes on.
+  func testINC07AnAppThatIsFrozenAtWorkDoesNotHoldTheExtensionUp() throws {
+    let night = try makeNight()
+    night.alice.process.signal(SIGSTOP)
+    try night.alice.process.waitUntilStopped()
+    try night.bobSends("hello")
+    let content = try night.present(try night.nextPush())
+    XCTAssertEqual(content["outcome"], "presented", content.text)
+    XCTAssertEqual(content.bodies, ["hello"])
+    night.alice.process.signal(SIGCONT)
+    XCTAssertEqual(try StaleOwnerTests.text(night.alice.event("newChatItems")), "hello")
+    try night.bobSends("again")
+    XCTAssertEqual(try StaleOwnerTests.text(night.alice.event("newChatItems")), "again", "each once")
+    try night.expectAliceHas(["hello", "again"])
+  }
+
+  /// The app is frozen between fetching a message and committing it; the extension shows the message; the app, thawed,
+  /// is refused by the store, reloads, and has it once.
+  func testINC05AFrozenAppThatWakesInTheMidstOfItsWorkReloads() throws {
+    let flag = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "porter-flag-\(UInt32.random(in: 0 ... .max))")
+    addTeardownBlock { try? FileManager.default.removeItem(at: flag) }
+    let night = try makeNight(aliceIn: ["PORTER_STOP_AT": "afterFetch:\(flag.path)"])
+    try Data().write(to: flag)
+    try night.bobSends("hello")
+    try night.alice.process.waitUntilStopped()
+    let content = try night.present(try night.nextPush())
+    XCTAssertEqual(content["outcome"], "presented", content.text)
+    XCTAssertEqual(content.bodies, ["hello"])
+    night.alice.process.signal(SIGCONT)
+    XCTAssertEqual(try StaleOwnerTests.text(night.alice.event("newChatItems")), "hello")
+    try night.bobSends("again")
+    XCTAssertEqual(try StaleOwnerTests.text(night.alice.event("newChatItems")), "again")
+    try night.expectAliceHas(["hello", "again"])
+    XCTAssertEqual(try night.alice.state["unread"], 2)
+  }
+
+  /// A second app on the store, in a process of its own, changes nothing and is told who has it; after a kill it may.
+  func testINC16ASecondAppIsToldWhoHasTheStore() throws {
+    let night = try makeNight()
+    let second = try ScriptedHost(store: night.alice.store)
+    defer { second.process.kill() }
+    let refused = try second.answer("/_start")
+    XCTAssertEqual(refused["error"]?["np"]?["code"], "ownedElsewhere", refused.text)
+    let holder = refused["error"]?["np"]?["holder"]?.stringValue ?? ""
+    XCTAssertTrue(holder.contains("\(night.alice.process.identifier)@"), "INC-18: \(refused.text)")
+    try night.bobSends("hello")
+    try night.expectAliceHas(["hello"])
+    night.alice.process.kill()
+    try second.command("/_start", "chatStarted")
+  }
+
+  /// Clocks that are an hour apart, either way: who yields, who owns and what is shown stays the same.
+  func testINC14AStepOfTheClockChangesNothing() throws {
+    for step in ["3600000", "-3600000"] {
+      let night = try Night()
+      defer { night.end() }
+      let clock = ["PORTER_WALL_STEP": step]
+      try night.suspendAlice()
+      try night.bobSends("one")
+      let push = try night.nextPush()
+      let (first, ending) = try night.runExtension(push, environment: clock)
+      XCTAssertEqual(ending, .exited(0))
+      XCTAssertEqual(first?.bodies, ["one"], "\(step): \(first?.text ?? "")")
+      XCTAssertEqual(try night.present(push).bodies, [], "\(step): what is on record is known by any clock")
+
+      try night.bobSends("two")
+      let frozen = try night.startExtension(
+        try night.nextPush(), environment: clock.merging(["PORTER_STOP_AT": "afterFetch"]) { $1 })
+      try frozen.waitUntilStopped()
+      try night.wakeAlice()
+      try night.expectAliceHas(["one", "two"])
+      frozen.signal(SIGCONT)
+      XCTAssertEqual(try night.answer(of: frozen)["outcome"], "yielded", step)
+      let (late, _) = try night.runExtension(push, environment: clock)
+      XCTAssertEqual(late?["outcome"], "yielded", "\(step): the app is at work by any clock: \(late?.text ?? "")")
+      try night.bobSends("three")
+      try night.expectAliceHas(["one", "two", "three"])
+    }
+  }
+}

@@ -107,8 +107,9 @@ let package = Package(
       name: "Scenarios", dependencies: ["PorterNight", "PorterProcesses", "PorterJSON"], path: "Tests/Scenarios",
       swiftSettings: swift),
     .testTarget(
-      name: "Incidents", dependencies: ["PorterNight", "PorterProcesses", "PorterJSON"], path: "Tests/Incidents",
-      swiftSettings: swift),
+      name: "Incidents",
+      dependencies: ["PorterNight", "PorterProcesses", "PorterJSON", "PorterStore", "PorterCrypto", "PorterPlatform"],
+      path: "Tests/Incidents", swiftSettings: swift),
     .testTarget(
       name: "Torture", dependencies: ["PorterNight", "PorterProcesses", "PorterJSON", "PorterStore"],
       path: "Tests/Torture", swiftSettings: swift),

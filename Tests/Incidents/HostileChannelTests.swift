@@ -1,7 +1,10 @@
 import Foundation
+import PorterCrypto
 import PorterJSON
 import PorterNight
+import PorterPlatform
 import PorterProcesses
+import PorterStore
 import XCTest
 
 /// A process that does not have the store's key, and posts on the channel all the same (INC-15).
@@ -33,13 +36,17 @@ final class HostileChannelTests: XCTestCase {
     #endif
   }
 
-  /// "Please let go", "I am here" and all the rest, in the right form, to the right end, with a tag that is made up.
-  private func forged(kind: UInt8, to name: String) -> [UInt8] {
-    let digits = Array(name.dropFirst())
-    let tenancy = stride(from: 0, to: 16, by: 2).compactMap { UInt8(String(digits[$0...($0 + 1)]), radix: 16) }
-    var bytes = Array("NPch".utf8) + [1, kind, name.hasPrefix("a") ? 2 : 1, name.hasPrefix("a") ? 1 : 2]
-    bytes += [UInt8](repeating: 9, count: 8) + tenancy
-    return bytes + (0..<(108 - bytes.count)).map { _ in UInt8.random(in: 0...255) }
+  /// A message that is right in all but its key: of a process that lives in this boot, to this very end, and newer than
+  /// any.
+  private func forged(_ kind: ChannelMessage.Kind, to name: String) throws -> [UInt8] {
+    let receiver = try XCTUnwrap(ChannelAddress(name: name))
+    let sender = try XCTUnwrap(
+      ChannelAddress(role: receiver.role == .app ? .extension : .app, tenancy: SystemRandomness().bytes(8)))
+    let key = try XCTUnwrap(AuthenticationKey(stored: [UInt8](repeating: 0, count: 32)))
+    let message = ChannelMessage(
+      kind, from: sender, .current(randomness: SystemRandomness()), to: receiver,
+      counter: UInt64(SystemClock().now().nanoseconds))
+    return message.sealed(with: key)
   }
 
   func testINC15GarbageForgeriesAndFloodsHaveNoEffect() throws {
@@ -49,11 +56,12 @@ final class HostileChannelTests: XCTestCase {
     defer { close(descriptor) }
     let app = try XCTUnwrap(names(night).first { $0.hasPrefix("a") })
     let path = directory(night) + "/" + app
-    for kind in UInt8.min...UInt8.max { post(forged(kind: kind, to: app), to: path, through: descriptor) }
+    for kind in ChannelMessage.Kind.allCases { post(try forged(kind, to: app), to: path, through: descriptor) }
     for count in [0, 1, 4, 75, 76, 107, 108, 109, 4_000] {
       post([UInt8](repeating: 78, count: count), to: path, through: descriptor)
     }
-    for _ in 0..<20_000 { post(forged(kind: 4, to: app), to: path, through: descriptor) }
+    let changed = try forged(.changed, to: app)
+    for _ in 0..<20_000 { post(changed, to: path, through: descriptor) }
 
     try night.bobSends("hello")
     try night.expectAliceHas(["hello"])
@@ -74,10 +82,12 @@ final class HostileChannelTests: XCTestCase {
     let descriptor = makeSocket()
     defer { close(descriptor) }
     let name = try XCTUnwrap(names(night).first { $0.hasPrefix("e") })
-    for _ in 0..<50 {
-      for kind: UInt8 in 1...4 {
-        post(forged(kind: kind, to: name), to: directory(night) + "/" + name, through: descriptor)
-      }
+    // It even holds the app's lock, so that only the key tells it from an app.
+    let lock = open(night.alice.store + "_app.phase", O_RDWR)
+    defer { close(lock) }
+    XCTAssertEqual(flock(lock, LOCK_EX | LOCK_NB), 0)
+    for kind in ChannelMessage.Kind.allCases {
+      post(try forged(kind, to: name), to: directory(night) + "/" + name, through: descriptor)
     }
     working.signal(SIGCONT)
     // It fetches once more before it ends, and stops there again.

@@ -104,6 +104,8 @@ extension Engine {
     // A stopped chat stays stopped when its process is gone: that is the user's word, not a state of the process.
     case .active, .activating, .bgRefresh: if phaseFile.hold() { phaseFile.publish(appPhase.state.name, by: instance) }
     case .suspending, .suspended, .stopped:
+      // It may have been opened for a question only, before a start that failed.
+      if appPhase.state != .suspending { closeChannel() }
       guard phaseFile.isHeld || appPhase.state == .stopped else { return }
       phaseFile.publish(appPhase.state.name, by: instance)
       phaseFile.release()
@@ -117,6 +119,7 @@ extension Engine {
       _ = phaseFile.hold()
       phaseFile.publish(extensionPhase.state.name, by: instance)
     case .created, .suspended:
+      closeChannel()
       guard phaseFile.isHeld else { return }
       phaseFile.publish(extensionPhase.state.name, by: instance)
       phaseFile.release()

@@ -42,7 +42,7 @@ package final class Controller: Sendable {
     push?.expiry.fulfil(())
     thread.enqueue { $0.expirePush() }
     thread.stop()
-    push?.answer.fulfil(Self.unanswered("expired", "the controller was freed"))
+    if let push { settle(push, "the controller was freed") }
   }
 
   /// Runs `work` on the engine's thread and waits for it; nil when the engine has ended.
@@ -139,11 +139,18 @@ package final class Controller: Sendable {
     return true
   }
 
-  /// Has the engine give its best at once; if it does not, the push is answered without it, and shows nothing.
+  /// Has the engine give its best at once; if it does not, the push is answered without it, with what the engine offered,
+  /// or nothing.
   private func expire(_ push: PendingPush, within span: Span, _ reason: String) {
     push.expiry.fulfil(())
     thread.enqueue { $0.expirePush() }
-    if push.answer.wait(atMost: span) == nil { push.answer.fulfil(Self.unanswered("expired", reason)) }
+    if push.answer.wait(atMost: span) == nil { settle(push, reason) }
+  }
+
+  /// Answers for the engine. From here on it can offer nothing, and puts nothing on record as shown.
+  private func settle(_ push: PendingPush, _ reason: String) {
+    push.offer.fulfil(Self.unanswered("expired", reason))
+    if let text = push.offer.wait() { push.answer.fulfil(text) }
   }
 
   private static func unanswered(_ outcome: String, _ reason: String) -> String {
@@ -156,6 +163,8 @@ package final class Controller: Sendable {
 /// One push, between the thread that waits for it, the one that says that its time is up, and the engine's.
 struct PendingPush: Sendable {
   let answer = Promise<String>()
+  /// What is to be answered if the engine does not get as far as the answer; settled once, by the engine or without it.
+  let offer = Promise<String>()
   /// Fulfilled when the push has to end at once; an engine in the midst of many messages sees this before it sees a job.
   let expiry = Promise<Void>()
 }

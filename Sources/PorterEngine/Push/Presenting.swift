@@ -16,7 +16,7 @@ extension Engine {
       run.reason = error.description
       return .storeFailed
     }
-    if !run.content.notifications.isEmpty || !run.content.withdrawals.isEmpty { return .contentShow }
+    if !run.content.isEmpty { return .contentShow }
     if run.quarantined > 0, run.committed == 0 { return .contentQuarantined }
     if run.wasOffline { return .contentOffline }
     if run.wasDisplaced { return .contentYielded }
@@ -27,21 +27,24 @@ extension Engine {
   /// (INC-36). And before the answer is given: whoever is killed in between shows nothing twice. Not synced: a power
   /// failure at this very moment shows it again, under the same identifier.
   ///
-  /// Not on record for a caller that was answered without it: nobody would ever see it.
+  /// Not on record for a caller that was answered without it: nobody would ever see it. Once for a push: what is on record
+  /// as shown would not be found again.
   private func composeAndRecord(_ run: PushRun, _ store: Store) throws(PorterStore.StoreError) {
+    guard !run.isOffered else { return }
     // Most pushes that show nothing need no write, and wait for nobody who writes.
     let due = try store.entriesToPresent().count + store.entriesToRemove().count
-    guard due > 0, !run.isAnswered else { return try fill(run, store) }
+    guard due > 0 else { return try fill(run, store) }
     do throws(PorterStore.StoreError) {
       try store.lightTransaction { () throws(PorterStore.StoreError) in
         try fill(run, store)
+        guard run.offer() else { return }
         for entry in try store.entriesToPresent() { try store.raise(.present, entry) }
         for entry in try store.entriesToRemove() { try store.noteRemoved(entry) }
       }
     } catch {
       // Shown twice under one identifier is better than never.
       log(.error, "what is shown could not be recorded", ["error": error.description])
-      try fill(run, store)
+      if !run.isOffered { try fill(run, store) }
     }
   }
 

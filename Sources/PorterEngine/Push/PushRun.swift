@@ -53,8 +53,21 @@ final class PushRun {
 
   func isOver(at moment: Moment) -> Bool { moment >= due || pending.expiry.isFulfilled }
 
-  /// The caller was answered without the engine: what comes now reaches nobody.
-  var isAnswered: Bool { pending.answer.isFulfilled }
+  /// What this push shows is settled, and on its way to the caller.
+  private(set) var isOffered = false
+
+  /// Offers the caller what there is to show, before it is put on record as shown; an answer without the engine, should it
+  /// hang from here on, has it too. False when the caller was answered already: what comes now reaches nobody.
+  func offer() -> Bool {
+    let isTaken = pending.offer.fulfil(
+      Self.json(
+        outcome: machine.state == .presenting && !content.isEmpty ? Push.State.presented.name : Push.State.expired.name,
+        reason: "time was up before the store was closed", work: .partial, holders: holders, content: content,
+        quiescent: false, trace: trace
+      ).text)
+    isOffered = isTaken
+    return isTaken
+  }
 
   func note(_ machine: String, _ event: String, _ state: String, at moment: Moment) {
     trace.append([
@@ -144,4 +157,6 @@ struct PushContent {
   var notifications: [JSONValue] = []
   var withdrawals: [String] = []
   var badge: Int64?
+
+  var isEmpty: Bool { notifications.isEmpty && withdrawals.isEmpty }
 }

@@ -14,7 +14,7 @@
 const char device_usage[] =
     "porter-harness device [--json] [--messages N] [--keep DIR] [--log] [--server FILE]\n"
     "                      [--memory-limit MB] [--time-limit MS]\n"
-    "                      [--kill-extension-after STAGE] [--freeze-without-suspending]\n"
+    "                      [--kill-extension-after STAGE] [--freeze-without-suspending] [--plain]\n"
     "  Plays a device: a server, two apps and notification extensions as processes, pushes, freezing, phone limits.\n"
     "  --json              one JSON object a line; the last is the summary\n"
     "  --messages N        how many messages are sent while the app is frozen (1 to 50, default 1)\n"
@@ -28,6 +28,7 @@ const char device_usage[] =
     "                      beforeAcknowledge, and the push is handed to a second one (debug builds)\n"
     "  --freeze-without-suspending\n"
     "                      leaves out what an app must do before it is frozen, to see what a phone does then\n"
+    "  --plain             the stores are not sealed, to see what that costs\n"
     "  Exit status: 0 when the story held, 1 when it did not, 2 for wrong options, 130 when interrupted.\n";
 
 char *device_path(const struct device *device, const char *name) {
@@ -67,6 +68,7 @@ static bool read_options(int count, char **words, struct options *options) {
     if (strcmp(word, "--json") == 0) options->json = true;
     else if (strcmp(word, "--log") == 0) options->log = true;
     else if (strcmp(word, "--freeze-without-suspending") == 0) options->freeze_without_suspending = true;
+    else if (strcmp(word, "--plain") == 0) options->plain = true;
     else if (next == NULL) return false;
     else if (strcmp(word, "--keep") == 0) options->keep = words[++index];
     else if (strcmp(word, "--server") == 0) options->server_program = words[++index];
@@ -120,6 +122,7 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 static void end_host(struct host *host) {
   process_end(&host->process);
   free(host->store);
+  free(host->key_file);
 }
 
 /* Whatever happened: no process and no file stays. */

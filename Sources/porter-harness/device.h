@@ -15,6 +15,7 @@ struct options {
   bool json;
   bool log;                   /* extensions write the library's log */
   bool freeze_without_suspending;
+  bool plain;                 /* the stores are not sealed */
   int messages;
   int megabytes;              /* limits of an extension, of 1024 * 1024 bytes each */
   int milliseconds;
@@ -28,6 +29,7 @@ struct host {
   const char *name;
   struct process process;
   char *store;         /* a prefix */
+  char *key_file;      /* where the device keeps the store's key; NULL: the store is plain */
   long long user_id;
   long long contact_id; /* the other one, as this host knows it */
 };

@@ -7,12 +7,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "keychain.h"
 #include "nightporter.h"
 
 const char extension_usage[] =
-    "porter-harness extension --store PREFIX [--key KEY] [--deadline MS] [--expire-after MS] [--log]\n"
+    "porter-harness extension --store PREFIX [--key KEY | --key-file FILE] [--deadline MS] [--expire-after MS] [--log]\n"
     "  The notification extension as a process: one push a line in, one answer a line out.\n"
-    "  --key KEY           the store's key; none for a plain store\n"
+    "  --key KEY           the store's key; none for a plain store. Others see it in the list of processes\n"
+    "  --key-file FILE     the raw key, x'…', is in this file\n"
     "  --deadline MS       what the platform grants for a push (default 30000)\n"
     "  --expire-after MS   the platform's \"time is up\" comes after so long, from another thread\n"
     "  --log               the library's log goes to standard error\n";
@@ -20,6 +22,7 @@ const char extension_usage[] =
 struct options {
   const char *store;
   const char *key;
+  const char *key_file;
   int deadline;
   int expire_after;
   bool log;
@@ -31,6 +34,7 @@ static bool read_options(int count, char **words, struct options *options) {
     bool more = index + 1 < count;
     if (strcmp(words[index], "--store") == 0 && more) options->store = words[++index];
     else if (strcmp(words[index], "--key") == 0 && more) options->key = words[++index];
+    else if (strcmp(words[index], "--key-file") == 0 && more) options->key_file = words[++index];
     else if (strcmp(words[index], "--deadline") == 0 && more) options->deadline = atoi(words[++index]);
     else if (strcmp(words[index], "--expire-after") == 0 && more) options->expire_after = atoi(words[++index]);
     else if (strcmp(words[index], "--log") == 0) options->log = true;
@@ -82,7 +86,14 @@ int extension_main(int argument_count, char **arguments) {
   }
   if (options.log) np_set_log(log_to_error, NULL, 0);
   chat_ctrl controller = NULL;
-  char *migration = chat_migrate_init_key(options.store, options.key, 1, "error", 1, &controller);
+  char key[KEYCHAIN_TEXT_BYTES] = "";
+  if (options.key_file != NULL && !keychain_read(options.key_file, key)) {
+    fputs("porter-harness: the key cannot be read\n", stderr);
+    return 2;
+  }
+  const char *given = options.key_file != NULL ? key : options.key;
+  char *migration = chat_migrate_init_key(options.store, given, 1, "error", 1, &controller);
+  memset(key, 0, sizeof key);
   if (controller == NULL) {
     fputs("{\"migration\":", stdout);
     fputs(migration == NULL ? "null" : migration, stdout);

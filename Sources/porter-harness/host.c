@@ -6,6 +6,7 @@
 
 #include "device.h"
 #include "invoke.h"
+#include "keychain.h"
 
 /* Longer than any answer of the library may take: commands that need the relay answer within 15 s. */
 #define ANSWER_TIME 20000
@@ -59,7 +60,10 @@ struct json *host_line(struct device *device, struct host *host, int millisecond
   struct json *json = answer == NULL ? NULL : json_parse(answer, strlen(answer));
   if (answer == NULL) {
     struct text expected = {0};
-    text_format(&expected, "%s answers %s within %d ms", host->name, line, milliseconds);
+    /* A raw key stays out of every message. */
+    const char *secret = strstr(line, "x'");
+    int shown = secret == NULL ? (int)strlen(line) : (int)(secret - line);
+    text_format(&expected, "%s answers %.*s within %d ms", host->name, shown, line, milliseconds);
     device_fail_silent(device, &host->process, host->name, text_string(&expected));
     text_free(&expected);
   } else if (json == NULL) {
@@ -101,6 +105,8 @@ struct json *host_event(struct device *device, struct host *host, const char *ty
   return NULL;
 }
 
+static bool open_store(struct device *device, struct host *host);
+
 bool host_start(struct device *device, struct host *host, const char *name) {
   host->name = name;
   host->store = device_path(device, name);
@@ -111,10 +117,29 @@ bool host_start(struct device *device, struct host *host, const char *name) {
   free(log);
   if (!started) return false;
 
+  return open_store(device, host);
+}
+
+/* The app makes a key at its first start, and keeps it where its extension finds it. */
+static bool find_key(struct device *device, struct host *host, char key[KEYCHAIN_TEXT_BYTES]) {
+  memset(key, 0, KEYCHAIN_TEXT_BYTES);
+  if (device->options.plain) return true;
+  struct text name = {0};
+  text_format(&name, "keychain-%s", host->name);
+  host->key_file = device_path(device, text_string(&name));
+  text_free(&name);
+  if (keychain_make(host->key_file) && keychain_read(host->key_file, key)) return true;
+  return device_fail(device, "the app has a key for its store", strerror(errno));
+}
+
+static bool open_store(struct device *device, struct host *host) {
+  char key[KEYCHAIN_TEXT_BYTES];
+  if (!find_key(device, host, key)) return false;
   struct text path = {0};
   json_write_string(&path, host->store);
-  struct json *answer =
-      host_line(device, host, ANSWER_TIME, "c = chat_migrate_init_key %s \"\" 1 \"yesUp\" 0", text_string(&path));
+  struct json *answer = host_line(device, host, ANSWER_TIME, "c = chat_migrate_init_key %s \"%s\" 1 \"yesUp\" 0",
+                                  text_string(&path), key);
+  memset(key, 0, sizeof key);
   text_free(&path);
   const char *type = json_string_at(answer, "result.type");
   bool open = type != NULL && strcmp(type, "ok") == 0;

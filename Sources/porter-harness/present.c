@@ -13,11 +13,15 @@
 static bool start_extension(struct device *device, const char *kill_stage) {
   struct text halt = {0};
   char *log = device_log_path(device, "extension");
-  char *lean[] = {device->program, "extension", "--store", device->alice.store, NULL};
-  char *logging[] = {device->program, "extension", "--store", device->alice.store, "--log", NULL};
+  char *arguments[8] = {device->program, "extension", "--store", device->alice.store};
+  size_t count = 4;
+  if (device->alice.key_file != NULL) {
+    arguments[count++] = "--key-file";
+    arguments[count++] = device->alice.key_file;
+  }
+  if (device->options.log) arguments[count++] = "--log";
   if (kill_stage != NULL) text_format(&halt, "PORTER_HALT_AT=%s", kill_stage);
-  bool started = process_start(&device->extension, device->options.log ? logging : lean, log,
-                               kill_stage == NULL ? NULL : text_string(&halt));
+  bool started = process_start(&device->extension, arguments, log, kill_stage == NULL ? NULL : text_string(&halt));
   if (!started) device_fail(device, "the extension starts", strerror(errno));
   free(log);
   text_free(&halt);

@@ -15,13 +15,17 @@ package final class Night {
   package private(set) var server: ChildProcess
   package private(set) var serverLink: String
   private let receiver: ChildProcess
+  /// Of alice's store.
+  package var key: String
   /// The contact that bob is to alice, and that alice is to bob.
   package private(set) var aliceContact: Int64 = 0
   package private(set) var bobContact: Int64 = 0
   package let token = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
 
-  /// Starts everything; afterwards the two are connected, and the token of alice's device is active.
-  package init(aliceOn disk: SmallDisk? = nil, aliceIn environment: [String: String] = [:]) throws {
+  /// Starts everything; afterwards the two are connected, and the token of alice's device is active. With a key, alice's
+  /// store is sealed; the device keeps it where her extension finds it.
+  package init(aliceOn disk: SmallDisk? = nil, aliceIn environment: [String: String] = [:], key: String = "") throws {
+    self.key = key
     directory = try Places.makeTemporaryDirectory()
     relay = directory.appendingPathComponent("relay").path
     receiver = try ChildProcess(Places.harness, ["pushes", directory.appendingPathComponent("pushes").path])
@@ -30,7 +34,7 @@ package final class Night {
     serverLink = try server.line()
     alice =
       try disk.map { try $0.start(store: $0.path + "/alice") }
-      ?? ScriptedHost(store: directory.appendingPathComponent("alice").path, environment: environment)
+      ?? ScriptedHost(store: directory.appendingPathComponent("alice").path, key: key, environment: environment)
     bob = try ScriptedHost(store: directory.appendingPathComponent("bob").path)
     try open(alice, name: "alice")
     try open(bob, name: "bob")
@@ -163,6 +167,12 @@ package final class Night {
   package func runExtension(
     _ push: JSONValue, options: [String] = [], environment: [String: String] = [:]
   ) throws -> (answer: JSONValue?, ending: Ending) {
+    var options = options
+    if !key.isEmpty {
+      let file = directory.appendingPathComponent("keychain")
+      try Data(key.utf8).write(to: file)
+      options += ["--key-file", file.path]
+    }
     let process = try ChildProcess(
       Places.harness, ["extension", "--store", alice.store] + options, environment: environment,
       log: directory.appendingPathComponent("extension.log"))

@@ -41,14 +41,18 @@ package final class SmallDisk {
     "/proc/\(try XCTUnwrap(host).process.identifier)/root\(path)/\(name)"
   }
 
-  /// Leaves no byte.
-  package func fill() throws {
-    let descriptor = open(try seen("filler"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
+  /// Leaves no byte, or this many kilobytes.
+  package func fill(leaving kilobytes: Int = 0) throws {
+    let descriptor = open(try seen("filler"), O_RDWR | O_CREAT | O_APPEND, 0o600)
     guard descriptor >= 0 else { throw ProcessFailure("the disk can not be filled: errno \(errno)") }
     defer { close(descriptor) }
     let block = [UInt8](repeating: 0, count: 4_096)
     while block.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) > 0 {}
     guard errno == ENOSPC else { throw ProcessFailure("the disk can not be filled: errno \(errno)") }
+    let filled = lseek(descriptor, 0, SEEK_END)
+    guard ftruncate(descriptor, max(0, filled - off_t(kilobytes) * 1024)) == 0 else {
+      throw ProcessFailure("no room can be left on the disk: errno \(errno)")
+    }
   }
 
   package func free() throws { try FileManager.default.removeItem(atPath: try seen("filler")) }

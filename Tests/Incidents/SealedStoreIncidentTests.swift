@@ -1,0 +1,83 @@
+import Foundation
+import PorterJSON
+import PorterNight
+import PorterProcesses
+import XCTest
+
+/// A sealed store that app and extension share: its header stays plain, and nothing else is.
+final class SealedStoreIncidentTests: XCTestCase {
+  private static let first = "x'" + String(repeating: "1f", count: 32) + "'"
+  private static let second = "x'" + String(repeating: "2e", count: 32) + "'"
+
+  /// The first 24 bytes of the file, which a system looks at before it kills the holder of a lock.
+  private func assertHeaderIsPlain(_ night: Night, file: StaticString = #filePath, line: UInt = #line) throws {
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: night.alice.store + "_chat.db"))
+    XCTAssertEqual(
+      Array(bytes.prefix(24)), Array("SQLite format 3\0".utf8) + [0x10, 0, 2, 2, 64, 64, 32, 32], file: file,
+      line: line)
+  }
+
+  /// In every file of alice's store: in the log and its index, too, while it is open.
+  private func assertNowhere(
+    _ texts: [String], _ night: Night, file: StaticString = #filePath, line: UInt = #line
+  ) throws {
+    let directory = night.directory
+    let own = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { $0.hasPrefix("alice_") }
+    XCTAssertTrue(own.contains("alice_chat.db"), file: file, line: line)
+    for name in own {
+      let bytes = try Data(contentsOf: directory.appendingPathComponent(name))
+      for text in texts + ["CREATE TABLE"] {
+        XCTAssertNil(bytes.range(of: Data(text.utf8)), "\(text) in \(name)", file: file, line: line)
+      }
+    }
+  }
+
+  func testINC02HeaderStaysPlainAndAllElseIsSealed() throws {
+    let night = try Night(key: Self.first)
+    defer { night.end() }
+    let texts = ["a text while the app is open", "a text in a push", "a text after another key"]
+    try night.bobSends(texts[0])
+    try night.expectAliceHas([texts[0]])
+    try assertHeaderIsPlain(night)
+    try assertNowhere(texts, night)
+
+    // The extension opens it with the raw key, presents, and leaves its log behind; the app has slept meanwhile.
+    try night.suspendAlice()
+    try assertHeaderIsPlain(night)
+    _ = try night.allPushes()
+    try night.bobSends(texts[1])
+    let content = try night.present(try night.nextPush())
+    XCTAssertEqual(content["outcome"], "presented", content.text)
+    XCTAssertEqual(content.bodies, [texts[1]])
+    XCTAssertFalse(content.text.contains("1f1f"))
+    try assertHeaderIsPlain(night)
+    try assertNowhere(texts, night)
+
+    // Another key, in the app, which is stopped for that.
+    try night.wakeAlice()
+    try night.expectAliceHas(Array(texts[..<2]))
+    try night.alice.command("/_stop", "chatStopped")
+    let keys: JSONValue = ["currentKey": .string(Self.first), "newKey": .string(Self.second)]
+    try night.alice.command("/_db encryption \(keys.text)", "cmdOk")
+    try assertHeaderIsPlain(night)
+    try night.alice.command("/_start", "chatStarted")
+    try night.bobSends(texts[2])
+    try night.expectAliceHas(texts)
+    try assertHeaderIsPlain(night)
+    try assertNowhere(texts, night)
+
+    // An extension with the key of before has a typed answer, and one with the new key works.
+    try night.suspendAlice()
+    _ = try night.allPushes()
+    try night.bobSends("one more")
+    let push = try night.nextPush()
+    let (refused, ending) = try night.runExtension(push)
+    XCTAssertEqual(ending, .exited(1))
+    XCTAssertEqual(refused?["migration"]?["type"], "errorNotADatabase", refused?.text ?? "nothing")
+    XCTAssertEqual(refused?["migration"]?["np"]?["code"], "storeKeyWrong")
+    night.key = Self.second
+    XCTAssertEqual(try night.present(push).bodies, ["one more"])
+    try assertHeaderIsPlain(night)
+    try assertNowhere(texts + ["one more"], night)
+  }
+}

@@ -1,0 +1,231 @@
+import CNightporter
+import Foundation
+import Nightporter
+import XCTest
+
+/// Keys through the C interface: opening, keeping, deriving, changing.
+final class KeyTests: XCTestCase {
+  private let raw = "x'" + String(repeating: "c3", count: 32) + "'"
+  private let other = "x'" + String(repeating: "5A", count: 32) + "'"
+
+  private func open(
+    _ prefix: String, _ key: String, keeps: Bool = true, isExtension: Bool = false
+  ) -> (answer: JSON, host: Host?) {
+    var handle: chat_ctrl?
+    let answer = take(chat_migrate_init_key(prefix, key, keeps ? 1 : 0, "yesUp", isExtension ? 1 : 0, &handle))
+    XCTAssertFalse(answer.contains("c3c3") || answer.contains("5A5A") || answer.contains("sesame"), answer)
+    return (JSON(answer), handle.map { Host($0, prefix) })
+  }
+
+  private func make(_ prefix: String, _ key: String) throws -> Host {
+    let host = try XCTUnwrap(open(prefix, key).host)
+    XCTAssertEqual(
+      host.send(#"/_create user {"profile":{"displayName":"alice"}}"#)["result"]["type"].text, "activeUser")
+    return host
+  }
+
+  private func encrypt(_ host: Host, _ current: String, _ new: String) -> JSON {
+    host.send(#"/_db encryption {"currentKey":"\#(current)","newKey":"\#(new)"}"#)
+  }
+
+  private func code(_ answer: JSON) -> String { answer["error"]["np"]["code"].text }
+
+  func testEachWayToMissTheKeyHasItsOwnAnswer() throws {
+    let folder = try TemporaryFolder()
+    try make(folder.file("sealed"), raw).free()
+    try make(folder.file("plain"), "").free()
+    let expected: [(name: String, key: String, type: String, code: String)] = [
+      ("sealed", "", "errorNotADatabase", "storeKeyMissing"), ("sealed", other, "errorNotADatabase", "storeKeyWrong"),
+      ("sealed", "open sesame", "errorNotADatabase", "storeKeyWrong"),
+      ("plain", raw, "errorNotADatabase", "storeNotSealed"), ("plain", "x'0", "errorSQL", "storeKeyInvalid"),
+      ("no/folder", raw, "errorSQL", "storeMissing"),
+    ]
+    for row in expected {
+      let (answer, host) = open(folder.file(row.name), row.key)
+      XCTAssertNil(host)
+      XCTAssertEqual(answer["type"].text, row.type, "\(row.name): \(answer)")
+      XCTAssertEqual(answer["np"]["code"].text, row.code, "\(row.name): \(answer)")
+      XCTAssertNotEqual(answer["np"]["advice"].text, "")
+      XCTAssertNotEqual(answer["dbFile"].text, "")
+    }
+    XCTAssertNotNil(open(folder.file("sealed"), raw).host)
+    XCTAssertNotNil(open(folder.file("plain"), "").host)
+  }
+
+  func testDamagedPageIsNamed() throws {
+    let folder = try TemporaryFolder()
+    try make(folder.file("a"), raw).free()
+    let url = URL(fileURLWithPath: folder.file("a_chat.db"))
+    var bytes = try Data(contentsOf: url)
+    for page in 2...bytes.count / 4096 { bytes[(page - 1) * 4096 + 9] ^= 0x10 }
+    try bytes.write(to: url)
+    let (answer, host) = open(folder.file("a"), raw)
+    XCTAssertNil(host)
+    XCTAssertEqual(answer["np"]["code"].text, "storePageDamaged", "\(answer)")
+    XCTAssertEqual(answer["np"]["file"].text, "store")
+    XCTAssertGreaterThanOrEqual(answer["np"]["page"].number, 2)
+  }
+
+  // MARK: Keeping
+
+  func testKeptKeyOpensTheStoreAgain() throws {
+    let folder = try TemporaryFolder()
+    for key in [raw, "open sesame"] {
+      let host = try make(folder.file("a \(key.count)"), key)
+      XCTAssertEqual(host.closeStore(), "")
+      XCTAssertEqual(take(chat_reopen_store(host.handle)), "")
+      XCTAssertEqual(host.send("/_start")["result"]["type"].text, "chatStarted")
+      XCTAssertEqual(host.send("/_app suspend 0")["result"]["type"].text, "cmdOk")
+      XCTAssertEqual(host.send("/_app activate")["result"]["type"].text, "cmdOk")
+      XCTAssertEqual(host.send("/u")["result"]["type"].text, "activeUser")
+    }
+  }
+
+  func testKeyThatIsNotKeptHasToBeGivenAgain() throws {
+    let folder = try TemporaryFolder()
+    try make(folder.file("a"), raw).free()
+    let host = try XCTUnwrap(open(folder.file("a"), raw, keeps: false).host)
+    XCTAssertEqual(host.send("/_start")["result"]["type"].text, "chatStarted")
+    // Suspension is as immediate and whole as ever.
+    XCTAssertEqual(host.send("/_app suspend 0")["result"]["type"].text, "cmdOk")
+    XCTAssertEqual(host.state["quiescent"].flag, true, "\(host.state)")
+    XCTAssertEqual(code(host.send("/_app activate")), "storeKeyForgotten")
+    XCTAssertEqual(np_set_key(host.handle, raw, 0), NP_OK)
+    XCTAssertEqual(host.send("/_app activate")["result"]["type"].text, "cmdOk")
+    XCTAssertEqual(host.closeStore(), "")
+    XCTAssertEqual(host.send("/_stop")["result"]["type"].text, "chatStopped")
+    XCTAssertEqual(take(chat_reopen_store(host.handle)), "reopenDBStore: no key")
+    XCTAssertEqual(np_set_key(host.handle, other, 0), NP_OK)
+    XCTAssertNotEqual(take(chat_reopen_store(host.handle)), "")
+    XCTAssertEqual(np_set_key(host.handle, raw, 1), NP_OK)
+    for _ in 0..<2 {
+      XCTAssertEqual(take(chat_reopen_store(host.handle)), "")
+      XCTAssertEqual(host.closeStore(), "")
+    }
+  }
+
+  func testPushWithoutAKeyIsLocked() throws {
+    let folder = try TemporaryFolder()
+    try make(folder.file("a"), raw).free()
+    let host = try XCTUnwrap(open(folder.file("a"), raw, keeps: false, isExtension: true).host)
+    XCTAssertEqual(host.closeStore(), "")
+    let push = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+    XCTAssertEqual(host.push(push)["outcome"].text, "locked")
+    XCTAssertEqual(np_set_key(host.handle, raw, 1), NP_OK)
+    XCTAssertNotEqual(host.push(push)["outcome"].text, "locked")
+  }
+
+  func testSettingAKeyIsChecked() throws {
+    let folder = try TemporaryFolder()
+    try make(folder.file("a"), raw).free()
+    let host = try XCTUnwrap(open(folder.file("a"), raw, isExtension: true).host)
+    XCTAssertEqual(np_set_key(nil, raw, 1), NP_ERROR_NULL)
+    XCTAssertEqual(np_set_key(host.handle, nil, 1), NP_ERROR_NULL)
+    XCTAssertEqual(np_set_key(chat_ctrl(bitPattern: 77), raw, 1), NP_ERROR_HANDLE)
+    XCTAssertEqual(np_set_key(host.handle, "x'12'", 1), NP_ERROR_ARGUMENT)
+    XCTAssertEqual(np_set_key(host.handle, "open sesame", 1), NP_ERROR_ARGUMENT, "an extension has no room for it")
+    let notUTF8: [CChar] = [-1, 65, 0]
+    XCTAssertEqual(np_set_key(host.handle, notUTF8, 1), NP_ERROR_UTF8)
+    XCTAssertEqual(host.closeStore(), "")
+    XCTAssertEqual(take(chat_reopen_store(host.handle)), "", "the key is the one of before")
+  }
+
+  // MARK: Deriving
+
+  func testDerivedKeyIsForTheExtension() throws {
+    let folder = try TemporaryFolder()
+    let app = try make(folder.file("a"), "open sesame")
+    // While the app has it open, too.
+    let answer = JSON(take(np_derive_key(folder.file("a"), "open sesame")))
+    XCTAssertEqual(answer["result"]["type"].text, "storeKey", "\(answer)")
+    let key = answer["result"]["storeKey"].text
+    XCTAssertEqual(key.utf8.count, 67)
+    let (refused, none) = open(folder.file("a"), "open sesame", isExtension: true)
+    XCTAssertNil(none)
+    XCTAssertEqual(refused["np"]["code"].text, "storeKeyNotRaw")
+    let service = try XCTUnwrap(open(folder.file("a"), key, isExtension: true).host)
+    service.free()
+    app.free()
+
+    let refusals: [(String, String?, String)] = [
+      ("a", "wrong", "storeKeyWrong"), ("nothing", "open sesame", "storeMissing"), ("a", "", "storeKeyInvalid"),
+      ("a", raw, "storeKeyInvalid"), ("a", nil, "storeKeyInvalid"),
+    ]
+    for (name, passphrase, expected) in refusals {
+      XCTAssertEqual(code(JSON(take(np_derive_key(folder.file(name), passphrase)))), expected)
+    }
+    XCTAssertNotEqual(JSON(take(np_derive_key(nil, "open sesame")))["error"]["type"].text, "")
+  }
+
+  // MARK: Changing
+
+  func testEncryptionCommand() throws {
+    let folder = try TemporaryFolder()
+    let host = try make(folder.file("a"), "")
+    let steps: [(String, String)] = [("", raw), (raw, "open sesame"), ("open sesame", other), (other, "")]
+    for (current, new) in steps {
+      XCTAssertEqual(encrypt(host, current, new)["result"]["type"].text, "cmdOk")
+      XCTAssertEqual(host.send("/u")["result"]["user"]["localDisplayName"].text, "alice")
+      // The new key is kept, as the first one was.
+      XCTAssertEqual(host.closeStore(), "")
+      XCTAssertEqual(take(chat_reopen_store(host.handle)), "")
+    }
+    XCTAssertEqual(encrypt(host, "", "")["result"]["type"].text, "cmdOk")
+    XCTAssertEqual(code(encrypt(host, raw, other)), "storeNotSealed")
+    XCTAssertEqual(encrypt(host, "", raw)["result"]["type"].text, "cmdOk")
+    XCTAssertEqual(code(encrypt(host, "", other)), "storeKeyMissing")
+    let wrong = encrypt(host, other, "open sesame")
+    XCTAssertEqual(code(wrong), "storeKeyWrong")
+    XCTAssertEqual(wrong["error"]["databaseError"]["sqliteError"]["type"].text, "errorNotADatabase")
+    XCTAssertEqual(code(encrypt(host, raw, "x'12'")), "storeKeyInvalid")
+    // All of that changed nothing, and the store is open.
+    XCTAssertEqual(host.send("/u")["result"]["type"].text, "activeUser")
+    XCTAssertEqual(host.send("/_start")["result"]["type"].text, "chatStarted")
+    XCTAssertEqual(encrypt(host, raw, other)["error"]["errorType"]["type"].text, "chatNotStopped")
+    XCTAssertEqual(host.send("/_stop")["result"]["type"].text, "chatStopped")
+    XCTAssertEqual(encrypt(host, raw, other)["result"]["type"].text, "cmdOk")
+    XCTAssertEqual(host.send("/_start")["result"]["type"].text, "chatStarted")
+  }
+
+  func testExtensionMayNotChangeTheKey() throws {
+    let folder = try TemporaryFolder()
+    try make(folder.file("a"), raw).free()
+    let host = try XCTUnwrap(open(folder.file("a"), raw, isExtension: true).host)
+    XCTAssertEqual(code(encrypt(host, raw, "")), "roleNotAllowed")
+  }
+
+  func testLogHasNoKeys() throws {
+    let folder = try TemporaryFolder()
+    let lines = Lines()
+    let context = Unmanaged.passUnretained(lines).toOpaque()
+    XCTAssertEqual(
+      np_set_log(
+        { context, _, line in Unmanaged<Lines>.fromOpaque(context!).takeUnretainedValue().add(line) }, context, 0),
+      NP_OK)
+    defer { np_set_log(nil, nil, 0) }
+    try make(folder.file("a"), raw).free()
+    _ = open(folder.file("a"), other)
+    _ = open(folder.file("a"), "open sesame")
+    let host = try XCTUnwrap(open(folder.file("a"), raw).host)
+    _ = encrypt(host, other, "open sesame")
+    _ = encrypt(host, raw, "open sesame")
+    host.free()
+    XCTAssertGreaterThan(lines.all.count, 5)
+    for line in lines.all {
+      XCTAssertFalse(["c3c3", "5a5a", "sesame"].contains { line.lowercased().contains($0) }, line)
+    }
+  }
+}
+
+/// What the library logs, from whatever thread.
+private final class Lines: @unchecked Sendable {
+  private let lock = NSLock()
+  private var lines: [String] = []
+
+  func add(_ line: UnsafePointer<CChar>?) {
+    guard let line else { return }
+    lock.withLock { lines.append(String(cString: line)) }
+  }
+
+  var all: [String] { lock.withLock { lines } }
+}

@@ -25,11 +25,19 @@ final class SealedStoreIncidentTests: XCTestCase {
     let own = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { $0.hasPrefix("alice_") }
     XCTAssertTrue(own.contains("alice_chat.db"), file: file, line: line)
     for name in own {
-      let bytes = try Data(contentsOf: directory.appendingPathComponent(name))
+      // What is no file is the channel's, a folder of sockets.
+      let path = directory.appendingPathComponent(name)
+      guard try path.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { continue }
+      let bytes = try Data(contentsOf: path)
       for text in texts + ["CREATE TABLE"] {
         XCTAssertNil(bytes.range(of: Data(text.utf8)), "\(text) in \(name)", file: file, line: line)
       }
     }
+  }
+
+  /// What the app has taken in already may have led to pushes as well, or not.
+  private func passOver(_ night: Night) {
+    while (try? night.nextPush(within: 1)) != nil {}
   }
 
   func testINC02HeaderStaysPlainAndAllElseIsSealed() throws {
@@ -44,7 +52,7 @@ final class SealedStoreIncidentTests: XCTestCase {
     // The extension opens it with the raw key, presents, and leaves its log behind; the app has slept meanwhile.
     try night.suspendAlice()
     try assertHeaderIsPlain(night)
-    _ = try night.allPushes()
+    passOver(night)
     try night.bobSends(texts[1])
     let content = try night.present(try night.nextPush())
     XCTAssertEqual(content["outcome"], "presented", content.text)
@@ -68,7 +76,7 @@ final class SealedStoreIncidentTests: XCTestCase {
 
     // An extension with the key of before has a typed answer, and one with the new key works.
     try night.suspendAlice()
-    _ = try night.allPushes()
+    passOver(night)
     try night.bobSends("one more")
     let push = try night.nextPush()
     let (refused, ending) = try night.runExtension(push)

@@ -17,6 +17,9 @@ final class RekeyingTests: SealedStoreTestCase {
     }
   }
 
+  /// What is beside them are locks, which are empty.
+  private func filesWithContent() throws -> [String] { try files().filter { !$0.value.isEmpty }.keys.sorted() }
+
   private func rekey(
     _ from: StoreKey, _ to: StoreKey, reached: (Rekeying.Stage) -> Void = { _ in }
   ) throws {
@@ -36,7 +39,7 @@ final class RekeyingTests: SealedStoreTestCase {
       try startAfresh()
       try make(from)
       try rekey(from, to)
-      XCTAssertEqual(Set(try files().keys), ["store_chat.db", "store_chat.db-lock"], name)
+      XCTAssertEqual(try filesWithContent(), ["store_chat.db"], name)
       if !to.isNone {
         try assertNothingIsPlain()
         try assertHeaderIsPlain()
@@ -78,7 +81,7 @@ final class RekeyingTests: SealedStoreTestCase {
     try assertHoldsSecret(first)
     try startAfresh()
     assertRekeying(first, fails: .seal(.missing))
-    XCTAssertEqual(Set(try files().keys), ["store_chat.db-lock"])
+    XCTAssertEqual(try filesWithContent(), [])
     try make(.none)
     assertRekeying(first, fails: .seal(.notSealed))
     try assertHoldsSecret(.none)
@@ -97,7 +100,7 @@ final class RekeyingTests: SealedStoreTestCase {
     try bytes.write(to: url)
     assertRekeying(first, fails: .seal(.damaged(.init(file: .store, page: Int64(page), frame: 0))))
     XCTAssertEqual(try Data(contentsOf: url), bytes)
-    XCTAssertEqual(Set(try files().keys), ["store_chat.db", "store_chat.db-lock"])
+    XCTAssertEqual(try filesWithContent(), ["store_chat.db"])
     try bytes.prefix(4096 * (page - 2)).write(to: url)
     XCTAssertThrowsError(try rekey(first, second))
   }
@@ -172,7 +175,7 @@ final class RekeyingTests: SealedStoreTestCase {
       try Data("left behind".utf8).write(to: URL(fileURLWithPath: prefix + "_chat.db-rekey" + suffix))
     }
     try rekey(first, second)
-    XCTAssertEqual(Set(try files().keys), ["store_chat.db", "store_chat.db-lock"])
+    XCTAssertEqual(try filesWithContent(), ["store_chat.db"])
     try assertHoldsSecret(second)
   }
 

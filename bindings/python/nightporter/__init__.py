@@ -22,6 +22,7 @@ from .errors import (
     StateError,
     StoreError,
 )
+from .keys import derive_key
 from .synchronous import SyncController
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "StateError",
     "StoreError",
     "SyncController",
+    "derive_key",
     "disable_logging",
     "enable_logging",
     "library_version",

@@ -141,6 +141,10 @@ class Calls:
             raise ChatError(state["error"])
         return cast(State, state)
 
+    def set_key(self, key: str, keep_key: bool) -> None:
+        with self._gate:
+            check(self._library.functions.np_set_key(self._handle, text(key), keep_key), "np_set_key")
+
     def close_store(self) -> None:
         with self._gate:
             self._store("chat_close_store")

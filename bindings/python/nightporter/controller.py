@@ -51,7 +51,12 @@ class Controller:
         role: Role = Role.APP,
         confirm: Confirm = Confirm.YES_UP,
     ) -> None:
-        """`path` is a prefix: the store's file is `<path>_chat.db`. Nothing is opened before `open()`."""
+        """`path` is a prefix: the store's file is `<path>_chat.db`. Nothing is opened before `open()`.
+
+        `key` seals the store: a raw key, x'…' with 64 hexadecimal digits, or a passphrase, which an extension cannot
+        take (`derive_key` makes the raw one). Without `keep_key` the library wipes it once the store is open, and
+        `set_key` has to give it before the store is opened again.
+        """
         self._arguments = (path, key, keep_key, confirm, role)
         self._calls: Calls | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -158,6 +163,12 @@ class Controller:
     async def reopen_store(self) -> None:
         """Opens the files again."""
         await self._off_loop(self._open_calls().reopen_store)
+
+    async def set_key(self, key: str, *, keep_key: bool = False) -> None:
+        """Gives the key for the next opening of the store; with `keep_key` for each later one too. For a controller
+        whose key was not kept, or whose store the app has sealed with another one. Opens nothing.
+        """
+        self._open_calls().set_key(key, keep_key)
 
     async def set_relay(self, exchange: Callable[[bytes, float], Awaitable[bytes]]) -> None:
         """Reaches the relay through `exchange(request, timeout)`, which runs on this loop. Before `/_start` only."""

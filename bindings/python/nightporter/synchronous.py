@@ -123,6 +123,12 @@ class SyncController:
         """Opens the files again."""
         self._open_calls().reopen_store()
 
+    def set_key(self, key: str, *, keep_key: bool = False) -> None:
+        """Gives the key for the next opening of the store; with `keep_key` for each later one too. For a controller
+        whose key was not kept, or whose store the app has sealed with another one. Opens nothing.
+        """
+        self._open_calls().set_key(key, keep_key)
+
     def set_relay(self, exchange: Callable[[bytes, float], bytes]) -> None:
         """Reaches the relay through `exchange(request, timeout)`, called on a thread of the library's. Before
         `/_start` only.

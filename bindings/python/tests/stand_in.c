@@ -239,6 +239,20 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase) {
   return phase == NP_PHASE_BACKGROUND_REFRESH ? NP_ERROR_STATE : NP_OK;
 }
 
+char *np_derive_key(const char *path, const char *passphrase) {
+  if (strcmp(passphrase, "open sesame") != 0)
+    return strdup("{\"error\":{\"type\":\"errorDatabase\",\"databaseError\":{\"type\":\"errorOpen\",\"sqliteError\":"
+                  "{\"type\":\"errorNotADatabase\"}},\"np\":{\"code\":\"storeKeyWrong\",\"advice\":\"\"}}}");
+  if (strcmp(path, "nonsense") == 0) return strdup("{\"result\":{\"type\":\"storeKey\"}}");
+  return strdup("{\"result\":{\"type\":\"storeKey\",\"storeKey\":\"x'00ff'\"}}");
+}
+
+np_error np_set_key(chat_ctrl ctrl, const char *key, int keep_key) {
+  if (!find(ctrl)) return NP_ERROR_HANDLE;
+  journal(keep_key ? "keep key" : "key");
+  return strncmp(key, "x'", 2) == 0 && key[2] == '\0' ? NP_ERROR_ARGUMENT : NP_OK;
+}
+
 char *np_state(chat_ctrl ctrl) { return strdup(find(ctrl) ? "{\"quiescent\":false}" : "{\"error\":{\"type\":\"x\"}}"); }
 
 np_error np_set_relay(chat_ctrl ctrl, const np_relay *relay) {

@@ -34,6 +34,24 @@ class AnswerTests(StandInCase):
         self.assertEqual(caught.exception.kind, "commandError")
         self.assertEqual(caught.exception.error["type"], "error")
 
+    def test_keys_are_derived_and_given_again(self) -> None:
+        self.assertEqual(nightporter.derive_key("store", "open sesame"), "x'00ff'")
+        with self.assertRaises(ChatError) as caught:
+            nightporter.derive_key("store", "wrong")
+        self.assertEqual(caught.exception.kind, "errorNotADatabase")
+        with self.assertRaises(nightporter.ProtocolError):
+            nightporter.derive_key("nonsense", "open sesame")
+        with SyncController("store") as c:
+            c.set_key("x'00ff'", keep_key=True)
+            with self.assertRaises(CallError):
+                c.set_key("x'")
+
+        async def story() -> None:
+            async with Controller("store") as c:
+                await c.set_key("x'00ff'")
+
+        run(story())
+
     def test_an_error_among_the_events_is_raised_and_iterating_goes_on(self) -> None:
         async def story() -> list[object]:
             seen: list[object] = []

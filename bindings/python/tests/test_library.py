@@ -57,6 +57,33 @@ class StoreTests(LibraryCase):
     def test_the_version_is_that_of_the_header(self) -> None:
         self.assertEqual(nightporter.library_version(), nightporter._interface.VERSION)
 
+    def test_a_sealed_store_and_the_key_for_its_extension(self) -> None:
+        path = self.folder / "sealed"
+        with SyncController(path, key="open sesame", keep_key=True) as app:
+            app.send(PROFILE % "alice")
+            key = nightporter.derive_key(path, "open sesame")
+            app.close_store()
+            app.reopen_store()
+        self.assertNotIn(b"alice", path.with_name("sealed_chat.db").read_bytes())
+        with SyncController(path, key=key, role=Role.EXTENSION) as extension:
+            self.assertEqual(extension.send("/u")["user"]["localDisplayName"], "alice")
+            extension.close_store()
+            with self.assertRaises(nightporter.StoreError):
+                extension.reopen_store()
+            extension.set_key(key)
+            extension.reopen_store()
+        for wrong, role, code in [
+            ("wrong", Role.APP, "storeKeyWrong"),
+            ("", Role.APP, "storeKeyMissing"),
+            ("open sesame", Role.EXTENSION, "storeKeyNotRaw"),
+        ]:
+            with self.assertRaises(MigrationError) as caught:
+                SyncController(path, key=wrong, role=role).open()
+            self.assertEqual(caught.exception.result["np"]["code"], code)
+        with self.assertRaises(ChatError) as refused:
+            nightporter.derive_key(path, "wrong")
+        self.assertEqual(refused.exception.error["np"]["code"], "storeKeyWrong")
+
     def test_a_profile_is_there_in_the_next_run(self) -> None:
         async def first() -> Any:
             async with Controller(self.folder / "alice") as c:

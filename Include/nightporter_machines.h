@@ -679,7 +679,9 @@ enum np_presence_event {
   /* An authentic message of that role: it answers our question, or has just come. */
   NP_PRESENCE_EVENT_HERE = 4,
   /* It did not answer in time: it is frozen, or hangs. */
-  NP_PRESENCE_EVENT_PATIENCE_OVER = 5
+  NP_PRESENCE_EVENT_PATIENCE_OVER = 5,
+  /* This process closes its end of the channel: no answer can come any more. */
+  NP_PRESENCE_EVENT_DEAF = 6
 };
 
 enum np_presence_effect {

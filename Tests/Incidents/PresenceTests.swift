@@ -100,8 +100,7 @@ final class PresenceTests: XCTestCase {
   /// thawed, the app is told at once what is new, and goes on.
   func testINC07AnAppThatIsFrozenAtWorkDoesNotHoldTheExtensionUp() throws {
     let night = try makeNight()
-    night.alice.process.signal(SIGSTOP)
-    try night.alice.process.waitUntilStopped()
+    try night.alice.process.freeze()
     try night.bobSends("hello")
     let content = try night.present(try night.nextPush())
     XCTAssertEqual(content["outcome"], "presented", content.text)
@@ -111,6 +110,28 @@ final class PresenceTests: XCTestCase {
     try night.bobSends("again")
     XCTAssertEqual(try StaleOwnerTests.text(night.alice.event("newChatItems")), "again", "each once")
     try night.expectAliceHas(["hello", "again"])
+  }
+
+  /// The host closes the store while an app that is frozen is being asked: the push ends, nothing is opened again, and
+  /// the message is shown by the next push.
+  func testINC07AHostThatClosesTheStoreWhileTheAppIsAskedStaysQuiescent() throws {
+    let night = try makeNight()
+    let kept = try keptExtension(night)
+    try night.alice.process.freeze()
+    try night.bobSends("hello")
+    let payload = try night.nextPush()
+    try kept.call("&push = np_receive_push $c \(JSONValue(payload.text).text) 20000")
+    // If the machine is so slow that the question is over before it was seen, the push has shown the message itself.
+    let end = Date(timeIntervalSinceNow: 1)
+    while try kept.state["machines"]?["presence"] != "asking", end.timeIntervalSinceNow > 0 {}
+    XCTAssertEqual(try kept.call("chat_close_store $c"), "")
+    let first = try kept.call("join push", within: 25)
+    XCTAssertEqual(try kept.state["quiescent"], true, first.text)
+    XCTAssertTrue(["yielded", "presented"].contains(first["outcome"]?.stringValue), first.text)
+    let second = try push(payload, to: kept)
+    XCTAssertEqual(first.bodies + second.bodies, ["hello"], "\(first.text) \(second.text)")
+    night.alice.process.signal(SIGCONT)
+    try night.expectAliceHas(["hello"])
   }
 
   /// The app is frozen between fetching a message and committing it; the extension shows the message; the app, thawed,

@@ -44,6 +44,7 @@ extension Engine {
   func closeChannel() {
     channel?.close()
     channel = nil
+    stopListeningForPeer()
   }
 
   /// Says that this process is at work now.

@@ -36,6 +36,11 @@ extension Engine {
     }
   }
 
+  /// Nobody waits for an answer that cannot come.
+  func stopListeningForPeer() {
+    if presence.state == .asking { raise(PorterMachines.Presence.Event.deaf) }
+  }
+
   private func raise(_ event: PorterMachines.Presence.Event) {
     guard presencePump.offer(event) else { return }
     while let event = presencePump.next() {

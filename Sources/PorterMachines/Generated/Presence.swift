@@ -42,6 +42,8 @@ package enum Presence: Machine {
     case here
     /// It did not answer in time: it is frozen, or hangs.
     case patienceOver
+    /// This process closes its end of the channel: no answer can come any more.
+    case deaf
 
     package var name: String {
       switch self {
@@ -51,6 +53,7 @@ package enum Presence: Machine {
       case .lockMute: "lock.mute"
       case .here: "here"
       case .patienceOver: "patienceOver"
+      case .deaf: "deaf"
       }
     }
   }
@@ -131,7 +134,7 @@ package enum Presence: Machine {
     switch event {
     case .question:
       MachineStep(.asking, .moved, .readLock)
-    case .lockFree, .lockHeld, .lockMute, .patienceOver:
+    case .lockFree, .lockHeld, .lockMute, .patienceOver, .deaf:
       MachineStep(.unknown, .ignored(.notAsked))
     case .here:
       MachineStep(.alive, .moved, .reportAlive)
@@ -153,6 +156,9 @@ package enum Presence: Machine {
     case .patienceOver:
       // Going on is safe: what a frozen process still tries to commit is refused (INC-04).
       MachineStep(.silent, .moved, .reportGone)
+    case .deaf:
+      // It held its lock, and whoever suspends meanwhile begins nothing.
+      MachineStep(.unknown, .moved, .cancelPatience, .reportAlive)
     }
   }
 
@@ -163,7 +169,7 @@ package enum Presence: Machine {
       MachineStep(.asking, .moved, .readLock)
     case .lockFree:
       MachineStep(.gone, .moved, .reportGone)
-    case .lockHeld, .lockMute, .here, .patienceOver:
+    case .lockHeld, .lockMute, .here, .patienceOver, .deaf:
       MachineStep(.alive, .ignored(.alreadyKnown))
     }
   }
@@ -175,7 +181,7 @@ package enum Presence: Machine {
       MachineStep(.asking, .moved, .readLock)
     case .lockFree:
       MachineStep(.gone, .moved, .reportGone)
-    case .lockHeld, .lockMute, .patienceOver:
+    case .lockHeld, .lockMute, .patienceOver, .deaf:
       MachineStep(.silent, .ignored(.alreadySilent))
     case .here:
       MachineStep(.alive, .moved, .reportAlive)
@@ -187,7 +193,7 @@ package enum Presence: Machine {
     switch event {
     case .question:
       MachineStep(.asking, .moved, .readLock)
-    case .lockFree, .lockHeld, .lockMute, .patienceOver:
+    case .lockFree, .lockHeld, .lockMute, .patienceOver, .deaf:
       MachineStep(.gone, .ignored(.alreadyGone))
     case .here:
       MachineStep(.alive, .moved, .reportAlive)

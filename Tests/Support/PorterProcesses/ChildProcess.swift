@@ -99,6 +99,12 @@ package final class ChildProcess {
     if process.isRunning { Foundation.kill(process.processIdentifier, signal) }
   }
 
+  /// Freezes it, as a system does with what is not on screen, and waits until it is.
+  package func freeze() throws {
+    signal(SIGSTOP)
+    try waitUntilStopped()
+  }
+
   /// Waits until it is frozen, by itself or by a signal.
   package func waitUntilStopped(within seconds: Double = 15) throws {
     let end = Date(timeIntervalSinceNow: seconds)

@@ -15,6 +15,7 @@
 #define presence_on_lockMute 3
 #define presence_on_here 4
 #define presence_on_patienceOver 5
+#define presence_on_deaf 6
 
 #define presence_do_readLock 0
 #define presence_do_sendAsk 1
@@ -56,6 +57,8 @@ inline presence_step(state, event, answer) {
        answer = MOVED; state = presence_state_alive; presence_does(presence_do_reportAlive)
     :: event == presence_on_patienceOver ->
        answer = IGNORED
+    :: event == presence_on_deaf ->
+       answer = IGNORED
     fi
   :: state == presence_state_asking ->
     if
@@ -71,6 +74,8 @@ inline presence_step(state, event, answer) {
        answer = MOVED; state = presence_state_alive; presence_does(presence_do_cancelPatience); presence_does(presence_do_reportAlive)
     :: event == presence_on_patienceOver ->
        answer = MOVED; state = presence_state_silent; presence_does(presence_do_reportGone)
+    :: event == presence_on_deaf ->
+       answer = MOVED; state = presence_state_unknown; presence_does(presence_do_cancelPatience); presence_does(presence_do_reportAlive)
     fi
   :: state == presence_state_alive ->
     if
@@ -85,6 +90,8 @@ inline presence_step(state, event, answer) {
     :: event == presence_on_here ->
        answer = IGNORED
     :: event == presence_on_patienceOver ->
+       answer = IGNORED
+    :: event == presence_on_deaf ->
        answer = IGNORED
     fi
   :: state == presence_state_silent ->
@@ -101,6 +108,8 @@ inline presence_step(state, event, answer) {
        answer = MOVED; state = presence_state_alive; presence_does(presence_do_reportAlive)
     :: event == presence_on_patienceOver ->
        answer = IGNORED
+    :: event == presence_on_deaf ->
+       answer = IGNORED
     fi
   :: state == presence_state_gone ->
     if
@@ -115,6 +124,8 @@ inline presence_step(state, event, answer) {
     :: event == presence_on_here ->
        answer = MOVED; state = presence_state_alive; presence_does(presence_do_reportAlive)
     :: event == presence_on_patienceOver ->
+       answer = IGNORED
+    :: event == presence_on_deaf ->
        answer = IGNORED
     fi
   fi
@@ -135,6 +146,7 @@ active proctype presence_world() {
       :: event = presence_on_lockMute
       :: event = presence_on_here
       :: event = presence_on_patienceOver
+      :: event = presence_on_deaf
       fi;
       answer = 0;
       presence_step(state, event, answer);

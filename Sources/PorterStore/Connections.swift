@@ -44,6 +44,10 @@ extension Store {
     try connections("WHERE notifier_id = ?", [.blob(notifierID)]).first
   }
 
+  package func connection(peerSenderID: [UInt8]) throws(StoreError) -> StoredConnection? {
+    try connections("WHERE peer_sender_id = ?", [.blob(peerSenderID)]).first
+  }
+
   package func connection(agentID: [UInt8]) throws(StoreError) -> StoredConnection? {
     try connections("WHERE agent_id = ?", [.blob(agentID)]).first
   }

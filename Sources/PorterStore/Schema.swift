@@ -17,6 +17,7 @@ enum Schema {
   static let migrations = [
     Migration(name: "20261121_first", sql: first),
     Migration(name: "20261121_channel", sql: channel) { (store) throws(StoreError) in try store.makeChannelKey() },
+    Migration(name: "20261121_reservations", sql: reservations),
   ]
 
   /// "NPst": tells a store from any other SQLite file.
@@ -28,6 +29,21 @@ enum Schema {
       channel_id INTEGER PRIMARY KEY CHECK (channel_id = 1),
       key BLOB NOT NULL
     );
+    """
+
+  private static let reservations = """
+    -- Values that may be used once; see Reservations.swift.
+    CREATE TABLE reservations (
+      kind TEXT NOT NULL,
+      value BLOB NOT NULL,
+      owner TEXT NOT NULL,
+      epoch INTEGER NOT NULL,
+      state TEXT NOT NULL CHECK (state IN ('reserved', 'used', 'undone')),
+      material BLOB NOT NULL,
+      created_at INTEGER NOT NULL,
+      PRIMARY KEY (kind, value)
+    ) WITHOUT ROWID;
+    CREATE INDEX reservations_open ON reservations (kind) WHERE state = 'reserved';
     """
 
   private static let first = """

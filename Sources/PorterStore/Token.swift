@@ -26,36 +26,32 @@ extension Store {
     }
   }
 
-  /// One statement, so that a token is never half replaced (INC-09).
+  /// Part of the caller's transaction.
   package func save(_ token: StoredToken, at time: WallTime) throws(StoreError) {
-    try transaction { () throws(StoreError) in
-      try run(
-        """
-        INSERT OR REPLACE INTO token (token_id, provider, device_token, server, status, mode, server_token_id, signing_key,
-          box_key, push_secret, reply_recipient_id, reply_recipient_key, reply_sender_id, verification_code, updated_at)
-        VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """,
-        [
-          .text(token.provider), .blob(token.deviceToken), .text(token.server), .text(token.status), .text(token.mode),
-          .optional(token.serverTokenID), .blob(token.signingKey.exposeForStorage()),
-          .blob(token.boxKey.exposeForStorage()), .optional(token.pushSecret?.exposeForStorage()),
-          .optional(token.replyMailbox?.recipientID), .optional(token.replyMailbox?.recipientKey.exposeForStorage()),
-          .optional(token.replyMailbox?.senderID), .optional(token.verificationCode?.exposeForStorage()),
-          .integer(time.milliseconds),
-        ])
-    }
+    try run(
+      """
+      INSERT OR REPLACE INTO token (token_id, provider, device_token, server, status, mode, server_token_id, signing_key,
+        box_key, push_secret, reply_recipient_id, reply_recipient_key, reply_sender_id, verification_code, updated_at)
+      VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        .text(token.provider), .blob(token.deviceToken), .text(token.server), .text(token.status), .text(token.mode),
+        .optional(token.serverTokenID), .blob(token.signingKey.exposeForStorage()),
+        .blob(token.boxKey.exposeForStorage()), .optional(token.pushSecret?.exposeForStorage()),
+        .optional(token.replyMailbox?.recipientID), .optional(token.replyMailbox?.recipientKey.exposeForStorage()),
+        .optional(token.replyMailbox?.senderID), .optional(token.verificationCode?.exposeForStorage()),
+        .integer(time.milliseconds),
+      ])
   }
 
-  /// Also forgets the reply mailbox, which goes to the list of mailboxes to delete.
+  /// Also forgets the reply mailbox, which goes to the list of mailboxes to delete. Part of the caller's transaction.
   package func deleteToken() throws(StoreError) {
-    try transaction { () throws(StoreError) in
-      try run(
-        """
-        INSERT OR IGNORE INTO deleted_mailboxes (recipient_id, recipient_key)
-        SELECT reply_recipient_id, reply_recipient_key FROM token WHERE reply_recipient_id IS NOT NULL
-        """)
-      try run("DELETE FROM token")
-    }
+    try run(
+      """
+      INSERT OR IGNORE INTO deleted_mailboxes (recipient_id, recipient_key)
+      SELECT reply_recipient_id, reply_recipient_key FROM token WHERE reply_recipient_id IS NOT NULL
+      """)
+    try run("DELETE FROM token")
   }
 
   // MARK: Requests that nobody waits for

@@ -64,7 +64,7 @@ extension Engine {
   }
 
   /// It is listened to at once, and announced to the notification server when there is a token.
-  private func connectionWasMade(_ connection: StoredConnection) {
+  func connectionWasMade(_ connection: StoredConnection) {
     subscribe([connection])
     ensureSubscriptions()
   }
@@ -80,62 +80,8 @@ extension Engine {
       case .unsupportedVersion: throw .error(.unsupportedConnReq)
       }
     }
-    let recipientKey = try newSigningKey()
-    let peerKey = try newSigningKey()
-    withRelay(.sending) { (client) throws(RelayError) in
-      try client.createMailbox(recipientKey: recipientKey, senderKey: link.peerKey)
-    } then: { [weak self] result in
-      guard let self else { return }
-      switch result {
-      case .failure(let error): reply(.error(self.chatError(error)))
-      case .success(let mailbox):
-        reply(
-          Answer(catching: { () throws(ChatError) in
-            try self.join(link, user, mailbox: mailbox, recipientKey: recipientKey, peerKey: peerKey)
-          }))
-        self.flushOutbox()
-      }
-    }
-  }
-
-  /// Records the connection, its ratchet and the confirmation to be sent in one transaction.
-  private func join(
-    _ link: InvitationLink, _ user: StoredUser, mailbox: RelayClient.Mailbox, recipientKey: SigningKeyPair,
-    peerKey: SigningKeyPair
-  ) throws(ChatError) -> Response {
-    let store = try requireStore()
-    let joined: KeyAgreement.Joined
-    do throws(CryptoError) {
-      joined = try KeyAgreement.join(invitationKeys: link.publicKeys, randomness: configuration.randomness)
-    } catch {
-      throw .error(.invalidConnReq)
-    }
-    let now = configuration.clock.wall()
-    let new = NewConnection(
-      userID: user.id, contactID: nil, agentID: configuration.randomness.bytes(24),
-      status: PorterMachines.Connection.State.accepted.name, isInitiated: true, recipientID: mailbox.recipient.bytes,
-      recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: true, peerSenderID: link.senderID,
-      peerKey: peerKey, invitation: nil, link: nil)
-    let connection = try stored { () throws(PorterStore.StoreError) in
-      let id = try store.transaction { () throws(PorterStore.StoreError) in
-        let id = try store.insertConnection(new, at: now)
-        var ratchet = StoredRatchet(ratchet: joined.ratchet, associatedData: joined.associatedData)
-        let information = ChatMessage.information(
-          displayName: user.displayName, fullName: user.fullName, replyMailbox: mailbox.sender.bytes)
-        let sealed = try self.seal(information, &ratchet)
-        let envelope = Envelope.confirmation(
-          publicKeys: joined.publicKeys, signingKey: peerKey.publicKey, message: sealed)
-        // SimpleX flags confirmations, so that a person learns of a new contact while the app sleeps.
-        _ = try store.insertOutbox(
-          connectionID: id, itemID: nil, purpose: "confirmation", isSigned: false, notifies: true, body: envelope.bytes,
-          deduplication: self.configuration.randomness.bytes(24))
-        try store.save(ratchet, connectionID: id)
-        return id
-      }
-      return try store.connection(id)
-    }
-    connectionWasMade(connection)
-    return .sentConfirmation(UserRecord(user), PendingConnectionRecord(connection))
+    guard let joining = try reserve(link, user) else { return reply(try repeated(link, user)) }
+    join(joining, reply: reply)
   }
 
   func newSigningKey() throws(ChatError) -> SigningKeyPair {

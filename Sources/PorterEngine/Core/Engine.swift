@@ -73,6 +73,8 @@ package final class Engine {
   // Under way.
   var fetches: [Int64: [(FetchResult) -> Void]] = [:]
   var sending: Set<Int64> = []
+  /// Invitations that are being used.
+  var joining: Set<[UInt8]> = []
   var isFlushingOutbox = false
   var outboxIsDue = false
   /// Connections whose push subscription somebody was asked about, and those about which the server is to be asked.

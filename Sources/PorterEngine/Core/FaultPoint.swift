@@ -16,7 +16,7 @@ import PorterStore
 /// would. `PORTER_STOP_AT=afterFetch` freezes it there by SIGSTOP, as a system does with what is not on screen; with
 /// `afterFetch:/some/file` only when that file is there, which is removed, so that it happens once.
 enum FaultPoint: String {
-  case beforeFetch, afterFetch, insideCommit, afterCommit, beforeAcknowledge
+  case beforeFetch, afterFetch, insideCommit, afterCommit, beforeAcknowledge, beforeJoin, afterTokenAnswer
 
   #if DEBUG
     // raise(3) rather than kill(2): a signal to the process may reach another thread first, and this one go on a little.

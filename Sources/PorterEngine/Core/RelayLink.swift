@@ -46,6 +46,7 @@ extension Engine {
     let closing = relay
     relay = nil
     sending.removeAll()
+    joining.removeAll()
     announcing.removeAll()
     listensForReplies = nil
     let awaited = Array(awaitedAnswers.keys)
@@ -146,6 +147,7 @@ extension Engine {
     guard isMain else { return }
     subscribeAll()
     takeReplies()
+    finishJoining()
     flushOutbox()
     deleteMailboxes()
     flushServerRequests()

@@ -152,7 +152,9 @@ extension Engine {
       case .checkMessages:
         run.connections = try store.connections().map(\.id)
         return .decodedMessage
-      case .verification: return try store.token()?.pushSecret == nil ? .decodedUnknown : .decodedVerification
+      case .verification:
+        // A registration that was cut off is finished first, and brings the secret (INC-09).
+        return try store.token()?.pushSecret == nil && openTokenAttempt == nil ? .decodedUnknown : .decodedVerification
       case .message(let nonce, let ciphertext):
         guard let secret = try store.token()?.pushSecret else { return .decodedUnknown }
         return try decode(nonce, ciphertext, secret, run, store)
@@ -189,6 +191,20 @@ extension Engine {
   }
 
   private func verifyToken(_ run: PushRun) {
+    guard let attempt = openTokenAttempt else { return sendCode(run) }
+    // The app was cut off. Asked again under this process's name, so that what the app still does with the earlier answer
+    // is refused (INC-09).
+    finishTokenAttempt(within: Durations.serverAnswer) { [weak self] in
+      switch attempt {
+      case .register: self?.sendCode(run)
+      case .replace:
+        run.reason = "the token was being replaced; the server sends another code"
+        self?.raise(.verifyFailed, run)
+      }
+    }
+  }
+
+  private func sendCode(_ run: PushRun) {
     guard case .verification(let nonce, let ciphertext) = run.payload, let token = try? store?.token() else {
       return raise(.verifyFailed, run)
     }

@@ -55,7 +55,9 @@ extension Engine {
     if let existing, existing.mode != mode.rawValue {
       raise(mode == .instant ? .modeInstant : .modePeriodic, TokenRun(of: existing, mode: mode.rawValue))
     }
-    raise(existing.map { Self.isSame($0, device) } ?? false ? .registerSameToken : .registerNewToken, run)
+    // On record before the server has it: the same token is still to be put in the other's place (INC-09).
+    let isKnown = existing.map { Self.isSame($0, device) } ?? false && openTokenAttempt != .replace
+    raise(isKnown ? .registerSameToken : .registerNewToken, run)
   }
 
   func verifyToken(
@@ -134,6 +136,8 @@ final class TokenRun {
   let timeout: Span
   private var reply: ((Answer) -> Void)?
 
+  /// The attempt at the server that this run has begun.
+  var reservation: Reservation?
   var code: VerificationCode?
   /// What the server gave: the token's id there and the key to push with.
   var granted: (id: [UInt8], secret: BoxSharedKey)?

@@ -10,93 +10,21 @@ import PorterStore
 extension Engine {
   typealias TokenMachine = PorterMachines.TokenStatus
 
-  func raise(_ event: TokenMachine.Event, _ run: TokenRun) {
-    let token = try? store?.token()
-    let step = TokenMachine.step(tokenState(token), event)
-    log(.debug, "token_status", ["event": event.name, "state": step.next.name])
-    do throws(PorterStore.StoreError) {
-      for effect in step.effects { try perform(effect, next: step.next, run) }
-      // A step that asks the server is answered by a later one.
-      if !step.effects.contains(where: Self.asks) { run.answer(run.error.map(Answer.error) ?? status(of: step.next)) }
-    } catch {
-      run.answer(.error(run.error ?? ChatError(error)))
-    }
-    if case .refused(let reason) = step.answer {
-      run.answer(.error(.agent(.command(.prohibited, context: reason.name))))
-    }
-  }
-
-  private func status(of state: TokenMachine.State) -> Answer {
-    .result(.ntfTokenStatus(PorterSchema.TokenStatus(state)))
-  }
-
-  private static func asks(_ effect: TokenMachine.Effect) -> Bool {
+  func perform(_ effect: TokenMachine.Effect, _ run: TokenRun) {
     switch effect {
-    case .sendRegister, .sendReplace, .sendVerify, .sendCheck: true
-    case .createRecord, .forgetRecord, .saveDeviceToken, .sendInterval, .queueDelete, .saveServerToken, .saveCode,
-      .saveMode, .createSubscriptions, .deleteSubscriptions, .scheduleRetry, .scheduleCheck, .reportError,
-      .publishStatus:
-      false
-    }
-  }
-
-  private func perform(
-    _ effect: TokenMachine.Effect, next: TokenMachine.State, _ run: TokenRun
-  ) throws(PorterStore.StoreError) {
-    switch effect {
-    case .createRecord: try createRecord(run, state: next)
-    case .forgetRecord: try store?.deleteToken()
-    case .saveDeviceToken:
-      try change { token in
-        token.provider = run.provider
-        token.deviceToken = run.deviceToken
-      }
-    case .saveServerToken:
-      try change { token in
-        if let granted = run.granted { (token.serverTokenID, token.pushSecret) = (granted.id, granted.secret) }
-      }
-    case .saveCode: try change { $0.verificationCode = run.code.map { SecretBytes($0.bytes) } }
-    case .saveMode: try change { $0.mode = run.mode }
-    case .publishStatus: try change { $0.status = next.name }
+    // Written in one transaction, by the step.
+    case .createRecord, .forgetRecord, .saveDeviceToken, .saveServerToken, .saveCode, .saveMode, .publishStatus: break
     case .sendRegister: sendRegister(run)
     case .sendReplace: sendReplace(run)
     case .sendVerify: sendVerify(run)
     case .sendCheck: sendCheck(run)
     case .sendInterval: sendInterval()
-    case .queueDelete: try queueDelete()
+    case .queueDelete: queueDelete()
     case .createSubscriptions: ensureSubscriptions()
     case .deleteSubscriptions: forgetSubscriptions()
-    case .scheduleRetry: scheduleRetry(run)
+    case .scheduleRetry: scheduleRetry()
     case .scheduleCheck: scheduleCheck()
     case .reportError: run.error = run.error ?? .agent(.notificationServer(server: "", .internal))
-    }
-  }
-
-  // MARK: The record
-
-  private func change(_ body: (inout StoredToken) -> Void) throws(PorterStore.StoreError) {
-    guard let store, var token = try store.token() else { return }
-    body(&token)
-    try store.save(token, at: configuration.clock.wall())
-  }
-
-  private func createRecord(_ run: TokenRun, state: TokenMachine.State) throws(PorterStore.StoreError) {
-    guard let store else { return }
-    guard let server = try store.setting(Setting.server) else {
-      run.error = .nightporter(.notificationServerMissing)
-      throw .notFound(.setting)
-    }
-    do throws(CryptoError) {
-      let token = StoredToken(
-        provider: run.provider, deviceToken: run.deviceToken, server: server, status: state.name, mode: run.mode,
-        serverTokenID: nil, signingKey: try .generate(randomness: configuration.randomness),
-        boxKey: try BoxKeyPair.generate(randomness: configuration.randomness).secretKey, pushSecret: nil,
-        verificationCode: nil, replyMailbox: nil)
-      do throws(PorterStore.StoreError) { try store.save(token, at: configuration.clock.wall()) } catch {
-        log(.error, "the token could not be stored", ["error": error.description])
-      }
-    } catch {
-      throw .damaged(.token)
     }
   }
 
@@ -108,6 +36,7 @@ extension Engine {
       let command = ServerRequest.Command.newToken(
         pushToken, signingKey: token.signingKey.publicKey, boxKey: token.boxKey.publicKey)
       self.ask(command, of: token, within: run.timeout) { result in
+        FaultPoint.reach(.afterTokenAnswer)
         switch result {
         case .success(let answer):
           guard case .token(let id, let boxKey) = answer.result, let secret = try? token.boxKey.agree(with: boxKey)
@@ -128,6 +57,7 @@ extension Engine {
       let pushToken = PushToken(provider: run.provider, bytes: run.deviceToken)
     else { return raise(.replaceFailedPermanent, run) }
     ask(.replace(token: id, with: pushToken), of: token, within: run.timeout) { [weak self] result in
+      FaultPoint.reach(.afterTokenAnswer)
       switch result {
       case .success: self?.raise(.replaceOk, run)
       case .failure(let failure):
@@ -203,7 +133,8 @@ extension Engine {
     _ permanent: TokenMachine.Event
   ) {
     run.error = chatError(failure, server: token.server)
-    raise(failure.isTemporary ? temporary : permanent, run)
+    // Only the app makes keys anew (INC-42); it finds the attempt open.
+    raise(failure.isTemporary || configuration.role == .extension ? temporary : permanent, run)
   }
 
   private func sendInterval() {
@@ -215,12 +146,17 @@ extension Engine {
   private static let wakeMinutes = 20
 
   /// The request goes into the store's outbox, so that the server hears of it even if there is no network now.
-  private func queueDelete() throws(PorterStore.StoreError) {
-    guard let store, let token = try store.token(), let id = token.serverTokenID, let mailbox = token.replyMailbox,
+  private func queueDelete() {
+    guard let store, let token = try? store.token(), let id = token.serverTokenID, let mailbox = token.replyMailbox,
       let sealed = try? seal(.delete(token: id), token, mailbox)
     else { return }
-    try store.insertServerRequest(
-      mailbox: sealed.mailbox, body: sealed.body, deduplication: configuration.randomness.bytes(RelayIdentifier.count))
+    do throws(PorterStore.StoreError) {
+      try store.insertServerRequest(
+        mailbox: sealed.mailbox, body: sealed.body, deduplication: configuration.randomness.bytes(RelayIdentifier.count)
+      )
+    } catch {
+      log(.warning, "the server is not told of the deleted token", ["error": error.description])
+    }
     flushServerRequests()
   }
 
@@ -245,11 +181,12 @@ extension Engine {
 
   // MARK: Later
 
-  private func scheduleRetry(_ run: TokenRun) {
+  private func scheduleRetry() {
     let delay = retryDelay
     retryDelay = min(Durations.lastRetry, retryDelay + retryDelay)
     timers.set(TimerName.tokenRetry, after: delay) { [weak self] in
       guard let self, let token = try? self.store?.token() else { return }
+      if self.openTokenAttempt != nil { return self.finishTokenAttempt(within: Durations.serverAnswer) {} }
       self.raise(self.tokenState(token) == .active ? .checkDue : .registerSameToken, TokenRun(of: token))
     }
   }
@@ -262,6 +199,7 @@ extension Engine {
   /// began and could not finish is taken up (INC-62, INC-68).
   func checkTokenNow() {
     guard isMain, let token = try? store?.token() else { return }
+    if openTokenAttempt != nil { return finishTokenAttempt(within: Durations.serverAnswer) {} }
     switch tokenState(token) {
     case .active, .registered: raise(.checkDue, TokenRun(of: token))
     case .new, .confirmed: raise(.registerSameToken, TokenRun(of: token))
@@ -293,12 +231,31 @@ extension Engine {
         run.error = self.chatError(error)
         self.raise(event, run)
       case .success(let mailbox):
-        var changed = token
-        changed.replyMailbox = .init(
-          recipientID: mailbox.recipient.bytes, recipientKey: key, senderID: mailbox.sender.bytes)
-        try? self.store?.save(changed, at: self.configuration.clock.wall())
-        then(changed)
+        self.saveReplyMailbox(
+          .init(recipientID: mailbox.recipient.bytes, recipientKey: key, senderID: mailbox.sender.bytes), run, then)
       }
+    }
+  }
+}
+
+extension Engine {
+  /// Of the record as it is now: somebody else may have gone on with it meanwhile.
+  private func saveReplyMailbox(
+    _ mailbox: StoredToken.ReplyMailbox, _ run: TokenRun, _ then: (StoredToken) -> Void
+  ) {
+    do throws(PorterStore.StoreError) {
+      guard let store else { throw .sqlite(SQLiteError(kind: .closed)) }
+      let changed = try store.transaction { () throws(PorterStore.StoreError) in
+        if let reservation = run.reservation { try store.require(reservation) }
+        guard var token = try store.token() else { throw .notFound(.token) }
+        token.replyMailbox = mailbox
+        try store.save(token, at: self.configuration.clock.wall())
+        return token
+      }
+      then(changed)
+    } catch {
+      run.error = ChatError(error)
+      raise(.registerFailedTemporary, run)
     }
   }
 }

@@ -117,9 +117,9 @@ package final class Night {
   }
 
   /// The payload of the next push.
-  package func nextPush(within seconds: Double = 15) throws -> JSONValue {
+  package func nextPush(to other: String? = nil, within seconds: Double = 15) throws -> JSONValue {
     let push = try JSONValue(parsing: receiver.line(within: seconds))
-    XCTAssertEqual(push["token"]?.stringValue, token)
+    XCTAssertEqual(push["token"]?.stringValue, other ?? token)
     return try XCTUnwrap(push["payload"])
   }
 
@@ -139,6 +139,10 @@ package final class Night {
     server.signal(byKilling ? SIGKILL : SIGTERM)
     _ = try? server.waitForEnd()
   }
+
+  /// The server is there and does nothing, as one that is slow.
+  package func freezeServer() { server.signal(SIGSTOP) }
+  package func thawServer() { server.signal(SIGCONT) }
 
   package func startServerAgain() throws {
     server = try Self.startServer(in: directory)

@@ -1,0 +1,146 @@
+import Foundation
+import PorterJSON
+import PorterNight
+import PorterProcesses
+import XCTest
+
+/// INC-09: an app that is cut off in the middle of registering or replacing its token, an extension that goes on with it,
+/// and an app that wakes with what it knew.
+final class TokenAttemptTests: XCTestCase {
+  private let other = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
+
+  private func makeNight() throws -> Night {
+    let night = try Night()
+    addTeardownBlock {
+      night.thawServer()
+      night.end()
+    }
+    return night
+  }
+
+  /// Begins a command that the server does not answer, and cuts it off by suspending.
+  private func begin(_ command: String, _ night: Night) throws {
+    // What went before it, such as the end of another token's subscriptions.
+    try awaitState(night.alice) { !Self.awaitsAnswers($0) }
+    night.freezeServer()
+    try night.alice.call("&cut = chat_send_cmd $c \(JSONValue(command).text)")
+    try awaitState(night.alice) { Self.awaitsAnswers($0) }
+    try night.alice.command("/_app suspend 0", "cmdOk")
+    let answer = try night.alice.call("join cut")
+    XCTAssertNotNil(answer["error"], "who waits is told that no answer comes: \(answer.text)")
+    XCTAssertEqual(try night.alice.state["quiescent"], true)
+    night.alice.process.signal(SIGSTOP)
+    night.thawServer()
+  }
+
+  private static func awaitsAnswers(_ state: JSONValue) -> Bool {
+    state["holds"]?.arrayValue?.contains { $0.stringValue?.contains("answers") ?? false } ?? false
+  }
+
+  private func awaitState(_ host: ScriptedHost, _ holds: (JSONValue) -> Bool) throws {
+    let end = Date(timeIntervalSinceNow: 20)
+    while end.timeIntervalSinceNow > 0 {
+      if holds(try host.state) { return }
+      usleep(10_000)
+    }
+    XCTFail("it never came to that: \(try host.state.text)")
+  }
+
+  private func expectToken(
+    _ night: Night, _ status: JSONValue, _ token: String, file: StaticString = #filePath, line: UInt = #line
+  ) throws {
+    let end = Date(timeIntervalSinceNow: 20)
+    var last = JSONValue.null
+    while end.timeIntervalSinceNow > 0 {
+      last = try night.alice.answer("/_ntf get")
+      if last["result"]?["status"] == status { break }
+      usleep(50_000)
+    }
+    XCTAssertEqual(last["result"]?["status"], status, last.text, file: file, line: line)
+    XCTAssertEqual(last["result"]?["token"]?["token"]?.stringValue, token, last.text, file: file, line: line)
+  }
+
+  /// The server knows the token, whatever the app believes.
+  private func expectPush(_ night: Night, to token: String, file: StaticString = #filePath, line: UInt = #line) throws {
+    XCTAssertEqual(
+      try night.alice.command("/_ntf check apns_test \(token)", "ntfTokenStatus")["status"], "ACTIVE", file: file,
+      line: line)
+    usleep(500_000)
+    try awaitState(night.alice) { !Self.awaitsAnswers($0) }
+    try night.suspendAlice()
+    try night.bobSends("hello")
+    let content = try night.present(try night.nextPush(to: token))
+    XCTAssertEqual(content.bodies, ["hello"], content.text, file: file, line: line)
+  }
+
+  func testINC09ARegistrationThatWasCutOffIsFinishedByTheExtension() throws {
+    let night = try makeNight()
+    try night.alice.command("/_ntf delete apns_test \(night.token)", "cmdOk")
+    try begin("/_ntf register apns_test \(other) INSTANT", night)
+    // The app has never seen the server's answer, and with it the key that opens this push.
+    let verification = try night.nextPush(to: other)
+    let content = try night.present(verification)
+    XCTAssertEqual(content["outcome"], "verified", content.text)
+    // Asked again, the server sent the same code again.
+    XCTAssertEqual(try night.present(try night.nextPush(to: other))["outcome"], "verified")
+
+    night.alice.process.signal(SIGCONT)
+    try night.alice.command("/_app activate", "cmdOk")
+    try expectToken(night, "ACTIVE", other)
+    try expectPush(night, to: other)
+  }
+
+  func testINC09AReplacementThatWasCutOffIsFinishedByTheExtension() throws {
+    let night = try makeNight()
+    try begin("/_ntf register apns_test \(other) INSTANT", night)
+    // The server sends another code when it is asked again: the first push is spent, the second verifies.
+    let first = try night.present(try night.nextPush(to: other))
+    XCTAssertEqual(first["outcome"], "offline", first.text)
+    let second = try night.present(try night.nextPush(to: other))
+    XCTAssertEqual(second["outcome"], "verified", second.text)
+
+    night.alice.process.signal(SIGCONT)
+    try night.alice.command("/_app activate", "cmdOk")
+    try expectToken(night, "ACTIVE", other)
+    try expectPush(night, to: other)
+  }
+
+  /// Nobody but the app itself comes next: it goes on with what it began, and not with what it had before.
+  func testINC09AReplacementThatWasCutOffIsFinishedByTheAppThatWakes() throws {
+    let night = try makeNight()
+    try begin("/_ntf register apns_test \(other) INSTANT", night)
+    night.alice.process.signal(SIGCONT)
+    try night.alice.command("/_app activate", "cmdOk")
+    try expectToken(night, "REGISTERED", other)
+    var verification = try night.nextPush(to: other)
+    while let newer = try? night.nextPush(to: other, within: 1) { verification = newer }
+    let data = verification["notificationData"]
+    let nonce = try XCTUnwrap(data?["nonce"]?.stringValue)
+    let code = try XCTUnwrap(data?["verification"]?.stringValue)
+    try night.alice.command("/_ntf verify apns_test \(other) \(nonce) \(code)", "cmdOk")
+    try expectToken(night, "ACTIVE", other)
+    try expectPush(night, to: other)
+  }
+
+  /// An extension is frozen with the server's answer in its hands; another one finishes; the first one's step is refused
+  /// by the store.
+  func testINC09WhoWakesWithAStaleTokenChangesNothing() throws {
+    let night = try makeNight()
+    try night.alice.command("/_ntf delete apns_test \(night.token)", "cmdOk")
+    try begin("/_ntf register apns_test \(other) INSTANT", night)
+    let verification = try night.nextPush(to: other)
+    let frozen = try night.startExtension(verification, environment: ["PORTER_STOP_AT": "afterTokenAnswer"])
+    try frozen.waitUntilStopped()
+    let content = try night.present(verification)
+    XCTAssertEqual(content["outcome"], "verified", content.text)
+    frozen.signal(SIGCONT)
+    let late = try night.answer(of: frozen)
+    XCTAssertEqual(late["quiescent"], true, late.text)
+
+    night.alice.process.signal(SIGCONT)
+    try night.alice.command("/_app activate", "cmdOk")
+    try expectToken(night, "ACTIVE", other)
+    while (try? night.nextPush(to: other, within: 1)) != nil {}
+    try expectPush(night, to: other)
+  }
+}

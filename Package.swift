@@ -108,7 +108,9 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(
       name: "Incidents",
-      dependencies: ["PorterNight", "PorterProcesses", "PorterJSON", "PorterStore", "PorterCrypto", "PorterPlatform"],
+      dependencies: [
+        "PorterNight", "PorterProcesses", "PorterJSON", "PorterStore", "PorterCrypto", "PorterPlatform", "CSQLite",
+      ],
       path: "Tests/Incidents", swiftSettings: swift),
     .testTarget(
       name: "Torture", dependencies: ["PorterNight", "PorterProcesses", "PorterJSON", "PorterStore"],

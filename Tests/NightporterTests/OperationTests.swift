@@ -201,7 +201,7 @@ final class OperationTests: XCTestCase {
       return pauses
     }
     var (fromAlice, fromBob) = ([String](), [String]())
-    forAll(stops, runs: 20) { pauses in
+    forAll(stops, runs: 8) { pauses in
       for (place, pause) in pauses.enumerated() {
         for _ in 0..<3 {
           fromAlice.append("a\(fromAlice.count)")

@@ -46,11 +46,12 @@ final class ScenarioTests: XCTestCase {
   func testOddCallsAreAnswered() { run("odd-calls") }
   func testFailingCallsSaySo() { run("failing-calls") }
   func testWhatIsNotSealedIsHandedOn() { run("handed-on") }
+  func testCallsAtTheEdges() { run("edges") }
   func testPassphraseWithoutItsMemoryIsAnError() { run("too-little-memory") }
 
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 26)
+    XCTAssertEqual(names.count, 27)
   }
 }

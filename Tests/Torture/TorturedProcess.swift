@@ -32,7 +32,8 @@ final class TorturedProcess {
   /// One line in, one line out.
   func ask(_ line: String) throws -> JSONValue {
     do {
-      try child.send(line)
+      // One that has refused the store may be gone already, and has said why.
+      try? child.send(line)
       return try JSONValue(parsing: child.line(within: 90))
     } catch {
       throw explain(error, after: line)
@@ -104,7 +105,7 @@ final class TorturedProcess {
   }
 
   private func explain(_ error: any Error, after line: String) -> Interruption {
-    guard let ending = try? child.waitForEnd(within: child.isRunning ? 1 : 20) else {
+    guard let ending = try? child.waitForEnd(within: 20) else {
       torture.tally.problem("\(what) does not answer \(line.prefix(80)): \(error)")
       kill()
       return .broken

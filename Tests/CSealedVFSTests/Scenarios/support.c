@@ -357,7 +357,7 @@ static void begin_once(void) {
 // ---- Scenarios ----
 
 static const struct scenario *scenario_at(size_t index) {
-  const struct scenario *lists[] = {workload_scenarios, damage_scenarios, fault_scenarios, process_scenarios, format_scenarios, direct_scenarios};
+  const struct scenario *lists[] = {workload_scenarios, damage_scenarios, fault_scenarios, process_scenarios, format_scenarios, direct_scenarios, edge_scenarios};
   for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
     for (const struct scenario *scenario = lists[list]; scenario->name != NULL; scenario++) {
       if (index-- == 0) { return scenario; }

@@ -84,6 +84,6 @@ struct scenario {
   const char *name;
   void (*run)(struct dice *dice);
 };
-extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[], format_scenarios[], direct_scenarios[];
+extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[], format_scenarios[], direct_scenarios[], edge_scenarios[];
 
 #endif

@@ -32,14 +32,22 @@ package final class ChildProcess {
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardInput = input
     process.standardOutput = output
+    var errors: FileHandle?
     if let log {
       try Data().write(to: log)
-      process.standardError = try FileHandle(forWritingTo: log)
+      errors = try FileHandle(forWritingTo: log)
+      process.standardError = errors
     }
+    defer { try? errors?.close() }
     try process.run()
   }
 
-  deinit { kill() }
+  deinit {
+    kill()
+    // Nobody else closes these: a test with thousands of processes would run out of descriptors.
+    try? input.fileHandleForWriting.close()
+    try? output.fileHandleForReading.close()
+  }
 
   package var identifier: Int32 { process.processIdentifier }
   package var isRunning: Bool { process.isRunning }

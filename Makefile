@@ -11,7 +11,7 @@ LIBRARY := $(RELEASE)/library
 PROGRAMS := .build-programs
 SWIFT_PROGRAMS := swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld
 
-.PHONY: help demo test torture lib install spec bench verify format lint clean
+.PHONY: help demo test torture coverage lib install spec bench verify format lint clean
 .DEFAULT_GOAL := help
 
 help: ## what there is to make
@@ -56,6 +56,10 @@ torture: ## apps and extensions on one store, frozen, killed, on failing disks; 
 	@swift build --build-tests
 	@PORTER_TORTURE_SECONDS=$(or $(SECONDS),60) PORTER_TORTURE_SEED=$(SEED) $(if $(SEALED),PORTER_TORTURE_SEALED=$(SEALED)) \
 	  swift test --skip-build --disable-swift-testing --filter Torture.TortureTests
+
+coverage: ## how many branches of the sealed VFS its tests take
+	@scripts/setup test
+	@$(MAKE) --no-print-directory -s -C Tests/CSealedVFSTests coverage
 
 spec: ## writes anew what is made of spec/machines
 	@scripts/setup build

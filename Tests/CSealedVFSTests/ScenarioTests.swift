@@ -18,6 +18,7 @@ final class ScenarioTests: XCTestCase {
 
   func testAnswersAsPlainSQLiteInWAL() { run("workloads-in-wal") }
   func testAnswersAsPlainSQLiteWithJournals() { run("workloads-with-journals") }
+  func testAWorkloadThatFailsIsMadeSmaller() { run("workloads-that-shrink") }
 
   func testRefusesFilesThatAreNotItsOwn() { run("files-that-are-refused") }
   func testKeysAreFoundReplacedAndWiped() { run("keys") }
@@ -52,6 +53,6 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 27)
+    XCTAssertEqual(names.count, 28)
   }
 }

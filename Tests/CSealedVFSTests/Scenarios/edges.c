@@ -148,6 +148,10 @@ static void main_files(void) {
   uint8_t *large = calloc(1, 131072);
   CHECK_EQUAL(main->pMethods->xWrite(main, large, 131072, 0), SQLITE_READONLY);
   free(large);
+  database_close(database);
+  database_remove(path);
+  database = database_open(path, "sealed-faulty");
+  main = file_of(database);
   memset(bytes, 'n', sizeof bytes);
   file_store(path, bytes, sizeof bytes);
   CHECK_EQUAL(main->pMethods->xWrite(main, page, 4096, 4096), SQLITE_NOTADB);
@@ -261,6 +265,51 @@ static void logs_without_page_1(void) {
   }
 }
 
+// ---- The journal ----
+
+// In the middle of a transaction: pieces that do not follow each other, and what comes before a super-journal's name.
+static void journals(void) {
+  enum { RECORD = 4 + 4096 + 4 };
+  const uint8_t number[4] = {0, 0, 0, 7}, super_number[4] = {0, 4, 0, 1};
+  uint8_t bytes[4096];
+  memset(bytes, 1, sizeof bytes);
+  const char *path = path_of("journal-edges.db");
+  use_key(path);
+  sqlite3 *database = database_open(path, "sealed-faulty");
+  run_sql(database, "PRAGMA page_size=4096; CREATE TABLE t(a); INSERT INTO t VALUES(zeroblob(20000)); BEGIN; UPDATE t SET a = zeroblob(19000)");
+  sqlite3_file *journal = NULL;
+  CHECK_EQUAL(sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal), SQLITE_OK);
+  const sqlite3_io_methods *methods = journal->pMethods;
+  CHECK_EQUAL(methods->xWrite(journal, number, 4, 512 + RECORD * 30), SQLITE_OK);
+  CHECK_EQUAL(methods->xWrite(journal, bytes, 4096, 512 + RECORD * 31), SQLITE_IOERR_WRITE);
+  CHECK_EQUAL(methods->xWrite(journal, number, 4, 512 + RECORD * 32), SQLITE_OK);
+  CHECK_EQUAL(methods->xWrite(journal, bytes, 28, 512 * 400), SQLITE_IOERR_WRITE);
+  CHECK_EQUAL(methods->xWrite(journal, bytes, 1, 512 * 400), SQLITE_IOERR_WRITE);
+  CHECK_EQUAL(methods->xWrite(journal, super_number, 4, 512 + RECORD * 40), SQLITE_OK);
+  CHECK_EQUAL(methods->xRead(journal, bytes, 4, 512 + RECORD * 40), SQLITE_OK);
+  CHECK(memcmp(bytes, super_number, 4) == 0, "the name's number is another");
+  CHECK_EQUAL(methods->xWrite(journal, number, 4, 512 + RECORD * 30), SQLITE_OK);
+  CHECK_EQUAL(methods->xRead(journal, bytes, 4, 512), SQLITE_OK);
+  CHECK_EQUAL(methods->xTruncate(journal, 512 + RECORD * 30), SQLITE_OK);
+  run_sql(database, "ROLLBACK");
+  CHECK_EQUAL(ask(database, "SELECT length(a) FROM t"), 20000);
+  database_close(database);
+}
+
+// More than one part of the log's index.
+static void index_parts(void) {
+  const char *path = path_of("index.db");
+  make(path, "sealed-faulty");
+  sqlite3 *database = database_open(path, "sealed-faulty");
+  CHECK_EQUAL(ask(database, "SELECT count(*) FROM t"), 1);
+  sqlite3_file *main = file_of(database);
+  void volatile *memory = NULL;
+  CHECK_EQUAL(main->pMethods->xShmMap(main, 1, 32768, 1, &memory), SQLITE_OK);
+  CHECK(memory != NULL, "no memory");
+  CHECK_EQUAL(ask(database, "SELECT count(*) FROM t"), 1);
+  database_close(database);
+}
+
 // ---- A base without shared memory ----
 
 static void old_base(void) {
@@ -277,7 +326,9 @@ static void old_base(void) {
   run_sql(database, "CREATE TABLE t(a); INSERT INTO t VALUES(1)");
   CHECK_EQUAL(ask(database, "SELECT a FROM t"), 1);
   database_close(database);
-  CHECK_EQUAL(sqlite3_vfs_unregister(sqlite3_vfs_find("sealed-old")), SQLITE_OK);
+  sqlite3_vfs *sealed = sqlite3_vfs_find("sealed-old");
+  CHECK_EQUAL(sqlite3_vfs_unregister(sealed), SQLITE_OK);
+  free(sealed);
   CHECK_EQUAL(sqlite3_vfs_unregister(&old), SQLITE_OK);
 }
 
@@ -307,6 +358,8 @@ static void edges(struct dice *dice) {
   main_files();
   logs();
   logs_without_page_1();
+  journals();
+  index_parts();
   old_base();
 #ifdef SEALED_WRAPPED_MEMORY
   without_sodium();

@@ -41,6 +41,20 @@ void fail(const char *file, int line, const char *format, ...) {
   longjmp(on_failure, 1);
 }
 
+bool holds(void (*body)(void *context), void *context) {
+  jmp_buf outer;
+  memcpy(outer, on_failure, sizeof outer);
+  volatile bool held = false;
+  if (setjmp(on_failure) == 0) {
+    body(context);
+    held = true;
+  }
+  memcpy(on_failure, outer, sizeof outer);
+  return held;
+}
+
+const char *failed_check(void) { return failure; }
+
 void note(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -176,7 +190,7 @@ void database_close(sqlite3 *database) {
   CHECK_EQUAL(sqlite3_close(database), SQLITE_OK);
 }
 
-static void close_all(void) {
+void close_databases(void) {
   for (size_t i = 0; i < sizeof opened / sizeof *opened; i++) {
     if (opened[i] != NULL) { sqlite3_close_v2(opened[i]); }
     opened[i] = NULL;
@@ -394,7 +408,7 @@ int sealed_scenario_run(const char *name, uint64_t seed, const char *directory, 
   }
   malloc_countdown = 0;
   faults_reset();
-  close_all();
+  close_databases();
   sealed_vfs_observe(NULL, NULL);
   if (passed) { remove_folder(); }
   forget_names();

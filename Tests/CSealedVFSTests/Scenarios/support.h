@@ -24,6 +24,11 @@ _Noreturn void fail(const char *file, int line, const char *format, ...) __attri
     long long left_value = (long long)(left), right_value = (long long)(right);              \
     CHECK(left_value == right_value, #left " is %lld, not %lld", left_value, right_value);   \
   } while (0)
+// Runs `body`; false when a check in it failed, whose text is then in `failed_check()`. Does not nest.
+bool holds(void (*body)(void *context), void *context);
+const char *failed_check(void);
+// Closes what a body that failed has left open.
+void close_databases(void);
 // Ends a forked process without running the parent's exit handlers.
 _Noreturn void leave(int code);
 // What a passed scenario tells of itself.

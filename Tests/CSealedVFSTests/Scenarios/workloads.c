@@ -3,7 +3,7 @@
 
 #include "support.h"
 
-enum { CONNECTIONS = 3 };
+enum { CONNECTIONS = 3, MOST_STEPS = 30 };
 
 struct pair {
   sqlite3 *plain, *sealed;
@@ -14,13 +14,35 @@ struct workload {
   struct pair pairs[CONNECTIONS];
   int tables;     // t0, t1, ...
   long statements;
+  // What is run, while a failure is made smaller; NULL: nobody asks.
+  char *transcript;
 };
+
+// One workload is its seed and its journal mode. Each step has a seed of its own, so that one can be left out and the others
+// stay as they are.
+struct plan {
+  uint64_t seed;
+  const char *journal_mode;
+  bool left_out[MOST_STEPS];
+  int steps;
+  long statements;
+  char *transcript;
+};
+
+// A mistake that the shrinking is tried with: where statements begin with these words, the sealed database gets none.
+static const char *sabotaged;
 
 // Both run it; codes and rows must be the same.
 static void both(struct workload *work, struct pair *pair, const char *sql) {
   int plain_code, sealed_code;
+  if (work->transcript != NULL) {
+    char *longer = sqlite3_mprintf("%z%d: %.300s;\n", work->transcript, (int)(pair - work->pairs), sql);
+    CHECK(longer != NULL, "no memory");
+    work->transcript = longer;
+  }
   uint64_t plain = query_hash(pair->plain, sql, &plain_code);
-  uint64_t sealed = query_hash(pair->sealed, sql, &sealed_code);
+  bool is_sabotaged = sabotaged != NULL && strncmp(sql, sabotaged, strlen(sabotaged)) == 0;
+  uint64_t sealed = query_hash(pair->sealed, is_sabotaged ? "SELECT 1 WHERE 0" : sql, &sealed_code);
   work->statements++;
   CHECK(plain_code == sealed_code, "%.300s: plain answers %d, sealed %d (%s; %s)", sql, plain_code, sqlite3_extended_errcode(pair->sealed),
         sqlite3_errmsg(pair->sealed), describe(last_report()));
@@ -30,10 +52,10 @@ static void both(struct workload *work, struct pair *pair, const char *sql) {
 static void both_format(struct workload *work, struct pair *pair, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  char *sql = sqlite3_vmprintf(format, arguments);
+  char sql[1000];
+  sqlite3_vsnprintf(sizeof sql, sql, format, arguments);
   va_end(arguments);
   both(work, pair, sql);
-  sqlite3_free(sql);
 }
 
 static void new_table(struct workload *work, struct pair *pair) {
@@ -147,12 +169,31 @@ static void compare(const char *plain_path, const char *sealed_path) {
   database_close(sealed);
 }
 
-static long one_workload(struct dice *dice, const char *journal_mode) {
+// One thing that one of the connections does.
+static void one_turn(struct workload *work, struct pair *pair, const char *plain, const char *sealed, int cache_pages, int synchronous,
+                     bool exclusive) {
+  struct dice *dice = work->dice;
+  if (chance(dice, 60)) {
+    transaction(work, pair);
+  } else {
+    one_step(work, pair);
+  }
+  if (chance(dice, 5)) { both(work, pair, "VACUUM"); }
+  if (chance(dice, 5)) { run_sql(pair->sealed, "PRAGMA wal_checkpoint(%s)", chance(dice, 50) ? "TRUNCATE" : "PASSIVE"); }
+  if (chance(dice, 5) && !exclusive) {
+    close_pair(pair);
+    open_pair(pair, plain, sealed, cache_pages, synchronous, false);
+  }
+}
+
+static void run_plan(void *context) {
+  struct plan *plan = context;
   const char *plain = path_of("plain.db"), *sealed = path_of("sealed é.db");
   database_remove(plain);
   database_remove(sealed);
   use_key(sealed);
-  struct workload work = {.dice = dice};
+  struct dice own = {.state = plan->seed}, *dice = &own;
+  struct workload work = {.dice = dice, .transcript = plan->transcript};
   int page_size = 1024 << below(dice, 7), auto_vacuum = (int)below(dice, 3), synchronous = (int)below(dice, 3);
   int cache_pages = chance(dice, 60) ? 5 + (int)below(dice, 10) : 500;
   bool exclusive = chance(dice, 15);
@@ -162,40 +203,81 @@ static long one_workload(struct dice *dice, const char *journal_mode) {
     if (i > 0) { continue; }
     sqlite3 *both_of[] = {work.pairs[0].plain, work.pairs[0].sealed};
     for (int j = 0; j < 2; j++) {
-      run_sql(both_of[j], "PRAGMA page_size=%d; PRAGMA auto_vacuum=%d; PRAGMA journal_mode=%s", page_size, auto_vacuum, journal_mode);
+      run_sql(both_of[j], "PRAGMA page_size=%d; PRAGMA auto_vacuum=%d; PRAGMA journal_mode=%s", page_size, auto_vacuum, plan->journal_mode);
     }
     new_table(&work, &work.pairs[0]);
     CHECK_EQUAL(ask(work.pairs[0].sealed, "PRAGMA page_size"), page_size);
   }
-  for (uint64_t i = 0, steps = 10 + below(dice, 20); i < steps; i++) {
-    struct pair *pair = &work.pairs[below(dice, (uint64_t)connections)];
-    if (chance(dice, 60)) {
-      transaction(&work, pair);
-    } else {
-      one_step(&work, pair);
-    }
-    if (chance(dice, 5)) { both(&work, pair, "VACUUM"); }
-    if (chance(dice, 5)) { run_sql(pair->sealed, "PRAGMA wal_checkpoint(%s)", chance(dice, 50) ? "TRUNCATE" : "PASSIVE"); }
-    if (chance(dice, 5) && !exclusive) {
-      close_pair(pair);
-      open_pair(pair, plain, sealed, cache_pages, synchronous, false);
-    }
+  plan->steps = 10 + (int)below(dice, MOST_STEPS - 10);
+  for (int i = 0; i < plan->steps; i++) {
+    struct dice of_step = {.state = roll(dice)};
+    if (plan->left_out[i]) { continue; }
+    work.dice = &of_step;
+    one_turn(&work, &work.pairs[below(&of_step, (uint64_t)connections)], plain, sealed, cache_pages, synchronous, exclusive);
+    plan->transcript = work.transcript;
   }
   for (int i = 0; i < connections; i++) { close_pair(&work.pairs[i]); }
   compare(plain, sealed);
-  return work.statements;
+  plan->statements = work.statements;
+}
+
+static bool plan_holds(struct plan *plan) {
+  bool held = holds(run_plan, plan);
+  if (!held) { close_databases(); }
+  return held;
+}
+
+// Leaves out as many steps as it can while something still fails: halves, quarters, ..., single ones. The number that are left.
+static int shrink(struct plan *plan) {
+  for (int size = plan->steps / 2; size > 0; size /= 2) {
+    for (int start = 0; start < plan->steps; start += size) {
+      struct plan smaller = *plan;
+      for (int i = start; i < start + size && i < plan->steps; i++) { smaller.left_out[i] = true; }
+      if (!plan_holds(&smaller)) { memcpy(plan->left_out, smaller.left_out, sizeof plan->left_out); }
+    }
+  }
+  int left = 0;
+  for (int i = 0; i < plan->steps; i++) { left += !plan->left_out[i]; }
+  return left;
+}
+
+static void fail_with_the_smallest(struct plan *plan) {
+  int left = shrink(plan);
+  plan->transcript = sqlite3_mprintf("");
+  plan_holds(plan);
+  CHECK(false, "workload with the seed %llu (%s), of %d steps %d are enough: %s\n%.2500s", (unsigned long long)plan->seed,
+        plan->journal_mode, plan->steps, left, failed_check(), plan->transcript);
 }
 
 static void many(struct dice *dice, const char *const *modes, size_t mode_count, int workloads) {
   long statements = 0;
   for (int i = 0; i < workloads; i++) {
     // Each has its own seed, so that one that fails can be run again by itself.
-    uint64_t seed = roll(dice);
-    struct dice own = {.state = seed};
-    if (getenv("SEALED_VERBOSE") != NULL) { fprintf(stderr, "workload %d: seed %llu\n", i, (unsigned long long)seed); }
-    statements += one_workload(&own, modes[(size_t)i % mode_count]);
+    struct plan plan = {.seed = roll(dice), .journal_mode = modes[(size_t)i % mode_count]};
+    if (getenv("SEALED_VERBOSE") != NULL) { fprintf(stderr, "workload %d: seed %llu\n", i, (unsigned long long)plan.seed); }
+    if (!plan_holds(&plan)) { fail_with_the_smallest(&plan); }
+    statements += plan.statements;
   }
   note("%d workloads, %ld statements", workloads, statements);
+}
+
+// The comparison sees a mistake, and what it says of it is short.
+static void shrinking(struct dice *dice) {
+  sabotaged = "DELETE";
+  for (int tries = 0; tries < 40; tries++) {
+    struct plan plan = {.seed = roll(dice), .journal_mode = "WAL"};
+    if (plan_holds(&plan)) { continue; }
+    int left = shrink(&plan);
+    bool still_fails = !plan_holds(&plan);
+    sabotaged = NULL;
+    bool is_the_mistake = plan_holds(&plan);
+    CHECK(still_fails && is_the_mistake, "what is left of the workload shows another mistake");
+    CHECK(left <= 4 && left < plan.steps, "of %d steps %d are left", plan.steps, left);
+    note("of %d steps %d are left", plan.steps, left);
+    return;
+  }
+  sabotaged = NULL;
+  CHECK(false, "nobody sees that rows are not deleted");
 }
 
 static void in_wal(struct dice *dice) {
@@ -211,5 +293,6 @@ static void with_journals(struct dice *dice) {
 const struct scenario workload_scenarios[] = {
     {"workloads-in-wal", in_wal},
     {"workloads-with-journals", with_journals},
+    {"workloads-that-shrink", shrinking},
     {NULL, NULL},
 };

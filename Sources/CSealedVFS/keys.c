@@ -195,8 +195,8 @@ struct file_keys *keys_allocate(void) { return sodium_malloc(sizeof(struct file_
 
 void keys_wipe(struct file_keys *keys) { sodium_free(keys); }
 
-// Reads the start of a file, and the label of its first page, which tells what it is. Through SQLite's own VFS: to close
-// a file by other means takes all of the process's locks on it away from open connections (POSIX).
+// Reads the start of a file, and the label of its first page, which tells what it is. Through SQLite's own VFS: to
+// close a file by other means takes all of the process's locks on it away from open connections (POSIX).
 static int read_first_label(sqlite3_file *file, uint8_t label[LABEL_BYTES]) {
   uint8_t header[CLEAR_BYTES];
   sqlite3_int64 size = 0;

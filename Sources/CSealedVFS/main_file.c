@@ -100,8 +100,8 @@ static int read_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
   return SQLITE_OK;
 }
 
-// A plain database that reserves as many bytes as a seal takes, as one does that was sealed once. Its log would be taken
-// for a damaged one and deleted. With a journal beside it, it is the first page of a creation that a crash tore.
+// A plain database that reserves as many bytes as a seal takes, as one does that was sealed once. Its log would be
+// taken for a damaged one and deleted. With a journal beside it, it is the first page of a creation that a crash tore.
 static bool is_plain_with_room(struct sealed_file *file, const uint8_t *page) {
   if (!is_all_zero(page + file->page_size - TRAILER_BYTES, TRAILER_BYTES)) { return false; }
   sqlite3_vfs *base = sqlite3_vfs_find(NULL);

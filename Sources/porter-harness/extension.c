@@ -11,7 +11,8 @@
 #include "nightporter.h"
 
 const char extension_usage[] =
-    "porter-harness extension --store PREFIX [--key KEY | --key-file FILE] [--deadline MS] [--expire-after MS] [--log]\n"
+    "porter-harness extension --store PREFIX [--key KEY | --key-file FILE] [--deadline MS] [--expire-after MS]\n"
+    "                         [--log]\n"
     "  The notification extension as a process: one push a line in, one answer a line out.\n"
     "  --key KEY           the store's key; none for a plain store. Others see it in the list of processes\n"
     "  --key-file FILE     the raw key, x'…', is in this file\n"

@@ -112,8 +112,8 @@ int sealed_vfs_forget_key(const char *path);
 /// a passphrase.
 int sealed_vfs_read_salt(const char *path, uint8_t salt[SEALED_VFS_SALT_BYTES], int *is_passphrase);
 
-/// What the main database of a connection is that was opened through any VFS, without a key: SEALED_VFS_NOTHING if it is
-/// sealed, SEALED_VFS_NEWER_FORMAT or SEALED_VFS_DAMAGED if it seems to be, else SEALED_VFS_NOT_SEALED. To be asked
+/// What the main database of a connection is that was opened through any VFS, without a key: SEALED_VFS_NOTHING if it
+/// is sealed, SEALED_VFS_NEWER_FORMAT or SEALED_VFS_DAMAGED if it seems to be, else SEALED_VFS_NOT_SEALED. To be asked
 /// before the first statement: a plain connection takes a sealed log for an empty one, and would delete it. Two short
 /// reads.
 sealed_vfs_kind sealed_vfs_inspect(struct sqlite3 *database);

@@ -64,10 +64,9 @@ extension Engine {
 
   private func sent(_ entry: OutboxEntry, _ result: Result<Void, RelayError>) {
     sending.remove(entry.connectionID)
+    let isFinished: Bool
     switch result {
-    case .success:
-      retryDelay = Durations.firstRetry
-      finish(entry, "sndSent")
+    case .success: isFinished = finish(entry, "sndSent")
     // Suspending is no refusal: the message waits for the next start.
     case .failure(.closed): return
     // After an answer that is none nobody knows whether it was carried out; sent again, it is recognised.
@@ -75,17 +74,31 @@ extension Engine {
       try? store?.countOutboxAttempt(entry.id)
       retryLater()
       return
-    case .failure(.auth): finish(entry, "sndErrorAuth")
-    case .failure(let error): finish(entry, "sndError \(error)")
+    case .failure(.auth): isFinished = finish(entry, "sndErrorAuth")
+    case .failure(let error): isFinished = finish(entry, "sndError \(error)")
     }
+    // On a full disk it stays in the outbox: a relay that answers at once would be asked without end.
+    guard isFinished else { return retryLater() }
+    retryDelay = Durations.firstRetry
     flushOutbox()
   }
 
-  private func finish(_ entry: OutboxEntry, _ status: String) {
-    guard let store else { return }
+  /// False when the entry is still in the outbox.
+  private func finish(_ entry: OutboxEntry, _ status: String) -> Bool {
+    guard let store else { return false }
     do throws(PorterStore.StoreError) {
       try store.finishOutbox(entry, itemStatus: status, at: configuration.clock.wall())
-      guard let itemID = entry.itemID else { return }
+    } catch {
+      log(.warning, "a sent message could not be recorded", ["error": error.description])
+      return false
+    }
+    tellStatus(of: entry, store)
+    return true
+  }
+
+  private func tellStatus(of entry: OutboxEntry, _ store: Store) {
+    guard let itemID = entry.itemID else { return }
+    do throws(PorterStore.StoreError) {
       let item = try store.item(itemID)
       let contact = try store.contact(item.contactID)
       let connection = try store.connection(entry.connectionID)
@@ -97,7 +110,7 @@ extension Engine {
               info: .direct(ContactRecord(contact, connection: connection)), item: ChatItemRecord(item))
           ]))
     } catch {
-      log(.warning, "a sent message could not be recorded", ["error": error.description])
+      log(.warning, "a sent message could not be told", ["error": error.description])
     }
   }
 

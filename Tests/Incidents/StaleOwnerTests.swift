@@ -118,6 +118,28 @@ final class StaleOwnerTests: XCTestCase {
     XCTAssertEqual(before, after, "five seconds of owning")
   }
 
+  /// INC-20: neither does an extension that holds a claim and waits for its relay.
+  func testINC20AClaimThatIsHeldIsNotRenewed() throws {
+    let night = try makeNight()
+    try night.suspendAlice()
+    try night.bobSends("hello")
+    let push = try night.nextPush()
+    let slow = try ScriptedHost(store: night.alice.store, background: true)
+    defer { slow.process.kill() }
+    try slow.call(#"np_set_relay $c "silent""#)
+    try slow.call("&push = np_receive_push $c \(JSONValue(push.text).text) 30000")
+    let end = Date(timeIntervalSinceNow: 10)
+    let held: () throws -> Bool = { try slow.state["claims"]?.arrayValue?.first?["state"] == "held" }
+    while try !held(), end.timeIntervalSinceNow > 0 { usleep(5_000) }
+    let before = try Self.contents(of: night.alice.store)
+    sleep(4)
+    XCTAssertTrue(try held())
+    XCTAssertEqual(before, try Self.contents(of: night.alice.store), "four seconds of holding")
+    XCTAssertEqual(try slow.call("np_expire_push $c"), "NP_OK")
+    XCTAssertEqual(try slow.call("join push", within: 25)["quiescent"], true)
+    XCTAssertEqual(try night.present(push).bodies, ["hello"])
+  }
+
   /// The contents of each file of a store, and when it was changed last.
   private static func contents(of store: String) throws -> [String: [Data]] {
     let place = URL(fileURLWithPath: store)

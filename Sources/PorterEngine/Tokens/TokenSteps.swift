@@ -63,14 +63,12 @@ extension Engine {
     _ event: TokenMachine.Event, _ step: MachineStep<TokenMachine>, _ run: TokenRun, _ store: Store
   ) throws(PorterStore.StoreError) {
     if let reservation = run.reservation {
-      switch event {
-      case .registerOk, .replaceOk:
+      if event == .registerOk || event == .replaceOk {
         try store.use(reservation)
         run.reservation = nil
-      case .registerFailedPermanent, .replaceFailedPermanent:
+      } else if event == .registerFailedPermanent || event == .replaceFailedPermanent {
         try store.undo(reservation)
         run.reservation = nil
-      default: break
       }
     }
     guard let attempt = step.effects.lazy.compactMap({ Self.attempt($0) }).first else { return }

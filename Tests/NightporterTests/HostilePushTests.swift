@@ -156,7 +156,8 @@ final class HostilePushTests: XCTestCase {
       let answer = JSON(text)
       outcomes[answer["outcome"].text, default: 0] += 1
       XCTAssertTrue(["presented", "expired"].contains(answer["outcome"].text), text)
-      XCTAssertTrue(answer["quiescent"].flag, text)
+      // On a busy machine the answer may go without the engine, and says so; the engine lets go at its next step.
+      if !answer["quiescent"].flag { XCTAssertTrue(service.state["quiescent"].flag, text) }
       shown += answer.bodies
     }
     for service in services { XCTAssertEqual(np_expire_push(service.handle), NP_ERROR_NOTHING_PENDING) }

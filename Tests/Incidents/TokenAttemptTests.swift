@@ -2,6 +2,7 @@ import Foundation
 import PorterJSON
 import PorterNight
 import PorterProcesses
+import PorterStore
 import XCTest
 
 /// INC-09: an app that is cut off in the middle of registering or replacing its token, an extension that goes on with it,
@@ -9,8 +10,8 @@ import XCTest
 final class TokenAttemptTests: XCTestCase {
   private let other = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
 
-  private func makeNight() throws -> Night {
-    let night = try Night()
+  private func makeNight(aliceIn environment: [String: String] = [:]) throws -> Night {
+    let night = try Night(aliceIn: environment)
     addTeardownBlock {
       night.thawServer()
       night.end()
@@ -44,6 +45,17 @@ final class TokenAttemptTests: XCTestCase {
       usleep(10_000)
     }
     XCTFail("it never came to that: \(try host.state.text)")
+  }
+
+  /// All that the store has about the token, and when that was written.
+  private func recordedToken(_ night: Night) throws -> [String] {
+    let database = try Database(path: night.alice.store + "_chat.db")
+    defer { try? database.close() }
+    return try database.rows(
+      """
+      SELECT status || ' ' || updated_at || ' ' || hex(device_token) || hex(server_token_id) || hex(push_secret)
+      || hex(reply_sender_id) FROM token
+      """) { $0.text(0) }
   }
 
   private func expectToken(
@@ -122,6 +134,37 @@ final class TokenAttemptTests: XCTestCase {
     try expectPush(night, to: other)
   }
 
+  /// The row itself: the app is frozen, without a word and with the server's answer in its hands; the extension finishes;
+  /// the app wakes with what it had.
+  func testINC09AnAppThatIsFrozenInTheMidstOfARefreshWakesToWhatTheExtensionDid() throws {
+    let flag = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "porter-flag-\(UInt32.random(in: 0 ... .max))")
+    addTeardownBlock { try? FileManager.default.removeItem(at: flag) }
+    let night = try makeNight(aliceIn: ["PORTER_STOP_AT": "afterTokenAnswer:\(flag.path)"])
+    for isReplacement in [true, false] {
+      let token = isReplacement ? other : night.token
+      if !isReplacement { try night.alice.command("/_ntf delete apns_test \(other)", "cmdOk") }
+      try awaitState(night.alice) { !Self.awaitsAnswers($0) }
+      while (try? night.nextPush(to: token, within: 1)) != nil {}
+      try Data().write(to: flag)
+      try night.alice.call("&cut = chat_send_cmd $c \(JSONValue("/_ntf register apns_test \(token) INSTANT").text)")
+      try night.alice.process.waitUntilStopped()
+      var outcomes: [JSONValue] = []
+      while outcomes.last != "verified", let push = try? night.nextPush(to: token, within: 15) {
+        outcomes.append(try night.present(push)["outcome"] ?? .null)
+      }
+      XCTAssertEqual(outcomes.last, "verified", "\(outcomes)")
+
+      while (try? night.nextPush(to: token, within: 1)) != nil {}
+      night.alice.process.signal(SIGCONT)
+      let answer = try night.alice.call("join cut", within: 30)
+      XCTAssertNotEqual(answer["result"]?["status"], "REGISTERED", "what it knew is stale: \(answer.text)")
+      try expectToken(night, "ACTIVE", token)
+      try expectPush(night, to: token)
+      try night.wakeAlice()
+    }
+  }
+
   /// An extension is frozen with the server's answer in its hands; another one finishes; the first one's step is refused
   /// by the store.
   func testINC09WhoWakesWithAStaleTokenChangesNothing() throws {
@@ -133,9 +176,11 @@ final class TokenAttemptTests: XCTestCase {
     try frozen.waitUntilStopped()
     let content = try night.present(verification)
     XCTAssertEqual(content["outcome"], "verified", content.text)
+    let settled = try recordedToken(night)
     frozen.signal(SIGCONT)
     let late = try night.answer(of: frozen)
     XCTAssertEqual(late["quiescent"], true, late.text)
+    XCTAssertEqual(try recordedToken(night), settled, "what it was told is stale: \(late.text)")
 
     night.alice.process.signal(SIGCONT)
     try night.alice.command("/_app activate", "cmdOk")

@@ -88,6 +88,8 @@ final class TokenAttemptTests: XCTestCase {
   func testINC09ARegistrationThatWasCutOffIsFinishedByTheExtension() throws {
     let night = try makeNight()
     try night.alice.command("/_ntf delete apns_test \(night.token)", "cmdOk")
+    let state = try night.alice.state
+    XCTAssertFalse(Self.awaitsAnswers(state), "nobody waits for answers about a token that is gone: \(state.text)")
     try begin("/_ntf register apns_test \(other) INSTANT", night)
     // The app has never seen the server's answer, and with it the key that opens this push.
     let verification = try night.nextPush(to: other)

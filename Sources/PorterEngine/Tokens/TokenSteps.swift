@@ -54,6 +54,8 @@ extension Engine {
       try self.settle(event, step, run, store)
       return step
     }
+    // Their answers go to a mailbox that nobody knows any more.
+    if step.effects.contains(.forgetRecord) { abandonServerRequests() }
     for effect in step.effects.dropFirst(before.count) where !Self.changesRecord(effect) { perform(effect, run) }
     return step
   }

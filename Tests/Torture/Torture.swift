@@ -17,12 +17,13 @@ final class Torture: Sendable {
   let processes = ProcessTable()
   private let pushes = Mutex<[JSONValue]>([])
   private let notified = Mutex<[String: Bool]>([:])
+  private let nth = Mutex<[Int: Int]>([:])
 
   /// Where everything is, once the people know each other.
   struct Place: Sendable {
     var directory: URL
     var store: String
-    /// Of all the stores; empty: they are plain.
+    /// Of the tortured store; empty: it is plain.
     var key: String
     var people: [Person]
     var faultyLibrary: String
@@ -32,6 +33,7 @@ final class Torture: Sendable {
   struct Person: Sendable {
     var name: String
     var store: String
+    var key: String
     /// What the tortured store is to this person, and this person to it.
     var contact: Int64
     var contactThere: Int64
@@ -73,6 +75,7 @@ final class Torture: Sendable {
       }
     }
     done.wait()
+    countStrikes()
   }
 
   /// The oldest push that was not given out yet; now and then one that was (INC-36).
@@ -124,18 +127,55 @@ final class Torture: Sendable {
     processes.thaw()
   }
 
-  /// For half of the processes: a disk on which one operation in some hundreds fails.
+  // MARK: Disks that fail
+
+  /// Numbers are those of the C enum; what the disk does is in `faulty_vfs.c`.
+  private static let operations: [(name: String, number: Int)] = [
+    ("read", 0), ("write", 1), ("sync", 2), ("lock", 7), ("lock of the index", 8),
+  ]
+
+  /// For half of the processes: a disk on which one operation in some hundreds fails, or the nth read, write, sync or
+  /// lock, for one n after the other.
   func environment(_ dice: inout Dice, touching store: String) -> [String: String] {
     guard dice.chance(50) else { return [:] }
     tally.count("processes with a faulty disk")
     // The relay's file, too, in some: it is opened by every process that uses it.
     let hasFaultyRelay = dice.chance(30)
     let path = hasFaultyRelay ? place.directory.lastPathComponent : URL(fileURLWithPath: store).lastPathComponent + "_"
-    let chance = dice.element(of: [300, 1_000, 3_000, 10_000, 40_000])
     return [
-      "LD_PRELOAD": place.faultyLibrary,
-      "PORTER_FAULTS": "\(chance) \(dice.number(in: 1...1_000_000_000)) \(path)",
+      "LD_PRELOAD": place.faultyLibrary, "PORTER_FAULTS": faults(&dice) + " " + path,
+      "PORTER_FAULTS_TALLY": struckFile.path,
     ]
+  }
+
+  private func faults(_ dice: inout Dice) -> String {
+    if dice.chance(50) {
+      let chance = dice.element(of: [300, 1_000, 3_000, 10_000, 40_000])
+      return "chance \(chance) \(dice.number(in: 1...1_000_000_000))"
+    }
+    let operation = dice.element(of: Self.operations)
+    let number = nth.withLock { nth in
+      nth[operation.number, default: 0] += 1
+      return nth[operation.number, default: 1]
+    }
+    return "nth \(operation.number) \(number) \(dice.chance(20) ? 1 : 0)"
+  }
+
+  private var struckFile: URL { place.directory.appendingPathComponent("struck") }
+
+  /// Counts what failed, by the letters that the disks have left.
+  func countStrikes() {
+    let letters = (try? String(contentsOf: struckFile, encoding: .utf8)) ?? ""
+    let names: [(Character, String)] = [
+      ("r", "reads"), ("w", "writes"), ("s", "syncs"), ("l", "locks"), ("h", "locks of the index"),
+    ]
+    var others = letters.count
+    for (letter, name) in names {
+      let number = letters.count { $0 == letter }
+      tally.count("failed \(name)", number)
+      others -= number
+    }
+    tally.count("failed operations of other sorts", others)
   }
 }
 

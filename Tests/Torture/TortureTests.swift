@@ -4,8 +4,9 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// `make torture SECONDS=… SEED=…`; in the tests for a minute, with a seed of its own each time. The stores are sealed if the
-/// seed is even, or as SEALED=1 and SEALED=0 say.
+/// `make torture SECONDS=… SEED=…`; in the tests for a minute, with a seed of its own each time. The tortured store is sealed
+/// if the seed is even, or as SEALED=1 and SEALED=0 say; those of the people who write to it, who are killed and have bad
+/// disks as well, are the other way round.
 final class TortureTests: XCTestCase {
   func testEverythingThatTheRelayTookIsThereOnceWhateverIsKilled() throws {
     // Whoever writes to a process that was just killed is told so by the write itself.
@@ -24,7 +25,9 @@ final class TortureTests: XCTestCase {
     try Verdict(torture: torture).reach()
     print("torture: seed \(seed), \(Int(seconds)) s, \(isSealed ? "sealed" : "plain"):\n\(torture.tally.description)")
     XCTAssertEqual(torture.tally.found, [], "seed \(seed)")
-    XCTAssertGreaterThan(torture.tally.number(of: "messages in alice's store"), 0)
+    for what in ["messages in alice's store", "frozen", "killed", "suspensions", "failed reads", "failed writes"] {
+      XCTAssertGreaterThan(torture.tally.number(of: what), 0, "\(what): seed \(seed)")
+    }
     passed = torture.tally.found.isEmpty
   }
 
@@ -42,10 +45,11 @@ final class TortureTests: XCTestCase {
     let here = try XCTUnwrap(night.alice.event("contactConnected")["contact"]?["contactId"]?.integerValue)
     // The server hears of the new mailbox.
     usleep(1_000_000)
-    let key = isSealed ? "x'\(String(repeating: "5eA1", count: 16))'" : ""
-    for host in [night.alice, night.bob, carol] {
+    let key = "x'\(String(repeating: "5eA1", count: 16))'"
+    let (own, others) = isSealed ? (key, "") : ("", key)
+    for (host, key) in [(night.alice, own), (night.bob, others), (carol, others)] {
       try host.command("/_stop", "chatStopped")
-      if isSealed {
+      if !key.isEmpty {
         let keys: JSONValue = ["currentKey": "", "newKey": .string(key)]
         try host.command("/_db encryption \(keys.text)", "cmdOk")
       }
@@ -53,10 +57,12 @@ final class TortureTests: XCTestCase {
       XCTAssertEqual(try host.process.end(within: 60), .exited(0))
     }
     return Torture.Place(
-      directory: night.directory, store: night.alice.store, key: key,
+      directory: night.directory, store: night.alice.store, key: own,
       people: [
-        .init(name: "bob", store: night.bob.store, contact: night.bobContact, contactThere: night.aliceContact),
-        .init(name: "carol", store: carol.store, contact: there, contactThere: here),
+        .init(
+          name: "bob", store: night.bob.store, key: others, contact: night.bobContact,
+          contactThere: night.aliceContact),
+        .init(name: "carol", store: carol.store, key: others, contact: there, contactThere: here),
       ],
       faultyLibrary: Places.products.appendingPathComponent("libfaulty-vfs.so").path)
   }

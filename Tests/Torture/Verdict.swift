@@ -10,7 +10,7 @@ struct Verdict {
   /// Lets everybody catch up on healthy disks, ends all processes, and compares.
   func reach() throws {
     let place = torture.place
-    let people = try place.people.map { try ScriptedHost(store: $0.store, key: place.key) }
+    let people = try place.people.map { try ScriptedHost(store: $0.store, key: $0.key) }
     for host in people { try host.command("/_start", "chatStarted") }
     let app = try ScriptedHost(store: place.store, key: place.key)
     try app.command("/_start", "chatStarted")
@@ -26,8 +26,8 @@ struct Verdict {
       if try host.call("chat_close_store $c") != "" { torture.tally.problem("\(host.store) does not close") }
       _ = try host.process.end(within: 60)
     }
-    try inspect(place.store, badge: unread)
-    for person in place.people { try inspect(person.store, badge: nil) }
+    try inspect(place.store, key: place.key, badge: unread)
+    for person in place.people { try inspect(person.store, key: person.key, badge: nil) }
   }
 
   /// Whether everything that was sent has arrived.
@@ -88,10 +88,10 @@ struct Verdict {
   }
 
   /// The file itself: it is sound, and its tables agree.
-  private func inspect(_ prefix: String, badge: Int64?) throws {
+  private func inspect(_ prefix: String, key: String, badge: Int64?) throws {
     let name = URL(fileURLWithPath: prefix).lastPathComponent
     let store = try Store.open(
-      prefix: prefix, key: StoreKey.parse(torture.place.key), confirmation: .error, mayMigrate: false)
+      prefix: prefix, key: StoreKey.parse(key), confirmation: .error, mayMigrate: false)
     defer { try? store.close(checkpoint: true) }
     let database = store.database
     func expect(_ what: String, _ sql: String, _ wanted: Int64) throws {

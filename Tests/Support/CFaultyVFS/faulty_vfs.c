@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "faulty_vfs.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static struct unsynced *log_head;
 static sqlite3_vfs *base;
 static uint64_t random_state;
 static long full_for;  // so many further writes find the disk full
+static int tally = -1;  // a file that gets a letter for each operation that failed
 
 static struct faulty_file *self(sqlite3_file *file) { return (struct faulty_file *)(void *)file; }
 static const sqlite3_io_methods *methods(sqlite3_file *file) { return self(file)->real->pMethods; }
@@ -113,6 +115,9 @@ static int strike(enum operation operation, const char *path) {
   if (code != SQLITE_OK && !faults.power_is_lost) {
     faults.fired = true;
     faults.struck++;
+    // At once, and by itself: the process may be killed at any moment.
+    static const char letters[OP_COUNT + 1] = "rwstzodlhm";
+    if (tally >= 0 && write(tally, &letters[operation], 1) != 1) { abort(); }
   }
   pthread_mutex_unlock(&lock);
   return code;
@@ -339,14 +344,37 @@ void faults_cut_power(void) { faults.power_is_lost = true; }
 
 // ---- For whole processes ----
 
-// A process whose library this is (LD_PRELOAD) goes through the VFS from its start on when it is told
-// PORTER_FAULTS="CHANCE SEED PATH": chance in millionths, and a part of the paths of the files that fail.
-__attribute__((constructor)) static void begin(void) {
-  const char *told = getenv("PORTER_FAULTS");
+// A process whose library this is (LD_PRELOAD) goes through the VFS from its start on. It is told, in PORTER_FAULTS:
+//
+//   "chance MILLIONTHS SEED PATH"       each operation fails with this chance
+//   "nth OPERATION N STICKY PATH"       the Nth of these fails (numbers as in the enum), and all that follow if STICKY
+//
+// where PATH is a part of the paths of the files that fail. Its syncs all answer that they were done, and are not.
+// PORTER_FAULTS_TALLY names the file that gets a letter for each failure.
+static bool arm(const char *told) {
   unsigned millionths = 0;
   unsigned long long seed = 0;
+  int operation = 0, sticky = 0;
+  long nth = 0;
   char path[400];
-  if (told == NULL || sscanf(told, "%u %llu %399s", &millionths, &seed, path) != 3) { return; }
-  faults_arm_chance(millionths, seed, path);
-  if (faulty_vfs_register(true) != SQLITE_OK) { abort(); }
+  if (sscanf(told, "chance %u %llu %399s", &millionths, &seed, path) == 3) {
+    faults_arm_chance(millionths, seed, path);
+    return true;
+  }
+  if (sscanf(told, "nth %d %ld %d %399s", &operation, &nth, &sticky, path) != 4) { return false; }
+  if (operation < 0 || operation >= OP_COUNT) { return false; }
+  static const int codes[OP_COUNT] = {
+      SQLITE_IOERR_READ, SQLITE_FULL,         SQLITE_IOERR_FSYNC, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_FSTAT,
+      SQLITE_CANTOPEN,   SQLITE_IOERR_DELETE, SQLITE_BUSY,        SQLITE_BUSY,           SQLITE_IOERR_SHMMAP,
+  };
+  faults_arm((enum operation)operation, nth, sticky != 0, nth % 2 == 0, codes[operation], path);
+  return true;
+}
+
+__attribute__((constructor)) static void begin(void) {
+  const char *told = getenv("PORTER_FAULTS");
+  if (told == NULL) { return; }
+  const char *file = getenv("PORTER_FAULTS_TALLY");
+  if (file != NULL) { tally = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600); }
+  if (!arm(told) || (file != NULL && tally < 0) || faulty_vfs_register(true) != SQLITE_OK) { abort(); }
 }

@@ -94,6 +94,7 @@ let package = Package(
 
     // Tests.
     .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/Support/CFaultyVFS"),
+    .target(name: "CMemoryScan", path: "Tests/Support/CMemoryScan"),
     .target(name: "PythonPeer", path: "Tests/Support/PythonPeer", swiftSettings: swift),
     .target(name: "PropertyTesting", path: "Tests/Support/PropertyTesting", swiftSettings: swift),
     .target(
@@ -117,7 +118,7 @@ let package = Package(
       path: "Tests/Torture", swiftSettings: swift),
     .testTarget(name: "PropertyTestingTests", dependencies: ["PropertyTesting"], swiftSettings: swift),
     .target(
-      name: "CSealedVFSScenarios", dependencies: ["CSealedVFS", "CFaultyVFS", "CSQLite"],
+      name: "CSealedVFSScenarios", dependencies: ["CSealedVFS", "CFaultyVFS", "CMemoryScan", "CSQLite"],
       path: "Tests/CSealedVFSTests/Scenarios"),
     .testTarget(
       name: "CSealedVFSTests", dependencies: ["CSealedVFS", "CSealedVFSScenarios", "CSQLite"],
@@ -161,7 +162,7 @@ let package = Package(
       name: "NightporterTests",
       dependencies: [
         "Nightporter", "CNightporter", "PorterServer", "PorterRelay", "PorterPush", "PorterStore", "PorterPlatform",
-        "PorterJSON", "PropertyTesting",
+        "PorterJSON", "PropertyTesting", "CMemoryScan",
       ], swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6],

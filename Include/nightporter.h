@@ -100,8 +100,9 @@ char *chat_migrate_init(const char *path, const char *key, const char *confirm, 
  * As chat_migrate_init(), with two more choices.
  *
  * keep_key    not 0: the key stays in memory (guarded, not in swap or core dumps), so that the store can be opened again.
- *             0: it is wiped as soon as the store is open. A suspension closes the store all the same, at once and whole;
- *             what would open it again then is refused until np_set_key() gave the key: chat_reopen_store() says
+ *             0: it is wiped as soon as the store is open, and so is a passphrase with all that was made of it. What
+ *             remains while the store is open is the file's own key, from which the given one cannot be found. `key` itself
+ *             is the caller's to wipe. A suspension closes the store all the same, at once and whole; what would open it again then is refused until np_set_key() gave the key: chat_reopen_store() says
  *             "reopenDBStore: no key", "/_app activate" has the code `storeKeyForgotten`, and a push ends with the
  *             outcome "locked". "" is always kept.
  * background  0: role `app`. Not 0: role `extension`: it never migrates (INC-23) but answers `errorMigration`, its phase
@@ -135,6 +136,14 @@ char *np_derive_key(const char *path, const char *passphrase);
  * a passphrase in an extension: NP_ERROR_ARGUMENT.
  */
 np_error np_set_key(chat_ctrl ctrl, const char *key, int keep_key);
+
+/*
+ * Gives the store another key, its first (`current_key` is ""), or none (`new_key` is ""): what "/_db encryption" does, with
+ * its rules and its answer, {"result": {"type": "cmdOk"}} or an error. spec/protocol/commands.md has them. Here the keys
+ * are read where they are, and copied into guarded memory only; the command's text makes copies of them, in ordinary
+ * memory, that nobody wipes. Waits for the disk, and up to 3 s for whoever is about to open the store.
+ */
+char *np_change_key(chat_ctrl ctrl, const char *current_key, const char *new_key);
 
 /* Ends a controller: closes its store, wakes its waiting callers, gives its thread and memory back. NULL is allowed. */
 np_error np_ctrl_free(chat_ctrl ctrl);

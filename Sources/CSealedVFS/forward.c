@@ -6,13 +6,20 @@
 static struct sealed_file *self(sqlite3_file *file) { return (struct sealed_file *)(void *)file; }
 static sqlite3_file *real(sqlite3_file *file) { return self(file)->real; }
 
+// Pages may have been decrypted in them.
+static void free_buffers(struct sealed_file *file) {
+  if (file->buffer != NULL) { sodium_memzero(file->buffer, file->buffer_bytes); }
+  if (file->spare != NULL) { sodium_memzero(file->spare, file->buffer_bytes); }
+  sqlite3_free(file->buffer);
+}
+
 int file_reserve(struct sealed_file *file, size_t bytes) {
   if (bytes <= file->buffer_bytes) { return SQLITE_OK; }
   size_t buffers = file->sort == SEALED_VFS_FILE_WAL ? 2 : 1;
   uint8_t *buffer = sqlite3_malloc64(buffers * bytes);
   if (buffer == NULL) { return SQLITE_NOMEM; }
   if (file->buffer != NULL) { memcpy(buffer, file->buffer, file->buffer_bytes); }
-  sqlite3_free(file->buffer);
+  free_buffers(file);
   file->buffer = buffer;
   file->spare = buffers == 2 ? buffer + bytes : NULL;
   file->buffer_bytes = bytes;
@@ -22,13 +29,10 @@ int file_reserve(struct sealed_file *file, size_t bytes) {
 int forward_close(sqlite3_file *file) {
   struct sealed_file *mine = self(file);
   int code = mine->real->pMethods->xClose(mine->real);
-  // Pages may have been decrypted in these.
-  if (mine->buffer != NULL) { sodium_memzero(mine->buffer, mine->buffer_bytes); }
-  if (mine->spare != NULL) { sodium_memzero(mine->spare, mine->buffer_bytes); }
-  sqlite3_free(mine->buffer);
+  free_buffers(mine);
   if (mine->sort == SEALED_VFS_FILE_TEMPORARY) { sqlite3_free(mine->state.temporary.written); }
   keys_wipe(mine->keys);
-  if (mine->entry != NULL) { keys_release(mine->entry); }
+  if (mine->entry != NULL) { keys_release(mine->entry, mine->is_settled); }
   return code;
 }
 

@@ -74,7 +74,9 @@ struct key_entry;
 
 // Finds the key of a path and counts one more user; NULL if there is none.
 struct key_entry *keys_retain(const char *path);
-void keys_release(struct key_entry *entry);
+// For a user that needs no key of it any more: `keys_for_file` must not be called by it again. It stays a user.
+void keys_settle(struct key_entry *entry);
+void keys_release(struct key_entry *entry, bool is_settled);
 // Derives what this file needs from the entry. SEALED_VFS_NOTHING, SEALED_VFS_WRONG_KEY or SEALED_VFS_NO_MEMORY.
 // `label`: the one found in the file, or NULL to create a new identity.
 sealed_vfs_kind keys_for_file(struct key_entry *entry, const uint8_t *label, struct file_keys *keys);
@@ -133,6 +135,7 @@ struct sealed_file {
   const char *path;         // of the main file; SQLite keeps it as long as the file is open. NULL for temporary files
   sealed_vfs_file sort;
   struct key_entry *entry;        // main only
+  bool is_settled;                // main only: the identity is firm for good, and the entry's secrets are not needed
   struct file_keys *keys;         // main and temporary only
   enum identity identity;         // main only
   uint32_t page_size;             // main only; 0: not known

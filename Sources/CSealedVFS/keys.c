@@ -17,9 +17,11 @@ struct secrets {
 
 struct key_entry {
   struct key_entry *next;
-  struct secrets *secrets;
-  int users;   // open main files
-  bool listed; // may be found by path
+  struct secrets *secrets;  // NULL once nobody can need them any more
+  pthread_mutex_t deriving; // held while a key is made of them
+  int users;                // open main files
+  int needing;              // those of them that may still ask for a key
+  bool listed;              // may be found by path
   bool keep;
   char path[];
 };
@@ -30,9 +32,17 @@ static struct key_entry *registry;
 // Keys may be handed over before the VFS is registered.
 static bool is_ready(void) { return sodium_init() >= 0; }
 
-static void free_entry(struct key_entry *entry) {
-  sodium_free(entry->secrets);
-  free(entry);
+// Wipes what no connection has a use for, and gives the entry back with its last one. With the registry locked.
+static void tidy(struct key_entry *entry) {
+  if (entry->listed) { return; }
+  if (entry->needing == 0) {
+    sodium_free(entry->secrets);
+    entry->secrets = NULL;
+  }
+  if (entry->users == 0) {
+    pthread_mutex_destroy(&entry->deriving);
+    free(entry);
+  }
 }
 
 static void unlist(struct key_entry *entry) {
@@ -40,7 +50,7 @@ static void unlist(struct key_entry *entry) {
   while (*link != entry) { link = &(*link)->next; }
   *link = entry->next;
   entry->listed = false;
-  if (entry->users == 0) { free_entry(entry); }
+  tidy(entry);
 }
 
 static struct key_entry *find(const char *path) {
@@ -81,6 +91,7 @@ static int add(const char *path, struct secrets *secrets, unsigned flags) {
   memcpy(entry->path, full, strlen(full) + 1);
   sqlite3_free(full);
   entry->secrets = secrets;
+  entry->deriving = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   entry->listed = true;
   entry->keep = (flags & SEALED_VFS_KEEP_KEY) != 0;
   pthread_mutex_lock(&registry_lock);
@@ -139,25 +150,35 @@ int sealed_vfs_derive_key(const char *passphrase, size_t length, const uint8_t s
 struct key_entry *keys_retain(const char *path) {
   pthread_mutex_lock(&registry_lock);
   struct key_entry *entry = find(path);
-  if (entry != NULL) { entry->users++; }
+  if (entry != NULL) {
+    entry->users++;
+    entry->needing++;
+  }
   pthread_mutex_unlock(&registry_lock);
   return entry;
 }
 
-void keys_release(struct key_entry *entry) {
+void keys_settle(struct key_entry *entry) {
+  pthread_mutex_lock(&registry_lock);
+  entry->needing--;
+  tidy(entry);
+  pthread_mutex_unlock(&registry_lock);
+}
+
+void keys_release(struct key_entry *entry, bool is_settled) {
   pthread_mutex_lock(&registry_lock);
   entry->users--;
-  if (entry->users == 0) {
-    if (!entry->listed) {
-      free_entry(entry);
-    } else if (!entry->keep) {
-      unlist(entry);
-    }
+  if (!is_settled) { entry->needing--; }
+  if (entry->users == 0 && entry->listed && !entry->keep) {
+    unlist(entry);
+  } else {
+    tidy(entry);
   }
   pthread_mutex_unlock(&registry_lock);
 }
 
-// With the registry locked: another thread that opens the same file waits, instead of deriving the same key again.
+// With the entry locked: another thread that opens the same file waits, instead of deriving the same key again. Who
+// opens another file does not.
 static sealed_vfs_kind master_for_salt(struct secrets *secrets, const uint8_t salt[SALT_BYTES]) {
   if (!secrets->is_passphrase || (secrets->has_master && memcmp(secrets->salt, salt, SALT_BYTES) == 0)) {
     return SEALED_VFS_NOTHING;
@@ -172,9 +193,10 @@ static sealed_vfs_kind master_for_salt(struct secrets *secrets, const uint8_t sa
 }
 
 sealed_vfs_kind keys_for_file(struct key_entry *entry, const uint8_t *label, struct file_keys *keys) {
+  // Not wiped while this file may need them.
   struct secrets *secrets = entry->secrets;
   uint8_t salt[SALT_BYTES];
-  pthread_mutex_lock(&registry_lock);
+  pthread_mutex_lock(&entry->deriving);
   if (label != NULL) {
     memcpy(salt, seal_label_salt(label), SALT_BYTES);
   } else {
@@ -187,7 +209,7 @@ sealed_vfs_kind keys_for_file(struct key_entry *entry, const uint8_t *label, str
     seal_file_keys(keys, secrets->master, salt, is_passphrase);
     if (label != NULL && memcmp(keys->label, label, LABEL_BYTES) != 0) { kind = SEALED_VFS_WRONG_KEY; }
   }
-  pthread_mutex_unlock(&registry_lock);
+  pthread_mutex_unlock(&entry->deriving);
   return kind;
 }
 

@@ -46,6 +46,16 @@ static sealed_vfs_kind adopt(struct sealed_file *file, const uint8_t *label) {
   return kind;
 }
 
+// The database is there for good, under this identity: what its keys were made of is let go of. To be called when page
+// 1 has authenticated as it was committed. While its creation may still be rolled back, another one, by whomever, would
+// have another identity.
+static void settle(struct sealed_file *file) {
+  file->identity = IDENTITY_FIRM;
+  if (file->is_settled) { return; }
+  file->is_settled = true;
+  keys_settle(file->entry);
+}
+
 // Decrypts a page that was read into `page`, in place. `number` is from 1.
 static sealed_vfs_kind open_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
   uint8_t *trailer = page + file->page_size - TRAILER_BYTES;
@@ -97,6 +107,9 @@ static int read_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
     return finding(file, kind, number, offset);
   }
   if (number == 1 && file->lock >= SQLITE_LOCK_SHARED) { file->identity = IDENTITY_FIRM; }
+  // With a higher lock it may be what this connection is about to commit. With this one SQLite has rolled back what a
+  // crash left.
+  if (number == 1 && file->lock == SQLITE_LOCK_SHARED) { settle(file); }
   return SQLITE_OK;
 }
 
@@ -194,7 +207,7 @@ sealed_vfs_kind main_identity_for_part(struct sealed_file *file, const uint8_t l
     if (memcmp(file->keys->label, label, LABEL_BYTES) != 0 && seal_label_kind(label) == SEALED_VFS_NOTHING) {
       return SEALED_VFS_FOREIGN;
     }
-    if (is_committed) { file->identity = IDENTITY_FIRM; }
+    if (is_committed) { settle(file); }
   }
   return adopt(file, label);
 }
@@ -268,7 +281,8 @@ static int main_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
   }
   int code = forward_truncate(sqlite, size);
   // A creation that was rolled back: the next one, by whomever, has its own identity.
-  if (code == SQLITE_OK && size == 0 && file->identity == IDENTITY_FIRM) { file->identity = IDENTITY_PROVISIONAL; }
+  bool is_unmade = code == SQLITE_OK && size == 0 && file->identity == IDENTITY_FIRM && !file->is_settled;
+  if (is_unmade) { file->identity = IDENTITY_PROVISIONAL; }
   return code;
 }
 

@@ -82,7 +82,7 @@ static int sealed_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *re
   if (code != SQLITE_OK) {
     if (file->real->pMethods != NULL) { file->real->pMethods->xClose(file->real); }
     keys_wipe(file->keys);
-    if (file->entry != NULL) { keys_release(file->entry); }
+    if (file->entry != NULL) { keys_release(file->entry, file->is_settled); }
     file->sqlite.pMethods = NULL; // SQLite closes what has methods
   }
   return code;

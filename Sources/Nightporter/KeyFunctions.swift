@@ -21,7 +21,8 @@ struct KeyRefusal: Error {
   init(_ error: NightporterError) { self.error = error }
 }
 
-/// Keys as they come in and go out. Nothing here makes a Swift string of one, since nobody could wipe it.
+/// Keys as they come in and go out. Nothing here makes a Swift string of one, since nobody could wipe it; a command's text,
+/// `/_db encryption`, is one.
 enum KeyText {
   static func read(_ pointer: UnsafePointer<CChar>?, role: Role) throws(KeyRefusal) -> StoreKey {
     guard let pointer else { throw KeyRefusal(.storeKeyInvalid) }
@@ -104,5 +105,20 @@ public func np_set_key(_ ctrl: chat_ctrl!, _ key: UnsafePointer<CChar>!, _ keep_
     case .storeKeyNoMemory: return NP_ERROR_SYSTEM
     default: return NP_ERROR_ARGUMENT
     }
+  }
+}
+
+@c @implementation
+public func np_change_key(
+  _ ctrl: chat_ctrl!, _ current_key: UnsafePointer<CChar>!, _ new_key: UnsafePointer<CChar>!
+) -> UnsafeMutablePointer<CChar>! {
+  guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
+  // Whose a passphrase may be is for the engine to say, which refuses an extension as it does for the command.
+  do throws(KeyRefusal) {
+    let current = try KeyText.read(current_key, role: .app)
+    let new = try KeyText.read(new_key, role: .app)
+    return CString.make(controller.changeKey(from: current, to: new))
+  } catch {
+    return CString.error(error.error)
   }
 }

@@ -24,10 +24,13 @@ package final class Controller: Sendable {
     _ configuration: Configuration, key: HeldKey = HeldKey(.none, keeps: true)
   ) -> (MigrationResult, Controller?) {
     guard let events = EventQueue(),
-      let thread = EngineThread.start({ Engine(configuration: configuration, key: key, thread: $0, queue: events) })
+      let thread = EngineThread.start({ Engine(configuration: configuration, thread: $0, queue: events) })
     else { return (.agentError(.internal("the system has no thread or descriptor to give")), nil) }
     let controller = Controller(events: events, thread: thread, configuration: configuration)
+    // The key comes with a job, which is over when the store is open. What the thread was begun with it keeps until its
+    // end.
     let error = controller.call { engine -> PorterStore.StoreError? in
+      engine.heldKey = key
       engine.raise(ChatLifecycle.Event.open)
       return engine.lastStoreError
     }
@@ -63,6 +66,14 @@ package final class Controller: Sendable {
     }
     guard accepted, let answer = result.wait() else { return Answer.error(.nightporter(.controllerInvalid)).json.text }
     return answer
+  }
+
+  /// Gives the store another key, its first, or none: `/_db encryption`, without a text that lingers.
+  package func changeKey(from current: StoreKey, to new: StoreKey) -> String {
+    let answer = call { engine in
+      Answer(catching: { () throws(ChatError) in try engine.changeKey(from: current, to: new) })
+    }
+    return (answer ?? .error(.nightporter(.controllerInvalid))).json.text
   }
 
   /// For the next opening of the store. Does not wait.

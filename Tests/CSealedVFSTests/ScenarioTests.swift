@@ -22,6 +22,8 @@ final class ScenarioTests: XCTestCase {
 
   func testRefusesFilesThatAreNotItsOwn() { run("files-that-are-refused") }
   func testKeysAreFoundReplacedAndWiped() { run("keys") }
+  func testKeysAreWipedOnceTheDatabaseIsOpen() { run("wiped-secrets") }
+  func testKeyIsThereForWhoTookACreationBack() { run("unmade-databases") }
   func testPassphraseMakesTheKeyFromTheFilesSalt() { run("passphrases") }
   func testHeaderStaysPlainAtEveryPageSize() { run("page-sizes") }
   func testVacuumBackupAndAttach() { run("maintenance") }
@@ -53,6 +55,6 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 28)
+    XCTAssertEqual(names.count, 30)
   }
 }

@@ -1,3 +1,4 @@
+import CMemoryScan
 import CNightporter
 import Foundation
 import Nightporter
@@ -187,6 +188,94 @@ final class KeyTests: XCTestCase {
     XCTAssertEqual(host.send("/_start")["result"]["type"].text, "chatStarted")
   }
 
+  func testKeyIsChangedWithoutACommand() throws {
+    let folder = try TemporaryFolder()
+    let host = try make(folder.file("a"), "")
+    func change(_ current: String?, _ new: String?) -> JSON { JSON(take(np_change_key(host.handle, current, new))) }
+    for (current, new) in [("", raw), (raw, "open sesame"), ("open sesame", other)] {
+      XCTAssertEqual(change(current, new)["result"]["type"].text, "cmdOk")
+      XCTAssertEqual(host.send("/u")["result"]["user"]["localDisplayName"].text, "alice")
+      XCTAssertEqual(host.closeStore(), "")
+      XCTAssertEqual(take(chat_reopen_store(host.handle)), "")
+    }
+    let notUTF8: [CChar] = [-1, 65, 0]
+    XCTAssertEqual(code(change(raw, "")), "storeKeyWrong")
+    XCTAssertEqual(code(change("", raw)), "storeKeyMissing")
+    XCTAssertEqual(code(change(other, "x'12'")), "storeKeyInvalid")
+    XCTAssertEqual(code(change(nil, raw)), "storeKeyInvalid")
+    XCTAssertEqual(code(change(other, nil)), "storeKeyInvalid")
+    XCTAssertEqual(code(JSON(take(np_change_key(host.handle, notUTF8, raw)))), "textNotUTF8")
+    XCTAssertEqual(code(JSON(take(np_change_key(nil, other, raw)))), "controllerInvalid")
+    XCTAssertEqual(host.send("/_start")["result"]["type"].text, "chatStarted")
+    XCTAssertEqual(change(other, raw)["error"]["errorType"]["type"].text, "chatNotStopped")
+    host.free()
+    let service = try XCTUnwrap(open(folder.file("a"), other, isExtension: true).host)
+    XCTAssertEqual(code(JSON(take(np_change_key(service.handle, other, "open sesame")))), "roleNotAllowed")
+  }
+
+  // MARK: Memory
+
+  /// Looks for a key everywhere in this process, guarded memory included, once whatever was under way is over.
+  private func assertGone(
+    _ secrets: [HiddenSecret], _ what: String, file: StaticString = #filePath, line: UInt = #line
+  ) {
+    for secret in secrets {
+      let end = Date().addingTimeInterval(20)
+      while secret.copies > 0, Date() < end { usleep(20_000) }
+      XCTAssertEqual(secret.copies, 0, "\(secret.form) key, \(what)", file: file, line: line)
+    }
+  }
+
+  func testKeyThatIsNotKeptIsWipedOnceTheStoreIsOpen() throws {
+    #if os(Linux)
+      for form in HiddenSecret.Form.allCases {
+        let folder = try TemporaryFolder()
+        let secret = HiddenSecret(form)
+        // Made in this run, and opened as it is there.
+        for turn in ["made", "opened"] {
+          var handle: chat_ctrl?
+          _ = secret.withText { take(chat_migrate_init_key(folder.file("a"), $0, 0, "yesUp", 0, &handle)) }
+          let host = Host(try XCTUnwrap(handle), folder.file("a"))
+          assertGone([secret], turn)
+          XCTAssertEqual(host.send("/_start")["error"]["errorType"]["type"].text, "noActiveUser")
+          XCTAssertEqual(host.closeStore(), "")
+          XCTAssertEqual(secret.withText { np_set_key(host.handle, $0, 0) }, NP_OK)
+          XCTAssertEqual(take(chat_reopen_store(host.handle)), "")
+          assertGone([secret], "\(turn), closed and opened again")
+          XCTAssertEqual(host.closeStore(), "")
+          XCTAssertEqual(secret.withText { np_set_key(host.handle, $0, 1) }, NP_OK)
+          XCTAssertEqual(take(chat_reopen_store(host.handle)), "")
+          XCTAssertGreaterThan(secret.copies, 0, "a key that is kept is not found: the search is of no use")
+          host.free()
+          assertGone([secret], "freed")
+        }
+      }
+    #endif
+  }
+
+  func testChangedKeysAreWiped() throws {
+    #if os(Linux)
+      let folder = try TemporaryFolder()
+      let secrets = [HiddenSecret(.raw), HiddenSecret(.raw), HiddenSecret(.passphrase), HiddenSecret(.raw)]
+      for keeps in [false, true] {
+        var handle: chat_ctrl?
+        let path = folder.file("a \(keeps)")
+        _ = secrets[0].withText { take(chat_migrate_init_key(path, $0, keeps ? 1 : 0, "yesUp", 0, &handle)) }
+        let host = Host(try XCTUnwrap(handle), path)
+        for (current, new) in zip(secrets, secrets.dropFirst()) {
+          let answer = current.withText { current in
+            new.withText { new in take(np_change_key(host.handle, current, new)) }
+          }
+          XCTAssertEqual(JSON(answer)["result"]["type"].text, "cmdOk", answer)
+          assertGone(keeps ? secrets.filter { $0 !== new } : secrets, "keeps: \(keeps)")
+          XCTAssertEqual(new.copies > 0, keeps)
+        }
+        host.free()
+        assertGone(secrets, "freed")
+      }
+    #endif
+  }
+
   func testExtensionMayNotChangeTheKey() throws {
     let folder = try TemporaryFolder()
     try make(folder.file("a"), raw).free()
@@ -228,4 +317,52 @@ private final class Lines: @unchecked Sendable {
   }
 
   var all: [String] { lock.withLock { lines } }
+}
+
+/// A key that is in memory only while it is handed over.
+private final class HiddenSecret {
+  enum Form: CaseIterable { case raw, passphrase }
+
+  let form: Form
+  /// Each byte's complement: what is searched for must not be what searches.
+  private let inverted: [UInt8]
+
+  init(_ form: Form) {
+    self.form = form
+    switch form {
+    case .raw: inverted = (0..<32).map { _ in UInt8.random(in: 0...255) }
+    case .passphrase: inverted = (0..<32).map { _ in ~UInt8.random(in: UInt8(ascii: "a")...UInt8(ascii: "z")) }
+    }
+  }
+
+  var copies: Int { memory_scan(inverted, inverted.count) }
+
+  /// The key's text; a raw one's own bytes are never made here.
+  func withText<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    let text = UnsafeMutablePointer<CChar>.allocate(capacity: 80)
+    text.initialize(repeating: 0, count: 80)
+    defer {
+      for index in 0..<80 { text[index] = 0 }
+      // Read, so that it is written.
+      XCTAssertEqual(strlen(text), 0)
+      text.deallocate()
+    }
+    var position = 0
+    func append(_ byte: UInt8) {
+      text[position] = CChar(bitPattern: byte)
+      position += 1
+    }
+    switch form {
+    case .passphrase: for byte in inverted { append(~byte) }
+    case .raw:
+      let digits = Array("0123456789abcdef".utf8)
+      for byte in "x'".utf8 { append(byte) }
+      for byte in inverted {
+        append(digits[Int(~byte >> 4)])
+        append(digits[Int(~byte & 15)])
+      }
+      append(UInt8(ascii: "'"))
+    }
+    return body(text)
+  }
 }

@@ -95,7 +95,9 @@ enum {
 };
 
 /// Registers a raw key for the database at `path`. A key given before is replaced; open connections go on with theirs.
-/// The key is held in guarded memory, and wiped when the last connection is closed, or by `sealed_vfs_forget_key`.
+/// The key is held in guarded memory, and wiped when the last connection is closed, or after `sealed_vfs_forget_key` as
+/// soon as each connection has read the database's first page: what it then has is the file's own key, from which this
+/// one cannot be found.
 int sealed_vfs_set_key(const char *path, const uint8_t key[SEALED_VFS_KEY_BYTES], unsigned flags);
 
 /// Registers a passphrase. The key is derived when the salt is known: when the file is opened, or when it is created,
@@ -104,7 +106,7 @@ int sealed_vfs_set_key(const char *path, const uint8_t key[SEALED_VFS_KEY_BYTES]
 int sealed_vfs_set_passphrase(const char *path, const char *passphrase, size_t length, unsigned flags);
 
 /// Takes back a key or a passphrase: no connection can be opened any more. Wiped as soon as no open connection needs
-/// it. SQLITE_NOTFOUND if there is none.
+/// it, which is when it has read the first page of a database that is there for good. SQLITE_NOTFOUND if there is none.
 int sealed_vfs_forget_key(const char *path);
 
 /// Reads the salt of an existing database from its first page, without a key. SQLITE_NOTFOUND if the file is missing or

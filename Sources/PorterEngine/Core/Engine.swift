@@ -47,7 +47,7 @@ package final class Engine {
   /// The chat was activated, and work is to be taken up when the phase says so.
   var resumeIsDue = false
   /// What the store is opened with, as long as it may be.
-  var heldKey: HeldKey
+  var heldKey = HeldKey(.none, keeps: true)
   /// Why the store could not be opened.
   var lastStoreError: PorterStore.StoreError?
   /// Whether this run takes part in receiving and sending by itself; an extension fetches only what a push asks for.
@@ -89,9 +89,8 @@ package final class Engine {
   var abandoned: [() -> Void] = []
   var push: PushRun?
 
-  init(configuration: Configuration, key: HeldKey, thread: EngineThread, queue: EventQueue) {
+  init(configuration: Configuration, thread: EngineThread, queue: EventQueue) {
     self.configuration = configuration
-    heldKey = key
     self.thread = thread
     self.queue = queue
     instance = Instance.current(randomness: configuration.randomness)

@@ -3,17 +3,17 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// `/_db encryption`.
+/// `/_db encryption` and `np_change_key`.
 extension Engine {
-  /// Gives the store another key, its first, or none. Only while the chat is not running, and only in the app.
+  /// The command's texts cannot be wiped; see `changeKey`.
   func encryptStorage(from currentText: SecretText, to newText: SecretText) throws(ChatError) -> Response {
-    guard configuration.role == .app else { throw .nightporter(.roleNotAllowed("giving the store another key")) }
-    switch lifecycle.state {
-    case .closed, .opened, .stopped: break
-    case .starting, .active, .suspending, .suspended, .activating, .stopping: throw .error(.chatNotStopped)
-    }
-    let current = try parse(currentText)
-    let new = try parse(newText)
+    try requireKeyMayChange()
+    return try changeKey(from: try parse(currentText), to: try parse(newText))
+  }
+
+  /// Gives the store another key, its first, or none. Only while the chat is not running, and only in the app.
+  func changeKey(from current: StoreKey, to new: StoreKey) throws(ChatError) -> Response {
+    try requireKeyMayChange()
     // Before anything is closed, so that a mistyped key changes nothing.
     try stored { () throws(PorterStore.StoreError) in try Store.check(prefix: configuration.prefix, key: current) }
     if current.isNone, new.isNone { return .cmdOk(nil) }
@@ -26,7 +26,7 @@ extension Engine {
     } catch {
       log(.error, "the store could not be given another key", ["error": error.description])
       // The old store is as it was, and is opened again as if nothing had been asked.
-      if heldKey.isForgotten { heldKey = HeldKey(current, keeps: heldKey.keeps) }
+      if wasOpen, heldKey.isForgotten { heldKey = HeldKey(current, keeps: heldKey.keeps) }
       if wasOpen { raise(ChatLifecycle.Event.open) }
       throw inUse(error) ?? ChatError(error)
     }
@@ -35,6 +35,14 @@ extension Engine {
       if let lastStoreError { throw ChatError(lastStoreError) }
     }
     return .cmdOk(nil)
+  }
+
+  private func requireKeyMayChange() throws(ChatError) {
+    guard configuration.role == .app else { throw .nightporter(.roleNotAllowed("giving the store another key")) }
+    switch lifecycle.state {
+    case .closed, .opened, .stopped: break
+    case .starting, .active, .suspending, .suspended, .activating, .stopping: throw .error(.chatNotStopped)
+    }
   }
 
   /// Who has the store open, if that is why it could not be replaced (INC-18).

@@ -371,7 +371,9 @@ static void begin_once(void) {
 // ---- Scenarios ----
 
 static const struct scenario *scenario_at(size_t index) {
-  const struct scenario *lists[] = {workload_scenarios, damage_scenarios, fault_scenarios, process_scenarios, format_scenarios, direct_scenarios, edge_scenarios};
+  // Secrets first: what is searched is all of the memory that scenarios before them have used.
+  const struct scenario *lists[] = {secret_scenarios, workload_scenarios, damage_scenarios, fault_scenarios, process_scenarios, format_scenarios,
+                                    direct_scenarios, edge_scenarios};
   for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
     for (const struct scenario *scenario = lists[list]; scenario->name != NULL; scenario++) {
       if (index-- == 0) { return scenario; }

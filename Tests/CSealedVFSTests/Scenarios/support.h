@@ -89,6 +89,7 @@ struct scenario {
   const char *name;
   void (*run)(struct dice *dice);
 };
-extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[], format_scenarios[], direct_scenarios[], edge_scenarios[];
+extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[], format_scenarios[], direct_scenarios[], edge_scenarios[],
+    secret_scenarios[];
 
 #endif

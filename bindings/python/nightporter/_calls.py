@@ -145,6 +145,11 @@ class Calls:
         with self._gate:
             check(self._library.functions.np_set_key(self._handle, text(key), keep_key), "np_set_key")
 
+    def change_key(self, current: str, new: str) -> None:
+        with self._gate:
+            functions = self._library.functions
+            unwrap(self._library.take(functions.np_change_key(self._handle, text(current), text(new))))
+
     def close_store(self) -> None:
         with self._gate:
             self._store("chat_close_store")

@@ -170,6 +170,12 @@ class Controller:
         """
         self._open_calls().set_key(key, keep_key)
 
+    async def change_key(self, current: str, new: str) -> None:
+        """Gives the store another key, its first (`current` is ""), or none. In the app, while the chat is not running;
+        what `/_db encryption` does. ChatError when that is refused, and nothing has changed then.
+        """
+        await self._off_loop(self._open_calls().change_key, current, new)
+
     async def set_relay(self, exchange: Callable[[bytes, float], Awaitable[bytes]]) -> None:
         """Reaches the relay through `exchange(request, timeout)`, which runs on this loop. Before `/_start` only."""
         loop = self._own_loop()

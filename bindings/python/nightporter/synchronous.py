@@ -129,6 +129,12 @@ class SyncController:
         """
         self._open_calls().set_key(key, keep_key)
 
+    def change_key(self, current: str, new: str) -> None:
+        """Gives the store another key, its first (`current` is ""), or none. In the app, while the chat is not running;
+        what `/_db encryption` does. ChatError when that is refused, and nothing has changed then.
+        """
+        self._open_calls().change_key(current, new)
+
     def set_relay(self, exchange: Callable[[bytes, float], bytes]) -> None:
         """Reaches the relay through `exchange(request, timeout)`, called on a thread of the library's. Before
         `/_start` only.

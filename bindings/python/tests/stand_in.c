@@ -253,6 +253,15 @@ np_error np_set_key(chat_ctrl ctrl, const char *key, int keep_key) {
   return strncmp(key, "x'", 2) == 0 && key[2] == '\0' ? NP_ERROR_ARGUMENT : NP_OK;
 }
 
+char *np_change_key(chat_ctrl ctrl, const char *current_key, const char *new_key) {
+  if (!find(ctrl)) return strdup("{\"error\":{\"type\":\"x\"}}");
+  if (strcmp(current_key, "open sesame") != 0 || strcmp(new_key, "x'00ff'") != 0)
+    return strdup("{\"error\":{\"type\":\"errorDatabase\",\"databaseError\":{\"type\":\"errorOpen\",\"sqliteError\":"
+                  "{\"type\":\"errorNotADatabase\"}},\"np\":{\"code\":\"storeKeyWrong\",\"advice\":\"\"}}}");
+  journal("change key");
+  return strdup("{\"result\":{\"type\":\"cmdOk\"}}");
+}
+
 char *np_state(chat_ctrl ctrl) { return strdup(find(ctrl) ? "{\"quiescent\":false}" : "{\"error\":{\"type\":\"x\"}}"); }
 
 np_error np_set_relay(chat_ctrl ctrl, const np_relay *relay) {

@@ -46,9 +46,16 @@ class AnswerTests(StandInCase):
             with self.assertRaises(CallError):
                 c.set_key("x'")
 
+            c.change_key("open sesame", "x'00ff'")
+            with self.assertRaises(ChatError):
+                c.change_key("x'00ff'", "open sesame")
+
         async def story() -> None:
             async with Controller("store") as c:
                 await c.set_key("x'00ff'")
+                await c.change_key("open sesame", "x'00ff'")
+                with self.assertRaises(ChatError):
+                    await c.change_key("open sesame", "")
 
         run(story())
 

@@ -83,6 +83,13 @@ class StoreTests(LibraryCase):
         with self.assertRaises(ChatError) as refused:
             nightporter.derive_key(path, "wrong")
         self.assertEqual(refused.exception.error["np"]["code"], "storeKeyWrong")
+        with SyncController(path, key="open sesame") as app:
+            with self.assertRaises(ChatError) as refused:
+                app.change_key("wrong", key)
+            self.assertEqual(refused.exception.error["np"]["code"], "storeKeyWrong")
+            app.change_key("open sesame", key)
+        with SyncController(path, key=key, role=Role.EXTENSION) as extension:
+            self.assertEqual(extension.send("/u")["user"]["localDisplayName"], "alice")
 
     def test_a_profile_is_there_in_the_next_run(self) -> None:
         async def first() -> Any:

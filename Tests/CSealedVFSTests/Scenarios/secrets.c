@@ -1,0 +1,136 @@
+// What a key was given as is in memory no longer than it is needed.
+#include "support.h"
+
+#include "memory_scan.h"
+
+enum { SECRET = 32 };
+
+// How often a secret is in memory, asked without having it there.
+static long copies(const uint8_t inverted[SECRET]) {
+  long found = memory_scan(inverted, SECRET);
+  CHECK(found >= 0, "memory cannot be read");
+  return found;
+}
+
+// A new secret in `secret`, text where it is to be a passphrase.
+static void make_secret(struct dice *dice, bool is_text, uint8_t secret[SECRET], uint8_t inverted[SECRET]) {
+  for (int i = 0; i < SECRET; i++) {
+    secret[i] = is_text ? (uint8_t)('a' + below(dice, 26)) : (uint8_t)roll(dice);
+    inverted[i] = (uint8_t)~secret[i];
+  }
+}
+
+static void wipe(uint8_t *bytes, size_t length) {
+  for (volatile uint8_t *at = bytes; at < bytes + length; at++) { *at = 0; }
+}
+
+static void give(const char *path, bool is_passphrase, const uint8_t secret[SECRET]) {
+  CHECK_EQUAL(is_passphrase ? sealed_vfs_set_passphrase(path, (const char *)secret, SECRET, 0)
+                            : sealed_vfs_set_key(path, secret, 0),
+              SQLITE_OK);
+}
+
+// As one opens it that has the key for no longer than that: registered, opened, taken back.
+static sqlite3 *open_and_forget(const char *path) {
+  sqlite3 *database = database_open(path, SEALED_VFS_NAME);
+  CHECK_EQUAL(sealed_vfs_forget_key(path), SQLITE_OK);
+  return database;
+}
+
+static void use(sqlite3 *database) {
+  run_sql(database, "INSERT INTO t VALUES(zeroblob(20000)); PRAGMA wal_checkpoint(TRUNCATE); VACUUM");
+  expect_sound(database);
+}
+
+static void make_and_open_again(struct dice *dice, bool is_passphrase, const char *mode) {
+  const char *path = path_of("wiped.db");
+  database_remove(path);
+  uint8_t secret[SECRET], inverted[SECRET], master[SECRET];
+  make_secret(dice, is_passphrase, secret, inverted);
+  give(path, is_passphrase, secret);
+  wipe(secret, SECRET);
+  CHECK(copies(inverted) > 0, "a registered key is not found: the search is of no use");
+
+  // Made in this run.
+  sqlite3 *database = open_and_forget(path);
+  CHECK(copies(inverted) > 0, "wiped before it was needed");
+  run_sql(database, "%s; CREATE TABLE t(a)", mode);
+  CHECK_EQUAL(ask(database, "SELECT count(*) FROM t"), 0);
+  CHECK_EQUAL(copies(inverted), 0);
+  if (is_passphrase) {
+    uint8_t salt[SEALED_VFS_SALT_BYTES], inverted_master[SECRET];
+    CHECK_EQUAL(sealed_vfs_read_salt(path, salt, NULL), SQLITE_OK);
+    for (int i = 0; i < SECRET; i++) { secret[i] = (uint8_t)~inverted[i]; }
+    CHECK_EQUAL(sealed_vfs_derive_key((const char *)secret, SECRET, salt, master), SQLITE_OK);
+    wipe(secret, SECRET);
+    for (int i = 0; i < SECRET; i++) { inverted_master[i] = (uint8_t)~master[i]; }
+    wipe(master, SECRET);
+    CHECK_EQUAL(copies(inverted_master), 0);
+  }
+  use(database);
+
+  // Opened while it is there; the registration outlives the opening.
+  for (int i = 0; i < SECRET; i++) { secret[i] = (uint8_t)~inverted[i]; }
+  give(path, is_passphrase, secret);
+  sqlite3 *second = database_open(path, SEALED_VFS_NAME);
+  CHECK_EQUAL(ask(second, "SELECT count(*) FROM t"), 1);
+  wipe(secret, SECRET);
+  CHECK(copies(inverted) > 0, "wiped while it was registered");
+  sqlite3 *third = database_open(path, SEALED_VFS_NAME);
+  CHECK_EQUAL(sealed_vfs_forget_key(path), SQLITE_OK);
+  CHECK(copies(inverted) > 0, "wiped while one needs it");
+  CHECK_EQUAL(ask(third, "SELECT count(*) FROM t"), 1);
+  CHECK_EQUAL(copies(inverted), 0);
+  use(second);
+  use(third);
+  database_close(third);
+  database_close(second);
+  database_close(database);
+
+  // Refused: wiped with the connection.
+  for (int i = 0; i < SECRET; i++) { secret[i] = (uint8_t)(~inverted[i] ^ 1); }
+  give(path, is_passphrase, secret);
+  wipe(secret, SECRET);
+  for (int i = 0; i < SECRET; i++) { inverted[i] ^= 1; }
+  CHECK(copies(inverted) > 0, "a registered key is not found");
+  CHECK_EQUAL(sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, SEALED_VFS_NAME), SQLITE_NOTADB);
+  CHECK_EQUAL(sqlite3_close(database), SQLITE_OK);
+  CHECK_EQUAL(copies(inverted), 0);
+}
+
+static void wiped_secrets(struct dice *dice) {
+  for (int is_passphrase = 0; is_passphrase < 2; is_passphrase++) {
+    make_and_open_again(dice, is_passphrase != 0, "PRAGMA journal_mode=WAL");
+    make_and_open_again(dice, is_passphrase != 0, "PRAGMA journal_mode=DELETE");
+  }
+}
+
+// Who began to make a database, and took that back, still has the key when somebody else has made it.
+static void unmade_databases(struct dice *dice) {
+  const char *path = path_of("unmade.db");
+  for (int is_passphrase = 0; is_passphrase < 2; is_passphrase++) {
+    database_remove(path);
+    uint8_t secret[SECRET], inverted[SECRET];
+    make_secret(dice, is_passphrase != 0, secret, inverted);
+    give(path, is_passphrase != 0, secret);
+    sqlite3 *first = open_and_forget(path);
+    // Written out before the end, since it does not fit into the cache.
+    run_sql(first, "PRAGMA cache_size=5; BEGIN; CREATE TABLE mine(a); INSERT INTO mine VALUES(zeroblob(300000))");
+    CHECK(file_size(path) > 0, "nothing was written");
+    run_sql(first, "SELECT count(*) FROM mine; ROLLBACK");
+    CHECK_EQUAL(file_size(path), 0);
+    give(path, is_passphrase != 0, secret);
+    wipe(secret, SECRET);
+    sqlite3 *second = open_and_forget(path);
+    run_sql(second, "CREATE TABLE t(a)");
+    use(second);
+    CHECK_EQUAL(ask(first, "SELECT count(*) FROM t"), 1);
+    CHECK_EQUAL(copies(inverted), 0);
+    use(first);
+    database_close(first);
+    database_close(second);
+  }
+}
+
+const struct scenario secret_scenarios[] = {
+    {"wiped-secrets", wiped_secrets}, {"unmade-databases", unmade_databases}, {NULL, NULL}};

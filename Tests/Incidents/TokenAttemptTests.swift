@@ -55,7 +55,8 @@ final class TokenAttemptTests: XCTestCase {
       """
       SELECT status || ' ' || updated_at || ' ' || hex(device_token) || hex(server_token_id) || hex(push_secret)
       || hex(reply_sender_id) FROM token
-      """) { $0.text(0) }
+      """
+    ) { $0.text(0) }
   }
 
   private func expectToken(

@@ -51,7 +51,7 @@ verify: ## what takes longer than a test may: whole walks, the sanitizers
 	@scripts/setup test
 	@scripts/verify
 
-torture: ## apps and extensions on one store, frozen, killed, on failing disks; SECONDS=… and SEED=… if wanted
+torture: ## apps and extensions on one store, frozen, killed, on failing disks; SECONDS=…, SEED=…, SEALED=0 or 1 if wanted
 	@scripts/setup test
 	@swift build --build-tests
 	@PORTER_TORTURE_SECONDS=$(or $(SECONDS),60) PORTER_TORTURE_SEED=$(SEED) $(if $(SEALED),PORTER_TORTURE_SEALED=$(SEALED)) \
@@ -66,7 +66,7 @@ spec: ## writes anew what is made of spec/machines
 	@swift run porter-machines generate
 
 format: ## formats the Swift sources
-	@swift format --in-place --parallel --configuration .swift-format -r Package.swift Sources Tests
+	@swift format --in-place --parallel --configuration .swift-format -r Package.swift Sources Tests Benchmarks
 
 lint: ## the format of Swift, the warnings of C
 	@scripts/lint

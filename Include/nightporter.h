@@ -12,8 +12,9 @@
  * Strings    Every string in and out is UTF-8 and ends with NUL. A string that is not UTF-8 is answered with an error.
  * Ownership  A `char *` result belongs to the caller, who gives it back with np_string_free() or free(). A `const char *`
  *            result is static: it lives as long as the library and is not freed. Arguments are copied; none is kept.
- * NULL       NULL and garbage are answered with an error, never trusted. A function with a `char *` result gives NULL only when
- *            memory is exhausted.
+ * NULL       NULL and garbage are never trusted: they are answered with an error, and by the functions under "Validation" with what
+ *            they answer to a text in which there is nothing. A function with a `char *` result gives NULL only when memory is
+ *            exhausted.
  * Handles    A chat_ctrl is an opaque handle, not an address. A handle that was freed, or never given, is recognised and
  *            answered with an error; it can not become valid again by chance.
  * Threads    Every function may be called from any thread at any time, unless its own text says otherwise. Calls on one controller
@@ -157,27 +158,33 @@ void np_string_free(char *string);
 
 /*
  * Carries out one command and waits for its answer: {"result": …} or {"error": …}. spec/protocol/commands.md has the grammar.
- * Commands that need the relay (`/_connect`, `/_ntf register` …) answer within 15 s, by an error if need be.
+ * No wait is without end: the relay and the notification server have 15 s for each answer, and a command is answered
+ * with an error then. Most commands need none or one; `/_ntf register` asks both, one after the other, and `/_ntf conn messages`
+ * the relay for each message.
  */
 char *chat_send_cmd(chat_ctrl ctrl, const char *command);
 
-/* As chat_send_cmd(); a `retry` above 0 lengthens time-outs of the network in steps of 15 s (at most 4 steps). */
+/*
+ * As chat_send_cmd(); a `retry` above 0 gives the notification server more time, in steps of 15 s (at most 4 steps), in `/_ntf
+ * register`, `/_ntf verify` and `/_ntf check`.
+ */
 char *chat_send_cmd_retry(chat_ctrl ctrl, const char *command, int retry);
 
 /* Waits for the next event, without limit; returns `{"error": …}` when the controller is freed meanwhile. */
 char *chat_recv_msg(chat_ctrl ctrl);
 
 /*
- * Waits at most `wait_us` microseconds for the next event. "" when none came. An event is taken and returned in one step: one that
- * arrives as the time ends is either returned or still there for the next call. At most 4096 events wait; the oldest
- * gives way, and an event `eventsLost` with their number takes its place.
+ * Waits at most `wait_us` microseconds for the next event; a number below 0 counts as 0. "" when none came; `{"error": …}`, each
+ * time, when the controller was freed. An event is taken and returned in one step: one that arrives as the time ends is
+ * either returned or still there for the next call. At most 4096 events wait; the oldest gives way, and an event
+ * `eventsLost` with their number takes its place.
  */
 char *chat_recv_msg_wait(chat_ctrl ctrl, int wait_us);
 
 /*
  * A descriptor that is readable while events wait, for poll(), epoll, libuv or asyncio. Owned by the controller: do not
- * read, write or close it. After it became readable call chat_recv_msg_wait(ctrl, 0) until that returns "".
- * Returns -1 for a handle that is not valid.
+ * read, write or close it; np_ctrl_free() closes it, so take it out of what waits for it before. After it became readable call
+ * chat_recv_msg_wait(ctrl, 0) until that returns "" or an error. Returns -1 for a handle that is not valid.
  */
 int np_event_fd(chat_ctrl ctrl);
 
@@ -205,7 +212,9 @@ int np_event_fd(chat_ctrl ctrl);
  *     "quiescent": true when no store file is open or locked any more,
  *     "trace": [ { "us": microseconds since the call, "machine", "event", "state" } ] }
  *
- * One push at a time for each controller: a second call during a first is answered with the outcome "busy", at once.
+ * One push at a time for each controller: a second call during a first is answered with the outcome "busy", at once. A handle
+ * that is not valid and a deadline out of range are answered with {"error": …} instead; a payload that is NULL or
+ * no JSON with the outcome "quarantined".
  */
 char *np_receive_push(chat_ctrl ctrl, const char *payload_json, int deadline_ms);
 
@@ -227,7 +236,10 @@ typedef enum np_phase {
   NP_PHASE_BACKGROUND_REFRESH = 3 /* woken in the background to fetch */
 } np_phase;
 
-/* Tells the controller its phase. NP_ERROR_STATE when the machines refuse, for instance before "/_start". */
+/*
+ * Tells the controller its phase. NP_ERROR_STATE when it does not get there: the machines refuse, for instance before "/_start" and
+ * in the role `extension`, or the store does not open. The commands that the phases stand for say why.
+ */
 np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
 
 /*
@@ -256,7 +268,7 @@ char *np_state(chat_ctrl ctrl);
  * timeout_ms     after this time the answer is of no use.
  *
  * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on a thread of the library's own, one call at a time for each
- * controller; it may block.
+ * controller; it may block. Of this library it may call np_relay_ready() only.
  */
 typedef np_error (*np_relay_exchange)(void *context, const uint8_t *request, size_t request_length, uint8_t **answer,
                                       size_t *answer_length, int timeout_ms);
@@ -265,7 +277,8 @@ typedef struct np_relay {
   size_t size;                    /* sizeof(np_relay) of the host's header */
   void *context;                  /* given to each call; the host's own */
   np_relay_exchange exchange;     /* must not be NULL */
-  void (*release)(void *context); /* called once when the library needs the transport no more; may be NULL */
+  void (*release)(void *context); /* called once, on any thread, when the library needs the transport no more; may be NULL.
+                                     After np_ctrl_free() has returned, if an exchange was still under way then. */
 } np_relay;
 
 /*
@@ -307,9 +320,10 @@ int chat_json_length(const char *text);
 #define NP_STEP_MAX_EFFECTS 8
 
 typedef enum np_step_kind {
-  NP_STEP_MOVED = 0,   /* a transition was taken */
-  NP_STEP_IGNORED = 1, /* a harmless repeat; `reason` names it */
-  NP_STEP_REFUSED = 2  /* not allowed in this state; `reason` names why */
+  NP_STEP_MOVED = 0,   /* a transition was taken, to another state */
+  NP_STEP_STAYED = 1,  /* a transition was taken that ends where it began; its effects count */
+  NP_STEP_IGNORED = 2, /* a harmless repeat; `reason` names it */
+  NP_STEP_REFUSED = 3  /* not allowed in this state; `reason` names why */
 } np_step_kind;
 
 typedef struct np_step {
@@ -317,7 +331,7 @@ typedef struct np_step {
   int32_t kind;                          /* an np_step_kind */
   int32_t effect_count;                  /* how many of `effects` are set */
   int32_t effects[NP_STEP_MAX_EFFECTS];  /* in the order in which they are to be carried out */
-  const char *reason;                    /* static; "" when kind is NP_STEP_MOVED */
+  const char *reason;                    /* static; "" when a transition was taken */
 } np_step;
 
 /* How many machines there are; they are numbered from 0. */

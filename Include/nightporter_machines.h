@@ -8,18 +8,6 @@
 #ifndef NIGHTPORTER_MACHINES_H
 #define NIGHTPORTER_MACHINES_H
 
-/* What became of an event. */
-enum np_machine_answer {
-  /* The state is another one. */
-  NP_MACHINE_ANSWER_MOVED = 0,
-  /* The state is the same; the effects count. */
-  NP_MACHINE_ANSWER_STAYED = 1,
-  /* A harmless repeat. */
-  NP_MACHINE_ANSWER_IGNORED = 2,
-  /* The caller did something wrong; the reason says what. */
-  NP_MACHINE_ANSWER_REFUSED = 3
-};
-
 /* The machines, by name. */
 enum np_machine {
   NP_MACHINE_APP_PHASE = 0,

@@ -102,7 +102,8 @@ public func np_machine_step(
   result.state = Int32(coded.next)
   result.reason = coded.reason.flatMap { names.reasons.at(Int32($0)) } ?? StaticText("").pointer
   switch coded.kind {
-  case .moved, .stayed: result.kind = Int32(NP_STEP_MOVED.rawValue)
+  case .moved: result.kind = Int32(NP_STEP_MOVED.rawValue)
+  case .stayed: result.kind = Int32(NP_STEP_STAYED.rawValue)
   case .ignored: result.kind = Int32(NP_STEP_IGNORED.rawValue)
   case .refused: result.kind = Int32(NP_STEP_REFUSED.rawValue)
   }

@@ -13,15 +13,6 @@ enum CHeaderOutput {
     out.line("#ifndef NIGHTPORTER_MACHINES_H")
     out.line("#define NIGHTPORTER_MACHINES_H")
     out.line()
-    out.line("/* What became of an event. */")
-    enumeration(
-      &out, "np_machine_answer", "NP_MACHINE_ANSWER",
-      [
-        ("moved", "The state is another one."),
-        ("stayed", "The state is the same; the effects count."),
-        ("ignored", "A harmless repeat."),
-        ("refused", "The caller did something wrong; the reason says what."),
-      ])
     out.line("/* The machines, by name. */")
     enumeration(&out, "np_machine", "NP_MACHINE", machines.map { ($0.name, "") })
     for machine in machines {

@@ -22,7 +22,10 @@ final class InterfaceTests: XCTestCase {
           XCTAssertEqual(np_machine_step(machine, state, event, &step), NP_OK)
           XCTAssertLessThan(step.state, np_machine_state_count(machine))
           XCTAssertLessThanOrEqual(step.effect_count, NP_STEP_MAX_EFFECTS)
-          if step.kind != NP_STEP_MOVED.rawValue { XCTAssertFalse(String(cString: step.reason).isEmpty) }
+          let isTaken = step.kind == NP_STEP_MOVED.rawValue || step.kind == NP_STEP_STAYED.rawValue
+          XCTAssertEqual(String(cString: step.reason).isEmpty, isTaken)
+          XCTAssertEqual(step.state == state, step.kind != NP_STEP_MOVED.rawValue)
+          if !isTaken { XCTAssertEqual(step.effect_count, 0) }
         }
       }
     }

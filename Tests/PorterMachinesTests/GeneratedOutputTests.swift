@@ -49,7 +49,7 @@ final class GeneratedOutputTests: XCTestCase {
 
   func testTheHeaderHasTheCodesOfTheCatalog() throws {
     try withTemporaryDirectory { directory in
-      var lines = ["#include \"nightporter_machines.h\"", "int main(void) {"]
+      var lines = ["#include \"nightporter.h\"", "#include \"nightporter_machines.h\"", "int main(void) {"]
       for (number, machine) in MachineCatalog.all.enumerated() {
         let prefix = "NP_\(machine.name.uppercased())"
         lines.append("  if (\(prefix.replacing("NP_", with: "NP_MACHINE_")) != \(number)) return 1;")
@@ -66,7 +66,7 @@ final class GeneratedOutputTests: XCTestCase {
       let kinds: [(String, CodedStep.Kind)] = [
         ("MOVED", .moved), ("STAYED", .stayed), ("IGNORED", .ignored), ("REFUSED", .refused),
       ]
-      for (name, kind) in kinds { lines.append("  if (NP_MACHINE_ANSWER_\(name) != \(kind.rawValue)) return 1;") }
+      for (name, kind) in kinds { lines.append("  if (NP_STEP_\(name) != \(kind.rawValue)) return 1;") }
       lines += ["  return 0;", "}"]
       let source = directory.appendingPathComponent("codes.c")
       try lines.joined(separator: "\n").appending("\n").write(to: source, atomically: true, encoding: .utf8)

@@ -113,7 +113,7 @@ class Calls:
         encoded = text(payload if isinstance(payload, str | bytes) else json.dumps(payload))
         with self._gate:
             answer = self._library.take(self._library.functions.np_receive_push(self._handle, encoded, milliseconds))
-        return cast(PushAnswer, decode(answer))
+        return cast(PushAnswer, unless_error(answer))
 
     def expire_push(self) -> bool:
         """Ends the push in progress; False when there is none. Does not wait."""
@@ -136,10 +136,7 @@ class Calls:
     def state(self) -> State:
         with self._gate:
             answer = self._library.take(self._library.functions.np_state(self._handle))
-        state = decode(answer)
-        if "error" in state:
-            raise ChatError(state["error"])
-        return cast(State, state)
+        return cast(State, unless_error(answer))
 
     def set_key(self, key: str, keep_key: bool) -> None:
         with self._gate:
@@ -218,6 +215,14 @@ def decode(answer: str) -> dict[str, Any]:
         raise ProtocolError("an answer is not JSON") from error
     if not isinstance(value, dict):
         raise ProtocolError("an answer is not an object")
+    return value
+
+
+def unless_error(answer: str) -> dict[str, Any]:
+    """What is answered as it is; an error in its place is raised."""
+    value = decode(answer)
+    if isinstance(value.get("error"), dict):
+        raise ChatError(value["error"])
     return value
 
 

@@ -48,8 +48,9 @@ class StepKind(IntEnum):
     """The C enum `np_step_kind`."""
 
     MOVED = 0
-    IGNORED = 1
-    REFUSED = 2
+    STAYED = 1
+    IGNORED = 2
+    REFUSED = 3
 
 
 RelayExchange = CFUNCTYPE(

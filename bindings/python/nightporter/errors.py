@@ -29,12 +29,17 @@ class ProtocolError(NightporterError):
 
 
 class MigrationError(NightporterError):
-    """The store could not be opened. `result` is the library's DBMigrationResult, `kind` its `type`."""
+    """The store could not be opened. `result` is the library's DBMigrationResult, `kind` its `type`.
+
+    `code` is Nightporter's stable name of what is wrong, such as `storeKeyWrong`, and `advice` what to do about it; "" where
+    the type says it all.
+    """
 
     def __init__(self, result: Mapping[str, Any]) -> None:
         self.result = result
         self.kind = str(result.get("type", ""))
-        super().__init__(self.kind)
+        self.code, self.advice = _code_and_advice(result)
+        super().__init__(self.code or self.kind)
 
 
 class StoreError(NightporterError):
@@ -44,13 +49,16 @@ class StoreError(NightporterError):
 class ChatError(NightporterError):
     """A command was refused, or an error came as an event. `error` is the ChatError as JSON gave it.
 
-    `kind` is the innermost type, such as `noActiveUser`, which is what most callers want to tell apart.
+    `kind` is the innermost type, such as `noActiveUser`, which is what most callers want to tell apart. Errors that SimpleX's
+    taxonomy has no type for have a `code`, such as `notSupported`, and an `advice` that says what to do; both are ""
+    otherwise.
     """
 
     def __init__(self, error: Mapping[str, Any]) -> None:
         self.error = error
         self.kind = innermost_type(error)
-        super().__init__(self.kind)
+        self.code, self.advice = _code_and_advice(error)
+        super().__init__(self.code or self.kind)
 
 
 class CallError(NightporterError):
@@ -74,6 +82,14 @@ def innermost_type(error: Mapping[str, Any]) -> str:
         if isinstance(value, Mapping) and isinstance(value.get("type"), str):
             return innermost_type(value)
     return kind if isinstance(kind, str) else "unknown"
+
+
+def _code_and_advice(error: Mapping[str, Any]) -> tuple[str, str]:
+    """What Nightporter adds under `np` to an answer in SimpleX's words."""
+    own = error.get("np")
+    if not isinstance(own, Mapping):
+        return "", ""
+    return str(own.get("code", "")), str(own.get("advice", ""))
 
 
 def check(code: int, function: str) -> None:

@@ -21,7 +21,9 @@ def parse_server(address: str) -> dict[str, Any]:
 
 
 def parse_uri(uri: str, *, safe: bool = False) -> dict[str, Any]:
-    """{"uriInfo": {"scheme", "sanitized"}, "parseError": ""}; `safe` also removes tracking parameters."""
+    """{"uriInfo": {"scheme", "sanitized"}, "parseError": ""}. Known trackers are always removed; without `safe` every
+    parameter that is not known to be needed.
+    """
     loaded = library()
     return decode(loaded.take(loaded.functions.chat_parse_uri(text(uri), safe)))
 

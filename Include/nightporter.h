@@ -103,9 +103,10 @@ char *chat_migrate_init(const char *path, const char *key, const char *confirm, 
  * keep_key    not 0: the key stays in memory (guarded, not in swap or core dumps), so that the store can be opened again.
  *             0: it is wiped as soon as the store is open, and so is a passphrase with all that was made of it. What
  *             remains while the store is open is the file's own key, from which the given one cannot be found. `key` itself
- *             is the caller's to wipe. A suspension closes the store all the same, at once and whole; what would open it again then is refused until np_set_key() gave the key: chat_reopen_store() says
- *             "reopenDBStore: no key", "/_app activate" has the code `storeKeyForgotten`, and a push ends with the
- *             outcome "locked". "" is always kept.
+ *             is the caller's to wipe. A suspension closes the store all the same, at once and whole; what would open it
+ *             again then is refused until np_set_key() gave the key: chat_reopen_store() says "reopenDBStore: no key",
+ *             "/_app activate" has the code `storeKeyForgotten`, and a push ends with the outcome "locked". "" is always
+ *             kept.
  * background  0: role `app`. Not 0: role `extension`: it never migrates (INC-23) but answers `errorMigration`, its phase
  *             is that of a notification extension, and chat_start is `/_start main=off snd_files=off`. A passphrase
  *             is refused with the code `storeKeyNotRaw`, since its 64 MB do not fit an extension: the app calls
@@ -120,7 +121,11 @@ char *chat_migrate_init_key(const char *path, const char *key, int keep_key, con
  */
 char *chat_close_store(chat_ctrl ctrl);
 
-/* Opens the files again. Returns "" or a text that says what failed. Reopening an open store is harmless. */
+/*
+ * Opens the files again. Returns "" or a text that says what failed. Reopening an open store is harmless. While the chat is
+ * suspended nothing is opened, so that the process stays quiescent: "/_app activate" opens the files then, and says why
+ * if it cannot.
+ */
 char *chat_reopen_store(chat_ctrl ctrl);
 
 /*

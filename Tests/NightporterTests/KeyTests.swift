@@ -77,6 +77,8 @@ final class KeyTests: XCTestCase {
       XCTAssertEqual(take(chat_reopen_store(host.handle)), "")
       XCTAssertEqual(host.send("/_start")["result"]["type"].text, "chatStarted")
       XCTAssertEqual(host.send("/_app suspend 0")["result"]["type"].text, "cmdOk")
+      XCTAssertEqual(take(chat_reopen_store(host.handle)), "")
+      XCTAssertTrue(host.state["quiescent"].flag, "nothing is opened before the chat activates")
       XCTAssertEqual(host.send("/_app activate")["result"]["type"].text, "cmdOk")
       XCTAssertEqual(host.send("/u")["result"]["type"].text, "activeUser")
     }
@@ -90,6 +92,7 @@ final class KeyTests: XCTestCase {
     // Suspension is as immediate and whole as ever.
     XCTAssertEqual(host.send("/_app suspend 0")["result"]["type"].text, "cmdOk")
     XCTAssertEqual(host.state["quiescent"].flag, true, "\(host.state)")
+    XCTAssertEqual(take(chat_reopen_store(host.handle)), "reopenDBStore: no key")
     XCTAssertEqual(code(host.send("/_app activate")), "storeKeyForgotten")
     XCTAssertEqual(np_set_key(host.handle, raw, 0), NP_OK)
     XCTAssertEqual(host.send("/_app activate")["result"]["type"].text, "cmdOk")

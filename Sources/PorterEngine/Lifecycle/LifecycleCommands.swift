@@ -129,10 +129,12 @@ extension Engine {
     case .closed, .opened, .starting, .active, .suspending, .activating, .stopping, .stopped:
       raise(ChatLifecycle.Event.open)
     }
-    if lifecycle.state == .suspended { return "" }
     if store != nil { return "" }
     // The words that programs made for SimpleX's interface know.
-    if case .seal(.keyForgotten) = lastStoreError { return "reopenDBStore: no key" }
+    let forgotten = "reopenDBStore: no key"
+    // Whoever suspended must stay quiescent until it activates, which is what opens the files then.
+    if lifecycle.state == .suspended { return heldKey.isForgotten ? forgotten : "" }
+    if case .seal(.keyForgotten) = lastStoreError { return forgotten }
     return lastStoreError?.description ?? "the store could not be opened"
   }
 }

@@ -43,12 +43,4 @@ enum Incoming {
     guard case .text(let text) = self else { return nil }
     return text
   }
-
-  var error: NightporterError? {
-    switch self {
-    case .text: nil
-    case .null: .controllerInvalid
-    case .notUTF8: .textNotUTF8
-    }
-  }
 }

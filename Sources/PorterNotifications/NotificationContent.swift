@@ -37,13 +37,10 @@ package struct NotificationContent: Hashable, Sendable {
   /// What the app's icon shows afterwards; set by whoever has counted. Never a default of 0, which would clear it
   /// (INC-61).
   package var badge: Int64?
-  /// Identifiers of what a joint notification stands for.
-  package var joined: [String]
-
   package init(
     identifier: String, title: ShownText, body: ShownText, category: NotificationCategory,
     targetContentIdentifier: String? = nil, threadIdentifier: String? = nil, userInfo: Destination = Destination(),
-    badge: Int64? = nil, joined: [String] = []
+    badge: Int64? = nil
   ) {
     self.identifier = identifier
     self.title = title
@@ -53,7 +50,6 @@ package struct NotificationContent: Hashable, Sendable {
     self.threadIdentifier = threadIdentifier
     self.userInfo = userInfo
     self.badge = badge
-    self.joined = joined
   }
 
   /// An element of `notifications` in the answer of `np_receive_push`.
@@ -72,7 +68,6 @@ package struct NotificationContent: Hashable, Sendable {
       "userInfo": userInfo.json,
       "sound": "default",
       "badge": badge.map(JSONValue.integer),
-      "joined": joined.isEmpty ? nil : .array(joined.map(JSONValue.string)),
     ])
   }
 }
@@ -83,13 +78,12 @@ extension ShownText {
     return .string(phrase.rawValue)
   }
 
-  /// A text, a number, or `{"key": …}` for a phrase within the phrase.
+  /// A text, or `{"key": …}` for a phrase within the phrase.
   fileprivate var arguments: JSONValue? {
     guard case .phrase(_, let arguments) = self, !arguments.isEmpty else { return nil }
     let values = arguments.map { argument -> JSONValue in
       switch argument {
       case .text(let text): .string(text)
-      case .number(let number): .integer(number)
       case .phrase(let phrase): .compact(["key": .string(phrase.rawValue)])
       }
     }

@@ -1,5 +1,5 @@
 /// Every text of ours that a user may see in a notification. The English text is the key under which a host finds its
-/// translation; `%@` stands for a text and `%d` for a number, in the order of the arguments.
+/// translation; each `%@` stands for the next argument.
 package enum Phrase: String, Hashable, Sendable, CaseIterable {
   case wantsToConnect = "%@ wants to connect!"
   case somebody = "Somebody"
@@ -25,40 +25,12 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
   case newContactRequest = "New contact request"
   case sentFileEvent = "Sent file event"
   case receivedFileEvent = "Received file event"
-
-  case newMessages = "New messages"
-  case fromOne = "From: %@"
-  case fromTwo = "From: %@ and %@"
-  case fromThree = "From: %@, %@ and %@"
-  case fromMany = "From: %@, %@ and %d other chats"
-  case fromHidden = "From %d chat(s)"
-  case newEvents = "New events"
-  case countOfEvents = "%d new events"
-
-  case noPassphrase = "Encrypted message: no passphrase"
-  case migrationError = "Encrypted message: database migration error"
-  case databaseError = "Encrypted message: database error"
-  case keychainError = "Encrypted message: keychain error"
-  case unexpectedError = "Encrypted message: unexpected error"
-  case anyEvent = "Encrypted message or another event"
-  case appStopped = "Encrypted message: app is stopped"
-
-  // What the platform shows in a notification's place while the device is locked and set to hide previews.
-  case contactConnectedPlaceholder = "Contact is connected"
-  case newMessagePlaceholder = "New message"
-  case callPlaceholder = "Incoming call"
-  case eventPlaceholder = "Encrypted message or connection event"
-
-  case accept = "Accept"
-  case acceptIncognito = "Accept incognito"
-  case reject = "Reject"
 }
 
 /// A text that a host may translate: a phrase with its arguments; or one that is nobody's to translate, a message's.
 package enum ShownText: Hashable, Sendable {
   package enum Argument: Hashable, Sendable {
     case text(String)
-    case number(Int64)
     case phrase(Phrase)
   }
 
@@ -82,7 +54,7 @@ package enum ShownText: Hashable, Sendable {
     var rest = arguments[...]
     var isPlace = false
     for character in phrase {
-      if isPlace, character == "@" || character == "d" {
+      if isPlace, character == "@" {
         text += rest.popFirst()?.english ?? ""
         isPlace = false
       } else if character == "%" {
@@ -99,7 +71,6 @@ extension ShownText.Argument {
   var english: String {
     switch self {
     case .text(let text): text
-    case .number(let number): String(number)
     case .phrase(let phrase): phrase.rawValue
     }
   }

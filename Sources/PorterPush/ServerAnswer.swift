@@ -30,15 +30,6 @@ package enum SubscriptionStatus: String, Hashable, Sendable, CaseIterable {
   case refused = "AUTH"
   /// The relay failed for another reason.
   case failed = "ERR"
-
-  /// Whether notifications will come without the client doing anything; if not, it has to make new notifier credentials
-  /// (INC-67).
-  package var isHealthy: Bool {
-    switch self {
-    case .new, .pending, .active, .inactive: true
-    case .end, .deleted, .refused, .failed: false
-    }
-  }
 }
 
 /// Why a server did not do what it was asked.

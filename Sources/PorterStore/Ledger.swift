@@ -114,10 +114,4 @@ extension Store {
         """)
     }
   }
-
-  package func ledgerCounts() throws(StoreError) -> [(state: String, count: Int64)] {
-    try rows("SELECT state, count(*) FROM ledger GROUP BY state ORDER BY state") {
-      (state: $0.text(0), count: $0.integer(1))
-    }
-  }
 }

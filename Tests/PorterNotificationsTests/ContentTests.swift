@@ -62,41 +62,14 @@ final class ContentTests: XCTestCase {
         text += "  \(mode.rawValue)\n\(described(content))"
       }
     }
-    for obstacle in Obstacle.allCases { text += "obstacle: \(obstacle)\n\(described(obstacle.content))" }
     try assertGolden(text, "notifications.txt")
-  }
-
-  func testJointNotifications() throws {
-    let chats: [Event.Chat] = [
-      Sample.alice, .contact(id: 6, name: "Bob"), Sample.club, .contact(id: 8, name: "Carol"),
-      .contact(id: 9, name: "Dave"),
-    ]
-    var text = ""
-    for count in 1...chats.count {
-      // Each conversation twice: it is named once.
-      let events = (chats.prefix(count) + chats.prefix(count)).enumerated().map { index, chat in
-        Sample.message(in: chat, message: "m\(index)")
-      }
-      for mode in [PreviewMode.contact, .hidden] {
-        let content = try XCTUnwrap(JointContent.single(events, NotificationPolicy(previewMode: mode)))
-        text += "messages of \(count), \(mode.rawValue)\n\(described(content))"
-      }
-    }
-    let requests = (1...3).map { Sample.event(.contactRequest(id: $0, name: "A"), .contactRequest(user: 1, id: $0)) }
-    text += "events\n" + described(try XCTUnwrap(JointContent.single(requests, NotificationPolicy())))
-    try assertGolden(text, "joint.txt")
   }
 
   func testEveryPhraseAndCategory() throws {
     var text = "phrases\n"
     for phrase in Phrase.allCases { text += "  \(phrase.rawValue)\n" }
     text += "categories\n"
-    for category in NotificationCategory.allCases {
-      text += "  \(category.rawValue), hidden: \(category.placeholder.rawValue)\n"
-      for action in category.actions {
-        text += "    \(action.rawValue): \(action.title.rawValue)\(action.opensApp ? ", opens the app" : "")\n"
-      }
-    }
+    for category in NotificationCategory.allCases { text += "  \(category.rawValue)\n" }
     try assertGolden(text, "phrases.txt")
   }
 
@@ -124,7 +97,6 @@ final class ContentTests: XCTestCase {
   func testINC61NoBadgeIsNotABadgeOfZero() throws {
     var content = try ContentBuilder.content(for: Sample.message(), NotificationPolicy()).get()
     XCTAssertNil(content.json["badge"])
-    XCTAssertNil(Obstacle.database.content.json["badge"])
     content.badge = 0
     XCTAssertEqual(content.json["badge"], 0)
   }
@@ -162,8 +134,6 @@ final class ContentTests: XCTestCase {
       let policy = NotificationPolicy(previewMode: .hidden)
       let text = try ContentBuilder.content(for: event, policy).get().json.text
       try expect(!text.contains("NAME"), text)
-      let joint = JointContent.single([event, event], policy)
-      try expect(!(joint?.json.text.contains("NAME") ?? true))
     }
   }
 
@@ -220,7 +190,6 @@ final class ContentTests: XCTestCase {
     if let target = content.targetContentIdentifier { details.append("target \(target)") }
     if let thread = content.threadIdentifier { details.append("thread \(thread)") }
     details.append(content.userInfo.json.text)
-    if !content.joined.isEmpty { details.append("joins \(content.joined.count)") }
     lines.append("(\(details.joined(separator: ", ")))")
     return lines.map { "    \($0)\n" }.joined()
   }

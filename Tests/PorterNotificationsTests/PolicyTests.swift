@@ -12,7 +12,6 @@ final class PolicyTests: XCTestCase {
   func testINC37MutedChatsShowNothing() {
     let muted = Sample.message(filter: .none)
     XCTAssertEqual(verdict(muted), .silent(.mutedChat))
-    XCTAssertNil(JointContent.single([muted, muted], NotificationPolicy()))
     var call = Sample.event(.call(Sample.alice, .video))
     call.filter = .none
     XCTAssertEqual(verdict(call), .silent(.mutedChat))
@@ -69,38 +68,5 @@ final class PolicyTests: XCTestCase {
     XCTAssertEqual(Event.Owner(user), Event.Owner(id: 4, isHidden: false, showsNotifications: false))
     user.viewPassword = .init(hash: "h", salt: "s")
     XCTAssertTrue(Event.Owner(user).isHidden)
-  }
-
-  /// INC-43: a call does not wait behind messages.
-  func testINC43ACallComesFirst() throws {
-    let call = Sample.event(.call(Sample.alice, .video), .call(user: 1, chat: "@5"))
-    let content = try XCTUnwrap(JointContent.single([Sample.message(), call, Sample.message()], NotificationPolicy()))
-    XCTAssertEqual(content.category, .callInvitation)
-  }
-
-  func testMessagesComeBeforeOtherEvents() throws {
-    let request = Sample.event(.contactRequest(id: 3, name: "Alice"), .contactRequest(user: 1, id: 3))
-    let content = try XCTUnwrap(JointContent.single([request, Sample.message()], NotificationPolicy()))
-    XCTAssertEqual(content.category, .messageReceived)
-    XCTAssertNil(JointContent.single([], NotificationPolicy()))
-  }
-
-  /// A joint notification names only what may be shown, whatever else came with it.
-  func testJointNotificationsLeaveOutTheSilent() throws {
-    let silent = Sample.message(in: .contact(id: 9, name: "Mallory"), message: "x", filter: .none)
-    let events = [silent, Sample.message(message: "a"), silent, Sample.message(in: Sample.club, message: "b")]
-    let content = try XCTUnwrap(JointContent.single(events, NotificationPolicy()))
-    XCTAssertEqual(content.body.english, "From: Alice and #Book club")
-    XCTAssertEqual(content.joined.count, 2)
-  }
-
-  func testObstaclesFollowTheStoresAnswer() {
-    let expected: [(MigrationResult, Obstacle?)] = [
-      (.ok, nil), (.invalidConfirmation, .unknownEvent), (.errorNotADatabase(file: "f"), .noPassphrase),
-      (.errorMigration(file: "f", .downgrade([])), .migration), (.errorSQL(file: "f", reason: "r"), .database),
-      (.agentError(.inactive), .unexpected), (.nightporter(file: "f", .storeKeyMissing), .noPassphrase),
-      (.nightporter(file: "f", .storeFull), .database),
-    ]
-    for (result, obstacle) in expected { XCTAssertEqual(Obstacle(result), obstacle, "\(result)") }
   }
 }

@@ -44,6 +44,4 @@ enum Durations {
   static let lastRetry = Span.seconds(180)
   /// Of a push's time, kept back for closing the store and handing over.
   static let pushMargin = Span.milliseconds(150)
-  /// An outcome that cannot improve ends within this (INC-32).
-  static let hopelessPush = Span.seconds(1)
 }

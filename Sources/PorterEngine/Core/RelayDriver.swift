@@ -34,8 +34,6 @@ final class RelayDriver {
     client = RelayClient(port: port, randomness: randomness)
   }
 
-  var isIdle: Bool { waiting.isEmpty }
-
   /// `then` is called on the engine's thread, once: with the relay's answer, with `timeout` when none came in time
   /// (INC-39), or with `closed` when the driver was closed first. Whoever waits for a command's answer hangs otherwise.
   func perform<Value: Sendable>(_ work: @escaping Work<Value>, then: @escaping (Result<Value, RelayError>) -> Void) {

@@ -24,8 +24,6 @@ final class Timers {
 
   func cancel(_ name: String) { timers.removeAll { $0.name == name } }
 
-  func cancelAll() { timers.removeAll() }
-
   /// Nil when none is set.
   var untilNext: Span? { timers.map(\.due).min().map { max(.zero, $0 - clock.now()) } }
 

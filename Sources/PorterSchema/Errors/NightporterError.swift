@@ -47,7 +47,6 @@ package enum NightporterError: Hashable, Sendable {
   case relayUnavailable(StaticText)
   case notificationServerMissing
   case messageTooLarge(bytes: Int, limit: Int)
-  case deadlinePassed
 
   /// A literal of ours: nothing from outside can slip into a message through it.
   package struct StaticText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
@@ -95,7 +94,6 @@ package enum NightporterError: Hashable, Sendable {
     case .relayUnavailable: "relayUnavailable"
     case .notificationServerMissing: "notificationServerMissing"
     case .messageTooLarge: "messageTooLarge"
-    case .deadlinePassed: "deadlinePassed"
     }
   }
 
@@ -112,8 +110,7 @@ package enum NightporterError: Hashable, Sendable {
       [("file", .string(file.description))] + (page > 0 ? [("page", .integer(page))] : [])
     case .textNotUTF8, .controllerInvalid, .storeClosed, .storeReadOnly, .storeFull, .storeDamaged, .storeMissing,
       .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeKeyInvalid, .storeKeyForgotten, .storeKeyNotRaw,
-      .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .relayMissing, .notificationServerMissing,
-      .deadlinePassed:
+      .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .relayMissing, .notificationServerMissing:
       []
     }
   }
@@ -151,7 +148,6 @@ extension NightporterError {
     case .relayUnavailable(let why): "relay cannot be reached: \(why)"
     case .notificationServerMissing: "no notification server is set"
     case .messageTooLarge(let bytes, let limit): "message of \(bytes) bytes; at most \(limit) fit"
-    case .deadlinePassed: "deadline has passed"
     }
   }
 
@@ -184,7 +180,6 @@ extension NightporterError {
     case .relayUnavailable: "repeat later; what was to be sent is kept"
     case .notificationServerMissing: "send /_network with an ntfServer first"
     case .messageTooLarge: "send a shorter message"
-    case .deadlinePassed: "what is not shown now is shown with the next push or in the app"
     }
   }
 
@@ -203,8 +198,7 @@ extension NightporterError {
     case .relayUnavailable: .agent(.broker(server: "", .network(reason: message)))
     case .messageTooLarge: .agent(.command(.large, context: message))
     case .relayMissing, .notificationServerMissing: .agent(.command(.prohibited, context: message))
-    case .controllerInvalid, .storeClosed, .storeKeyForgotten, .storeKeyNotRaw, .ownershipLost, .roleNotAllowed,
-      .deadlinePassed:
+    case .controllerInvalid, .storeClosed, .storeKeyForgotten, .storeKeyNotRaw, .ownershipLost, .roleNotAllowed:
       .error(.internalError(message: message))
     }
   }

@@ -57,7 +57,6 @@ package struct Row: ~Copyable {
   }
 
   package func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
-  package func optionalReal(_ column: Int32) -> Double? { isNull(column) ? nil : real(column) }
   package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
   package func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 }

@@ -120,8 +120,6 @@ package final class Statement {
     try check(code)
   }
 
-  package func bindNull(at position: Int32) throws(SQLiteError) { try check(sqlite3_bind_null(handle, position)) }
-
   /// True if it stands on a row now, false at the end. After an error it is reset.
   package func step() throws(SQLiteError) -> Bool {
     guard let handle else { throw SQLiteError(kind: .closed) }
@@ -135,14 +133,6 @@ package final class Statement {
       ? SQLiteError(code: SQLITE_INTERRUPT) : SQLiteError(code: code, in: sqlite3_db_handle(handle))
     sqlite3_reset(handle)
     throw error
-  }
-
-  /// The row it stands on, after `step()` answered true.
-  package func withRow<Result>(
-    _ body: (borrowing Row) throws(SQLiteError) -> Result
-  ) throws(SQLiteError) -> Result {
-    guard let handle else { throw SQLiteError(kind: .closed) }
-    return try body(Row(of: handle))
   }
 
   /// Back to its start, so that it lets go of its read lock; parameters are cleared, so that no secret stays bound.

@@ -765,14 +765,13 @@ class Notification(TypedDict):
     titleArguments: NotRequired[list[Union[str, "Notification_titleArguments"]]]
     body: str
     bodyKey: NotRequired[str]
-    bodyArguments: NotRequired[list[Union[str, int, "Notification_bodyArguments"]]]
+    bodyArguments: NotRequired[list[Union[str, "Notification_bodyArguments"]]]
     categoryIdentifier: "Notification_categoryIdentifier"
     targetContentIdentifier: NotRequired[str]
     threadIdentifier: NotRequired[str]
     userInfo: "Notification_userInfo"
     sound: Literal["default"]
     badge: NotRequired[int]
-    joined: NotRequired[list[str]]
 
 
 class TraceStep(TypedDict):
@@ -1773,7 +1772,6 @@ Detail_code: TypeAlias = Literal[
     "relayUnavailable",
     "notificationServerMissing",
     "messageTooLarge",
-    "deadlinePassed",
 ]
 
 # The member `error` of what chat_send_cmd gives, and an element of the event chatErrors.
@@ -1830,7 +1828,6 @@ Notification_categoryIdentifier: TypeAlias = Literal[
     "NTF_CAT_MESSAGE_RECEIVED",
     "NTF_CAT_CALL_INVITATION",
     "NTF_CAT_CONNECTION_EVENT",
-    "NTF_CAT_MANY_EVENTS",
 ]
 
 # A final state of the machine `push`; or busy, when another push is in progress.

@@ -31,8 +31,8 @@ holds nothing yet. */
 enum np_app_phase_state {
   /* At the front; receives by itself. */
   NP_APP_PHASE_STATE_ACTIVE = 0,
-  /* Coming to the front: waits for an extension, or for the store to open. Counts as running, so that extensions yield.
-  */
+  /* Coming to the front: the store opens. Counts as running, so that extensions yield. An extension at work is asked to
+  let go, and not waited for: the store is the referee (INC-07, INC-22). */
   NP_APP_PHASE_STATE_ACTIVATING = 1,
   /* At work in the background, for a bounded time. */
   NP_APP_PHASE_STATE_BG_REFRESH = 2,
@@ -49,34 +49,24 @@ enum np_app_phase_event {
   NP_APP_PHASE_EVENT_FOREGROUND_EXTENSION_INACTIVE = 0,
   /* The app comes to the front, or is started, while an extension is at work. */
   NP_APP_PHASE_EVENT_FOREGROUND_EXTENSION_ACTIVE = 1,
-  /* The extension let go of the store, or its process is gone. */
-  NP_APP_PHASE_EVENT_EXTENSION_SUSPENDED = 2,
-  /* The extension was waited for long enough. */
-  NP_APP_PHASE_EVENT_WAIT_OVER = 3,
   /* The chat is active: the store is open, operations may begin. */
-  NP_APP_PHASE_EVENT_ACTIVATED = 4,
+  NP_APP_PHASE_EVENT_ACTIVATED = 2,
   /* The chat could not be activated. */
-  NP_APP_PHASE_EVENT_ACTIVATE_FAILED = 5,
+  NP_APP_PHASE_EVENT_ACTIVATE_FAILED = 3,
   /* The app leaves the front, and no call holds it. */
-  NP_APP_PHASE_EVENT_BACKGROUND = 6,
-  /* The app leaves the front during a call; the host raises background when the call ends. */
-  NP_APP_PHASE_EVENT_CALL_HOLDS = 7,
+  NP_APP_PHASE_EVENT_BACKGROUND = 4,
   /* The system grants time in the background, by a task or a silent push. */
-  NP_APP_PHASE_EVENT_REFRESH_BEGAN = 8,
-  /* The work in the background is done, or its time is up. */
-  NP_APP_PHASE_EVENT_REFRESH_DONE = 9,
+  NP_APP_PHASE_EVENT_REFRESH_BEGAN = 5,
   /* Everything must be let go of at once (suspend with a delay of 0). */
-  NP_APP_PHASE_EVENT_SUSPEND_NOW = 10,
+  NP_APP_PHASE_EVENT_SUSPEND_NOW = 6,
   /* The chat is suspended: no file of the store is open. */
-  NP_APP_PHASE_EVENT_CHAT_SUSPENDED = 11,
+  NP_APP_PHASE_EVENT_CHAT_SUSPENDED = 7,
   /* The suspend timer of the current cycle fired. The engine drops those of earlier cycles (INC-21). */
-  NP_APP_PHASE_EVENT_TIMEOUT = 12,
-  /* The process is about to end. */
-  NP_APP_PHASE_EVENT_TERMINATE = 13,
+  NP_APP_PHASE_EVENT_TIMEOUT = 8,
   /* The user stops the chat, or the store is about to be exported, imported or deleted. */
-  NP_APP_PHASE_EVENT_STOP = 14,
+  NP_APP_PHASE_EVENT_STOP = 9,
   /* The user starts the stopped chat again. */
-  NP_APP_PHASE_EVENT_START_CONFIRMED = 15
+  NP_APP_PHASE_EVENT_START_CONFIRMED = 10
 };
 
 enum np_app_phase_effect {
@@ -97,11 +87,7 @@ enum np_app_phase_effect {
   /* Raise timeout one second after the delay that was given to the chat, with a new cycle number (INC-21). */
   NP_APP_PHASE_EFFECT_ARM_SUSPEND_TIMER = 7,
   /* End the cycle of the suspend timer. */
-  NP_APP_PHASE_EFFECT_CANCEL_SUSPEND_TIMER = 8,
-  /* Starts the timer `extensionWait`: raise `waitOver` after 10000 ms. */
-  NP_APP_PHASE_EFFECT_START_EXTENSION_WAIT = 9,
-  /* Takes the timer `extensionWait` back; harmless if it does not run. */
-  NP_APP_PHASE_EFFECT_CANCEL_EXTENSION_WAIT = 10
+  NP_APP_PHASE_EFFECT_CANCEL_SUSPEND_TIMER = 8
 };
 
 enum np_app_phase_reason {
@@ -150,24 +136,22 @@ enum np_chat_lifecycle_event {
   NP_CHAT_LIFECYCLE_EVENT_START = 3,
   /* The work has started. */
   NP_CHAT_LIFECYCLE_EVENT_STARTED = 4,
-  /* The work could not start. */
-  NP_CHAT_LIFECYCLE_EVENT_START_FAILED = 5,
   /* The chat is to go on: /_app activate. */
-  NP_CHAT_LIFECYCLE_EVENT_ACTIVATE = 6,
+  NP_CHAT_LIFECYCLE_EVENT_ACTIVATE = 5,
   /* The store is open and the work goes on. */
-  NP_CHAT_LIFECYCLE_EVENT_ACTIVATED = 7,
+  NP_CHAT_LIFECYCLE_EVENT_ACTIVATED = 6,
   /* The store could not be opened again. */
-  NP_CHAT_LIFECYCLE_EVENT_ACTIVATE_FAILED = 8,
+  NP_CHAT_LIFECYCLE_EVENT_ACTIVATE_FAILED = 7,
   /* The chat is to let go of everything within a delay: /_app suspend. With a delay of 0, raise suspendNow. */
-  NP_CHAT_LIFECYCLE_EVENT_SUSPEND = 9,
+  NP_CHAT_LIFECYCLE_EVENT_SUSPEND = 8,
   /* The chat is to let go of everything at once: /_app suspend 0, or the system's "time is up". */
-  NP_CHAT_LIFECYCLE_EVENT_SUSPEND_NOW = 10,
+  NP_CHAT_LIFECYCLE_EVENT_SUSPEND_NOW = 9,
   /* The operations are quiescent: all that had begun are done, or were given up at the deadline; none may begin. */
-  NP_CHAT_LIFECYCLE_EVENT_DRAINED = 11,
+  NP_CHAT_LIFECYCLE_EVENT_DRAINED = 10,
   /* The chat is to stop: /_stop. */
-  NP_CHAT_LIFECYCLE_EVENT_STOP = 12,
+  NP_CHAT_LIFECYCLE_EVENT_STOP = 11,
   /* The controller is given back: np_ctrl_free. */
-  NP_CHAT_LIFECYCLE_EVENT_SHUT_DOWN = 13
+  NP_CHAT_LIFECYCLE_EVENT_SHUT_DOWN = 12
 };
 
 enum np_chat_lifecycle_effect {
@@ -175,7 +159,7 @@ enum np_chat_lifecycle_effect {
   NP_CHAT_LIFECYCLE_EFFECT_OPEN_STORE = 0,
   /* Close them: afterwards no file is open or locked. */
   NP_CHAT_LIFECYCLE_EFFECT_CLOSE_STORE = 1,
-  /* Load the user, subscribe, begin operations. Answer: started or startFailed. */
+  /* Begin operations, and listen to other processes. Answer: started. */
   NP_CHAT_LIFECYCLE_EFFECT_START_WORK = 2,
   /* Open the store, allow operations, subscribe again. Answer: activated or activateFailed. */
   NP_CHAT_LIFECYCLE_EFFECT_RESUME_WORK = 3,
@@ -829,26 +813,24 @@ enum np_push_event {
   NP_PUSH_EVENT_COMMIT_FAILED = 31,
   /* The relay has dropped the message; the mailbox may hold more. */
   NP_PUSH_EVENT_ACKNOWLEDGED = 32,
-  /* The relay has dropped the message, and it was the one the push is about, or the last that there is time for. */
-  NP_PUSH_EVENT_ACKNOWLEDGED_ENOUGH = 33,
   /* The relay did not answer. The message is committed; a repeat will be recognised. */
-  NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 34,
+  NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 33,
   /* There is something to show, or to withdraw. */
-  NP_PUSH_EVENT_CONTENT_SHOW = 35,
+  NP_PUSH_EVENT_CONTENT_SHOW = 34,
   /* Nothing is to be shown: all is read, muted, or on record (INC-37). */
-  NP_PUSH_EVENT_CONTENT_NOTHING = 36,
+  NP_PUSH_EVENT_CONTENT_NOTHING = 35,
   /* Nothing is to be shown here, since another process fetches. */
-  NP_PUSH_EVENT_CONTENT_YIELDED = 37,
+  NP_PUSH_EVENT_CONTENT_YIELDED = 36,
   /* Nothing could be fetched, since no relay was reached. */
-  NP_PUSH_EVENT_CONTENT_OFFLINE = 38,
+  NP_PUSH_EVENT_CONTENT_OFFLINE = 37,
   /* No mailbox is known any more. */
-  NP_PUSH_EVENT_CONTENT_UNKNOWN = 39,
+  NP_PUSH_EVENT_CONTENT_UNKNOWN = 38,
   /* All that came is quarantined. */
-  NP_PUSH_EVENT_CONTENT_QUARANTINED = 40,
+  NP_PUSH_EVENT_CONTENT_QUARANTINED = 39,
   /* No file of the store is open or locked. */
-  NP_PUSH_EVENT_QUIESCENT = 41,
+  NP_PUSH_EVENT_QUIESCENT = 40,
   /* Time is up: the deadline is near, or the system says so. */
-  NP_PUSH_EVENT_EXPIRE = 42
+  NP_PUSH_EVENT_EXPIRE = 41
 };
 
 enum np_push_effect {
@@ -872,7 +854,7 @@ enum np_push_effect {
   NP_PUSH_EFFECT_COMMIT_MESSAGE = 8,
   /* Drop what was computed under the old epoch. */
   NP_PUSH_EFFECT_DISCARD_WORK = 9,
-  /* Tell the relay that the message is committed. Answer: acknowledged, acknowledgedEnough or acknowledgeFailed. */
+  /* Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed. */
   NP_PUSH_EFFECT_ACKNOWLEDGE = 10,
   /* Remember for the outcome that another process fetches. */
   NP_PUSH_EFFECT_NOTE_YIELDED = 11,

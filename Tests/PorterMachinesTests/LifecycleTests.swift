@@ -75,20 +75,14 @@ final class LifecycleTests: XCTestCase {
     }
   }
 
-  func testAppWaitsForAnExtensionOnlyWhileActivating() {
-    typealias World = TimedWorld<AppPhase.State>
-    explore(World(state: AppPhase.initial)) { world in
-      XCTAssertTrue(!world.armed || world.state == .activating, "\(world)")
-      return AppPhase.Event.allCases.compactMap { event in
-        if event == .waitOver && !world.armed { return nil }
-        let step = AppPhase.step(world.state, event)
-        var next = World(state: step.next, armed: world.armed && event != .waitOver)
-        for effect in step.effects {
-          if effect == .startExtensionWait { next.armed = true }
-          if effect == .cancelExtensionWait { next.armed = false }
-        }
-        return next
-      }
+  /// Whoever comes to the front goes on at once; an extension at work is asked first, and its epoch ends.
+  func testAnAppNeverWaitsForAnExtension_INC07_INC22() {
+    for (state, event, step) in allSteps(AppPhase.self) where step.answer == .moved && step.next == .activating {
+      let effects = Array(step.effects)
+      XCTAssertEqual(effects.last, .activateChat, "\(state) \(event)")
+      let asked = event == .foregroundExtensionActive
+      XCTAssertEqual(effects.contains(.askExtensionToYield), asked, "\(state) \(event)")
+      XCTAssertEqual(effects.contains(.displaceExtension), asked, "\(state) \(event)")
     }
   }
 

@@ -46,8 +46,9 @@ final class StepTests: XCTestCase {
 
   func testTimersSayWhatTheyDo() {
     XCTAssertEqual(
-      AppPhase.timer(.startExtensionWait), .start("extensionWait", milliseconds: 10_000, raise: .waitOver))
-    XCTAssertEqual(AppPhase.timer(.cancelExtensionWait), .cancel("extensionWait"))
+      MailboxFetch.timer(.startDeadline), .start("deadline", milliseconds: 10_000, raise: .timeout))
+    XCTAssertEqual(MailboxFetch.timer(.cancelDeadline), .cancel("deadline"))
+    XCTAssertNil(MailboxFetch.timer(.sendGet))
     XCTAssertNil(AppPhase.timer(.publishPhase))
   }
 

@@ -21,8 +21,12 @@ extension Engine {
     case .closeStore: closeStore()
     case .startWork:
       beginWatchingChanges()
-      raise(startWork() ? ChatLifecycle.Event.started : .startFailed)
-    case .resumeWork: raise(openStore() && startWork() ? ChatLifecycle.Event.activated : .activateFailed)
+      startWork()
+      raise(ChatLifecycle.Event.started)
+    case .resumeWork:
+      guard openStore() else { return raise(ChatLifecycle.Event.activateFailed) }
+      startWork()
+      raise(ChatLifecycle.Event.activated)
     case .stopReceiving: stopReceiving()
     case .drainWork: raise(Operations.Event.suspend)
     case .cancelWork: raise(Operations.Event.suspendNow)
@@ -71,11 +75,10 @@ extension Engine {
 
   // MARK: Work
 
-  private func startWork() -> Bool {
+  private func startWork() {
     openRelay()
     raise(Operations.Event.resume)
     announcePresence()
-    return true
   }
 
   private func stopReceiving() {

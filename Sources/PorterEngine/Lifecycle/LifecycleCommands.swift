@@ -23,9 +23,6 @@ extension Engine {
       }
       let event: AppPhase.Event = appPhase.state == .stopped ? .startConfirmed : foregroundEvent
       if case .refused(let reason) = raise(event) { throw .internal("refused: \(reason.name)") }
-      // The extension was asked to let go. Waiting for it would gain nothing: its commits are refused by the epoch
-      // (INC-22).
-      if appPhase.state == .activating { raise(AppPhase.Event.waitOver) }
     case .extension:
       if case .refused(let reason) = raise(ExtensionPhase.Event.start) { throw .internal("refused: \(reason.name)") }
     }

@@ -42,7 +42,7 @@ extension Engine {
     case .publishPhase: publishAppPhase()
     case .askExtensionToYield: askExtensionToYield()
     // Nothing has to be done to displace it: each claim of this app is a new epoch, and what the extension still tries
-    // to commit is refused (INC-04).
+    // to commit is refused (INC-04). So it is not waited for either (INC-22).
     case .displaceExtension: log(.info, "the extension is at work")
     case .activateChat: activate()
     case .suspendChat: raise(ChatLifecycle.Event.suspend)
@@ -50,7 +50,6 @@ extension Engine {
     case .stopChat: raise(ChatLifecycle.Event.stop)
     case .armSuspendTimer: armPhaseTimer { [weak self] in self?.raise(AppPhase.Event.timeout) }
     case .cancelSuspendTimer: cancelPhaseTimer()
-    case .startExtensionWait, .cancelExtensionWait: runTimer(AppPhase.timer(effect))
     }
   }
 
@@ -65,15 +64,6 @@ extension Engine {
     case .suspendChatNow: raise(ChatLifecycle.Event.suspendNow)
     case .armSuspendTimer: armPhaseTimer { [weak self] in self?.raise(ExtensionPhase.Event.timeout) }
     case .cancelSuspendTimer: cancelPhaseTimer()
-    }
-  }
-
-  private func runTimer(_ timer: MachineTimer<AppPhase.Event>?) {
-    switch timer {
-    case .start(let name, let milliseconds, let event):
-      timers.set(name, after: .milliseconds(Int64(milliseconds))) { [weak self] in self?.raise(event) }
-    case .cancel(let name): timers.cancel(name)
-    case nil: break
     }
   }
 

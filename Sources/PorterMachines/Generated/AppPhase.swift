@@ -7,8 +7,8 @@ package enum AppPhase: Machine {
   package enum State: UInt8, MachineCode {
     /// At the front; receives by itself.
     case active
-    /// Coming to the front: waits for an extension, or for the store to open. Counts as running, so that extensions
-    /// yield.
+    /// Coming to the front: the store opens. Counts as running, so that extensions yield. An extension at work is asked
+    /// to let go, and not waited for: the store is the referee (INC-07, INC-22).
     case activating
     /// At work in the background, for a bounded time.
     case bgRefresh
@@ -36,30 +36,20 @@ package enum AppPhase: Machine {
     case foregroundExtensionInactive
     /// The app comes to the front, or is started, while an extension is at work.
     case foregroundExtensionActive
-    /// The extension let go of the store, or its process is gone.
-    case extensionSuspended
-    /// The extension was waited for long enough.
-    case waitOver
     /// The chat is active: the store is open, operations may begin.
     case activated
     /// The chat could not be activated.
     case activateFailed
     /// The app leaves the front, and no call holds it.
     case background
-    /// The app leaves the front during a call; the host raises background when the call ends.
-    case callHolds
     /// The system grants time in the background, by a task or a silent push.
     case refreshBegan
-    /// The work in the background is done, or its time is up.
-    case refreshDone
     /// Everything must be let go of at once (suspend with a delay of 0).
     case suspendNow
     /// The chat is suspended: no file of the store is open.
     case chatSuspended
     /// The suspend timer of the current cycle fired. The engine drops those of earlier cycles (INC-21).
     case timeout
-    /// The process is about to end.
-    case terminate
     /// The user stops the chat, or the store is about to be exported, imported or deleted.
     case stop
     /// The user starts the stopped chat again.
@@ -69,18 +59,13 @@ package enum AppPhase: Machine {
       switch self {
       case .foregroundExtensionInactive: "foreground.extensionInactive"
       case .foregroundExtensionActive: "foreground.extensionActive"
-      case .extensionSuspended: "extensionSuspended"
-      case .waitOver: "waitOver"
       case .activated: "activated"
       case .activateFailed: "activateFailed"
       case .background: "background"
-      case .callHolds: "callHolds"
       case .refreshBegan: "refreshBegan"
-      case .refreshDone: "refreshDone"
       case .suspendNow: "suspendNow"
       case .chatSuspended: "chatSuspended"
       case .timeout: "timeout"
-      case .terminate: "terminate"
       case .stop: "stop"
       case .startConfirmed: "startConfirmed"
       }
@@ -106,10 +91,6 @@ package enum AppPhase: Machine {
     case armSuspendTimer
     /// End the cycle of the suspend timer.
     case cancelSuspendTimer
-    /// Starts the timer `extensionWait`: raise `waitOver` after 10000 ms.
-    case startExtensionWait
-    /// Takes the timer `extensionWait` back; harmless if it does not run.
-    case cancelExtensionWait
 
     package var name: String {
       switch self {
@@ -122,8 +103,6 @@ package enum AppPhase: Machine {
       case .stopChat: "stopChat"
       case .armSuspendTimer: "armSuspendTimer"
       case .cancelSuspendTimer: "cancelSuspendTimer"
-      case .startExtensionWait: "startExtensionWait"
-      case .cancelExtensionWait: "cancelExtensionWait"
       }
     }
   }
@@ -159,13 +138,7 @@ package enum AppPhase: Machine {
   }
 
   package static func timer(_ effect: Effect) -> MachineTimer<Event>? {
-    switch effect {
-    case .startExtensionWait: .start("extensionWait", milliseconds: 10000, raise: .waitOver)
-    case .cancelExtensionWait: .cancel("extensionWait")
-    case .publishPhase, .askExtensionToYield, .displaceExtension, .activateChat, .suspendChat,
-      .suspendChatNow, .stopChat, .armSuspendTimer, .cancelSuspendTimer:
-      nil
-    }
+    nil
   }
 
   @inline(__always)
@@ -183,17 +156,14 @@ package enum AppPhase: Machine {
   @inline(__always)
   private static func stepActive(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
-    case .foregroundExtensionInactive, .foregroundExtensionActive, .extensionSuspended, .waitOver,
-      .activated, .activateFailed, .refreshDone, .chatSuspended, .timeout, .startConfirmed:
+    case .foregroundExtensionInactive, .foregroundExtensionActive, .activated, .activateFailed,
+      .chatSuspended, .timeout, .startConfirmed:
       MachineStep(.active, .ignored(.alreadyActive))
     case .background:
       MachineStep(.suspending, .moved, .suspendChat, .armSuspendTimer, .publishPhase)
-    case .callHolds:
-      // The phase stays active, and is published anew, so that its age tells the truth.
-      MachineStep(.active, .stayed, .publishPhase)
     case .refreshBegan:
       MachineStep(.active, .refused(.appIsActive))
-    case .suspendNow, .terminate:
+    case .suspendNow:
       // Published after the store is closed, never before.
       MachineStep(.suspended, .moved, .suspendChatNow, .publishPhase)
     case .stop:
@@ -204,27 +174,22 @@ package enum AppPhase: Machine {
   @inline(__always)
   private static func stepActivating(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
-    case .foregroundExtensionInactive, .foregroundExtensionActive, .callHolds, .refreshDone,
-      .chatSuspended, .timeout, .startConfirmed:
+    case .foregroundExtensionInactive, .foregroundExtensionActive, .chatSuspended, .timeout,
+      .startConfirmed:
       MachineStep(.activating, .ignored(.alreadyActivating))
-    case .extensionSuspended:
-      MachineStep(.activating, .stayed, .cancelExtensionWait, .activateChat)
-    case .waitOver:
-      // Waiting is bounded, and going on is safe, since the store is the referee (INC-07, INC-22).
-      MachineStep(.activating, .stayed, .displaceExtension, .activateChat)
     case .activated:
-      MachineStep(.active, .moved, .cancelExtensionWait, .publishPhase)
+      MachineStep(.active, .moved, .publishPhase)
     case .activateFailed:
       // A phase must not claim what did not happen.
-      MachineStep(.suspended, .moved, .cancelExtensionWait, .suspendChatNow, .publishPhase)
+      MachineStep(.suspended, .moved, .suspendChatNow, .publishPhase)
     case .background:
-      MachineStep(.suspending, .moved, .cancelExtensionWait, .suspendChat, .armSuspendTimer, .publishPhase)
+      MachineStep(.suspending, .moved, .suspendChat, .armSuspendTimer, .publishPhase)
     case .refreshBegan:
       MachineStep(.activating, .refused(.appIsActive))
-    case .suspendNow, .terminate:
-      MachineStep(.suspended, .moved, .cancelExtensionWait, .suspendChatNow, .publishPhase)
+    case .suspendNow:
+      MachineStep(.suspended, .moved, .suspendChatNow, .publishPhase)
     case .stop:
-      MachineStep(.stopped, .moved, .cancelExtensionWait, .stopChat, .publishPhase)
+      MachineStep(.stopped, .moved, .stopChat, .publishPhase)
     }
   }
 
@@ -236,15 +201,14 @@ package enum AppPhase: Machine {
       MachineStep(.active, .moved, .publishPhase)
     case .foregroundExtensionActive:
       MachineStep(.active, .moved, .publishPhase, .askExtensionToYield)
-    case .extensionSuspended, .waitOver, .activated, .callHolds, .refreshBegan, .chatSuspended,
-      .timeout, .startConfirmed:
+    case .activated, .refreshBegan, .chatSuspended, .timeout, .startConfirmed:
       // One run at a time.
       MachineStep(.bgRefresh, .ignored(.alreadyRefreshing))
     case .activateFailed:
       MachineStep(.suspended, .moved, .suspendChatNow, .publishPhase)
-    case .background, .refreshDone:
+    case .background:
       MachineStep(.suspending, .moved, .suspendChat, .armSuspendTimer, .publishPhase)
-    case .suspendNow, .terminate:
+    case .suspendNow:
       MachineStep(.suspended, .moved, .suspendChatNow, .publishPhase)
     case .stop:
       MachineStep(.stopped, .moved, .stopChat, .publishPhase)
@@ -257,16 +221,15 @@ package enum AppPhase: Machine {
     case .foregroundExtensionInactive:
       MachineStep(.activating, .moved, .cancelSuspendTimer, .publishPhase, .activateChat)
     case .foregroundExtensionActive:
-      MachineStep(.activating, .moved, .cancelSuspendTimer, .publishPhase, .askExtensionToYield, .startExtensionWait)
-    case .extensionSuspended, .waitOver, .activated, .activateFailed, .callHolds, .refreshDone,
-      .startConfirmed:
+      MachineStep(.activating, .moved, .cancelSuspendTimer, .publishPhase, .askExtensionToYield, .displaceExtension, .activateChat)
+    case .activated, .activateFailed, .startConfirmed:
       MachineStep(.suspending, .ignored(.alreadySuspending))
     case .background:
       // The delay given last counts.
       MachineStep(.suspending, .stayed, .suspendChat, .armSuspendTimer)
     case .refreshBegan:
       MachineStep(.bgRefresh, .moved, .cancelSuspendTimer, .publishPhase, .activateChat)
-    case .suspendNow, .timeout, .terminate:
+    case .suspendNow, .timeout:
       // No suspension outlives its delay (INC-01).
       MachineStep(.suspended, .moved, .cancelSuspendTimer, .suspendChatNow, .publishPhase)
     case .chatSuspended:
@@ -283,16 +246,15 @@ package enum AppPhase: Machine {
       // Published first, so that an extension that starts now yields.
       MachineStep(.activating, .moved, .publishPhase, .activateChat)
     case .foregroundExtensionActive:
-      MachineStep(.activating, .moved, .publishPhase, .askExtensionToYield, .startExtensionWait)
-    case .extensionSuspended, .waitOver, .activated, .activateFailed, .callHolds, .refreshDone,
-      .chatSuspended, .timeout, .startConfirmed:
+      MachineStep(.activating, .moved, .publishPhase, .askExtensionToYield, .displaceExtension, .activateChat)
+    case .activated, .activateFailed, .chatSuspended, .timeout, .startConfirmed:
       MachineStep(.suspended, .ignored(.alreadySuspended))
     case .background:
       // A store that was opened, but never started, must not stay open either.
       MachineStep(.suspended, .stayed, .suspendChat)
     case .refreshBegan:
       MachineStep(.bgRefresh, .moved, .publishPhase, .activateChat)
-    case .suspendNow, .terminate:
+    case .suspendNow:
       MachineStep(.suspended, .stayed, .suspendChatNow)
     case .stop:
       MachineStep(.stopped, .moved, .stopChat, .publishPhase)
@@ -304,13 +266,12 @@ package enum AppPhase: Machine {
     switch event {
     case .foregroundExtensionInactive, .foregroundExtensionActive, .refreshBegan:
       MachineStep(.stopped, .refused(.chatStopped))
-    case .extensionSuspended, .waitOver, .activated, .activateFailed, .callHolds, .refreshDone,
-      .chatSuspended, .timeout, .stop:
+    case .activated, .activateFailed, .chatSuspended, .timeout, .stop:
       MachineStep(.stopped, .ignored(.chatStopped))
     case .background:
       // The store of a stopped chat is open, and must not be when the process is frozen (INC-01).
       MachineStep(.stopped, .stayed, .suspendChat)
-    case .suspendNow, .terminate:
+    case .suspendNow:
       MachineStep(.stopped, .stayed, .suspendChatNow)
     case .startConfirmed:
       MachineStep(.activating, .moved, .publishPhase, .activateChat)

@@ -51,8 +51,6 @@ package enum ChatLifecycle: Machine {
     case start
     /// The work has started.
     case started
-    /// The work could not start.
-    case startFailed
     /// The chat is to go on: /_app activate.
     case activate
     /// The store is open and the work goes on.
@@ -77,7 +75,6 @@ package enum ChatLifecycle: Machine {
       case .close: "close"
       case .start: "start"
       case .started: "started"
-      case .startFailed: "startFailed"
       case .activate: "activate"
       case .activated: "activated"
       case .activateFailed: "activateFailed"
@@ -95,7 +92,7 @@ package enum ChatLifecycle: Machine {
     case openStore
     /// Close them: afterwards no file is open or locked.
     case closeStore
-    /// Load the user, subscribe, begin operations. Answer: started or startFailed.
+    /// Begin operations, and listen to other processes. Answer: started.
     case startWork
     /// Open the store, allow operations, subscribe again. Answer: activated or activateFailed.
     case resumeWork
@@ -189,7 +186,7 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.opened, .moved, .openStore)
-    case .openFailed, .started, .startFailed, .activated, .activateFailed, .drained:
+    case .openFailed, .started, .activated, .activateFailed, .drained:
       MachineStep(.closed, .ignored(.stale))
     case .close, .suspendNow, .shutDown:
       MachineStep(.closed, .ignored(.alreadyClosed))
@@ -214,7 +211,7 @@ package enum ChatLifecycle: Machine {
       MachineStep(.closed, .moved, .closeStore)
     case .start:
       MachineStep(.starting, .moved, .startWork)
-    case .started, .startFailed, .activated, .activateFailed, .drained:
+    case .started, .activated, .activateFailed, .drained:
       MachineStep(.opened, .ignored(.stale))
     case .activate:
       MachineStep(.opened, .refused(.chatNotStarted))
@@ -239,8 +236,6 @@ package enum ChatLifecycle: Machine {
       MachineStep(.starting, .ignored(.alreadyRunning))
     case .started:
       MachineStep(.active, .moved)
-    case .startFailed:
-      MachineStep(.opened, .moved, .stopReceiving)
     case .suspend:
       MachineStep(.suspending, .moved, .stopReceiving, .drainWork)
     case .suspendNow:
@@ -257,7 +252,7 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.active, .ignored(.alreadyOpen))
-    case .openFailed, .started, .startFailed, .activated, .activateFailed, .drained:
+    case .openFailed, .started, .activated, .activateFailed, .drained:
       MachineStep(.active, .ignored(.stale))
     case .close:
       MachineStep(.active, .refused(.chatNotStopped))
@@ -279,7 +274,7 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.suspending, .ignored(.alreadyOpen))
-    case .openFailed, .started, .startFailed, .activated, .activateFailed:
+    case .openFailed, .started, .activated, .activateFailed:
       MachineStep(.suspending, .ignored(.stale))
     case .close:
       MachineStep(.suspending, .refused(.chatNotStopped))
@@ -307,7 +302,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       // Opening it now would break what suspended promises; activate does it.
       MachineStep(.suspended, .ignored(.opensWhenActivated))
-    case .openFailed, .started, .startFailed, .activated, .activateFailed, .drained:
+    case .openFailed, .started, .activated, .activateFailed, .drained:
       MachineStep(.suspended, .ignored(.stale))
     case .close:
       MachineStep(.suspended, .ignored(.alreadyClosed))
@@ -332,7 +327,7 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.activating, .ignored(.alreadyOpen))
-    case .openFailed, .started, .startFailed, .drained:
+    case .openFailed, .started, .drained:
       MachineStep(.activating, .ignored(.stale))
     case .close:
       MachineStep(.activating, .refused(.chatNotStopped))
@@ -358,7 +353,7 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.stopping, .ignored(.alreadyOpen))
-    case .openFailed, .started, .startFailed, .activated, .activateFailed:
+    case .openFailed, .started, .activated, .activateFailed:
       MachineStep(.stopping, .ignored(.stale))
     case .close:
       MachineStep(.stopping, .refused(.chatNotStopped))
@@ -386,7 +381,7 @@ package enum ChatLifecycle: Machine {
       MachineStep(.closed, .moved, .closeStore)
     case .start:
       MachineStep(.starting, .moved, .startWork)
-    case .started, .startFailed, .activated, .activateFailed, .drained:
+    case .started, .activated, .activateFailed, .drained:
       MachineStep(.stopped, .ignored(.stale))
     case .activate:
       MachineStep(.stopped, .refused(.chatNotStarted))

@@ -170,8 +170,6 @@ package enum Push: Machine {
     case commitFailed
     /// The relay has dropped the message; the mailbox may hold more.
     case acknowledged
-    /// The relay has dropped the message, and it was the one the push is about, or the last that there is time for.
-    case acknowledgedEnough
     /// The relay did not answer. The message is committed; a repeat will be recognised.
     case acknowledgeFailed
     /// There is something to show, or to withdraw.
@@ -226,7 +224,6 @@ package enum Push: Machine {
       case .commitStale: "commit.stale"
       case .commitFailed: "commit.failed"
       case .acknowledged: "acknowledged"
-      case .acknowledgedEnough: "acknowledgedEnough"
       case .acknowledgeFailed: "acknowledgeFailed"
       case .contentShow: "content.show"
       case .contentNothing: "content.nothing"
@@ -261,7 +258,7 @@ package enum Push: Machine {
     case commitMessage
     /// Drop what was computed under the old epoch.
     case discardWork
-    /// Tell the relay that the message is committed. Answer: acknowledged, acknowledgedEnough or acknowledgeFailed.
+    /// Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed.
     case acknowledge
     /// Remember for the outcome that another process fetches.
     case noteYielded
@@ -393,8 +390,8 @@ package enum Push: Machine {
       .decodedRepeat, .decodedUnknown, .decodedUndecryptable, .verified, .verifyFailed,
       .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
       .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitFailed,
-      .acknowledged, .acknowledgedEnough, .acknowledgeFailed, .contentShow, .contentNothing,
-      .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
+      .acknowledged, .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded,
+      .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
       MachineStep(.received, .ignored(.early))
     case .expire:
       MachineStep(.expired, .moved, .answer)
@@ -409,9 +406,8 @@ package enum Push: Machine {
       .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable, .verified,
       .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitFailed, .acknowledged, .acknowledgedEnough, .acknowledgeFailed, .contentShow,
-      .contentNothing, .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined,
-      .quiescent:
+      .commitFailed, .acknowledged, .acknowledgeFailed, .contentShow, .contentNothing,
+      .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
       MachineStep(.deciding, .ignored(.early))
     case .appRunning, .appWoke:
       MachineStep(.yielded, .moved, .answer)
@@ -433,8 +429,8 @@ package enum Push: Machine {
       .decodedUnknown, .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy,
       .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
       .commitRepeat, .commitQuarantined, .commitStale, .commitFailed, .acknowledged,
-      .acknowledgedEnough, .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded,
-      .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
+      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
+      .contentUnknown, .contentQuarantined, .quiescent:
       MachineStep(.openingStore, .ignored(.early))
     case .storeOpened:
       MachineStep(.decoding, .moved, .decodePayload)
@@ -458,9 +454,8 @@ package enum Push: Machine {
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage,
       .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined,
-      .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent:
+      .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed, .contentShow, .contentNothing,
+      .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
       MachineStep(.decoding, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
@@ -491,8 +486,8 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
       .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitFailed,
-      .acknowledged, .acknowledgedEnough, .acknowledgeFailed, .contentShow, .contentNothing,
-      .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
+      .acknowledged, .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded,
+      .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
       MachineStep(.verifying, .ignored(.late))
     case .appWoke:
       // The code is on record; the app sends it.
@@ -516,8 +511,8 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verified, .verifyFailed, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
       .commitRepeat, .commitQuarantined, .commitStale, .commitFailed, .acknowledged,
-      .acknowledgedEnough, .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded,
-      .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
+      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
+      .contentUnknown, .contentQuarantined, .quiescent:
       MachineStep(.claiming, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
@@ -544,8 +539,8 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .commitDone,
       .commitRepeat, .commitQuarantined, .commitStale, .commitFailed, .acknowledged,
-      .acknowledgedEnough, .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded,
-      .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
+      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
+      .contentUnknown, .contentQuarantined, .quiescent:
       MachineStep(.fetching, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
@@ -572,9 +567,9 @@ package enum Push: Machine {
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage,
-      .fetchEmpty, .fetchOffline, .fetchDenied, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent:
+      .fetchEmpty, .fetchOffline, .fetchDenied, .acknowledged, .acknowledgeFailed, .contentShow,
+      .contentNothing, .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined,
+      .quiescent:
       MachineStep(.committing, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
@@ -610,8 +605,6 @@ package enum Push: Machine {
       MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
     case .acknowledged:
       MachineStep(.fetching, .moved, .fetchMessage)
-    case .acknowledgedEnough:
-      MachineStep(.claiming, .moved, .releaseClaim, .claimNext)
     case .acknowledgeFailed:
       MachineStep(.claiming, .moved, .noteOffline, .releaseClaim, .claimNext)
     case .expire:
@@ -627,8 +620,7 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage,
       .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined,
-      .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough, .acknowledgeFailed,
-      .quiescent:
+      .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed, .quiescent:
       MachineStep(.presenting, .ignored(.late))
     case .appWoke:
       MachineStep(.presenting, .ignored(.late))
@@ -659,9 +651,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined:
       MachineStep(.quiescingPresented, .ignored(.late))
     case .quiescent:
       MachineStep(.presented, .moved, .answer)
@@ -678,9 +670,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined:
       MachineStep(.quiescingNothingNew, .ignored(.late))
     case .quiescent:
       MachineStep(.nothingNew, .moved, .answer)
@@ -697,9 +689,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined:
       MachineStep(.quiescingYielded, .ignored(.late))
     case .quiescent:
       MachineStep(.yielded, .moved, .answer)
@@ -716,9 +708,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined:
       MachineStep(.quiescingVerified, .ignored(.late))
     case .quiescent:
       MachineStep(.verified, .moved, .answer)
@@ -735,9 +727,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined:
       MachineStep(.quiescingOffline, .ignored(.late))
     case .quiescent:
       MachineStep(.offline, .moved, .answer)
@@ -754,9 +746,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined:
       MachineStep(.quiescingUnknown, .ignored(.late))
     case .quiescent:
       MachineStep(.unknown, .moved, .answer)
@@ -773,9 +765,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined:
       MachineStep(.quiescingQuarantined, .ignored(.late))
     case .quiescent:
       MachineStep(.quarantined, .moved, .answer)
@@ -792,9 +784,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined:
       MachineStep(.quiescingFailed, .ignored(.late))
     case .quiescent:
       MachineStep(.failed, .moved, .answer)
@@ -811,9 +803,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .expire:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined, .quiescent, .expire:
       MachineStep(.presented, .ignored(.ended))
     }
   }
@@ -826,9 +818,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .expire:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined, .quiescent, .expire:
       MachineStep(.nothingNew, .ignored(.ended))
     }
   }
@@ -841,9 +833,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .expire:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined, .quiescent, .expire:
       MachineStep(.yielded, .ignored(.ended))
     }
   }
@@ -856,9 +848,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .expire:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined, .quiescent, .expire:
       MachineStep(.verified, .ignored(.ended))
     }
   }
@@ -871,9 +863,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .expire:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined, .quiescent, .expire:
       MachineStep(.locked, .ignored(.ended))
     }
   }
@@ -886,9 +878,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .expire:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined, .quiescent, .expire:
       MachineStep(.offline, .ignored(.ended))
     }
   }
@@ -901,9 +893,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .expire:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined, .quiescent, .expire:
       MachineStep(.expired, .ignored(.ended))
     }
   }
@@ -916,9 +908,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .expire:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined, .quiescent, .expire:
       MachineStep(.unknown, .ignored(.ended))
     }
   }
@@ -931,9 +923,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .expire:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined, .quiescent, .expire:
       MachineStep(.quarantined, .ignored(.ended))
     }
   }
@@ -946,9 +938,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .expire:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined, .quiescent, .expire:
       MachineStep(.stopped, .ignored(.ended))
     }
   }
@@ -961,9 +953,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .expire:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined, .quiescent, .expire:
       MachineStep(.wrongSchema, .ignored(.ended))
     }
   }
@@ -976,9 +968,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgedEnough,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .expire:
+      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
+      .contentQuarantined, .quiescent, .expire:
       MachineStep(.failed, .ignored(.ended))
     }
   }

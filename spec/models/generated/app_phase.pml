@@ -12,20 +12,15 @@
 
 #define app_phase_on_foregroundExtensionInactive 0
 #define app_phase_on_foregroundExtensionActive 1
-#define app_phase_on_extensionSuspended 2
-#define app_phase_on_waitOver 3
-#define app_phase_on_activated 4
-#define app_phase_on_activateFailed 5
-#define app_phase_on_background 6
-#define app_phase_on_callHolds 7
-#define app_phase_on_refreshBegan 8
-#define app_phase_on_refreshDone 9
-#define app_phase_on_suspendNow 10
-#define app_phase_on_chatSuspended 11
-#define app_phase_on_timeout 12
-#define app_phase_on_terminate 13
-#define app_phase_on_stop 14
-#define app_phase_on_startConfirmed 15
+#define app_phase_on_activated 2
+#define app_phase_on_activateFailed 3
+#define app_phase_on_background 4
+#define app_phase_on_refreshBegan 5
+#define app_phase_on_suspendNow 6
+#define app_phase_on_chatSuspended 7
+#define app_phase_on_timeout 8
+#define app_phase_on_stop 9
+#define app_phase_on_startConfirmed 10
 
 #define app_phase_do_publishPhase 0
 #define app_phase_do_askExtensionToYield 1
@@ -36,8 +31,6 @@
 #define app_phase_do_stopChat 6
 #define app_phase_do_armSuspendTimer 7
 #define app_phase_do_cancelSuspendTimer 8
-#define app_phase_do_startExtensionWait 9
-#define app_phase_do_cancelExtensionWait 10
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -64,30 +57,20 @@ inline app_phase_step(state, event, answer) {
        answer = IGNORED
     :: event == app_phase_on_foregroundExtensionActive ->
        answer = IGNORED
-    :: event == app_phase_on_extensionSuspended ->
-       answer = IGNORED
-    :: event == app_phase_on_waitOver ->
-       answer = IGNORED
     :: event == app_phase_on_activated ->
        answer = IGNORED
     :: event == app_phase_on_activateFailed ->
        answer = IGNORED
     :: event == app_phase_on_background ->
        answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_armSuspendTimer); app_phase_does(app_phase_do_publishPhase)
-    :: event == app_phase_on_callHolds ->
-       answer = STAYED; app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_refreshBegan ->
        answer = REFUSED
-    :: event == app_phase_on_refreshDone ->
-       answer = IGNORED
     :: event == app_phase_on_suspendNow ->
        answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_chatSuspended ->
        answer = IGNORED
     :: event == app_phase_on_timeout ->
        answer = IGNORED
-    :: event == app_phase_on_terminate ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_stop ->
        answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_startConfirmed ->
@@ -99,32 +82,22 @@ inline app_phase_step(state, event, answer) {
        answer = IGNORED
     :: event == app_phase_on_foregroundExtensionActive ->
        answer = IGNORED
-    :: event == app_phase_on_extensionSuspended ->
-       answer = STAYED; app_phase_does(app_phase_do_cancelExtensionWait); app_phase_does(app_phase_do_activateChat)
-    :: event == app_phase_on_waitOver ->
-       answer = STAYED; app_phase_does(app_phase_do_displaceExtension); app_phase_does(app_phase_do_activateChat)
     :: event == app_phase_on_activated ->
-       answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_cancelExtensionWait); app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_activateFailed ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_cancelExtensionWait); app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_background ->
-       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_cancelExtensionWait); app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_armSuspendTimer); app_phase_does(app_phase_do_publishPhase)
-    :: event == app_phase_on_callHolds ->
-       answer = IGNORED
+       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_armSuspendTimer); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_refreshBegan ->
        answer = REFUSED
-    :: event == app_phase_on_refreshDone ->
-       answer = IGNORED
     :: event == app_phase_on_suspendNow ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_cancelExtensionWait); app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_chatSuspended ->
        answer = IGNORED
     :: event == app_phase_on_timeout ->
        answer = IGNORED
-    :: event == app_phase_on_terminate ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_cancelExtensionWait); app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_stop ->
-       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_cancelExtensionWait); app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_startConfirmed ->
        answer = IGNORED
     fi
@@ -134,30 +107,20 @@ inline app_phase_step(state, event, answer) {
        answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_foregroundExtensionActive ->
        answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_askExtensionToYield)
-    :: event == app_phase_on_extensionSuspended ->
-       answer = IGNORED
-    :: event == app_phase_on_waitOver ->
-       answer = IGNORED
     :: event == app_phase_on_activated ->
        answer = IGNORED
     :: event == app_phase_on_activateFailed ->
        answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_background ->
        answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_armSuspendTimer); app_phase_does(app_phase_do_publishPhase)
-    :: event == app_phase_on_callHolds ->
-       answer = IGNORED
     :: event == app_phase_on_refreshBegan ->
        answer = IGNORED
-    :: event == app_phase_on_refreshDone ->
-       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_armSuspendTimer); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_suspendNow ->
        answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_chatSuspended ->
        answer = IGNORED
     :: event == app_phase_on_timeout ->
        answer = IGNORED
-    :: event == app_phase_on_terminate ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_stop ->
        answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_startConfirmed ->
@@ -168,30 +131,20 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_foregroundExtensionInactive ->
        answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_activateChat)
     :: event == app_phase_on_foregroundExtensionActive ->
-       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_askExtensionToYield); app_phase_does(app_phase_do_startExtensionWait)
-    :: event == app_phase_on_extensionSuspended ->
-       answer = IGNORED
-    :: event == app_phase_on_waitOver ->
-       answer = IGNORED
+       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_askExtensionToYield); app_phase_does(app_phase_do_displaceExtension); app_phase_does(app_phase_do_activateChat)
     :: event == app_phase_on_activated ->
        answer = IGNORED
     :: event == app_phase_on_activateFailed ->
        answer = IGNORED
     :: event == app_phase_on_background ->
        answer = STAYED; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_armSuspendTimer)
-    :: event == app_phase_on_callHolds ->
-       answer = IGNORED
     :: event == app_phase_on_refreshBegan ->
        answer = MOVED; state = app_phase_state_bgRefresh; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_activateChat)
-    :: event == app_phase_on_refreshDone ->
-       answer = IGNORED
     :: event == app_phase_on_suspendNow ->
        answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_chatSuspended ->
        answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_timeout ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
-    :: event == app_phase_on_terminate ->
        answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_stop ->
        answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishPhase)
@@ -203,31 +156,21 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_foregroundExtensionInactive ->
        answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_activateChat)
     :: event == app_phase_on_foregroundExtensionActive ->
-       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_askExtensionToYield); app_phase_does(app_phase_do_startExtensionWait)
-    :: event == app_phase_on_extensionSuspended ->
-       answer = IGNORED
-    :: event == app_phase_on_waitOver ->
-       answer = IGNORED
+       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_askExtensionToYield); app_phase_does(app_phase_do_displaceExtension); app_phase_does(app_phase_do_activateChat)
     :: event == app_phase_on_activated ->
        answer = IGNORED
     :: event == app_phase_on_activateFailed ->
        answer = IGNORED
     :: event == app_phase_on_background ->
        answer = STAYED; app_phase_does(app_phase_do_suspendChat)
-    :: event == app_phase_on_callHolds ->
-       answer = IGNORED
     :: event == app_phase_on_refreshBegan ->
        answer = MOVED; state = app_phase_state_bgRefresh; app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_activateChat)
-    :: event == app_phase_on_refreshDone ->
-       answer = IGNORED
     :: event == app_phase_on_suspendNow ->
        answer = STAYED; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_chatSuspended ->
        answer = IGNORED
     :: event == app_phase_on_timeout ->
        answer = IGNORED
-    :: event == app_phase_on_terminate ->
-       answer = STAYED; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_stop ->
        answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishPhase)
     :: event == app_phase_on_startConfirmed ->
@@ -239,30 +182,20 @@ inline app_phase_step(state, event, answer) {
        answer = REFUSED
     :: event == app_phase_on_foregroundExtensionActive ->
        answer = REFUSED
-    :: event == app_phase_on_extensionSuspended ->
-       answer = IGNORED
-    :: event == app_phase_on_waitOver ->
-       answer = IGNORED
     :: event == app_phase_on_activated ->
        answer = IGNORED
     :: event == app_phase_on_activateFailed ->
        answer = IGNORED
     :: event == app_phase_on_background ->
        answer = STAYED; app_phase_does(app_phase_do_suspendChat)
-    :: event == app_phase_on_callHolds ->
-       answer = IGNORED
     :: event == app_phase_on_refreshBegan ->
        answer = REFUSED
-    :: event == app_phase_on_refreshDone ->
-       answer = IGNORED
     :: event == app_phase_on_suspendNow ->
        answer = STAYED; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_chatSuspended ->
        answer = IGNORED
     :: event == app_phase_on_timeout ->
        answer = IGNORED
-    :: event == app_phase_on_terminate ->
-       answer = STAYED; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_stop ->
        answer = IGNORED
     :: event == app_phase_on_startConfirmed ->
@@ -282,18 +215,13 @@ active proctype app_phase_world() {
       if
       :: event = app_phase_on_foregroundExtensionInactive
       :: event = app_phase_on_foregroundExtensionActive
-      :: event = app_phase_on_extensionSuspended
-      :: event = app_phase_on_waitOver
       :: event = app_phase_on_activated
       :: event = app_phase_on_activateFailed
       :: event = app_phase_on_background
-      :: event = app_phase_on_callHolds
       :: event = app_phase_on_refreshBegan
-      :: event = app_phase_on_refreshDone
       :: event = app_phase_on_suspendNow
       :: event = app_phase_on_chatSuspended
       :: event = app_phase_on_timeout
-      :: event = app_phase_on_terminate
       :: event = app_phase_on_stop
       :: event = app_phase_on_startConfirmed
       fi;

@@ -18,15 +18,14 @@
 #define chat_lifecycle_on_close 2
 #define chat_lifecycle_on_start 3
 #define chat_lifecycle_on_started 4
-#define chat_lifecycle_on_startFailed 5
-#define chat_lifecycle_on_activate 6
-#define chat_lifecycle_on_activated 7
-#define chat_lifecycle_on_activateFailed 8
-#define chat_lifecycle_on_suspend 9
-#define chat_lifecycle_on_suspendNow 10
-#define chat_lifecycle_on_drained 11
-#define chat_lifecycle_on_stop 12
-#define chat_lifecycle_on_shutDown 13
+#define chat_lifecycle_on_activate 5
+#define chat_lifecycle_on_activated 6
+#define chat_lifecycle_on_activateFailed 7
+#define chat_lifecycle_on_suspend 8
+#define chat_lifecycle_on_suspendNow 9
+#define chat_lifecycle_on_drained 10
+#define chat_lifecycle_on_stop 11
+#define chat_lifecycle_on_shutDown 12
 
 #define chat_lifecycle_do_openStore 0
 #define chat_lifecycle_do_closeStore 1
@@ -69,8 +68,6 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = REFUSED
     :: event == chat_lifecycle_on_started ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_startFailed ->
-       answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = REFUSED
     :: event == chat_lifecycle_on_activated ->
@@ -99,8 +96,6 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_start ->
        answer = MOVED; state = chat_lifecycle_state_starting; chat_lifecycle_does(chat_lifecycle_do_startWork)
     :: event == chat_lifecycle_on_started ->
-       answer = IGNORED
-    :: event == chat_lifecycle_on_startFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = REFUSED
@@ -131,8 +126,6 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_started ->
        answer = MOVED; state = chat_lifecycle_state_active
-    :: event == chat_lifecycle_on_startFailed ->
-       answer = MOVED; state = chat_lifecycle_state_opened; chat_lifecycle_does(chat_lifecycle_do_stopReceiving)
     :: event == chat_lifecycle_on_activate ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activated ->
@@ -161,8 +154,6 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_start ->
        answer = IGNORED
     :: event == chat_lifecycle_on_started ->
-       answer = IGNORED
-    :: event == chat_lifecycle_on_startFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = IGNORED
@@ -193,8 +184,6 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_started ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_startFailed ->
-       answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_resumeWork)
     :: event == chat_lifecycle_on_activated ->
@@ -223,8 +212,6 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_start ->
        answer = IGNORED
     :: event == chat_lifecycle_on_started ->
-       answer = IGNORED
-    :: event == chat_lifecycle_on_startFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_resumeWork)
@@ -255,8 +242,6 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_started ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_startFailed ->
-       answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activated ->
@@ -286,8 +271,6 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = REFUSED
     :: event == chat_lifecycle_on_started ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_startFailed ->
-       answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = REFUSED
     :: event == chat_lifecycle_on_activated ->
@@ -316,8 +299,6 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_start ->
        answer = MOVED; state = chat_lifecycle_state_starting; chat_lifecycle_does(chat_lifecycle_do_startWork)
     :: event == chat_lifecycle_on_started ->
-       answer = IGNORED
-    :: event == chat_lifecycle_on_startFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = REFUSED
@@ -353,7 +334,6 @@ active proctype chat_lifecycle_world() {
       :: event = chat_lifecycle_on_close
       :: event = chat_lifecycle_on_start
       :: event = chat_lifecycle_on_started
-      :: event = chat_lifecycle_on_startFailed
       :: event = chat_lifecycle_on_activate
       :: event = chat_lifecycle_on_activated
       :: event = chat_lifecycle_on_activateFailed

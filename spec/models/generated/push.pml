@@ -67,16 +67,15 @@
 #define push_on_commitStale 30
 #define push_on_commitFailed 31
 #define push_on_acknowledged 32
-#define push_on_acknowledgedEnough 33
-#define push_on_acknowledgeFailed 34
-#define push_on_contentShow 35
-#define push_on_contentNothing 36
-#define push_on_contentYielded 37
-#define push_on_contentOffline 38
-#define push_on_contentUnknown 39
-#define push_on_contentQuarantined 40
-#define push_on_quiescent 41
-#define push_on_expire 42
+#define push_on_acknowledgeFailed 33
+#define push_on_contentShow 34
+#define push_on_contentNothing 35
+#define push_on_contentYielded 36
+#define push_on_contentOffline 37
+#define push_on_contentUnknown 38
+#define push_on_contentQuarantined 39
+#define push_on_quiescent 40
+#define push_on_expire 41
 
 #define push_do_readAppPhase 0
 #define push_do_openStore 1
@@ -188,8 +187,6 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
-       answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_contentShow ->
@@ -276,8 +273,6 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
@@ -366,8 +361,6 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
-       answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_contentShow ->
@@ -454,8 +447,6 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
@@ -544,8 +535,6 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
-       answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_contentShow ->
@@ -632,8 +621,6 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
@@ -722,8 +709,6 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
-       answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_contentShow ->
@@ -810,8 +795,6 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitFailed ->
        answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
     :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
@@ -900,8 +883,6 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = MOVED; state = push_state_fetching; push_does(push_do_fetchMessage)
-    :: event == push_on_acknowledgedEnough ->
-       answer = MOVED; state = push_state_claiming; push_does(push_do_releaseClaim); push_does(push_do_claimNext)
     :: event == push_on_acknowledgeFailed ->
        answer = MOVED; state = push_state_claiming; push_does(push_do_noteOffline); push_does(push_do_releaseClaim); push_does(push_do_claimNext)
     :: event == push_on_contentShow ->
@@ -988,8 +969,6 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
@@ -1078,8 +1057,6 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
-       answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_contentShow ->
@@ -1166,8 +1143,6 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
@@ -1256,8 +1231,6 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
-       answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_contentShow ->
@@ -1344,8 +1317,6 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
@@ -1434,8 +1405,6 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
-       answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_contentShow ->
@@ -1522,8 +1491,6 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
@@ -1612,8 +1579,6 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
-       answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_contentShow ->
@@ -1701,8 +1666,6 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
-    :: event == push_on_acknowledgedEnough ->
-       answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_contentShow ->
@@ -1768,7 +1731,6 @@ active proctype push_world() {
       :: event = push_on_commitStale
       :: event = push_on_commitFailed
       :: event = push_on_acknowledged
-      :: event = push_on_acknowledgedEnough
       :: event = push_on_acknowledgeFailed
       :: event = push_on_contentShow
       :: event = push_on_contentNothing

@@ -20,7 +20,9 @@
  * Threads    Every function may be called from any thread at any time, unless its own text says otherwise. Calls on one controller
  *            are carried out one after the other on that controller's own thread; np_expire_push(), np_event_fd(), np_version()
  *            and np_machine_* do not wait for that thread.
- * Forking    A controller does not survive fork(). Call exec() in the child, or create the controller after the fork.
+ * Forking    A controller does not survive fork(). Call exec() in the child, or create the controller after the fork. What the
+ *            parent lets go of is let go of, also when a child that did not call exec() has a copy of it; but the locks of a
+ *            parent that dies live on in such a child, and others believe the parent to be at work until the child ends.
  * Errors     An np_error code, or a JSON object {"error": …} in SimpleX's taxonomy. No call ends the process.
  * Order      End in this order: stop calling, chat_close_store() or "/_app suspend 0", np_ctrl_free(). A call that waits in
  *            chat_recv_msg() returns when its controller is freed.

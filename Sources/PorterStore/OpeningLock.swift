@@ -24,30 +24,48 @@ final class OpeningLock {
     case exclusive
   }
 
-  private let descriptor: Int32
+  private let path: String
+  private var descriptor: Int32 = -1
 
   /// Waits up to `timeout` for a process that replaces the file, which dies with its lock. `busy` after that.
   /// `creates`: also where there is no store yet.
   init(file: String, _ kind: Kind, creates: Bool, timeout: Span) throws(SQLiteError) {
+    path = "\(file)-lock"
     let create = creates || access(file, F_OK) == 0 ? O_CREAT : 0
-    descriptor = open("\(file)-lock", O_RDONLY | create | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      // Where nothing can be created nothing can be replaced either; whether it can be opened is SQLite's to say.
-      let isHarmless = kind == .shared && [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG].contains(errno)
-      guard isHarmless else { throw Self.failure(errno) }
-      return
-    }
     let clock = SystemClock()
     let deadline = clock.now() + timeout
-    while flock(descriptor, (kind == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
-      let reason = errno
-      guard reason == EWOULDBLOCK || reason == EINTR else { throw Self.failure(reason) }
-      guard clock.now() < deadline else { throw SQLiteError(kind: .busy) }
-      usleep(2_000)
-    }
+    repeat {
+      letGo()
+      descriptor = LockFile.open(path, O_RDONLY | create)
+      guard descriptor >= 0 else {
+        // Where nothing can be created nothing can be replaced either; whether it can be opened is SQLite's to say.
+        let isHarmless =
+          kind == .shared && [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG].contains(errno)
+        guard isHarmless else { throw Self.failure(errno) }
+        return
+      }
+      while flock(descriptor, (kind == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
+        let reason = errno
+        guard reason == EWOULDBLOCK || reason == EINTR else { throw Self.failure(reason) }
+        guard clock.now() < deadline else { throw SQLiteError(kind: .busy) }
+        usleep(2_000)
+      }
+      // Somebody may have deleted it meanwhile, and others lock a new one.
+    } while !isCurrent
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  deinit { letGo() }
+
+  /// False where there can be no lock, and none is needed.
+  var isHeld: Bool { descriptor >= 0 }
+
+  /// False when somebody has deleted it since: others may hold another one.
+  var isCurrent: Bool { isHeld && LockFile.isCurrent(descriptor, at: path) }
+
+  private func letGo() {
+    if descriptor >= 0 { LockFile.close(descriptor) }
+    descriptor = -1
+  }
 
   private static func failure(_ reason: Int32) -> SQLiteError {
     switch reason {

@@ -45,7 +45,7 @@ package enum Rekeying {
     try writeBackLog(file, options)
     reached(.logWrittenBack)
     do throws(SQLiteError) {
-      try replace(file, options, by: new, reached: reached)
+      try replace(file, options, by: new, under: lock, reached: reached)
     } catch {
       removeCopy(of: file)
       throw StoreError(error)
@@ -74,12 +74,13 @@ package enum Rekeying {
   }
 
   private static func replace(
-    _ file: String, _ options: Database.Options, by new: StoreKey, reached: (Stage) -> Void
+    _ file: String, _ options: Database.Options, by new: StoreKey, under lock: OpeningLock, reached: (Stage) -> Void
   ) throws(SQLiteError) {
     var options = options
     options.isExclusive = true
-    let source = try Database(path: file, options: options)
     let copy = copy(of: file)
+    try makeEmpty(copy, like: file)
+    let source = try Database(path: file, options: options)
     try source.vacuum(into: copy, key: new)
     let version = try source.userVersion
     try source.close()
@@ -89,10 +90,50 @@ package enum Rekeying {
     reached(.checked)
     try sync(copy)
     reached(.synced)
+    // A log that could not be written back, or not be deleted, is the old file's: beside the new one it would be that of
+    // another database, and with a journal it would be rolled back.
+    guard isGone(file + "-wal"), isGone(file + "-journal") else { throw SQLiteError(kind: .ioError) }
+    guard lock.isCurrent else { throw SQLiteError(kind: .busy) }
     guard rename(copy, file) == 0 else { throw SQLiteError(kind: .cannotOpen, systemError: errno) }
     reached(.renamed)
     // Should this fail, a loss of power may bring the old store back, as whole as it was.
     try? sync(Store.directory(of: file))
+  }
+
+  /// Whether nothing is in that file that is to be read by whoever opens the store.
+  private static func isGone(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status.st_size == 0 : errno == ENOENT
+  }
+
+  /// The copy's file, before anything is in it, with the owner and the permissions of the store's. No connection of this
+  /// process has that open, which closing a descriptor of it would rob of its locks (POSIX).
+  private static func makeEmpty(_ copy: String, like file: String) throws(SQLiteError) {
+    let original = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard original >= 0 else { throw SQLiteError(kind: .cannotOpen, systemError: errno) }
+    defer { close(original) }
+    let new = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard new >= 0 else { throw failure(errno) }
+    defer { close(new) }
+    var (wanted, made) = (stat(), stat())
+    guard fstat(original, &wanted) == 0, fstat(new, &made) == 0 else { throw failure(errno) }
+    if (wanted.st_uid, wanted.st_gid) != (made.st_uid, made.st_gid) {
+      guard fchown(new, wanted.st_uid, wanted.st_gid) == 0 else { throw failure(errno) }
+    }
+    guard fchmod(new, wanted.st_mode & 0o7777) == 0 else { throw failure(errno) }
+    #if canImport(Darwin)
+      // When the file can be read at all: with the device locked, or not.
+      let protection = fcntl(original, F_GETPROTECTIONCLASS)
+      if protection > 0 { _ = fcntl(new, F_SETPROTECTIONCLASS, protection) }
+    #endif
+  }
+
+  private static func failure(_ reason: Int32) -> SQLiteError {
+    switch reason {
+    case ENOSPC, EDQUOT: SQLiteError(kind: .full, systemError: reason)
+    case EACCES, EPERM, EROFS: SQLiteError(kind: .readOnly, systemError: reason)
+    default: SQLiteError(kind: .cannotOpen, systemError: reason)
+    }
   }
 
   /// Reads the whole copy. Also brings it into WAL mode, so that the next to open it need not write.
@@ -122,7 +163,7 @@ package enum Rekeying {
 }
 
 extension Database {
-  /// A copy of the database in a new file, under a key of its own.
+  /// A copy of the database in a new or empty file, under a key of its own. Nobody else may come with this path.
   func vacuum(into path: String, key: StoreKey) throws(SQLiteError) {
     let vfs: String
     if key.isNone {
@@ -133,7 +174,8 @@ extension Database {
       try reserveRoomForSeal()
     }
     let address = "file:\(Self.percentEncoded(path))?vfs=\(Self.percentEncoded(vfs))"
-    try Sealing.withKey(key, path: path) { () throws(SQLiteError) in
+    // The path is the caller's alone, by its opening lock.
+    try Sealing.withKey(key, ownPath: path) { () throws(SQLiteError) in
       _ = try run("VACUUM INTO ?", [.text(address)])
     }
   }

@@ -73,7 +73,8 @@ package final class Store {
       // Until SQLite's own lock is there, which each connection to a log holds until it is closed.
       let lock = try OpeningLock(file: file, .shared, creates: create, timeout: busyTimeout)
       defer { withExtendedLifetime(lock) {} }
-      if create { Rekeying.removeCopy(of: file) }
+      // An extension does it too: it may be a plain copy of what is sealed.
+      if lock.isHeld { Rekeying.removeCopy(of: file) }
       let options = Database.Options(
         access: create ? .create : .readWrite, durability: .full, key: key, busyTimeout: busyTimeout,
         cacheKibibytes: 512, logPages: Self.logPages)

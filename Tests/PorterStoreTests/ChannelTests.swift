@@ -56,6 +56,21 @@ final class ChannelTests: XCTestCase {
     XCTAssertEqual(names, [notifier.address.name], "an end that is closed leaves nothing")
   }
 
+  /// Whoever fills the directory with sockets of its own hides nobody: all are told, while they are not too many.
+  func testDecoysHideNobody() throws {
+    let app = try open(.app)
+    let directory = Channel.directory(prefix: prefix)
+    for _ in 0..<100 {
+      let decoy = try XCTUnwrap(DatagramSocket.make())
+      addTeardownBlock { DatagramSocket.close(decoy) }
+      let address = try XCTUnwrap(ChannelAddress(role: .app, tenancy: SystemRandomness().bytes(8)))
+      XCTAssertTrue(directory.bind(decoy, to: address.name))
+    }
+    let notifier = try open(.extension)
+    XCTAssertNotNil(notifier.tell(.ask, all: .app))
+    XCTAssertEqual(app.receive().map(\.kind), [.ask])
+  }
+
   /// What a process that was killed leaves is a name at which nobody listens; it misleads nobody, and goes.
   func testINC12WhatAKilledProcessLeavesIsNobodyAndGoes() throws {
     let notifier = try open(.extension)

@@ -10,14 +10,35 @@ import XCTest
 /// The nth read, write, sync or lock fails while a store gets another key, for each n until all goes well: a typed
 /// error, and the old store or the new one, whole, for whoever comes next.
 final class RekeyingFaultTests: SealedStoreTestCase {
-  private static let styles: [(name: String, operation: operation, sticky: Bool, code: Int32)] = [
-    ("read", OP_READ, false, SQLITE_IOERR), ("reads", OP_READ, true, SQLITE_IOERR),
-    ("write", OP_WRITE, false, SQLITE_IOERR), ("full disk", OP_WRITE, true, SQLITE_FULL),
-    ("sync", OP_SYNC, false, SQLITE_IOERR), ("syncs", OP_SYNC, true, SQLITE_IOERR),
-    ("truncation", OP_TRUNCATE, false, SQLITE_IOERR), ("size", OP_SIZE, false, SQLITE_IOERR),
-    ("open", OP_OPEN, false, SQLITE_CANTOPEN), ("opens", OP_OPEN, true, SQLITE_CANTOPEN),
-    ("delete", OP_DELETE, true, SQLITE_IOERR), ("lock", OP_LOCK, false, SQLITE_BUSY),
-    ("locks", OP_LOCK, true, SQLITE_BUSY), ("log map", OP_SHM_MAP, false, SQLITE_IOERR),
+  private struct Style {
+    var name: String
+    var operation: operation
+    var sticky: Bool
+    var code: Int32
+    /// The end of the path of the only file that fails; nil for all.
+    var file: String?
+
+    init(_ name: String, _ operation: operation, _ sticky: Bool, _ code: Int32, file: String? = nil) {
+      (self.name, self.operation, self.sticky, self.code, self.file) = (name, operation, sticky, code, file)
+    }
+  }
+
+  private static let styles: [Style] = [
+    Style("read", OP_READ, false, SQLITE_IOERR), Style("reads", OP_READ, true, SQLITE_IOERR),
+    Style("write", OP_WRITE, false, SQLITE_IOERR), Style("writes", OP_WRITE, true, SQLITE_IOERR),
+    Style("full disk", OP_WRITE, true, SQLITE_FULL),
+    Style("sync", OP_SYNC, false, SQLITE_IOERR), Style("syncs", OP_SYNC, true, SQLITE_IOERR),
+    Style("truncation", OP_TRUNCATE, false, SQLITE_IOERR), Style("size", OP_SIZE, false, SQLITE_IOERR),
+    Style("open", OP_OPEN, false, SQLITE_CANTOPEN), Style("opens", OP_OPEN, true, SQLITE_CANTOPEN),
+    Style("deletion", OP_DELETE, false, SQLITE_IOERR),
+    Style("deletions", OP_DELETE, true, SQLITE_IOERR), Style("lock", OP_LOCK, false, SQLITE_BUSY),
+    Style("locks", OP_LOCK, true, SQLITE_BUSY), Style("log map", OP_SHM_MAP, false, SQLITE_IOERR),
+    // The log cannot be written back, or cannot be deleted, and the copy is made all the same.
+    Style("writes to the store", OP_WRITE, true, SQLITE_IOERR, file: "_chat.db"),
+    Style("truncations of the store", OP_TRUNCATE, true, SQLITE_IOERR, file: "_chat.db"),
+    Style("syncs of the store", OP_SYNC, true, SQLITE_IOERR, file: "_chat.db"),
+    Style("deletion of the log", OP_DELETE, false, SQLITE_IOERR, file: "_chat.db-wal"),
+    Style("deletions of the log", OP_DELETE, true, SQLITE_IOERR, file: "_chat.db-wal"),
   ]
 
   override func setUpWithError() throws {
@@ -56,7 +77,8 @@ final class RekeyingFaultTests: SealedStoreTestCase {
         let context = "\(style.name) \(nth)"
         for name in try files().keys { try FileManager.default.removeItem(atPath: file(name)) }
         try make(from)
-        faults_arm(style.operation, nth, style.sticky, false, style.code, directory)
+        faults_arm(
+          style.operation, nth, style.sticky, false, style.code, style.file.map { $0 + "$" } ?? directory)
         var failure: StoreError?
         do throws(StoreError) {
           try Rekeying.run(prefix: prefix, from: from, to: to, busyTimeout: .milliseconds(15))
@@ -76,6 +98,25 @@ final class RekeyingFaultTests: SealedStoreTestCase {
     }
     XCTAssertGreaterThan(fired, 50)
     print("\(fired) faults in giving a store another key; \(survived) did it no harm")
+  }
+
+  /// Other stores of the process are opened while one is copied, however long that takes.
+  func testOtherStoresAreOpenedMeanwhile() throws {
+    try make(first)
+    try make(second, at: file("other"))
+    faults_hold_writes("_chat.db-rekey")
+    let (prefix, other, one, two, third) = (self.prefix, file("other"), first, second, Self.key(3))
+    let copied = onThread { try Rekeying.run(prefix: prefix, from: one, to: third) }
+    let end = Date().addingTimeInterval(30)
+    while !faults_hold_one(), Date() < end { usleep(1_000) }
+    XCTAssertTrue(faults_hold_one())
+    let opened = onThread {
+      try Store.open(prefix: other, key: two, confirmation: .error, mayMigrate: false).close(checkpoint: false)
+    }
+    wait(for: [opened], timeout: 20)
+    faults_hold_writes(nil)
+    wait(for: [copied], timeout: 60)
+    try assertHoldsSecret(third)
   }
 
   func testEachFailureWhileAStoreIsSealed() throws { try eachFailure(from: .none, to: first) }

@@ -146,6 +146,58 @@ final class RekeyingTests: SealedStoreTestCase {
     }
   }
 
+  // MARK: The file itself
+
+  /// Who may read the store may read it afterwards, and nobody else, at no time.
+  func testOwnerAndPermissionsStay() throws {
+    let path = prefix + "_chat.db"
+    for (mode, owner) in [(0o600, 0), (0o640, 1234), (0o664, 1234)] as [(mode_t, uid_t)] {
+      try startAfresh()
+      try make(first)
+      XCTAssertEqual(chmod(path, mode), 0)
+      if getuid() == 0 { XCTAssertEqual(chown(path, owner, owner + 1), 0) }
+      var before = stat()
+      XCTAssertEqual(stat(path, &before), 0)
+      try rekey(first, .none) { stage in
+        guard stage == .copied else { return }
+        var copy = stat()
+        XCTAssertEqual(stat(Rekeying.copy(of: path), &copy), 0)
+        XCTAssertEqual(copy.st_mode, before.st_mode, "the copy")
+      }
+      var after = stat()
+      XCTAssertEqual(stat(path, &after), 0)
+      XCTAssertEqual(after.st_mode, before.st_mode)
+      XCTAssertEqual([after.st_uid, after.st_gid], [before.st_uid, before.st_gid])
+      XCTAssertNotEqual(after.st_ino, before.st_ino)
+      try assertHoldsSecret(.none)
+    }
+  }
+
+  /// Somebody deleted the lock, so that others may have opened the store since.
+  func testStoreIsNotReplacedUnderALockThatIsGone() throws {
+    try make(first)
+    XCTAssertThrowsError(
+      try rekey(first, second) { stage in
+        if stage == .synced { unlink(prefix + "_chat.db-lock") }
+      }
+    ) { error in
+      guard case .sqlite(let error) = error as? StoreError else { return XCTFail("\(error)") }
+      XCTAssertEqual(error.kind, .busy)
+    }
+    try assertHoldsSecret(first)
+    try rekey(first, second)
+    try assertHoldsSecret(second)
+  }
+
+  /// A copy that a killed process left may be plain: whoever opens the store next takes it away.
+  func testExtensionTakesAwayWhatIsLeftOfACopy() throws {
+    try make(first)
+    try Data(Self.secret.utf8).write(to: URL(fileURLWithPath: prefix + "_chat.db-rekey"))
+    try openStore(first, mayMigrate: false).close(checkpoint: false)
+    XCTAssertFalse(try files().keys.contains("store_chat.db-rekey"))
+    try assertHoldsSecret(first)
+  }
+
   // MARK: Ends in the middle
 
   /// What is on the disk when the process is killed at any stage: the old store or the new one, and what is left of the

@@ -24,6 +24,16 @@ class SQLiteTestCase: XCTestCase {
     try Database(path: file(name), options: options)
   }
 
+  /// Runs `body` on a thread of its own, since a connection belongs to one.
+  func onThread(_ body: @escaping @Sendable () throws -> Void) -> XCTestExpectation {
+    let done = expectation(description: "thread")
+    Thread.detachNewThread {
+      do { try body() } catch { XCTFail("\(error)") }
+      done.fulfill()
+    }
+    return done
+  }
+
   func openWithTable() throws -> Database {
     let database = try open()
     try database.execute(

@@ -8,16 +8,6 @@ import XCTest
 final class SQLiteLockTests: SQLiteTestCase {
   private let clock = SystemClock()
 
-  /// Runs `body` on a thread of its own, since a connection belongs to one.
-  private func onThread(_ body: @escaping @Sendable () throws -> Void) -> XCTestExpectation {
-    let done = expectation(description: "thread")
-    Thread.detachNewThread {
-      do { try body() } catch { XCTFail("\(error)") }
-      done.fulfill()
-    }
-    return done
-  }
-
   func testHeldLockEndsInBusyAtTheTimeout() throws {
     let holder = try openWithTable()
     let waiter = try open("test.db", Database.Options(busyTimeout: .milliseconds(60)))
@@ -115,11 +105,55 @@ final class SQLiteLockTests: SQLiteTestCase {
   func testATurnThatNeverEndsIsPassedBy() throws {
     let database = try openWithTable()
     var frozen = Turnstile(beside: file())
-    frozen.enter { _ in false }
+    frozen.enter(clock, limit: .zero) { _ in false }
     let start = clock.now()
     try database.transaction { () throws(SQLiteError) in try database.run("INSERT INTO item(name) VALUES('a')") }
     XCTAssertGreaterThanOrEqual(clock.now() - start, Turnstile.patience)
     XCTAssertLessThan(clock.now() - start, .seconds(2))
+    frozen.leave()
+  }
+
+  /// Nor is it waited for again and again: the next look is after 5 s, then after 10, and so on.
+  func testATurnThatNeverEndsIsWaitedForOnce() {
+    let time = SteppedClock()
+    var frozen = Turnstile(beside: file())
+    var turnstile = Turnstile(beside: file())
+    func pauses() -> Int {
+      var count = 0
+      turnstile.enter(time, limit: .seconds(3)) { _ in
+        count += 1
+        time.advance(.milliseconds(1))
+        return true
+      }
+      turnstile.leave()
+      return count
+    }
+    frozen.enter(time, limit: .zero) { _ in false }
+    for seconds in [5, 10, 20, 40, 80, 80] as [Int64] {
+      XCTAssertEqual(pauses(), 100)
+      for _ in 0..<50 { XCTAssertEqual(pauses(), 0) }
+      time.advance(.seconds(seconds) - .milliseconds(1))
+      XCTAssertEqual(pauses(), 0)
+      time.advance(.milliseconds(1))
+    }
+    // Thawed: the turn comes, and from then on all is as in the beginning.
+    frozen.leave()
+    XCTAssertEqual(pauses(), 0)
+    frozen.enter(time, limit: .zero) { _ in false }
+    XCTAssertEqual(pauses(), 100)
+    time.advance(.seconds(5))
+    XCTAssertEqual(pauses(), 100)
+    // Who may not wait so long has learned nothing.
+    time.advance(.seconds(10))
+    for _ in 0..<2 {
+      var count = 0
+      turnstile.enter(time, limit: .milliseconds(15)) { _ in
+        count += 1
+        time.advance(.milliseconds(1))
+        return true
+      }
+      XCTAssertEqual(count, 15)
+    }
     frozen.leave()
   }
 
@@ -237,4 +271,13 @@ final class SQLiteLockTests: SQLiteTestCase {
       }.filter { $0.hasPrefix(directory) }
     }
   #endif
+}
+
+/// A clock that stands still until it is told.
+private final class SteppedClock: Clock {
+  private let moment = Atomic<Int64>(1_000_000_000)
+
+  func now() -> Moment { Moment(nanoseconds: moment.load(ordering: .relaxed)) }
+  func wall() -> WallTime { WallTime(milliseconds: 0) }
+  func advance(_ span: Span) { moment.add(span.nanoseconds, ordering: .relaxed) }
 }

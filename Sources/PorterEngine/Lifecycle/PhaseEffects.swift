@@ -97,22 +97,19 @@ extension Engine {
       // It may have been opened for a question only, before a start that failed.
       if appPhase.state != .suspending { closeChannel() }
       guard phaseFile.isHeld || appPhase.state == .stopped else { return }
-      phaseFile.publish(appPhase.state.name, by: instance)
-      phaseFile.release()
+      phaseFile.release(saying: appPhase.state.name, by: instance)
     }
   }
 
   private func publishExtensionPhase() {
     switch extensionPhase.state {
     case .starting, .active, .suspending:
-      // Several extension processes may be at work; the lock tells the app that one is.
-      _ = phaseFile.hold()
-      phaseFile.publish(extensionPhase.state.name, by: instance)
+      // Several extension processes may be at work, and each holds the lock: it tells the app that one is.
+      if phaseFile.hold() { phaseFile.publish(extensionPhase.state.name, by: instance) }
     case .created, .suspended:
       closeChannel()
       guard phaseFile.isHeld else { return }
-      phaseFile.publish(extensionPhase.state.name, by: instance)
-      phaseFile.release()
+      phaseFile.release(saying: extensionPhase.state.name, by: instance)
     }
   }
 

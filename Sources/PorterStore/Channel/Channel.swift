@@ -41,7 +41,7 @@ package final class Channel {
   /// Of one look, so that a flood keeps nothing else from being done.
   package static let batch = 64
   /// Ends that are told something; more than ever listen, unless somebody fills the directory.
-  private static let receivers = 32
+  private static let receivers = 256
   /// Seconds after which a socket that nobody listens at is taken away.
   private static let abandonedAfter = 10
 
@@ -97,12 +97,16 @@ package final class Channel {
   @discardableResult
   package func tell(_ kind: ChannelMessage.Kind, all role: ChannelAddress.Role) -> UInt64? {
     let counter = nextCounter()
-    var isHeard = false
-    for name in directory.names(limit: Self.receivers) {
-      guard let receiver = ChannelAddress(name: name), receiver.role == role, receiver != address else { continue }
-      if send(kind, to: receiver, counter: counter) == .posted { isHeard = true }
+    var heard = 0
+    let receivers = directory.names().compactMap { ChannelAddress(name: $0) }.filter {
+      $0.role == role && $0 != address
     }
-    return isHeard ? counter : nil
+    // In no order that anybody could foresee: whoever fills the directory hides nobody for longer than one question.
+    for receiver in receivers.count > Self.receivers ? receivers.shuffled() : receivers {
+      if send(kind, to: receiver, counter: counter) == .posted { heard += 1 }
+      if heard == Self.receivers { break }
+    }
+    return heard > 0 ? counter : nil
   }
 
   /// Answers a question.

@@ -60,9 +60,8 @@ final class BusyWaiter {
 
   /// Waits for the turn of this connection among the writers, within bounds.
   func takeTurn(at turnstile: inout Turnstile) {
-    let end = clock.now() + min(timeout, Turnstile.patience)
-    turnstile.enter { attempt in
-      guard interrupter.interruptions == interruptionsBefore, clock.now() < end else { return false }
+    turnstile.enter(clock, limit: timeout) { attempt in
+      guard interrupter.interruptions == interruptionsBefore else { return false }
       pause(nanoseconds: pauseNanoseconds(attempt: attempt))
       return true
     }

@@ -23,13 +23,25 @@ enum Sealing {
   ) throws(SQLiteError) -> Value {
     if case .none = key { return try body() }
     let key = try derived(key, for: path)
-    let result = opening.withLock { _ -> Result<Value, SQLiteError> in
-      let code = register(key, path)
-      guard code == SQLITE_OK else { return .failure(SQLiteError(code: code)) }
-      defer { sealed_vfs_forget_key(path) }
-      return Result { () throws(SQLiteError) in try body() }
-    }
-    return try result.get()
+    return try opening.withLock { _ in registered(key, path, body) }.get()
+  }
+
+  /// The same for a path that nobody else in this process can come with, since the caller holds a lock on it. `body`
+  /// may take long: no other opening waits for it.
+  static func withKey<Value>(
+    _ key: StoreKey, ownPath path: String, _ body: () throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> Value {
+    if case .none = key { return try body() }
+    return try registered(try derived(key, for: path), path, body).get()
+  }
+
+  private static func registered<Value>(
+    _ key: StoreKey, _ path: String, _ body: () throws(SQLiteError) -> Value
+  ) -> Result<Value, SQLiteError> {
+    let code = register(key, path)
+    guard code == SQLITE_OK else { return .failure(SQLiteError(code: code)) }
+    defer { sealed_vfs_forget_key(path) }
+    return Result { () throws(SQLiteError) in try body() }
   }
 
   private static func register(_ key: StoreKey, _ path: String) -> Int32 {

@@ -38,7 +38,41 @@ static const sqlite3_io_methods *methods(sqlite3_file *file) { return self(file)
 static sqlite3_file *real(sqlite3_file *file) { return self(file)->real; }
 
 static bool is_touched(const char *path) {
-  return faults.path == NULL || (path != NULL && strstr(path, faults.path) != NULL);
+  if (faults.path == NULL) { return true; }
+  if (path == NULL) { return false; }
+  size_t length = strlen(faults.path), whole = strlen(path);
+  if (length == 0 || faults.path[length - 1] != '$') { return strstr(path, faults.path) != NULL; }
+  length--;
+  return whole >= length && strncmp(path + whole - length, faults.path, length) == 0;
+}
+
+// ---- Writes that do not come back ----
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
+static char held_path[512];  // empty: none
+static long held;
+
+void faults_hold_writes(const char *path) {
+  pthread_mutex_lock(&gate);
+  snprintf(held_path, sizeof held_path, "%s", path != NULL ? path : "");
+  pthread_cond_broadcast(&gate_moved);
+  pthread_mutex_unlock(&gate);
+}
+
+bool faults_hold_one(void) {
+  pthread_mutex_lock(&gate);
+  bool is_held = held > 0;
+  pthread_mutex_unlock(&gate);
+  return is_held;
+}
+
+static void pass_gate(const char *path) {
+  pthread_mutex_lock(&gate);
+  held++;
+  while (held_path[0] != 0 && strstr(path, held_path) != NULL) { pthread_cond_wait(&gate_moved, &gate); }
+  held--;
+  pthread_mutex_unlock(&gate);
 }
 
 static uint64_t roll(uint64_t *state) {
@@ -174,6 +208,7 @@ static int faulty_read(sqlite3_file *file, void *bytes, int amount, sqlite3_int6
 
 static int faulty_write(sqlite3_file *file, const void *bytes, int amount, sqlite3_int64 offset) {
   bool touched = is_touched(self(file)->path);
+  pass_gate(self(file)->path);
   faults.writes[self(file)->sort]++;
   if (faults.canary != NULL && memmem(bytes, (size_t)amount, faults.canary, strlen(faults.canary)) != NULL) { faults.canary_hits++; }
   int code = strike(OP_WRITE, self(file)->path);

@@ -34,7 +34,7 @@ struct faults {
   bool loses_syncs;
   // Each operation fails with this chance, in millionths; now and then the disk stays full for a while.
   unsigned chance;
-  // Only files whose path holds this are touched; NULL: all.
+  // Only files whose path holds this are touched, or with a "$" at its end, whose path ends with it; NULL: all.
   const char *path;
   // Writes are searched for this.
   const char *canary;
@@ -54,6 +54,11 @@ int faulty_vfs_register(bool is_default);
 /// Takes back a random part of what was written since the last sync, by sectors, and resets. All connections must be
 /// closed. `state` is that of a generator (splitmix64).
 void faults_return_power(uint64_t *state);
+
+/// Writes to files whose path holds this wait, until it is called again with NULL.
+void faults_hold_writes(const char *path);
+/// Whether a write waits at this moment.
+bool faults_hold_one(void);
 
 /// For Swift, which does not touch globals of C. The nth operation fails, and all that follow if `sticky`.
 void faults_arm(enum operation operation, long nth, bool sticky, bool short_write, int code, const char *path);

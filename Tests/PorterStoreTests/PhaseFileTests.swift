@@ -1,0 +1,181 @@
+import Foundation
+import PorterPlatform
+import Synchronization
+import XCTest
+
+@testable import PorterStore
+
+/// Files that carry a lock. Two descriptors of one process are to `flock` what two processes are.
+final class PhaseFileTests: SQLiteTestCase {
+  private func instance(_ number: Int32) -> Instance {
+    Instance(boot: "boot", process: number, started: 1, nonce: [UInt8](repeating: UInt8(number), count: 8))
+  }
+
+  private func phase(_ role: String) -> PhaseFile { PhaseFile(prefix: file("store"), role: role) }
+
+  func testThereIsOneApp() {
+    let (first, second) = (phase("app"), phase("app"))
+    XCTAssertTrue(first.hold())
+    first.publish("active", by: instance(1))
+    XCTAssertFalse(second.hold())
+    XCTAssertTrue(second.isHeldElsewhere())
+    first.release(saying: "suspended", by: instance(1))
+    XCTAssertFalse(second.isHeldElsewhere())
+    XCTAssertEqual(second.published(), .init(phase: "suspended", instance: instance(1)))
+    XCTAssertTrue(second.hold())
+  }
+
+  /// As long as one extension is at work an app sees that one is, and nobody is named who is not.
+  func testTheFirstOfTwoExtensionsEnds() {
+    let (first, second, app) = (phase("extension"), phase("extension"), phase("extension"))
+    XCTAssertTrue(first.hold())
+    first.publish("active", by: instance(1))
+    XCTAssertTrue(second.hold(), "several may be at work")
+    second.publish("active", by: instance(2))
+    first.release(saying: "suspended", by: instance(1))
+    XCTAssertTrue(app.isHeldElsewhere())
+    XCTAssertEqual(app.published(), .init(phase: "active", instance: instance(2)))
+    second.release(saying: "suspended", by: instance(2))
+    XCTAssertFalse(app.isHeldElsewhere())
+    XCTAssertEqual(app.published(), .init(phase: "suspended", instance: instance(2)))
+  }
+
+  func testTheLastOfTwoExtensionsEndsFirst() {
+    let (first, second, app) = (phase("extension"), phase("extension"), phase("extension"))
+    XCTAssertTrue(first.hold())
+    first.publish("starting", by: instance(1))
+    XCTAssertTrue(second.hold())
+    second.publish("active", by: instance(2))
+    second.release(saying: "suspended", by: instance(2))
+    XCTAssertTrue(app.isHeldElsewhere())
+    XCTAssertEqual(app.published(), .init(phase: "active", instance: nil), "nobody is named who is not at work")
+    first.publish("active", by: instance(1))
+    XCTAssertEqual(app.published()?.instance, instance(1))
+    first.release(saying: "suspended", by: instance(1))
+    XCTAssertFalse(app.isHeldElsewhere())
+    XCTAssertEqual(app.published(), .init(phase: "suspended", instance: instance(1)))
+  }
+
+  /// Whoever asks is in nobody's way, and two who ask at once are not taken for one who is at work.
+  func testQuestionsAreNoAnswers() {
+    let path = file("store")
+    phase("extension").publish("suspended", by: instance(1))
+    let lies = Atomic<Int>(0)
+    let threads = (0..<4).map { _ in
+      let done = expectation(description: "asked")
+      Thread.detachNewThread {
+        let asking = PhaseFile(prefix: path, role: "extension")
+        for _ in 0..<500 where asking.isHeldElsewhere() { lies.add(1, ordering: .relaxed) }
+        done.fulfill()
+      }
+      return done
+    }
+    wait(for: threads, timeout: 60)
+    // A thread that loses its processor in the midst of a question may be taken for somebody.
+    XCTAssertLessThan(lies.load(ordering: .relaxed), 20)
+  }
+
+  #if os(Linux)
+    /// A child that was forked without exec has descriptors of its own, of the same open files. Here they are made with dup.
+    func testForkedChildHoldsNothingThatItsParentLetGoOf() throws {
+      let (app, other) = (phase("app"), phase("app"))
+      XCTAssertTrue(app.hold())
+      var lock: OpeningLock? = try OpeningLock(file: file(), .exclusive, creates: true, timeout: .zero)
+      XCTAssertEqual(lock?.isHeld, true)
+      var turnstile = Turnstile(beside: file())
+      turnstile.enter(SystemClock(), limit: .zero) { _ in false }
+      let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(directory)
+          ?? false
+      }.compactMap { Int32($0) }.map { dup($0) }
+      defer { for copy in copies { close(copy) } }
+      XCTAssertEqual(copies.count, 3)
+
+      app.release()
+      XCTAssertFalse(other.isHeldElsewhere())
+      turnstile.close()
+      var next = Turnstile(beside: file())
+      next.enter(SystemClock(), limit: .zero) { _ in
+        XCTFail("the turn is still taken")
+        return false
+      }
+      lock = nil
+      _ = try OpeningLock(file: file(), .exclusive, creates: true, timeout: .zero)
+    }
+  #endif
+
+  // MARK: What others put in the way
+
+  func testPipesInThePlaceOfFilesHoldNobodyUp() throws {
+    let prefix = file("store")
+    let store = file("store_chat.db")
+    try Data().write(to: URL(fileURLWithPath: store))
+    for name in ["\(prefix)_app.phase", "\(prefix)_extension.phase", "\(store)-lock", "\(store)-turn"] {
+      XCTAssertEqual(mkfifo(name, 0o600), 0)
+    }
+    let instance = instance(1)
+    let phases = onThread {
+      for role in ["app", "extension"] {
+        let file = PhaseFile(prefix: prefix, role: role)
+        XCTAssertFalse(file.isHeldElsewhere())
+        XCTAssertNil(file.published())
+        XCTAssertFalse(file.hold())
+        file.publish("active", by: instance)
+        file.release(saying: "suspended", by: instance)
+      }
+    }
+    let openings = onThread {
+      for kind in [OpeningLock.Kind.shared, .exclusive] {
+        XCTAssertThrowsError(try OpeningLock(file: store, kind, creates: true, timeout: .zero)) { error in
+          XCTAssertEqual((error as? SQLiteError)?.kind, .cannotOpen)
+        }
+      }
+    }
+    let turns = onThread {
+      var turnstile = Turnstile(beside: store)
+      turnstile.enter(SystemClock(), limit: .seconds(60)) { _ in true }
+    }
+    wait(for: [phases, openings, turns], timeout: 30)
+  }
+
+  func testLinksAreNotFollowed() throws {
+    let prefix = file("store")
+    let precious = file("precious")
+    let text = Data(
+      "a line that is longer than any phase that anybody ever publishes, with an instance beside it\n".utf8)
+    try text.write(to: URL(fileURLWithPath: precious))
+    for role in ["app", "extension"] {
+      try FileManager.default.createSymbolicLink(atPath: "\(prefix)_\(role).phase", withDestinationPath: precious)
+      let file = phase(role)
+      XCTAssertFalse(file.hold())
+      file.publish("active", by: instance(1))
+      XCTAssertNil(file.published())
+    }
+    try FileManager.default.createSymbolicLink(atPath: file("a-lock"), withDestinationPath: precious)
+    XCTAssertThrowsError(try OpeningLock(file: file("a"), .shared, creates: true, timeout: .zero))
+    XCTAssertEqual(try Data(contentsOf: URL(fileURLWithPath: precious)), text)
+  }
+
+  /// Whoever waits at a lock whose file was deleted does not come to hold a lock that nobody else sees.
+  func testDeletedLockIsLockedAnew() throws {
+    let path = file("a")
+    var first: OpeningLock? = try OpeningLock(file: path, .exclusive, creates: true, timeout: .zero)
+    let waits = expectation(description: "waits")
+    let done = onThread {
+      waits.fulfill()
+      XCTAssertThrowsError(try OpeningLock(file: path, .shared, creates: true, timeout: .seconds(4))) { error in
+        XCTAssertEqual((error as? SQLiteError)?.kind, .busy)
+      }
+    }
+    wait(for: [waits], timeout: 30)
+    // It has opened the file when it is locked a second time.
+    usleep(500_000)
+    try FileManager.default.removeItem(atPath: path + "-lock")
+    let second = try OpeningLock(file: path, .exclusive, creates: true, timeout: .zero)
+    XCTAssertEqual(first?.isCurrent, false)
+    XCTAssertTrue(second.isCurrent)
+    first = nil
+    wait(for: [done], timeout: 60)
+    withExtendedLifetime(second) {}
+  }
+}

@@ -43,7 +43,8 @@ let package = Package(
     .target(
       name: "PorterRelay", dependencies: ["PorterStore", "PorterCrypto", "PorterPlatform"], swiftSettings: swift),
     .target(
-      name: "PorterPush", dependencies: ["PorterJSON", "PorterCrypto", "PorterPlatform"], swiftSettings: swift),
+      name: "PorterPush", dependencies: ["PorterJSON", "PorterCrypto", "PorterPlatform", "PorterSchema"],
+      swiftSettings: swift),
     .target(name: "PorterSchema", dependencies: ["PorterJSON", "PorterPlatform"], swiftSettings: swift),
     .target(
       name: "PorterNotifications", dependencies: ["PorterJSON", "PorterSchema"], swiftSettings: swift),
@@ -132,11 +133,11 @@ let package = Package(
       exclude: ["peers"], swiftSettings: swift),
     .testTarget(
       name: "PorterMachinesTests",
-      dependencies: ["PorterMachines", "PorterMachineCompiler", "PropertyTesting", "porter-machines"],
+      dependencies: ["PorterMachines", "PorterMachineCompiler", "PropertyTesting", "PythonPeer", "porter-machines"],
       exclude: ["Peer"],
       swiftSettings: swift),
     .testTarget(
-      name: "PorterCryptoTests", dependencies: ["PorterCrypto", "PropertyTesting"], exclude: ["Peer"],
+      name: "PorterCryptoTests", dependencies: ["PorterCrypto", "PropertyTesting", "PythonPeer"], exclude: ["Peer"],
       swiftSettings: swift),
     .testTarget(
       name: "PorterStoreTests",

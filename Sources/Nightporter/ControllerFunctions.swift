@@ -108,8 +108,7 @@ private enum Events {
   static func text(_ taken: EventQueue.Taken?) -> String {
     switch taken {
     case .event(let text): text
-    case .lost(let count):
-      JSONValue(dictionaryLiteral: ("result", ["type": "eventsLost", "count": JSONValue(count)])).text
+    case .lost(let count): Event.eventsLost(Int64(count)).envelope.text
     case .closed: Answer.error(.nightporter(.controllerInvalid)).json.text
     case nil: ""
     }

@@ -1,5 +1,6 @@
 import Foundation
 import PorterPlatform
+import PythonPeer
 import XCTest
 
 /// `Peer/crypto_peer.py` as a process, in the virtual environment `$PORTER_VENV` (`.venv` at the package's root if
@@ -24,15 +25,7 @@ final class CryptoPeer {
     // Writing to a peer that has ended must throw, not end the tests.
     signal(SIGPIPE, SIG_IGN)
     let root = Self.folder.appendingPathComponent("../../..").standardizedFileURL
-    let environment =
-      ProcessInfo.processInfo.environment["PORTER_VENV"].map { URL(fileURLWithPath: $0) }
-      ?? root.appendingPathComponent(".venv")
-    let interpreter = environment.appendingPathComponent("bin/python")
-    guard FileManager.default.isExecutableFile(atPath: interpreter.path) else {
-      throw Gone(
-        description: "no interpreter at \(interpreter.path): create the virtual environment, or set PORTER_VENV")
-    }
-    process.executableURL = interpreter
+    process.executableURL = try peerInterpreter()
     process.arguments = ["-B", Self.folder.appendingPathComponent("crypto_peer.py").path]
     process.standardInput = requests
     process.standardOutput = answers

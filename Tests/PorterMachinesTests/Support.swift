@@ -6,18 +6,6 @@ import XCTest
 let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
   .deletingLastPathComponent()
 
-/// The interpreter with other people's code; a missing one fails whoever asks.
-func peerInterpreter() throws -> URL {
-  let environment =
-    ProcessInfo.processInfo.environment["PORTER_VENV"].map { URL(fileURLWithPath: $0) }
-    ?? packageRoot.appendingPathComponent(".venv")
-  let interpreter = environment.appendingPathComponent("bin/python")
-  guard FileManager.default.isExecutableFile(atPath: interpreter.path) else {
-    throw Missing(what: "no interpreter at \(interpreter.path): run `scripts/setup test`, or set PORTER_VENV")
-  }
-  return interpreter
-}
-
 struct Missing: Error, CustomStringConvertible {
   let what: String
   var description: String { what }

@@ -1,6 +1,7 @@
 import Foundation
 import PorterMachines
 import PropertyTesting
+import PythonPeer
 import XCTest
 
 /// An independent interpreter of SCXML walks the same files, and must arrive where the compiled machines arrive.

@@ -109,7 +109,7 @@ package final class Engine {
 
   // MARK: Events and log
 
-  func emit(_ event: Event) { queue.post(JSONValue.compact(["result": event.json]).text) }
+  func emit(_ event: Event) { queue.post(event.envelope.text) }
 
   func log(_ level: Log.Level, _ message: StaticString, _ values: KeyValuePairs<StaticString, String> = [:]) {
     configuration.log(level, message, values)

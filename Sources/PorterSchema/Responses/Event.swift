@@ -25,6 +25,9 @@ package enum Event: Hashable, Sendable {
   /// The host did not read for so long that this many of the oldest events gave way.
   case eventsLost(Int64)
 
+  /// As a host reads it.
+  package var envelope: JSONValue { .compact(["result": json]) }
+
   package var json: JSONValue {
     switch self {
     case .contactConnecting(let user, let contact): .about(user, "contactConnecting", ["contact": contact.json])
@@ -80,6 +83,9 @@ package struct ChatItemDeletion: Hashable, Sendable {
 package enum SubscriptionStatus: Hashable, Sendable {
   case active, pending, noSubscription
   case removed(reason: String)
+
+  /// As a host reads it.
+  package var envelope: JSONValue { .compact(["result": json]) }
 
   package var json: JSONValue {
     switch self {

@@ -14,7 +14,7 @@ package func runPeer(
   try Data(input.utf8).write(to: names[0])
   for name in names.dropFirst() { try Data().write(to: name) }
   let process = Process()
-  process.executableURL = environment.appendingPathComponent("bin/python")
+  process.executableURL = try peerInterpreter()
   process.arguments = [
     URL(fileURLWithPath: "\(file)").deletingLastPathComponent().appendingPathComponent("peers/\(script)").standardized
       .path
@@ -30,9 +30,21 @@ package func runPeer(
   return output
 }
 
-private var environment: URL {
-  if let path = ProcessInfo.processInfo.environment["PORTER_VENV"] { return URL(fileURLWithPath: path) }
+/// The interpreter with other people's code; a missing one fails whoever asks.
+package func peerInterpreter() throws -> URL {
   var root = URL(fileURLWithPath: #filePath)
   for _ in 0..<4 { root.deleteLastPathComponent() }
-  return root.appendingPathComponent(".venv")
+  let environment =
+    ProcessInfo.processInfo.environment["PORTER_VENV"].map { URL(fileURLWithPath: $0) }
+    ?? root.appendingPathComponent(".venv")
+  let interpreter = environment.appendingPathComponent("bin/python")
+  guard FileManager.default.isExecutableFile(atPath: interpreter.path) else {
+    throw MissingPeer(
+      description: "no interpreter at \(interpreter.path): run `scripts/setup test`, or set PORTER_VENV")
+  }
+  return interpreter
+}
+
+package struct MissingPeer: Error, CustomStringConvertible {
+  package let description: String
 }

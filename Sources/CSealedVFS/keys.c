@@ -144,6 +144,8 @@ int sealed_vfs_derive_key(const char *passphrase, size_t length, const uint8_t s
   int failed =
       crypto_pwhash_argon2id(key, KEY_BYTES, passphrase, length, salt, crypto_pwhash_argon2id_OPSLIMIT_INTERACTIVE,
                              crypto_pwhash_argon2id_MEMLIMIT_INTERACTIVE, crypto_pwhash_argon2id_ALG_ARGON2ID13);
+  // It leaves the key where its frames were.
+  sodium_stackzero(16384);
   return failed != 0 ? SQLITE_NOMEM : SQLITE_OK;
 }
 

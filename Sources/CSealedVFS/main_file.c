@@ -96,6 +96,26 @@ static int read_behind_end(struct sealed_file *file, uint64_t number, uint8_t *p
   return finding(file, SEALED_VFS_TRUNCATED, number, offset);
 }
 
+// Whether all pages are in the main file that page 1 says there are. It need not be so while a WAL holds some of them.
+// SQLite finds out about it too, but not which page is missing.
+static int check_size(struct sealed_file *file, const uint8_t *page) {
+  enum { CHANGES = 24, PAGES = 28, CHANGES_OF_PAGES = 92 };
+  if (get_u32(page + CHANGES) != get_u32(page + CHANGES_OF_PAGES)) { return SQLITE_OK; }
+  int has_log = 0;
+  int code = SQLITE_OK;
+  if (file->wal_index != NULL) {
+    has_log = ((const volatile uint32_t *)file->wal_index)[5] != 0;
+  } else {
+    sqlite3_vfs *base = sqlite3_vfs_find(NULL);
+    code = base->xAccess(base, sqlite3_filename_wal(file->path), SQLITE_ACCESS_EXISTS, &has_log);
+  }
+  sqlite3_int64 size = 0;
+  if (code == SQLITE_OK && !has_log) { code = forward_file_size(&file->sqlite, &size); }
+  if (code != SQLITE_OK || has_log || size >= (int64_t)get_u32(page + PAGES) * file->page_size) { return code; }
+  uint64_t missing = (uint64_t)(size / file->page_size) + 1;
+  return finding(file, SEALED_VFS_TRUNCATED, missing, (int64_t)(missing - 1) * file->page_size);
+}
+
 static int read_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
   int64_t offset = (int64_t)(number - 1) * file->page_size;
   int code = real_read(file, page, (int)file->page_size, offset);
@@ -109,8 +129,11 @@ static int read_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
   if (number == 1 && file->lock >= SQLITE_LOCK_SHARED) { file->identity = IDENTITY_FIRM; }
   // With a higher lock it may be what this connection is about to commit. With this one SQLite has rolled back what a
   // crash left.
-  if (number == 1 && file->lock == SQLITE_LOCK_SHARED) { settle(file); }
-  return SQLITE_OK;
+  if (number == 1 && file->lock == SQLITE_LOCK_SHARED && !file->is_settled) {
+    code = check_size(file, page);
+    if (code == SQLITE_OK) { settle(file); }
+  }
+  return code;
 }
 
 // A plain database that reserves as many bytes as a seal takes, as one does that was sealed once. Its log would be

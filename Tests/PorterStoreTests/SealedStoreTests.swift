@@ -212,20 +212,10 @@ final class SealedStoreTests: SealedStoreTestCase {
     for kept in stride(from: 1, to: pages, by: 3) {
       try whole.prefix(kept * 4096).write(to: URL(fileURLWithPath: prefix + "_chat.db"))
       XCTAssertThrowsError(try readEverything(), "\(kept) pages are left") { error in
-        switch error as? StoreError {
-        case .seal(.truncated(let place)): XCTAssertGreaterThan(place.page, Int64(kept))
-        case .sqlite(let error): XCTAssertEqual(error.kind, .corrupt)
-        default: XCTFail("\(error)")
-        }
+        XCTAssertEqual(
+          error as? StoreError, .seal(.truncated(.init(file: .store, page: Int64(kept) + 1, frame: 0))), "\(error)")
       }
     }
-  }
-
-  func testFolderWithoutWritePermission() throws {
-    try make(first)
-    try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: directory)
-    guard getuid() != 0 else { return try assertHoldsSecret(first) }
-    XCTAssertThrowsError(try openStore(first))
   }
 
   func testPathsWithSpacesAndUnicode() throws {

@@ -100,16 +100,16 @@ final class RekeyingScenarioTests: XCTestCase {
 
   // MARK: Others
 
-  func testTwoProcessesAtOnce() throws {
-    try make(Self.first)
-    let hosts = [try host(Self.first), try host(Self.first)]
-    let keys = [Self.second, Self.third]
-    for (host, key) in zip(hosts, keys) {
+  private static let keysOfTwo = [second, third]
+
+  /// Has both give the store another key at the same time; which of them did it.
+  private func race(_ hosts: [ScriptedHost]) throws -> [Int] {
+    for (host, key) in zip(hosts, Self.keysOfTwo) {
       try host.process.send("chat_send_cmd $c \(JSONValue(encryption(Self.first, key)).text)")
     }
     var winners: [Int] = []
     for (index, host) in hosts.enumerated() {
-      let answer = try XCTUnwrap(JSONValue(parsing: host.process.line(within: 30))["result"])
+      let answer = try XCTUnwrap(JSONValue(parsing: host.process.line(within: 60))["result"])
       if answer["result"]?["type"] == "cmdOk" {
         winners.append(index)
       } else {
@@ -118,9 +118,68 @@ final class RekeyingScenarioTests: XCTestCase {
       }
       XCTAssertFalse(answer.text.contains("1f1f") || answer.text.contains("2e2e") || answer.text.contains("3d3d"))
     }
-    XCTAssertLessThanOrEqual(winners.count, 1)
+    return winners
+  }
+
+  /// Neither is in the other's way but for the changing itself: one does it, whichever comes first.
+  func testTwoProcessesAtOnce() throws {
+    try make(Self.first)
+    let hosts = [try host(Self.first), try host(Self.first)]
+    for host in hosts { XCTAssertEqual(try host.call("chat_close_store $c"), "") }
+    let winners = try race(hosts)
+    XCTAssertEqual(winners.count, 1)
     for host in hosts { host.process.kill() }
-    try assertWhole(under: [winners.first.map { keys[$0] } ?? Self.first])
+    try assertWhole(under: winners.map { Self.keysOfTwo[$0] })
+  }
+
+  /// Each may find the other to have it open. Then nothing has changed, and it is done when one lets go.
+  func testTwoProcessesAtOnceThatHaveItOpen() throws {
+    try make(Self.first)
+    let hosts = [try host(Self.first), try host(Self.first)]
+    var winners = try race(hosts)
+    XCTAssertLessThanOrEqual(winners.count, 1)
+    if winners.isEmpty {
+      for host in hosts { XCTAssertEqual(try host.command("/users", "usersList")["users"]?.arrayValue?.count, 20) }
+      XCTAssertEqual(try hosts[1].call("chat_close_store $c"), "")
+      try hosts[0].command(encryption(Self.first, Self.keysOfTwo[0]), "cmdOk")
+      winners = [0]
+    }
+    for host in hosts { host.process.kill() }
+    try assertWhole(under: winners.map { Self.keysOfTwo[$0] })
+  }
+
+  // MARK: A directory that may not be written to
+
+  func testDirectoryThatMayNotBeWrittenTo() throws {
+    let disk = try SmallDisk(kilobytes: 4_096)
+    defer { disk.end() }
+    let host = try disk.start()
+    func quoted(_ key: String) -> String { JSONValue(stringLiteral: key).text }
+    func open(_ name: String) throws -> JSONValue {
+      try host.call("\(name) = chat_migrate_init_key \"\(disk.path)/a\" \(quoted(Self.first)) 1 \"yesUp\" 0")
+    }
+    func change(_ current: String, _ new: String) throws -> JSONValue {
+      let answer = try host.call("np_change_key $c \(quoted(current)) \(quoted(new))")
+      XCTAssertFalse(["1f1f", "2e2e"].contains { answer.text.contains($0) })
+      return answer
+    }
+    XCTAssertEqual(try open("c")["type"], "ok")
+    try host.command(#"/_create user {"profile":{"displayName":"alice","fullName":""}}"#, "activeUser")
+    XCTAssertEqual(try host.call("chat_close_store $c"), "")
+    try disk.remount("ro")
+    for _ in 0..<2 {
+      let refused = try change(Self.first, Self.second)
+      XCTAssertEqual(refused["error"]?["np"]?["code"], "storeReadOnly", refused.text)
+      let opened = try open("d")
+      XCTAssertEqual(opened["np"]?["code"], "storeReadOnly", opened.text)
+    }
+    try disk.remount("rw")
+    XCTAssertEqual(try host.call("chat_reopen_store $c"), "")
+    XCTAssertEqual(try host.command("/users", "usersList")["users"]?.arrayValue?.count, 1)
+    let changed = try change(Self.first, Self.second)
+    XCTAssertEqual(changed["result"]?["type"], "cmdOk", changed.text)
+    XCTAssertEqual(try host.command("/users", "usersList")["users"]?.arrayValue?.count, 1)
+    XCTAssertEqual(try change(Self.first, "")["error"]?["np"]?["code"], "storeKeyWrong")
   }
 
   func testProcessThatHasItOpenIsNamedAndLosesNothing() throws {

@@ -46,6 +46,28 @@ final class PresenceTests: XCTestCase {
     XCTAssertEqual(try night.alice.state["presence"]?["working"], false, "gone with its process")
   }
 
+  /// A system starts the next extension before the last one has ended. The app sees one at work until none is, and is
+  /// told of no process that is gone.
+  func testTwoExtensionsAreSeenUntilTheLastOneEnds() throws {
+    let night = try makeNight()
+    try night.suspendAlice()
+    func stoppedExtension(_ text: String) throws -> ChildProcess {
+      try night.bobSends(text)
+      let process = try night.startExtension(try night.nextPush(), environment: ["PORTER_STOP_AT": "afterFetch"])
+      try process.waitUntilStopped()
+      return process
+    }
+    let (first, second) = (try stoppedExtension("one"), try stoppedExtension("two"))
+    first.kill()
+    let seen = try XCTUnwrap(night.alice.state["presence"])
+    XCTAssertEqual(seen["working"], true, seen.text)
+    XCTAssertEqual(seen["process"]?.integerValue, Int64(second.identifier), seen.text)
+    second.kill()
+    XCTAssertEqual(try night.alice.state["presence"]?["working"], false)
+    try night.wakeAlice()
+    try night.expectAliceHas(["one", "two"])
+  }
+
   /// The app is killed without a word. One and the same extension process yields to it before, works after, and yields
   /// again to the next one.
   func testINC12AKeptExtensionDoesNotGoOnYieldingToADeadApp() throws {

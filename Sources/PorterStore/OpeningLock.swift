@@ -28,12 +28,13 @@ final class OpeningLock {
   private var descriptor: Int32 = -1
 
   /// Waits up to `timeout` for a process that replaces the file, which dies with its lock. `busy` after that.
-  /// `creates`: also where there is no store yet.
-  init(file: String, _ kind: Kind, creates: Bool, timeout: Span) throws(SQLiteError) {
+  /// `creates`: also where there is no store yet. `busy` at once when `stop` is raised.
+  init(file: String, _ kind: Kind, creates: Bool, timeout: Span, stop: StopSignal? = nil) throws(SQLiteError) {
     path = "\(file)-lock"
     let create = creates || access(file, F_OK) == 0 ? O_CREAT : 0
     let clock = SystemClock()
-    let deadline = clock.now() + timeout
+    let end = clock.now() + timeout
+    let deadline = stop?.limit(end) ?? end
     repeat {
       letGo()
       descriptor = LockFile.open(path, O_RDONLY | create)
@@ -47,7 +48,7 @@ final class OpeningLock {
       while flock(descriptor, (kind == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
         let reason = errno
         guard reason == EWOULDBLOCK || reason == EINTR else { throw Self.failure(reason) }
-        guard clock.now() < deadline else { throw SQLiteError(kind: .busy) }
+        guard clock.now() < deadline, stop?.isRaised != true else { throw SQLiteError(kind: .busy) }
         usleep(2_000)
       }
       // Somebody may have deleted it meanwhile, and others lock a new one.

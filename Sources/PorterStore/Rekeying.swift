@@ -29,19 +29,20 @@ package enum Rekeying {
   /// The copy, while it is made.
   static func copy(of file: String) -> String { file + "-rekey" }
 
-  /// The store at `prefix` must exist and not be open in this process. The same errors as `Store.open`.
+  /// The store at `prefix` must exist and not be open in this process. The same errors as `Store.open`. When `stop` is
+  /// raised before the copy is in its place, `interrupted` or `busy`, and the old store is as it was.
   package static func run(
-    prefix: String, from current: StoreKey, to new: StoreKey, busyTimeout: Span = .seconds(3),
+    prefix: String, from current: StoreKey, to new: StoreKey, busyTimeout: Span = .seconds(3), stop: StopSignal? = nil,
     reached: (Stage) -> Void = { _ in }
   ) throws(StoreError) {
     let file = Store.file(prefix: prefix)
     let lock = try StoreError.carrying { () throws(SQLiteError) in
-      try OpeningLock(file: file, .exclusive, creates: true, timeout: busyTimeout)
+      try OpeningLock(file: file, .exclusive, creates: true, timeout: busyTimeout, stop: stop)
     }
     defer { withExtendedLifetime(lock) {} }
     removeCopy(of: file)
     reached(.locked)
-    let options = Database.Options(access: .readWrite, key: current, busyTimeout: busyTimeout)
+    let options = Database.Options(access: .readWrite, key: current, busyTimeout: busyTimeout, stop: stop)
     try writeBackLog(file, options)
     reached(.logWrittenBack)
     do throws(SQLiteError) {
@@ -81,12 +82,12 @@ package enum Rekeying {
     let copy = copy(of: file)
     try makeEmpty(copy, like: file)
     let source = try Database(path: file, options: options)
-    try source.vacuum(into: copy, key: new)
+    try interruptible(source, options.stop) { () throws(SQLiteError) in try source.vacuum(into: copy, key: new) }
     let version = try source.userVersion
     try source.close()
     reached(.copied)
 
-    try check(copy, key: new, version: version)
+    try check(copy, key: new, version: version, stop: options.stop)
     reached(.checked)
     try sync(copy)
     reached(.synced)
@@ -137,17 +138,29 @@ package enum Rekeying {
   }
 
   /// Reads the whole copy. Also brings it into WAL mode, so that the next to open it need not write.
-  private static func check(_ copy: String, key: StoreKey, version: Int64) throws(SQLiteError) {
-    let database = try Database(path: copy, options: Database.Options(access: .readWrite, key: key))
+  private static func check(_ copy: String, key: StoreKey, version: Int64, stop: StopSignal?) throws(SQLiteError) {
+    let database = try Database(path: copy, options: Database.Options(access: .readWrite, key: key, stop: stop))
     let application = try database.integer("PRAGMA application_id")
     let copied = try database.userVersion
-    let complaints = try database.integrityCheck()
+    let complaints = try interruptible(database, stop) { () throws(SQLiteError) in try database.integrityCheck() }
     guard application == Schema.applicationID, copied == version, complaints.isEmpty else {
       throw SQLiteError(kind: .corrupt)
     }
     try database.close()
     // All of it has to be in the one file that is renamed.
     guard access(copy + "-wal", F_OK) != 0 else { throw SQLiteError(kind: .ioError) }
+  }
+
+  /// For the two statements that read the whole store, in which SQLite asks too seldom whether to go on.
+  private static func interruptible<Result>(
+    _ database: Database, _ stop: StopSignal?, _ body: () throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    guard let stop else { return try body() }
+    let interrupter = database.interrupter
+    return try stop.interrupting(by: { interrupter.interrupt() }) { () throws(SQLiteError) in
+      if stop.isRaised { throw SQLiteError(kind: .interrupted) }
+      return try body()
+    }
   }
 
   private static func sync(_ path: String) throws(SQLiteError) {

@@ -3,8 +3,9 @@ import PorterPlatform
 
 /// The one store that app and extension share: an SQLite file in WAL mode.
 ///
-/// Threads: belongs to its controller's engine thread, except `interrupter`. Ownership: `close()` gives every file and
-/// lock back. No method waits for anything but the disk and, within `busyTimeout`, for another process's transaction.
+/// Threads: belongs to its controller's engine thread. Ownership: `close()` gives every file and lock back. No method
+/// waits for anything but the disk and, within `busyTimeout` and until `stop` is raised, for another process's
+/// transaction.
 package final class Store {
   package enum Confirmation: String, Sendable {
     case yesUp, yesUpDown, console, error
@@ -17,6 +18,7 @@ package final class Store {
   package let database: Database
   /// Asked before each transaction; without one, every transaction may begin.
   package weak var gate: (any TransactionGate)?
+  private var durability = Database.Durability.full
 
   private init(database: Database) { self.database = database }
 
@@ -28,9 +30,9 @@ package final class Store {
   /// The key is not kept here. What is wrong with it, or with a sealed file, is told by `StoreError.seal`.
   package static func open(
     prefix: String, key: StoreKey = .none, confirmation: Confirmation, mayMigrate: Bool,
-    busyTimeout: Span = .seconds(3)
+    busyTimeout: Span = .seconds(3), stop: StopSignal? = nil
   ) throws(StoreError) -> Store {
-    let store = try connect(prefix: prefix, key: key, create: mayMigrate, busyTimeout: busyTimeout)
+    let store = try connect(prefix: prefix, key: key, create: mayMigrate, busyTimeout: busyTimeout, stop: stop)
     do throws(StoreError) {
       try store.bringUpToDate(confirmation: confirmation, mayMigrate: mayMigrate)
     } catch {
@@ -66,18 +68,18 @@ package final class Store {
   }
 
   private static func connect(
-    prefix: String, key: StoreKey, create: Bool, busyTimeout: Span
+    prefix: String, key: StoreKey, create: Bool, busyTimeout: Span, stop: StopSignal?
   ) throws(StoreError) -> Store {
     let file = file(prefix: prefix)
     do throws(SQLiteError) {
       // Until SQLite's own lock is there, which each connection to a log holds until it is closed.
-      let lock = try OpeningLock(file: file, .shared, creates: create, timeout: busyTimeout)
+      let lock = try OpeningLock(file: file, .shared, creates: create, timeout: busyTimeout, stop: stop)
       defer { withExtendedLifetime(lock) {} }
       // An extension does it too: it may be a plain copy of what is sealed.
       if lock.isHeld { Rekeying.removeCopy(of: file) }
       let options = Database.Options(
         access: create ? .create : .readWrite, durability: .full, key: key, busyTimeout: busyTimeout,
-        cacheKibibytes: 512, logPages: Self.logPages)
+        cacheKibibytes: 512, logPages: Self.logPages, stop: stop)
       return Store(database: try Database(path: file, options: options))
     } catch {
       throw StoreError(error, opening: file, creates: create)
@@ -88,8 +90,6 @@ package final class Store {
   package func close(checkpoint: Bool) throws(StoreError) {
     do throws(SQLiteError) { try database.close(checkpoint: checkpoint) } catch { throw StoreError(error) }
   }
-
-  package var interrupter: DatabaseInterrupter { database.interrupter }
 
   // MARK: Migrations
 
@@ -128,31 +128,48 @@ package final class Store {
 
   @discardableResult
   package func transaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    let gate = gate
-    guard gate?.transactionBegins() ?? true else { throw .sqlite(SQLiteError(kind: .closed)) }
-    defer { gate?.transactionEnded() }
-    return try database.transaction(.immediate, throwing: StoreError.self, body)
+    try transaction(.full, body)
   }
 
   /// A transaction that survives the process, but perhaps not a power failure: for what is harmless to lose, since it
   /// would be done again. Saves one sync.
   @discardableResult
   package func lightTransaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try setDurability(.normal)
-    defer { try? database.setDurability(.full) }
-    return try transaction(body)
+    // Should this fail, the next to write does it, or does not write.
+    defer { try? require(.full) }
+    return try transaction(.normal, body)
   }
 
-  private func setDurability(_ durability: Database.Durability) throws(StoreError) {
+  private func transaction<Result>(
+    _ durability: Database.Durability, _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let gate = gate
+    guard gate?.transactionBegins() ?? true else { throw .sqlite(SQLiteError(kind: .closed)) }
+    defer { gate?.transactionEnded() }
+    try require(durability)
+    return try database.transaction(.immediate, throwing: StoreError.self, body)
+  }
+
+  /// What the connection's commits have done when they return, from now on.
+  private func require(_ durability: Database.Durability) throws(StoreError) {
+    guard durability != self.durability else { return }
     do throws(SQLiteError) { try database.setDurability(durability) } catch { throw StoreError(error) }
+    self.durability = durability
+  }
+
+  /// For a statement that may be a transaction of its own.
+  private func requireFullOutsideOfTransactions() throws(StoreError) {
+    if durability != .full, !database.isInTransaction { try require(.full) }
   }
 
   func execute(_ sql: String) throws(StoreError) {
+    try requireFullOutsideOfTransactions()
     do throws(SQLiteError) { try database.execute(sql) } catch { throw StoreError(error) }
   }
 
   @discardableResult
   func run(_ sql: String, _ bindings: [Binding] = []) throws(StoreError) -> Int {
+    try requireFullOutsideOfTransactions()
     do throws(SQLiteError) { return try database.run(sql, bindings) } catch { throw StoreError(error) }
   }
 

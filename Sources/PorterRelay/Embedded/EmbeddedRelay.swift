@@ -30,6 +30,7 @@ package final class EmbeddedRelay: RelayPort {
   private let log: Log
   private let busyTimeout: Span
   private let mayCreate: Bool
+  private let stop: StopSignal?
   private let directory: SocketDirectory
   private let state: Mutex<State>
   /// Apart from `state`, so that the engine can look at its descriptor while a worker waits for the file.
@@ -38,10 +39,11 @@ package final class EmbeddedRelay: RelayPort {
 
   /// `path` is the relay's file; it is created when it is missing and `mayCreate` allows it, its directory is not.
   /// Sockets go to `<path>.wake/`.
-  /// `busyTimeout` is how long an exchange waits for other processes' writes before it throws `storage` with `busy`.
+  /// `busyTimeout` is how long an exchange waits for other processes' writes before it throws `storage` with `busy`; until
+  /// `stop` is raised, if that is sooner.
   package init(
     path: String, clock: any Clock, randomness: any Randomness, log: Log, busyTimeout: Span = .seconds(3),
-    mayCreate: Bool = true
+    mayCreate: Bool = true, stop: StopSignal? = nil
   ) {
     self.path = path
     self.clock = clock
@@ -49,6 +51,7 @@ package final class EmbeddedRelay: RelayPort {
     self.log = log
     self.busyTimeout = busyTimeout
     self.mayCreate = mayCreate
+    self.stop = stop
     directory = WakeDirectory.beside(relay: path)
     state = Mutex(State(sender: WakeSender(directory: directory)))
   }
@@ -91,7 +94,8 @@ package final class EmbeddedRelay: RelayPort {
     interrupter.withLock { $0?.interrupt() }
     state.withLock {
       $0.isClosed = true
-      release(&$0, checkpoint: true)
+      // Writing the log back can be left to whoever closes the file with more time.
+      release(&$0, checkpoint: stop?.isPressing != true)
     }
   }
 
@@ -136,7 +140,7 @@ package final class EmbeddedRelay: RelayPort {
     if let file = state.file { return file }
     let file = try RelayFile(
       path: path, access: mayCreate ? .create : .readWrite, clock: clock, randomness: randomness, log: log,
-      busyTimeout: busyTimeout)
+      busyTimeout: busyTimeout, stop: stop)
     state.file = file
     let opened = file.database.interrupter
     interrupter.withLock { $0 = opened }

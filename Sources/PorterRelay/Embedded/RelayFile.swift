@@ -22,7 +22,7 @@ final class RelayFile {
 
   init(
     path: String, access: Database.Access = .create, clock: any Clock, randomness: any Randomness, log: Log,
-    busyTimeout: Span = .seconds(3)
+    busyTimeout: Span = .seconds(3), stop: StopSignal? = nil
   ) throws(RelayError) {
     self.clock = clock
     self.randomness = randomness
@@ -30,7 +30,7 @@ final class RelayFile {
     do throws(SQLiteError) {
       // A request needs a few pages of the file, so that the cache may stay far below an extension's memory.
       database = try Database(
-        path: path, options: .init(access: access, busyTimeout: busyTimeout, cacheKibibytes: 512))
+        path: path, options: .init(access: access, busyTimeout: busyTimeout, cacheKibibytes: 512, stop: stop))
       // A short log keeps the first opening after a crash, or after `releaseFiles()`, fast: it is read as a whole.
       try database.execute("PRAGMA wal_autocheckpoint=256")
     } catch {

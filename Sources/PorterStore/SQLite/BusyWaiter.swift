@@ -22,14 +22,20 @@ final class BusyWaiter {
   /// How often the connection had been interrupted when the running statement began.
   var interruptionsBefore: UInt32 = 0
 
+  /// While a transaction is committed or rolled back, or the connection is closed, it is not stopped: what has come this
+  /// far ends sooner by being finished.
+  var heedsStop = true
+
   private let interrupter: DatabaseInterrupter
+  private let stop: StopSignal?
   private let clock = SystemClock()
   private var deadline = Moment.distantFuture
   private var jitter: UInt64
 
-  init(timeout: Span, interrupter: DatabaseInterrupter) {
+  init(timeout: Span, interrupter: DatabaseInterrupter, stop: StopSignal? = nil) {
     self.timeout = timeout
     self.interrupter = interrupter
+    self.stop = stop
     jitter = UInt64.random(in: 1 ... .max)
   }
 
@@ -40,18 +46,36 @@ final class BusyWaiter {
         guard let context else { return 0 }
         return Unmanaged<BusyWaiter>.fromOpaque(context).takeUnretainedValue().wait(attempt: attempt) ? 1 : 0
       }, Unmanaged.passUnretained(self).toOpaque())
+    guard stop != nil else { return }
+    sqlite3_progress_handler(
+      database, Self.instructionsBetweenLooks,
+      { context in
+        guard let context else { return 0 }
+        return Unmanaged<BusyWaiter>.fromOpaque(context).takeUnretainedValue().isStopped ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Of SQLite's machine: some ten microseconds' worth, a hundred of rows.
+  private static let instructionsBetweenLooks: Int32 = 512
+
+  private var isStopped: Bool { heedsStop && stop?.isRaised == true }
+
+  /// The end of a wait of this length that begins now.
+  private func end(of span: Span) -> Moment {
+    let end = clock.now() + span
+    return stop?.limit(end) ?? end
   }
 
   /// Runs `body` again while it answers `busy`, up to the timeout; for the few things that SQLite does not call the
   /// handler for.
   func retrying(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
-    let end = clock.now() + timeout
+    let end = end(of: timeout)
     var attempt: Int32 = 0
     while true {
       do throws(SQLiteError) {
         return try body()
       } catch {
-        guard error.kind == .busy, clock.now() < end else { throw error }
+        guard error.kind == .busy, !isStopped, clock.now() < end else { throw error }
         pause(nanoseconds: pauseNanoseconds(attempt: attempt))
         attempt += 1
       }
@@ -60,8 +84,9 @@ final class BusyWaiter {
 
   /// Waits for the turn of this connection among the writers, within bounds.
   func takeTurn(at turnstile: inout Turnstile) {
-    turnstile.enter(clock, limit: timeout) { attempt in
-      guard interrupter.interruptions == interruptionsBefore else { return false }
+    let now = clock.now()
+    turnstile.enter(clock, limit: max(.zero, end(of: timeout) - now)) { attempt in
+      guard interrupter.interruptions == interruptionsBefore, !isStopped else { return false }
       pause(nanoseconds: pauseNanoseconds(attempt: attempt))
       return true
     }
@@ -70,9 +95,9 @@ final class BusyWaiter {
   /// Sleeps a little; false if SQLite should give up. `attempt` counts from 0 for each lock that is waited for.
   private func wait(attempt: Int32) -> Bool {
     // SQLite looks at its interrupt flag between steps only, not while it waits for a lock.
-    guard interrupter.interruptions == interruptionsBefore else { return false }
+    guard interrupter.interruptions == interruptionsBefore, !isStopped else { return false }
+    if attempt == 0 { deadline = end(of: timeout) }
     let now = clock.now()
-    if attempt == 0 { deadline = now + timeout }
     guard now < deadline else { return false }
     let remaining = (deadline - now).nanoseconds
     pause(nanoseconds: min(pauseNanoseconds(attempt: attempt), remaining))

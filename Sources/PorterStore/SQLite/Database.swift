@@ -42,11 +42,13 @@ package final class Database {
     /// How many pages of log make a commit write the log back; nil for SQLite's own, 1000. The first to open a file
     /// reads its whole log, so a file that is opened often wants a short one.
     package var logPages: Int?
+    /// Ends what this connection does, a wait with `busy` and a long statement with `interrupted`; nil for never.
+    package var stop: StopSignal?
 
     package init(
       access: Access = .create, durability: Durability = .full, vfs: String? = nil, key: StoreKey = .none,
       isExclusive: Bool = false, busyTimeout: Span = .seconds(3), foreignKeys: Bool = true,
-      cacheKibibytes: Int? = nil, logPages: Int? = nil
+      cacheKibibytes: Int? = nil, logPages: Int? = nil, stop: StopSignal? = nil
     ) {
       self.access = access
       self.durability = durability
@@ -57,6 +59,7 @@ package final class Database {
       self.foreignKeys = foreignKeys
       self.cacheKibibytes = cacheKibibytes
       self.logPages = logPages
+      self.stop = stop
     }
   }
 
@@ -82,7 +85,7 @@ package final class Database {
   /// Opens the file in WAL mode. A file that is no database, or needs another key, is found out here.
   package init(path: String, options: Options = Options()) throws(SQLiteError) {
     self.path = path
-    waiter = BusyWaiter(timeout: options.busyTimeout, interrupter: interrupter)
+    waiter = BusyWaiter(timeout: options.busyTimeout, interrupter: interrupter, stop: options.stop)
     turnstile = Turnstile(beside: path)
     let handle = try Self.open(path, options)
     self.handle = handle
@@ -107,6 +110,8 @@ package final class Database {
   /// saves two syncs; the next one to open reads it.
   package func close(checkpoint: Bool = true) throws(SQLiteError) {
     guard let handle else { return }
+    waiter.heedsStop = false
+    defer { waiter.heedsStop = true }
     for statement in statements.values { statement.finalize() }
     statements.removeAll()
     // A transaction that its owner left open must not keep the file.
@@ -319,6 +324,9 @@ package final class Database {
       rollBack()
       throw error
     }
+    // Interrupted at its end, a commit would be told as one that failed.
+    waiter.heedsStop = false
+    defer { waiter.heedsStop = true }
     do throws(SQLiteError) {
       try run("COMMIT")
     } catch {
@@ -340,17 +348,29 @@ package final class Database {
       case .immediate: "BEGIN IMMEDIATE"
       case .exclusive: "BEGIN EXCLUSIVE"
       }
-    guard kind != .deferred, isOpen else { return try Failure.carrying { () throws(SQLiteError) in try run(sql) } }
+    guard kind != .deferred, isOpen else { return try begin(sql, throwing: failure) }
     waiter.interruptionsBefore = interrupter.interruptions
     waiter.takeTurn(at: &turnstile)
     defer { turnstile.leave() }
-    try Failure.carrying { () throws(SQLiteError) in try run(sql) }
+    try begin(sql, throwing: failure)
+  }
+
+  private func begin<Failure: SQLiteFailure>(_ sql: String, throwing failure: Failure.Type) throws(Failure) {
+    do throws(SQLiteError) {
+      try run(sql)
+    } catch {
+      // Interrupted at its end, it has begun all the same.
+      rollBack()
+      throw Failure(error)
+    }
   }
 
   /// SQLite rolls some failures back by itself (a full disk); then there is nothing left to do. Should it fail,
   /// `close()` does it.
   private func rollBack() {
     guard isInTransaction else { return }
+    waiter.heedsStop = false
+    defer { waiter.heedsStop = true }
     _ = try? run("ROLLBACK")
   }
 

@@ -1,0 +1,247 @@
+import Foundation
+import PorterPlatform
+import Synchronization
+import XCTest
+
+@testable import PorterStore
+
+/// A connection whose owner is asked to let go: what waits or takes long ends, and what comes afterwards is as ever.
+final class StopSignalTests: SealedStoreTestCase {
+  private let clock = SystemClock()
+  private let signal = StopSignal(clock: SystemClock())
+
+  private func database(_ busyTimeout: Span = .seconds(60)) throws -> Database {
+    let database = try Database(path: file("test.db"), options: .init(busyTimeout: busyTimeout, stop: signal))
+    try database.execute("CREATE TABLE IF NOT EXISTS item(id INTEGER PRIMARY KEY, name TEXT)")
+    return database
+  }
+
+  private func raiseSoon() -> XCTestExpectation {
+    let raised = expectation(description: "raised")
+    let signal = signal
+    Thread.detachNewThread {
+      usleep(100_000)
+      signal.raise()
+      raised.fulfill()
+    }
+    return raised
+  }
+
+  private func assertFails(
+    _ kind: SQLiteError.Kind, line: UInt = #line, _ body: () throws -> Void
+  ) {
+    XCTAssertThrowsError(try body(), line: line) { error in
+      XCTAssertEqual((error as? SQLiteError)?.kind, kind, "\(error)", line: line)
+    }
+  }
+
+  private let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+
+  func testAWaitForALockEndsAndTheNextOneDoesNot() throws {
+    let (holder, waiter) = (try database(), try database())
+    let start = clock.now()
+    try holder.transaction { () throws(SQLiteError) in
+      let raised = raiseSoon()
+      assertFails(.busy) { try waiter.transaction { () throws(SQLiteError) in } }
+      wait(for: [raised], timeout: 10)
+      assertFails(.busy) { try waiter.transaction { () throws(SQLiteError) in } }
+    }
+    XCTAssertLessThan(clock.now() - start, .seconds(20))
+    signal.lower()
+    try waiter.transaction { () throws(SQLiteError) in try waiter.run("INSERT INTO item(name) VALUES('a')") }
+  }
+
+  func testAMomentThatPassesEndsAWait() throws {
+    let (holder, waiter) = (try database(), try database())
+    for due in StopSignal.Due.allCases {
+      let start = clock.now()
+      signal.set(due, start + .milliseconds(100))
+      try holder.transaction { () throws(SQLiteError) in
+        assertFails(.busy) { try waiter.transaction { () throws(SQLiteError) in } }
+      }
+      XCTAssertGreaterThanOrEqual(clock.now() - start, .milliseconds(100))
+      XCTAssertLessThan(clock.now() - start, .seconds(20))
+      signal.set(due, nil)
+    }
+    XCTAssertFalse(signal.isRaised)
+  }
+
+  func testALongStatementEndsAndItsTransactionIsRolledBack() throws {
+    let database = try database()
+    let raised = raiseSoon()
+    assertFails(.interrupted) {
+      try database.transaction { () throws(SQLiteError) in
+        try database.run("INSERT INTO item(name) VALUES('a')")
+        try database.run(endless)
+      }
+    }
+    wait(for: [raised], timeout: 10)
+    XCTAssertFalse(database.isInTransaction)
+    signal.lower()
+    XCTAssertEqual(try database.integer("SELECT count(*) FROM item"), 0)
+  }
+
+  /// Cut off at its end, a commit would be told as one that failed, and a beginning would be left open. Many, since SQLite
+  /// looks once in a few thousand steps of each statement.
+  func testWhatIsToldAsFailedWasNotCommitted() throws {
+    let database = try database()
+    try database.setDurability(.normal)
+    signal.raise()
+    var (committed, failed) = (0, 0)
+    for _ in 0..<10_000 {
+      do throws(SQLiteError) {
+        try database.transaction { () throws(SQLiteError) in try database.run("INSERT INTO item(name) VALUES('a')") }
+        committed += 1
+      } catch {
+        XCTAssertEqual(error.kind, .interrupted)
+        failed += 1
+      }
+    }
+    XCTAssertGreaterThan(failed, 0, "or this test sees nothing")
+    XCTAssertFalse(database.isInTransaction)
+    try database.execute("BEGIN; INSERT INTO item(name) VALUES('b')")
+    try database.close()
+    signal.lower()
+    XCTAssertEqual(try self.database().integer("SELECT count(*) FROM item"), Int64(committed))
+  }
+
+  func testLettingGoWaitsForAMomentAndIsNotStopped() throws {
+    let (holder, waiter) = (try database(), try database())
+    signal.raise()
+    let start = clock.now()
+    try holder.transaction { () throws(SQLiteError) in
+      signal.whileLettingGo(waitingAtMost: .milliseconds(100)) {
+        XCTAssertFalse(signal.isRaised)
+        for _ in 0..<100 { assertFails(.busy) { try waiter.transaction { () throws(SQLiteError) in } } }
+      }
+    }
+    XCTAssertGreaterThanOrEqual(clock.now() - start, .milliseconds(100))
+    XCTAssertLessThan(clock.now() - start, .seconds(20), "all waits together")
+    XCTAssertTrue(signal.isRaised)
+    signal.lower()
+    XCTAssertFalse(signal.isPressing)
+  }
+
+  func testOpeningDoesNotWaitForWhoeverReplacesTheStore() throws {
+    try make(.none)
+    let lock = try OpeningLock(file: Store.file(prefix: prefix), .exclusive, creates: true, timeout: .zero)
+    let start = clock.now()
+    let raised = raiseSoon()
+    XCTAssertThrowsError(
+      try Store.open(
+        prefix: prefix, confirmation: .yesUp, mayMigrate: false, busyTimeout: .seconds(60), stop: signal)
+    ) { error in
+      guard case .sqlite(let error) = error as? PorterStore.StoreError else { return XCTFail("\(error)") }
+      XCTAssertEqual(error.kind, .busy)
+    }
+    wait(for: [raised], timeout: 10)
+    XCTAssertLessThan(clock.now() - start, .seconds(20))
+    withExtendedLifetime(lock) {}
+  }
+
+  /// At whatever stage it is called off, the store is whole, under the old key or the new one, and which one is told.
+  func testAnotherKeyIsCalledOffUntilItIsInPlace() throws {
+    for stage in Rekeying.Stage.allCases {
+      for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
+        try FileManager.default.removeItem(atPath: file(name))
+      }
+      try make(.none)
+      let filler = try Database(path: Store.file(prefix: prefix))
+      try filler.execute(
+        """
+        CREATE TABLE filler(data BLOB);
+        WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 40000)
+        INSERT INTO filler SELECT randomblob(100) FROM n;
+        """)
+      try filler.close()
+      var failure: (any Error)?
+      do {
+        try Rekeying.run(prefix: prefix, from: .none, to: first, stop: signal) { if $0 == stage { signal.raise() } }
+      } catch {
+        failure = error
+      }
+      signal.lower()
+      XCTAssertFalse(FileManager.default.fileExists(atPath: Rekeying.copy(of: Store.file(prefix: prefix))))
+      switch stage {
+      case .locked, .logWrittenBack, .copied:
+        guard case .sqlite(let error) = failure as? PorterStore.StoreError else {
+          XCTFail("\(stage): \(String(describing: failure))")
+          continue
+        }
+        XCTAssertEqual(error.kind, .interrupted, "\(stage)")
+        try assertHoldsSecret(.none)
+        try Rekeying.run(prefix: prefix, from: .none, to: first, stop: signal)
+        try assertHoldsSecret(first)
+      case .checked, .synced, .renamed:
+        XCTAssertNil(failure, "\(stage)")
+        try assertHoldsSecret(first)
+      }
+    }
+  }
+
+  /// A check that runs already is ended too, though SQLite asks nobody while it checks.
+  func testACheckIsInterruptedWhileItRunsAndNotLater() throws {
+    let calls = Atomic<Int>(0)
+    let raised = raiseSoon()
+    // Without a signal of its own, so that nothing else ends it.
+    let database = try Database(path: file("test.db"))
+    let interrupter = database.interrupter
+    assertFails(.interrupted) {
+      try signal.interrupting(by: {
+        calls.add(1, ordering: .relaxed)
+        interrupter.interrupt()
+      }) { () throws(SQLiteError) in
+        _ = try database.integer(endless)
+      }
+    }
+    wait(for: [raised], timeout: 10)
+    XCTAssertEqual(calls.load(ordering: .relaxed), 1)
+    signal.raise()
+    XCTAssertEqual(calls.load(ordering: .relaxed), 1, "it is over")
+  }
+
+  /// After a light transaction whose end went wrong, what has to be durable is so, or is not done at all.
+  func testWhatHasToBeDurableIsSoAfterAFailure() throws {
+    let store = try Store.open(prefix: prefix, confirmation: .yesUp, mayMigrate: true)
+    let gate = Gate(store.database)
+    store.gate = gate
+    // Not a kept statement: SQLite finds the value out while it prepares this one.
+    var looks = 0
+    func synchronous() throws(PorterStore.StoreError) -> Int64? {
+      looks += 1
+      return try store.integer("PRAGMA synchronous -- \(looks)")
+    }
+    func set(_ value: String) throws(PorterStore.StoreError) {
+      try store.run("INSERT OR REPLACE INTO settings (name, value) VALUES ('a', ?)", [.text(value)])
+    }
+    try store.lightTransaction { () throws(PorterStore.StoreError) in try set("1") }
+    XCTAssertEqual(try synchronous(), 2)
+    gate.isArmed = true
+    try store.lightTransaction { () throws(PorterStore.StoreError) in try set("2") }
+    XCTAssertTrue(store.database.isInTransaction, "the pragma could not be set back")
+    try store.database.execute("ROLLBACK")
+    XCTAssertEqual(try synchronous(), 1)
+    let within = try store.transaction { () throws(PorterStore.StoreError) in try synchronous() }
+    XCTAssertEqual(within, 2)
+
+    gate.isArmed = true
+    try store.lightTransaction { () throws(PorterStore.StoreError) in try set("3") }
+    try store.database.execute("ROLLBACK")
+    XCTAssertEqual(try synchronous(), 1)
+    try set("4")
+    XCTAssertEqual(try synchronous(), 2, "a statement alone is a transaction too")
+  }
+
+  /// Begins a transaction where none may be, so that the setting cannot be changed.
+  private final class Gate: TransactionGate {
+    let database: Database
+    var isArmed = false
+    init(_ database: Database) { self.database = database }
+    func transactionBegins() -> Bool { true }
+    func transactionEnded() {
+      guard isArmed else { return }
+      isArmed = false
+      XCTAssertNoThrow(try database.execute("BEGIN"))
+    }
+  }
+}

@@ -162,8 +162,8 @@ let package = Package(
     .testTarget(
       name: "NightporterTests",
       dependencies: [
-        "Nightporter", "CNightporter", "PorterServer", "PorterRelay", "PorterPush", "PorterStore", "PorterPlatform",
-        "PorterJSON", "PropertyTesting", "CMemoryScan",
+        "Nightporter", "CNightporter", "PorterEngine", "PorterServer", "PorterRelay", "PorterPush", "PorterStore",
+        "PorterPlatform", "PorterJSON", "PropertyTesting", "CMemoryScan",
       ], swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6],

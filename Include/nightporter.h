@@ -118,8 +118,11 @@ char *chat_migrate_init_key(const char *path, const char *key, int keep_key, con
                             chat_ctrl *ctrl);
 
 /*
- * Closes the store's files. Afterwards the process holds no open file and no lock of the store, whatever was in progress;
- * np_state() says `quiescent: true`. Returns "" or a text that says what failed. Closing twice is harmless.
+ * Closes the store's files. Afterwards the process holds no open file and no lock of the store, whatever was in progress:
+ * what waits for another process or takes long is broken off, rolled back, and done when the chat goes on; a command that
+ * this ends is answered with an error, "/_db encryption" too, after which the store is as it was. So for "/_app suspend 0",
+ * for the end of a suspension's delay, and for np_ctrl_free(). np_state() says `quiescent: true`. Returns "" or a text that
+ * says what failed: then the store is still open, and "holds" says so. Closing twice is harmless.
  */
 char *chat_close_store(chat_ctrl ctrl);
 
@@ -259,7 +262,11 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
  *     "owners": [the last owners of the store's connections: { "role", "instance", "process", "connections", "self" }] }
  * The kinds of operations are "notifications", "receiving", "delivery", "sending" and "database", in the order in which a
  * suspension lets them go. "unread" and "owners" are left out while the store is closed, "channel" while nothing can be
- * heard. Never opens the store.
+ * heard. "quiescent" is true exactly when "holds" is empty. Never opens the store.
+ *
+ * Answers within some two seconds: an engine that has been at one thing for a second, such as waiting for another process's
+ * transaction, is not waited for. Then "busy" says what it does: { "doing", "milliseconds" }; the rest is as it was when
+ * that began, "quiescent" is false, and "unread", "owners", "channel" and the token's status are left out.
  */
 char *np_state(chat_ctrl ctrl);
 

@@ -547,7 +547,10 @@ enum np_operations_reason {
 
 /* Who may advance one connection, as one process sees it. A claim is an epoch on record and nothing else: no lock is
 held, nothing is written while it lasts (INC-07, INC-20), and whoever comes next may take it over. The store refuses
-what is committed under an older epoch (INC-04); this machine says what a process does about it. */
+what is committed under an older epoch (INC-04); this machine says what a process does about it. Only a process that is
+frozen inside one of its transactions, a few milliseconds long, keeps others from writing: SQLite's lock is the
+kernel's, and stays until that process goes on or ends. A host prevents it by suspending before it is frozen (INC-01);
+who meets it gives up in its time, and says who has the lock (INC-18). */
 enum np_ownership_state {
   /* No work of this process. */
   NP_OWNERSHIP_STATE_FREE = 0,

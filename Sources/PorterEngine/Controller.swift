@@ -11,22 +11,32 @@ package final class Controller: Sendable {
   package let events: EventQueue
   private let thread: EngineThread
   private let configuration: Configuration
+  private let signal: StopSignal
+  private let bulletin: Bulletin
   private let pending = Monitor<PendingPush?>(nil)
 
-  private init(events: EventQueue, thread: EngineThread, configuration: Configuration) {
+  private init(
+    events: EventQueue, thread: EngineThread, configuration: Configuration, signal: StopSignal, bulletin: Bulletin
+  ) {
     self.events = events
     self.thread = thread
     self.configuration = configuration
+    self.signal = signal
+    self.bulletin = bulletin
   }
 
   /// Opens the store and starts the engine's thread. A controller comes with `.ok` only.
   package static func open(
     _ configuration: Configuration, key: HeldKey = HeldKey(.none, keeps: true)
   ) -> (MigrationResult, Controller?) {
+    let (signal, bulletin) = (StopSignal(clock: configuration.clock), Bulletin(clock: configuration.clock))
     guard let events = EventQueue(),
-      let thread = EngineThread.start({ Engine(configuration: configuration, thread: $0, queue: events) })
+      let thread = EngineThread.start({
+        Engine(configuration: configuration, thread: $0, queue: events, stop: signal, bulletin: bulletin)
+      })
     else { return (.agentError(.internal("the system has no thread or descriptor to give")), nil) }
-    let controller = Controller(events: events, thread: thread, configuration: configuration)
+    let controller = Controller(
+      events: events, thread: thread, configuration: configuration, signal: signal, bulletin: bulletin)
     // The key comes with a job, which is over when the store is open. What the thread was begun with it keeps until its
     // end.
     let error = controller.call { engine -> PorterStore.StoreError? in
@@ -43,16 +53,52 @@ package final class Controller: Sendable {
   package func stop() {
     let push = pending.withLock { $0 }
     push?.expiry.fulfil(())
+    signal.raise()
     thread.enqueue { $0.expirePush() }
     thread.stop()
+    signal.lower()
     if let push { settle(push, "the controller was freed") }
   }
 
   /// Runs `work` on the engine's thread and waits for it; nil when the engine has ended.
-  private func call<Value: Sendable>(_ work: @escaping @Sendable (Engine) -> Value) -> Value? {
+  func call<Value: Sendable>(_ haste: Haste = .none, _ work: @escaping @Sendable (Engine) -> Value) -> Value? {
     let result = Promise<Value>()
-    guard thread.enqueue({ result.fulfil(work($0)) }) else { return nil }
+    guard enqueue(haste, { result.fulfil(work($0)) }) else { return nil }
     return result.wait()
+  }
+
+  /// How long the engine may go on with what it does when a job comes.
+  enum Haste: Equatable {
+    /// To its end.
+    case none
+    /// Whatever waits or takes long is broken off until the job has its turn.
+    case now
+    /// As above, from this moment on.
+    case by(Moment)
+  }
+
+  @discardableResult
+  private func enqueue(_ haste: Haste, _ job: @escaping EngineThread.Job) -> Bool {
+    let signal = signal
+    switch haste {
+    case .none: return thread.enqueue(job)
+    case .now:
+      signal.raise()
+      let isAccepted = thread.enqueue { engine in
+        signal.lower()
+        job(engine)
+      }
+      if !isAccepted { signal.lower() }
+      return isAccepted
+    case .by(let moment):
+      signal.set(.command, moment)
+      let isAccepted = thread.enqueue { engine in
+        signal.set(.command, nil)
+        job(engine)
+      }
+      if !isAccepted { signal.set(.command, nil) }
+      return isAccepted
+    }
   }
 
   // MARK: Commands
@@ -61,7 +107,11 @@ package final class Controller: Sendable {
     let command: Command
     do throws(ChatError) { command = try Command(parsing: text) } catch { return Answer.error(error).json.text }
     let result = Promise<String>()
-    let accepted = thread.enqueue { engine in
+    let (haste, clock) = (self.haste(of: command), configuration.clock)
+    let accepted = enqueue(haste) { engine in
+      var command = command
+      // The delay began when it was asked for.
+      if case .by(let end) = haste { command = .suspendChat(max(.microseconds(1), end - clock.now())) }
       engine.handle(command, retry: retry) { answer in result.fulfil(answer.json.text) }
     }
     guard accepted, let answer = result.wait() else { return Answer.error(.nightporter(.controllerInvalid)).json.text }
@@ -76,19 +126,37 @@ package final class Controller: Sendable {
     return (answer ?? .error(.nightporter(.controllerInvalid))).json.text
   }
 
+  private func haste(of command: Command) -> Haste {
+    switch command {
+    case .suspendChat(let delay): delay > .zero ? .by(configuration.clock.now() + delay) : .now
+    case .setPhase(let phase): haste(of: phase)
+    default: .none
+    }
+  }
+
+  private func haste(of phase: HostPhase) -> Haste {
+    switch phase {
+    case .active: .none
+    case .background: .by(configuration.clock.now() + Durations.backgroundSuspension)
+    case .suspended: .now
+    }
+  }
+
   /// For the next opening of the store. Does not wait.
   package func setKey(_ key: HeldKey) { thread.enqueue { $0.heldKey = key } }
 
   package var role: Role { configuration.role }
 
-  package func closeStore() -> String { call { $0.closeStoreForHost() } ?? "the controller was freed" }
+  package func closeStore() -> String { call(.now) { $0.closeStoreForHost() } ?? "the controller was freed" }
   package func reopenStore() -> String { call { $0.reopenStoreForHost() } ?? "the controller was freed" }
 
   /// False when the machines refuse.
   package func setPhase(_ phase: HostPhase?) -> Bool {
-    let answer = call { engine in
+    let (haste, clock) = (phase.map { self.haste(of: $0) } ?? Haste.none, configuration.clock)
+    let answer = call(haste) { engine in
       Answer(catching: { () throws(ChatError) in
         guard let phase else { return try engine.beginBackgroundRefresh() }
+        if case .by(let end) = haste { return try engine.suspendChat(max(.microseconds(1), end - clock.now())) }
         return try engine.setPhase(phase)
       })
     }
@@ -96,8 +164,23 @@ package final class Controller: Sendable {
     return true
   }
 
+  /// From the engine, or from what it put up last, when it has been at one thing for longer than this.
+  private static let statePatience = Span.seconds(1)
+
   package func state() -> String {
-    call { $0.describe().text } ?? Answer.error(.nightporter(.controllerInvalid)).json.text
+    let answer = Promise<String>()
+    guard thread.enqueue({ answer.fulfil($0.describe().text) }) else {
+      return Answer.error(.nightporter(.controllerInvalid)).json.text
+    }
+    while true {
+      if let text = answer.wait(atMost: Self.statePatience) { return text }
+      guard let busy = bulletin.busy(for: Self.statePatience) else { continue }
+      let peerRole = configuration.role.peer
+      return busy.posture.describe(
+        busy.activity, for: busy.since, peer: PhaseFile(prefix: configuration.prefix, role: peerRole.rawValue),
+        peerRole: peerRole, eventsWaiting: events.count
+      ).text
+    }
   }
 
   // MARK: The relay
@@ -154,7 +237,8 @@ package final class Controller: Sendable {
   /// or nothing.
   private func expire(_ push: PendingPush, within span: Span, _ reason: String) {
     push.expiry.fulfil(())
-    thread.enqueue { $0.expirePush() }
+    // An extension may be frozen after its answer, and must have let go by then.
+    enqueue(configuration.role == .extension ? .now : .none) { $0.expirePush() }
     if push.answer.wait(atMost: span) == nil { settle(push, reason) }
   }
 

@@ -2,6 +2,7 @@ import Foundation
 import PorterJSON
 import PorterNight
 import PorterProcesses
+import PorterStore
 import XCTest
 
 /// INC-01: once the library says that it is quiescent the process may be frozen, whatever was in flight; and nothing of
@@ -78,14 +79,18 @@ final class QuiescenceTests: XCTestCase {
         try night.bobSends(fromBob.last ?? "")
       }
       usleep(UInt32(number(below: 30_000)))
+      let started = Date()
       if number(below: 2) == 0 {
         try night.alice.command("/_app suspend 0", "cmdOk")
+        XCTAssertLessThan(-started.timeIntervalSinceNow, 2, round)
       } else {
         try night.alice.command("/_app suspend 5000000", "cmdOk")
         try night.alice.event("chatSuspended", within: 30)
+        XCTAssertLessThan(-started.timeIntervalSinceNow, 5 + 2, round)
       }
       let state = try night.alice.state
       XCTAssertEqual(state["quiescent"], true, "\(round): \(state.text)")
+      XCTAssertEqual(state["holds"], [], "\(round): \(state.text)")
       night.alice.process.signal(SIGSTOP)
       try expectNothingHeld(night.alice, night, round)
 
@@ -110,22 +115,55 @@ final class QuiescenceTests: XCTestCase {
     try expectReceived(fromAlice, night.bob, night.bobContact)
   }
 
-  /// Another key for the store, while the process is told to let go.
-  func testINC01AnotherKeyThatIsBeingSetLeavesNothingHeld() throws {
+  /// A large store is given another key when the process is told to let go: that is called off, and the store is as it
+  /// was.
+  func testINC01AnotherKeyThatIsBeingSetIsCalledOffAndLeavesNothingHeld() throws {
     let night = try makeNight()
     try night.alice.command("/_stop", "chatStopped")
-    try start("keys", #"/_db encryption {"currentKey":"","newKey":"open sesame"}"#, night.alice)
-    try night.alice.command("/_app suspend 0", "cmdOk")
     XCTAssertEqual(try night.alice.call("chat_close_store $c"), "")
-    let answer = try night.alice.call("join keys")
-    XCTAssertEqual(answer["result"]?["type"], "cmdOk", answer.text)
-    try night.alice.command("/_app suspend 0", "cmdOk")
-    let state = try night.alice.state
-    XCTAssertEqual(state["quiescent"], true, state.text)
-    try expectNothingHeld(night.alice, night, "after another key")
-    XCTAssertEqual(try night.alice.call("chat_reopen_store $c"), "")
+    let file = Store.file(prefix: night.alice.store)
+    let filler = try Database(path: file)
+    try filler.execute(
+      """
+      CREATE TABLE filler(data BLOB);
+      WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 600)
+      INSERT INTO filler SELECT randomblob(100000) FROM n;
+      """)
+    try filler.close()
+    let command = #"/_db encryption {"currentKey":"","newKey":"x'\#(String(repeating: "ab", count: 32))'"}"#
+
+    for letGo in [#"chat_send_cmd $c "/_app suspend 0""#, "chat_close_store $c"] {
+      try start("keys", command, night.alice)
+      let begun = Date(timeIntervalSinceNow: 20)
+      while Self.size(of: file + "-rekey") < 1_000_000, begun.timeIntervalSinceNow > 0 { usleep(500) }
+      let started = Date()
+      try night.alice.call(letGo)
+      let seconds = -started.timeIntervalSinceNow
+      XCTAssertLessThan(seconds, 2, letGo)
+      print("\(letGo) while a store of 60 MB gets another key: \(Int(seconds * 1_000_000)) us")
+      let state = try night.alice.state
+      XCTAssertEqual(state["quiescent"], true, state.text)
+      try expectNothingHeld(night.alice, night, letGo)
+      let answer = try night.alice.call("join keys")
+      XCTAssertNotNil(answer["error"], "it was in the midst of it: \(answer.text)")
+      XCTAssertEqual(Self.size(of: file + "-rekey"), 0, "no copy is left")
+    }
+    XCTAssertEqual(try night.alice.call("chat_reopen_store $c"), "", "under the key that it had")
     try night.alice.command("/_start", "chatStarted")
     try night.bobSends("after")
     try night.expectAliceHas(["after"])
+
+    // Asked again, with time, it is done.
+    try night.alice.command("/_stop", "chatStopped")
+    let answer = try night.alice.call("chat_send_cmd $c \(JSONValue(command).text)", within: 60)
+    XCTAssertEqual(answer["result"]?["type"], "cmdOk", answer.text)
+    try night.alice.command("/_start", "chatStarted")
+    try night.expectAliceHas(["after"])
+  }
+
+  /// 0 for a file that is not there.
+  private static func size(of path: String) -> Int64 {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
   }
 }

@@ -38,7 +38,8 @@ final class StaleOwnerTests: XCTestCase {
     XCTAssertEqual(try night.alice.state["unread"], 2)
   }
 
-  /// The one who is frozen holds a claim on record, and nobody waits for it.
+  /// The one who is frozen holds a claim on record, and nobody waits for it. Inside a transaction it holds SQLite's lock as
+  /// well, which nobody can take from it: see below.
   func testINC07AFrozenOwnerIsDisplacedAtOnceWhereverItStopped() throws {
     for point in ["beforeFetch", "afterFetch", "afterCommit", "beforeAcknowledge"] {
       let night = try Night()
@@ -57,6 +58,84 @@ final class StaleOwnerTests: XCTestCase {
       XCTAssertEqual(late["quiescent"], true, "\(point): \(late.text)")
       try night.expectAliceHas(["hello"])
       XCTAssertEqual(try night.alice.state["unread"], 1, point)
+    }
+  }
+
+  /// The app is frozen inside a transaction, which a host prevents that suspends it first. What needs the lock is not to be
+  /// had; a push says so, and who is in the way, in its time, and holds nothing when it has answered.
+  func testINC07AnAppThatIsFrozenInsideATransactionHoldsNoPushUp() throws {
+    let flag = NSTemporaryDirectory() + "porter-flag-\(UInt32.random(in: 0 ... .max))"
+    defer { unlink(flag) }
+    let night = try Night(aliceIn: ["PORTER_STOP_AT": "insideCommit:\(flag)"])
+    defer {
+      night.alice.process.signal(SIGCONT)
+      night.end()
+    }
+    XCTAssertTrue(FileManager.default.createFile(atPath: flag, contents: nil))
+    try night.bobSends("hello")
+    try night.alice.process.waitUntilStopped()
+    let (held, _) = try ChildProcess.run(
+      Places.harness, ["locks", "\(night.alice.process.identifier)", night.alice.store])
+    XCTAssertFalse(held.isEmpty, "it is inside")
+    let push = try night.nextPush()
+
+    let patient = try ScriptedHost(store: night.alice.store, background: true)
+    defer { patient.process.kill() }
+    // With time for SQLite's wait, which ends in busy, and without.
+    for (deadline, outcome) in [(2_000, "expired"), (25_000, "failed")] {
+      let started = Date()
+      let answer = try patient.call(
+        "np_receive_push $c \(JSONValue(push.text).text) \(deadline)", within: Double(deadline) / 1_000 + 10)
+      let seconds = -started.timeIntervalSinceNow
+      XCTAssertLessThan(seconds, Double(deadline) / 1_000, answer.text)
+      XCTAssertLessThan(seconds, 15, "it does not use up its time: \(answer.text)")
+      print("a push of \(deadline) ms beside an app frozen inside a transaction: \(Int(seconds * 1_000)) ms")
+      XCTAssertEqual(answer["outcome"]?.stringValue, outcome, answer.text)
+      XCTAssertEqual(answer["work"], "skipped", "INC-19: \(answer.text)")
+      XCTAssertEqual(answer.bodies, [])
+      XCTAssertEqual(answer["quiescent"], true, answer.text)
+      let holders = answer["holders"]?.arrayValue?.compactMap(\.stringValue) ?? []
+      XCTAssertTrue(
+        holders.contains { $0.hasPrefix("app \(night.alice.process.identifier)@") }, "INC-18: \(answer.text)")
+      let (lines, ending) = try ChildProcess.run(
+        Places.harness, ["locks", "\(patient.process.identifier)", night.alice.store])
+      XCTAssertEqual(ending, .exited(0), lines.joined())
+    }
+
+    night.alice.process.signal(SIGCONT)
+    try night.expectAliceHas(["hello"])
+    XCTAssertEqual(try night.alice.state["unread"], 1)
+    try night.suspendAlice()
+    try night.bobSends("again")
+    XCTAssertEqual(try night.present(try night.nextPush()).bodies, ["again"])
+  }
+
+  /// The other way round: an extension that was frozen inside its transaction, which a platform does after 30 s only. The
+  /// app comes to the front, and can be suspended, and has the message once when the extension is gone or goes on.
+  func testINC07AnExtensionThatIsFrozenInsideATransactionHoldsNoAppUp() throws {
+    for isKilled in [true, false] {
+      let night = try Night()
+      defer { night.end() }
+      try night.suspendAlice()
+      try night.bobSends("hello")
+      let frozen = try night.startExtension(
+        try night.nextPush(), environment: ["PORTER_STOP_AT": "insideCommit"])
+      try frozen.waitUntilStopped()
+      try night.wakeAlice()
+      usleep(500_000)
+      let started = Date()
+      try night.alice.command("/_app suspend 0", "cmdOk")
+      XCTAssertLessThan(-started.timeIntervalSinceNow, 2)
+      XCTAssertEqual(try night.alice.state["quiescent"], true)
+      try night.wakeAlice()
+      if isKilled {
+        frozen.kill()
+      } else {
+        frozen.signal(SIGCONT)
+        XCTAssertEqual(try night.answer(of: frozen)["quiescent"], true)
+      }
+      try night.expectAliceHas(["hello"])
+      XCTAssertEqual(try night.alice.state["unread"], 1)
     }
   }
 

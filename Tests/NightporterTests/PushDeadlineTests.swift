@@ -19,6 +19,7 @@ final class PushDeadlineTests: XCTestCase {
     let answer = notifier.push(wake, deadline: 1_000)
     XCTAssertLessThan(-start.timeIntervalSinceNow, 1, answer.description)
     XCTAssertEqual(answer["outcome"].text, "expired", answer.description)
+    XCTAssertTrue(answer["quiescent"].flag, answer.description)
     try holder.execute("COMMIT")
     try holder.close()
     // The engine gives up waiting for the lock, and the next push finds everything as it was.

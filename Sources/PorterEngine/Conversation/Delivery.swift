@@ -37,6 +37,8 @@ extension Engine {
     isFlushingOutbox = true
     defer { isFlushingOutbox = false }
     while outboxIsDue {
+      // Whoever asks this engine to let go is not kept waiting for a full outbox.
+      guard !stop.isRaised else { return retryLater() }
       outboxIsDue = false
       guard maySend, let store, relay != nil, let heads = try? store.outboxHeads() else { return }
       for entry in heads where !sending.contains(entry.connectionID) { send(entry) }

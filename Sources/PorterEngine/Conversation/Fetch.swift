@@ -21,11 +21,11 @@ enum FetchResult: Equatable {
 /// Fetching on the app's own account: one mailbox after a wake-up of the relay, message by message, as `mailbox_fetch`
 /// says.
 extension Engine {
-  /// One fetch of a connection at a time: who comes second waits for the end of the first and gets a look of its own,
-  /// since something may have come after the first one's last.
+  /// One fetch of a connection at a time: who comes meanwhile waits for the end of the first, and all of them get one more
+  /// look, since something may have come after the first one's last. One message is taken in a turn.
   func fetch(_ connectionID: Int64, then: @escaping (FetchResult) -> Void) {
     if fetches[connectionID] != nil {
-      fetches[connectionID]?.append { [weak self] _ in self?.fetch(connectionID, then: then) }
+      fetches[connectionID]?.append(then)
       return
     }
     fetches[connectionID] = []
@@ -33,9 +33,10 @@ extension Engine {
       let waiting = self?.fetches.removeValue(forKey: connectionID) ?? []
       if let claim = run.claimed?.claim { self?.endClaim(claim) }
       then(result)
-      for next in waiting { next(result) }
+      guard !waiting.isEmpty else { return }
+      self?.fetch(connectionID) { result in for tell in waiting { tell(result) } }
     }
-    fetchNext(run)
+    later { [weak self] in self?.fetchNext(run) }
   }
 
   private func fetchNext(_ run: FetchRun) {
@@ -129,7 +130,7 @@ extension Engine {
     run.delivery?.end()
     run.delivery = nil
     if let result = run.result { return run.finish(result) }
-    fetchNext(run)
+    later { [weak self] in self?.fetchNext(run) }
   }
 
   private func runTimer(_ timer: MachineTimer<MailboxFetch.Event>?, _ run: FetchRun) {

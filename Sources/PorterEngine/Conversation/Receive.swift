@@ -32,15 +32,33 @@ extension Engine {
         }
         return try self.receive(message, connection: try store.connection(claim.connectionID), store)
       }
-      noteOwnCommit(after: earlier, through: newest)
-      guard let outcome else { return .repeated }
+      guard let outcome else {
+        noteOwnCommit(after: earlier, through: newest)
+        return .repeated
+      }
       announceChange()
-      if case .quarantined = outcome { return .quarantined }
-      return .committed(try events(of: outcome, claim.connectionID, store))
+      return committed(outcome, claim.connectionID, after: earlier, through: newest, store)
     } catch {
       log(.warning, "a message was not committed", ["error": error.description])
       if case .staleEpoch = error { noteDisplaced(claim) }
       return .failed(error)
+    }
+  }
+
+  /// From here on the message is in the store, and nothing may be told as failed: it would not come again. What cannot be
+  /// told now is left to `reloadChanges`.
+  private func committed(
+    _ outcome: Received, _ connectionID: Int64, after earlier: Int64, through newest: Int64, _ store: Store
+  ) -> Commitment {
+    do throws(PorterStore.StoreError) {
+      let events = try events(of: outcome, connectionID, store)
+      let isInTurn = noteOwnCommit(after: earlier, through: newest)
+      if case .quarantined = outcome { return .quarantined }
+      return .committed(isInTurn ? events : [])
+    } catch {
+      log(.warning, "what was committed could not be told yet", ["error": error.description])
+      reloadLater()
+      return .committed([])
     }
   }
 

@@ -8,38 +8,63 @@ import PorterStore
 /// Nothing of the store is kept in memory, so "reload" is this: the entries of the ledger since the last one that this
 /// process knows of, and no others (INC-05).
 extension Engine {
-  /// A host loads its chats when it starts, so that only what comes afterwards is news to it.
-  func beginWatchingChanges() {
-    knownEntry = nil
-    guard configuration.role == .app, let store else { return }
-    knownEntry = try? store.newestLedgerEntry()
+  /// False when it could not be found out what is there now: without it nothing would be told for the whole run. Once it
+  /// is known, what comes afterwards is news, across suspensions.
+  func beginWatchingChanges() -> Bool {
+    guard knownEntry == nil, configuration.role == .app, let store else { return true }
+    do throws(PorterStore.StoreError) {
+      knownEntry = try store.newestLedgerEntry()
+      lastStoreError = nil
+      return true
+    } catch {
+      lastStoreError = error
+      return false
+    }
   }
 
   /// Tells what others committed since the last look, up to the entry `last`. Costs one look into an index when there is
-  /// nothing.
+  /// nothing. What cannot be told now is told later: an entry counts as known when its events are on their way.
   func reloadChanges(through last: Int64 = .max) {
     guard let known = knownEntry, known < last, let store else { return }
     do throws(PorterStore.StoreError) {
       let entries = try store.ledgerEntries(after: known, through: last)
-      guard let newest = entries.last?.id else { return }
-      knownEntry = newest
+      guard let newest = entries.last?.id else {
+        if last != .max { knownEntry = last }
+        return
+      }
       if entries.contains(where: { $0.state == PorterMachines.LedgerEntry.State.committed.name }) {
         try store.lightTransaction { () throws(PorterStore.StoreError) in
           // An app on screen tells its user itself, through the event; read again, since an extension may just show it.
           for entry in try store.ledgerEntries(after: known, through: newest) { try store.raise(.present, entry) }
         }
       }
-      for entry in entries { for event in try events(of: entry, store) { emit(event) } }
+      for entry in entries {
+        for event in try events(of: entry, store) { emit(event) }
+        knownEntry = entry.id
+      }
+      if last != .max { knownEntry = last }
     } catch {
       log(.warning, "what others committed could not be read", ["error": error.description])
+      reloadLater()
     }
   }
 
+  /// A chat that suspends meanwhile does it when it is activated.
+  func reloadLater() {
+    timers.set(TimerName.reload, after: Self.reloadDelay) { [weak self] in self?.reloadChanges() }
+  }
+
+  private static let reloadDelay = Span.milliseconds(500)
+
   /// What this process committed itself, from the entry `earlier` to `newest`, is no news, once what was there before it
-  /// was told.
-  func noteOwnCommit(after earlier: Int64, through newest: Int64) {
+  /// was told. False if that could not be told yet: then this waits its turn, and is told after it.
+  @discardableResult
+  func noteOwnCommit(after earlier: Int64, through newest: Int64) -> Bool {
     reloadChanges(through: earlier)
-    if let known = knownEntry { knownEntry = max(known, newest) }
+    guard let known = knownEntry else { return true }
+    guard known >= earlier else { return false }
+    knownEntry = max(known, newest)
+    return true
   }
 
   private func events(of entry: StoredLedgerEntry, _ store: Store) throws(PorterStore.StoreError) -> [Event] {
@@ -58,6 +83,10 @@ extension Engine {
       }
     } catch .notFound {
       // Deleted meanwhile.
+      return []
+    } catch .damaged(let entity) {
+      // It will not be better later, and what comes after it must not wait for that.
+      log(.error, "what others committed is damaged", ["what": entity.rawValue])
       return []
     }
   }

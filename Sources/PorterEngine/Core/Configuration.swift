@@ -7,6 +7,14 @@ package enum Role: String, Sendable {
   case app
   /// A notification service extension: handles pushes, never migrates, never repairs (INC-23, INC-42).
   case `extension`
+
+  /// Of the process on the other side of the store.
+  var peer: Role {
+    switch self {
+    case .app: .extension
+    case .extension: .app
+    }
+  }
 }
 
 /// What a controller is made with; everything from outside comes in here or through the four ports.
@@ -44,4 +52,6 @@ enum Durations {
   static let lastRetry = Span.seconds(180)
   /// Of a push's time, kept back for closing the store and handing over.
   static let pushMargin = Span.milliseconds(150)
+  /// For other processes' locks, by one who lets go at once; all waits together.
+  static let lettingGo = Span.milliseconds(50)
 }

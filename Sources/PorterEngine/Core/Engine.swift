@@ -18,6 +18,9 @@ package final class Engine {
   let queue: EventQueue
   let timers: Timers
   let phaseFile: PhaseFile
+  /// Raised by whoever needs this engine to let go while it is busy.
+  let stop: StopSignal
+  let bulletin: Bulletin
 
   var store: Store? {
     didSet { store?.gate = self }
@@ -48,7 +51,9 @@ package final class Engine {
   var resumeIsDue = false
   /// What the store is opened with, as long as it may be.
   var heldKey = HeldKey(.none, keeps: true)
-  /// Why the store could not be opened.
+  /// The store is closed without its log being written back.
+  var leavesLog = false
+  /// Why the store could not be opened, or not be read when the chat was to start.
   var lastStoreError: PorterStore.StoreError?
   /// Whether this run takes part in receiving and sending by itself; an extension fetches only what a push asks for.
   var isMain = false
@@ -71,6 +76,9 @@ package final class Engine {
   var knownEntry: Int64?
 
   // Under way.
+  var putOff: [() -> Void] = []
+  /// When the relay's news were looked at last.
+  var relayHeard = Moment(nanoseconds: 0)
   var fetches: [Int64: [(FetchResult) -> Void]] = [:]
   var sending: Set<Int64> = []
   /// Invitations that are being used.
@@ -89,10 +97,14 @@ package final class Engine {
   var abandoned: [() -> Void] = []
   var push: PushRun?
 
-  init(configuration: Configuration, thread: EngineThread, queue: EventQueue) {
+  init(
+    configuration: Configuration, thread: EngineThread, queue: EventQueue, stop: StopSignal, bulletin: Bulletin
+  ) {
     self.configuration = configuration
     self.thread = thread
     self.queue = queue
+    self.stop = stop
+    self.bulletin = bulletin
     instance = Instance.current(randomness: configuration.randomness)
     timers = Timers(clock: configuration.clock)
     phaseFile = PhaseFile(prefix: configuration.prefix, role: configuration.role.rawValue)
@@ -117,9 +129,13 @@ package final class Engine {
 
   /// Called by the thread as its last act.
   func end() {
-    suspendNow()
-    raise(ChatLifecycle.Event.shutDown)
+    // Nobody is waited for, but there is the time to write the log back.
+    stop.whileLettingGo(waitingAtMost: Durations.lettingGo) {
+      letGoOfEverything()
+      raise(ChatLifecycle.Event.shutDown)
+    }
     tellAbandoned()
+    endPutOff()
     queue.close()
   }
 

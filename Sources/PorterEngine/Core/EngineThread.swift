@@ -60,10 +60,13 @@ package final class EngineThread: Sendable {
         defer { inbox.jobs.removeAll(keepingCapacity: true) }
         return (inbox.jobs, inbox.isStopped)
       }
+      engine.bulletin.beginTurn()
       for job in jobs { job(engine) }
       if stopped, jobs.isEmpty { break }
       engine.timers.runDue()
+      engine.takeUpPutOff()
       engine.endTurn()
+      engine.bulletin.endTurn(engine.posture)
       if jobs.isEmpty { wait(engine) }
     }
     engine.end()
@@ -73,12 +76,14 @@ package final class EngineThread: Sendable {
   private func wait(_ engine: Engine) {
     var descriptors = [
       pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: engine.relayWakeDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: engine.hearsRelay ? engine.relayWakeDescriptor ?? -1 : -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: engine.channelDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
     ]
-    let milliseconds = engine.timers.untilNext.map { Int32(clamping: ($0.nanoseconds + 999_999) / 1_000_000) } ?? -1
+    var milliseconds = engine.timers.untilNext.map { Int32(clamping: ($0.nanoseconds + 999_999) / 1_000_000) } ?? -1
+    if engine.hasPutOff { milliseconds = 0 }
     guard poll(&descriptors, nfds_t(descriptors.count), milliseconds) > 0 else { return }
     if descriptors[0].revents != 0 { wake.lower() }
+    engine.bulletin.beginTurn()
     // First of all what another process asks for: it may want what the relay's news would begin.
     if descriptors[2].revents != 0 { engine.channelHasNews() }
     if descriptors[1].revents != 0 { engine.relayHasNews() }

@@ -31,7 +31,7 @@ extension Engine {
         EmbeddedRelay(
           path: path, clock: configuration.clock, randomness: configuration.randomness, log: configuration.log,
           // A file that is out of reach is told as such, and not replaced by an empty one, in which nothing waits.
-          mayCreate: configuration.role == .app))
+          mayCreate: configuration.role == .app, stop: stop))
     }
   }
 
@@ -82,6 +82,7 @@ extension Engine {
   /// The relay woke this process: it says which mailboxes have something.
   func relayHasNews() {
     guard let relay else { return }
+    relayHeard = configuration.clock.now()
     relay.port.drainWake()
     if isMain { subscribeAll() }
     takeReplies()

@@ -42,10 +42,11 @@ final class Timers {
 enum TimerName {
   static let outbox = "outbox"
   static let subscribe = "subscribe"
+  static let reload = "reload"
   static let announce = "announce"
   static let subscriptions = "subscriptions"
   static let tokenRetry = "token retry"
   static let tokenCheck = "token check"
 
-  static let work = [outbox, subscribe, announce, subscriptions, tokenRetry, tokenCheck]
+  static let work = [outbox, subscribe, reload, announce, subscriptions, tokenRetry, tokenCheck]
 }

@@ -20,11 +20,13 @@ extension Engine {
     case .openStore: if !openStore() { raise(ChatLifecycle.Event.openFailed) }
     case .closeStore: closeStore()
     case .startWork:
-      beginWatchingChanges()
+      // A host loads its chats when it starts, so that only what comes afterwards is news to it.
+      knownEntry = nil
+      guard beginWatchingChanges() else { return raise(ChatLifecycle.Event.suspendNow) }
       startWork()
       raise(ChatLifecycle.Event.started)
     case .resumeWork:
-      guard openStore() else { return raise(ChatLifecycle.Event.activateFailed) }
+      guard openStore(), beginWatchingChanges() else { return raise(ChatLifecycle.Event.activateFailed) }
       startWork()
       raise(ChatLifecycle.Event.activated)
     case .stopReceiving: stopReceiving()
@@ -41,11 +43,17 @@ extension Engine {
 
   /// True when the store is open afterwards; else `lastStoreError` says why not.
   func openStore() -> Bool {
-    guard store == nil else { return true }
+    guard store == nil else {
+      // Also one that could not be closed.
+      raise(Operations.Event.open)
+      return true
+    }
+    bulletin.begin(.opening)
+    defer { bulletin.end() }
     do throws(PorterStore.StoreError) {
       store = try Store.open(
         prefix: configuration.prefix, key: heldKey.key, confirmation: configuration.confirmation,
-        mayMigrate: configuration.role == .app)
+        mayMigrate: configuration.role == .app, stop: stop)
       heldKey.wasUsed()
       lastStoreError = nil
       channelKey = try? store?.channelKey()
@@ -62,13 +70,16 @@ extension Engine {
   func closeStore() {
     raise(Operations.Event.suspendNow)
     closeChannel()
-    guard let closing = store else { return }
-    store = nil
+    guard let store else { return }
     forgetClaims()
+    bulletin.begin(.closing)
+    defer { bulletin.end() }
     do throws(PorterStore.StoreError) {
-      // An extension leaves writing back to the app, which has the time for it.
-      try closing.close(checkpoint: configuration.role == .app)
+      // An extension leaves writing back to the app, and so does an app that has no time for it.
+      try store.close(checkpoint: configuration.role == .app && !leavesLog && !stop.isRaised)
+      self.store = nil
     } catch {
+      // It stays, so that it is told as open, and closed by whoever asks for that next.
       log(.error, "the store could not be closed", ["error": error.description])
     }
   }

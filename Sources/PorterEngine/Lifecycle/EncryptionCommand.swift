@@ -20,18 +20,23 @@ extension Engine {
 
     let wasOpen = store != nil
     raise(ChatLifecycle.Event.close)
+    bulletin.begin(.rekeying)
+    defer { bulletin.end() }
     do throws(PorterStore.StoreError) {
-      try Rekeying.run(prefix: configuration.prefix, from: current, to: new) { stage in FaultPoint.reach(stage) }
+      // Called off by whoever needs the store closed: then it is as it was, and may be asked for again.
+      try Rekeying.run(prefix: configuration.prefix, from: current, to: new, stop: stop) { stage in
+        FaultPoint.reach(stage)
+      }
       heldKey = HeldKey(new, keeps: heldKey.keeps)
     } catch {
       log(.error, "the store could not be given another key", ["error": error.description])
       // The old store is as it was, and is opened again as if nothing had been asked.
       if wasOpen, heldKey.isForgotten { heldKey = HeldKey(current, keeps: heldKey.keeps) }
-      if wasOpen { raise(ChatLifecycle.Event.open) }
+      if wasOpen { hurrying { raise(ChatLifecycle.Event.open) } }
       throw inUse(error) ?? ChatError(error)
     }
     if wasOpen {
-      raise(ChatLifecycle.Event.open)
+      hurrying { raise(ChatLifecycle.Event.open) }
       if let lastStoreError { throw ChatError(lastStoreError) }
     }
     return .cmdOk(nil)

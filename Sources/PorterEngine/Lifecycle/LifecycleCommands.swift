@@ -74,12 +74,15 @@ extension Engine {
   }
 
   /// Immediate, safe at any moment, and without an event; afterwards no file of the store is open.
-  func suspendNow() {
+  func suspendNow() { hurrying { letGoOfEverything() } }
+
+  func letGoOfEverything() {
     switch configuration.role {
     case .app: raise(AppPhase.Event.suspendNow)
     case .extension: raise(ExtensionPhase.Event.suspendNow)
     }
     if store != nil { raise(ChatLifecycle.Event.suspendNow) }
+    if store != nil { closeStore() }
     // It may have been opened for a question only.
     closeChannel()
   }
@@ -117,6 +120,7 @@ extension Engine {
   func closeStoreForHost() -> String {
     if lifecycle.state != .opened, lifecycle.state != .stopped { suspendNow() }
     raise(ChatLifecycle.Event.close)
+    if store != nil { closeStore() }
     return store == nil ? "" : "the store is still in use"
   }
 

@@ -28,9 +28,11 @@ extension Engine {
     case .cancelDeadline:
       awaited = nil
       deadline.end()
+      stop.set(.drain, nil)
       timers.cancel(Self.deadlineTimer)
     case .letGo:
       awaited = nil
+      stop.set(.drain, nil)
       book.rest()
       closeRelay()
       closeChannel()
@@ -86,9 +88,12 @@ extension Engine {
 
   private func armDeadline() {
     let number = deadline.begin()
-    timers.set(Self.deadlineTimer, after: lifecycle.state == .stopping ? Self.stopDelay : suspendDelay) { [weak self] in
+    let delay = lifecycle.state == .stopping ? Self.stopDelay : suspendDelay
+    // For the turn that is under way when it comes.
+    stop.set(.drain, configuration.clock.now() + delay)
+    timers.set(Self.deadlineTimer, after: delay) { [weak self] in
       guard let self, self.deadline.fire(number) else { return }
-      self.raise(Operations.Event.deadline)
+      self.hurrying { self.raise(Operations.Event.deadline) }
     }
   }
 }
@@ -98,10 +103,12 @@ extension Engine: TransactionGate {
   package func transactionBegins() -> Bool {
     guard operations.handle(.beginDatabase).answer == .stayed else { return false }
     transactions.append(book.begin(.database))
+    bulletin.begin(.transaction)
     return true
   }
 
   package func transactionEnded() {
     if let ticket = transactions.popLast() { book.end(ticket) }
+    bulletin.end()
   }
 }

@@ -8,12 +8,7 @@ extension Engine {
   /// The other role's phase file: its lock is what the kernel answers by.
   var peerFile: PhaseFile { PhaseFile(prefix: configuration.prefix, role: peerRole.rawValue) }
 
-  private var peerRole: Role {
-    switch configuration.role {
-    case .app: .extension
-    case .extension: .app
-    }
-  }
+  private var peerRole: Role { configuration.role.peer }
 
   /// Finds out whether the other role is at work. `then` is called once, at the latest when the machine's patience is
   /// over; at once when the kernel's word is enough.

@@ -50,28 +50,20 @@ extension Engine {
     try requireStarted()
     var results: [ReceivedNotification] = []
     var rest = requests[...]
-    var isRunning = false
-    var isDue = false
-    // A relay in the same process answers at once; sixty requests must not be sixty calls deep.
+    // Each in a turn of its own, as the messages of a push.
     func next() {
-      isDue = true
-      guard !isRunning else { return }
-      isRunning = true
-      defer { isRunning = false }
-      while isDue {
-        isDue = false
-        guard let request = rest.popFirst() else { return reply(.result(.connNtfMessages(results))) }
-        takeOne(request) { result in
-          results.append(result)
-          next()
-        }
+      guard let request = rest.popFirst() else { return reply(.result(.connNtfMessages(results))) }
+      takeOne(request) { [weak self] result in
+        results.append(result)
+        if rest.isEmpty { next() } else { self?.later(next) }
       }
     }
     next()
   }
 
   private func takeOne(_ request: ConnectionMessageRequest, then: @escaping (ReceivedNotification) -> Void) {
-    guard let store, let id = TextEncoding.base64URLDecoded(request.agentConnectionID),
+    guard let store else { return then(.error(.internal("the chat suspends"))) }
+    guard let id = TextEncoding.base64URLDecoded(request.agentConnectionID),
       let connection = try? store.connection(agentID: id)
     else { return then(.error(.connection(.notFound, context: ""))) }
     let claimed: ClaimedMailbox

@@ -24,6 +24,8 @@ extension Engine {
     let due = started + max(.zero, deadline - Durations.pushMargin)
     let run = PushRun(text: text, started: started, due: due, pending)
     push = run
+    // The platform freezes an extension soon after; an app goes on, and what else it does is not cut off.
+    if configuration.role == .extension { stop.set(.push, due) }
     timers.set(Self.deadlineTimer, after: max(.zero, due - configuration.clock.now())) { [weak self] in
       self?.raise(.expire, run)
     }
@@ -50,14 +52,21 @@ extension Engine {
   func raise(_ event: Push.Event, _ run: PushRun) {
     guard run.pump.offer(event) else { return }
     while let waiting = run.pump.next() {
-      // With a relay in this process a full mailbox is one long turn of the engine, in which the channel is not polled.
+      // With a relay in this process one message is one turn of the engine, in which the channel is not polled.
       channelHasNews()
       let now = configuration.clock.now()
-      // With a relay in this process a full mailbox is one long turn of the engine, in which no timer fires.
+      // And no timer fires.
       let event = run.isOver(at: now) ? Push.Event.expire : waiting
       let step = run.machine.handle(event)
       run.note(Push.name, event.name, step.next.name, at: now)
-      for effect in step.effects { perform(effect, run) }
+      guard event == .expire else {
+        for effect in step.effects { perform(effect, run) }
+        continue
+      }
+      stop.set(.push, nil)
+      stop.whileLettingGo(waitingAtMost: Durations.lettingGo) {
+        for effect in step.effects { perform(effect, run) }
+      }
     }
   }
 
@@ -73,7 +82,7 @@ extension Engine {
     case .releaseClaim:
       if let claim = run.claimed?.claim { endClaim(claim) }
       run.claimed = nil
-    case .fetchMessage: fetchMessage(run)
+    case .fetchMessage: fetchInTurn(run)
     case .commitMessage: raise(commitMessage(run), run)
     case .discardWork: run.message = nil
     case .acknowledge: acknowledge(run)
@@ -92,6 +101,7 @@ extension Engine {
       // Also what was open before the push and was not needed for it (INC-48).
       letGo()
       timers.cancel(Self.deadlineTimer)
+      stop.set(.push, nil)
       push = nil
       run.finish(quiescent: isQuiescent)
     }
@@ -239,6 +249,15 @@ extension Engine {
     return .claimNoneLeft
   }
 
+  /// After a message, the next one is another turn's, so that the engine hears who asks it to let go.
+  private func fetchInTurn(_ run: PushRun) {
+    guard run.looks > 1 else { return fetchMessage(run) }
+    later { [weak self] in
+      guard run.machine.state == .fetching else { return }
+      self?.fetchMessage(run)
+    }
+  }
+
   private func fetchMessage(_ run: PushRun) {
     guard let claimed = run.claimed else { return raise(.storeFailed, run) }
     getMessage(claimed) { [weak self] result in
@@ -304,6 +323,4 @@ extension Engine {
     guard configuration.role == .extension, !isQuiescent else { return }
     suspendNow()
   }
-
-  var isQuiescent: Bool { store == nil && relay == nil && channel == nil && !phaseFile.isHeld }
 }

@@ -119,7 +119,7 @@ extension Engine {
     } then: { [weak self] result in
       guard let self, case .success(let messages) = result else { return }
       for message in messages { self.take(message, token) }
-      if messages.count == Self.repliesAtOnce { self.takeReplies() }
+      if messages.count == Self.repliesAtOnce { self.later { [weak self] in self?.takeReplies() } }
     }
   }
 

@@ -1,0 +1,164 @@
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterStore
+import Synchronization
+
+/// What an engine is, for whoever asks while it is too busy to answer: put up by the engine at the end of each turn, read
+/// by any thread.
+final class Bulletin: Sendable {
+  /// What an engine can be busy with for long.
+  enum Activity: String, Sendable {
+    case working = "at work"
+    case transaction = "in a transaction, or waiting for one"
+    case opening = "opening the store"
+    case closing = "closing the store"
+    case rekeying = "giving the store another key"
+  }
+
+  private struct Contents {
+    var posture: Posture?
+    /// Nil while the engine waits for something to do.
+    var turnBegan: Moment?
+    var activity = Activity.working
+    var activityBegan = Moment(nanoseconds: 0)
+  }
+
+  private let clock: any Clock
+  private let contents = Mutex(Contents())
+
+  init(clock: any Clock) { self.clock = clock }
+
+  // MARK: From the engine
+
+  func beginTurn() {
+    let now = clock.now()
+    contents.withLock { contents in
+      contents.turnBegan = now
+      contents.activity = .working
+      contents.activityBegan = now
+    }
+  }
+
+  func endTurn(_ posture: Posture) {
+    contents.withLock { contents in
+      contents.posture = posture
+      contents.turnBegan = nil
+    }
+  }
+
+  func begin(_ activity: Activity) {
+    let now = clock.now()
+    contents.withLock { contents in
+      contents.activity = activity
+      contents.activityBegan = now
+    }
+  }
+
+  func end() { begin(.working) }
+
+  // MARK: From anyone
+
+  /// What was put up last, and what the engine has been doing since; nil if it began that less than `patience` ago.
+  func busy(for patience: Span) -> (posture: Posture, activity: Activity, since: Span)? {
+    let now = clock.now()
+    return contents.withLock { contents in
+      guard let posture = contents.posture, let began = contents.turnBegan, now - began >= patience else { return nil }
+      return (posture, contents.activity, now - contents.activityBegan)
+    }
+  }
+}
+
+/// The states of an engine's machines, and what it has open.
+struct Posture: Sendable {
+  let role: Role
+  let instance: Instance
+  let lifecycle: ChatLifecycle.State
+  let operations: Operations.State
+  let appPhase: AppPhase.State
+  let extensionPhase: ExtensionPhase.State
+  let presence: PorterMachines.Presence.State
+  let push: Push.State?
+  let book: OperationBook
+  let claims: [TenureState]
+  let hasStore: Bool
+  let hasRelay: Bool
+  let hasChannel: Bool
+  let holdsPhaseFile: Bool
+  let awaitedAnswers: Int
+
+  struct TenureState: Sendable {
+    let connectionID: Int64
+    let state: PorterMachines.Ownership.State
+    let epoch: Int64?
+  }
+
+  /// Nothing is open, locked or under way: a process may be frozen. The same as that `holds` is empty.
+  var isQuiescent: Bool {
+    !hasStore && !hasRelay && !hasChannel && !holdsPhaseFile
+      && OperationKind.allCases.allSatisfy { book.count($0) == 0 }
+  }
+
+  /// What keeps the controller from being quiescent, in words for a person.
+  var holds: [String] {
+    var holds: [String] = []
+    if hasStore { holds.append("the store is open") }
+    if hasRelay { holds.append("the relay is open") }
+    if hasChannel { holds.append("the channel to other processes is open") }
+    if holdsPhaseFile { holds.append("the phase file is locked") }
+    for kind in OperationKind.allCases where book.count(kind) > 0 {
+      holds.append("\(book.count(kind)) operations of \(kind.name) are under way")
+    }
+    // Without a relay none can come, and whoever waits is about to be told so.
+    if hasRelay, awaitedAnswers > 0 {
+      holds.append("\(awaitedAnswers) answers of the notification server are awaited")
+    }
+    return holds
+  }
+
+  /// By kind, how many are under way, and the number of the cycle in which they began.
+  var operationCounts: JSONValue {
+    var counts: [(String, JSONValue)] = [("cycle", JSONValue(book.cycle))]
+    for kind in OperationKind.allCases { counts.append((kind.name, JSONValue(book.count(kind)))) }
+    return .object(JSONObject(counts))
+  }
+
+  func machines(token: String?) -> JSONValue {
+    .compact([
+      "chat_lifecycle": .string(lifecycle.name),
+      "operations": .string(operations.name),
+      "token_status": token.map { .string($0) },
+      "app_phase": role == .app ? .string(appPhase.name) : nil,
+      "extension_phase": role == .extension ? .string(extensionPhase.name) : nil,
+      "presence": .string(presence.name),
+      "push": push.map { .string($0.name) },
+    ])
+  }
+
+  /// What work of this process has claimed at this moment.
+  var claimed: JSONValue {
+    .array(
+      claims.map { claim in
+        .compact([
+          "connection": JSONValue(claim.connectionID), "state": .string(claim.state.name),
+          "epoch": claim.epoch.map { JSONValue($0) },
+        ])
+      })
+  }
+
+  /// `np_state`'s answer without the engine. It may have changed since, so that it is never told as quiescent.
+  func describe(
+    _ activity: Bulletin.Activity, for span: Span, peer: PhaseFile, peerRole: Role, eventsWaiting: Int
+  ) -> JSONValue {
+    let busy = "the engine is \(activity.rawValue)"
+    return [
+      "role": .string(role.rawValue), "quiescent": false, "holds": .array((holds + [busy]).map { .string($0) }),
+      "operations": operationCounts, "machines": machines(token: nil), "instance": .string(instance.description),
+      "presence": [
+        "role": .string(peerRole.rawValue), "state": .string(presence.name), "working": .bool(peer.isHeldElsewhere()),
+      ],
+      "claims": claimed, "eventsWaiting": JSONValue(eventsWaiting),
+      "busy": ["doing": .string(activity.rawValue), "milliseconds": JSONValue(span.milliseconds)],
+    ]
+  }
+}

@@ -1,0 +1,247 @@
+import CNightporter
+import Foundation
+import PorterStore
+import XCTest
+
+/// Being asked to let go is answered at once, whatever the engine is busy with, and what that cuts off is done later.
+///
+/// The bounds are far above what it takes, for a busy machine, and far below what it took without.
+final class LettingGoTests: XCTestCase {
+  private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+
+  private func messages(_ texts: [String]) -> String {
+    "[" + texts.map { "{\"msgContent\":{\"type\":\"text\",\"text\":\"\($0)\"},\"mentions\":{}}" }.joined(separator: ",")
+      + "]"
+  }
+
+  /// Runs a command on a thread of its own, and tells when it has been answered.
+  private func start(_ command: String, _ host: Host) -> (done: XCTestExpectation, answer: Box<String>) {
+    let (handle, answer) = (UInt(bitPattern: host.handle), Box(""))
+    let done = expectation(description: command)
+    Thread.detachNewThread {
+      answer.value = take(chat_send_cmd(chat_ctrl(bitPattern: handle), command))
+      done.fulfill()
+    }
+    return (done, answer)
+  }
+
+  /// How long it takes, in seconds.
+  private func time(_ body: () -> Void) -> Double {
+    let start = Date()
+    body()
+    return -start.timeIntervalSinceNow
+  }
+
+  private func openFiles(_ folder: TemporaryFolder, _ beginning: String) -> [String] {
+    let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return descriptors.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+      .filter { $0.hasPrefix(folder.file(beginning)) }
+  }
+
+  private func texts(_ host: Host, _ contacts: ClosedRange<Int>) -> [String] {
+    contacts.flatMap { contact in
+      let items = host.send("/_get chat @\(contact) count=1000")["result"]["chat"]["chatItems"]
+      return (0..<items.count).map { items[$0]["content"]["msgContent"]["text"].text }
+    }
+  }
+
+  private func expectTexts(
+    _ expected: [String], of host: Host, _ contacts: ClosedRange<Int> = 1...1, line: UInt = #line
+  ) {
+    let end = Date(timeIntervalSinceNow: 60)
+    while texts(host, contacts).count < expected.count, end.timeIntervalSinceNow > 0 { usleep(50_000) }
+    usleep(200_000)
+    let received = texts(host, contacts)
+    XCTAssertEqual(received.count, expected.count, line: line)
+    XCTAssertTrue(received.sorted() == expected.sorted(), line: line)
+  }
+
+  // MARK: A thousand messages
+
+  /// INC-01: a thousand messages wait in eight mailboxes. Without a word in between, all of them would be taken in first.
+  func testINC01SuspendingDoesNotWaitForAThousandMessages() throws {
+    let pair = try makeFriends(8)
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    // As many as eight mailboxes hold.
+    var texts: [String] = []
+    for contact in 1...8 {
+      let some = (0..<125).map { "\(contact): \($0)" }
+      pair.bob.send("/_send @\(contact) json \(messages(some))").assert("newChatItems")
+      texts += some
+    }
+    pair.alice.send("/_app activate").assert("cmdOk")
+    let seconds = time { pair.alice.send("/_app suspend 0").assert("cmdOk") }
+    XCTAssertLessThan(seconds, 2)
+    XCTAssertTrue(pair.alice.state["quiescent"].flag, pair.alice.state.description)
+    XCTAssertEqual(openFiles(pair.folder, "alice"), [])
+    print("a suspension amid a thousand messages: \(Int(seconds * 1_000_000)) us")
+
+    // As a delay, a stop and the end of the controller's store have it.
+    pair.alice.send("/_app activate").assert("cmdOk")
+    let closing = time { XCTAssertEqual(pair.alice.closeStore(), "") }
+    XCTAssertLessThan(closing, 2)
+    XCTAssertEqual(openFiles(pair.folder, "alice"), [])
+    XCTAssertEqual(pair.alice.reopenStore(), "")
+    pair.alice.send("/_app activate").assert("cmdOk")
+    pair.alice.send("/_app suspend 1000").assert("cmdOk")
+    let draining = time { pair.alice.event("chatSuspended", within: 20) }
+    XCTAssertLessThan(draining, 5)
+    XCTAssertEqual(openFiles(pair.folder, "alice"), [])
+    pair.alice.send("/_app activate").assert("cmdOk")
+    XCTAssertLessThan(self.texts(pair.alice, 1...8).count, texts.count, "or it was never cut off")
+    expectTexts(texts, of: pair.alice, 1...8)
+  }
+
+  // MARK: A lock that is not let go
+
+  /// Two hosts with that many contacts of each other.
+  private func makeFriends(_ count: Int) throws -> Pair {
+    let pair = try Pair()
+    for _ in 1..<count {
+      let link = pair.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+      pair.bob.send("/connect \(link)").assert("sentConfirmation")
+      pair.alice.event("contactConnected", within: 20)
+      pair.bob.event("contactConnected", within: 20)
+    }
+    return pair
+  }
+
+  /// INC-01, INC-07: a peer that was frozen inside a commit has the store's lock, and a message waits on each of many
+  /// connections: three seconds for each, if it were waited for.
+  func testINC07SuspendingDoesNotWaitForWhoeverHasTheLock() throws {
+    let pair = try makeFriends(8)
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    var texts: [String] = []
+    for contact in 1...8 {
+      pair.bob.send("/_send @\(contact) json \(messages(["to \(contact)"]))").assert("newChatItems")
+      texts.append("to \(contact)")
+    }
+    let holder = try Database(path: pair.folder.file("alice_chat.db"))
+    for (name, letGo) in [
+      ("suspend 0", { pair.alice.send("/_app suspend 0").assert("cmdOk") }),
+      ("close", { XCTAssertEqual(pair.alice.closeStore(), "") }),
+      ("phase", { XCTAssertEqual(np_set_phase(pair.alice.handle, NP_PHASE_SUSPENDED), NP_OK) }),
+      (
+        "a delay of 1 ms",
+        {
+          pair.alice.send("/_app suspend 1000").assert("cmdOk")
+          pair.alice.event("chatSuspended", within: 20)
+        }
+      ),
+    ] as [(String, () -> Void)] {
+      if name == "phase" { XCTAssertEqual(pair.alice.reopenStore(), "") }
+      try holder.execute("BEGIN IMMEDIATE")
+      let activation = start("/_app activate", pair.alice)
+      usleep(500_000)
+      let seconds = time(letGo)
+      XCTAssertLessThan(seconds, 2, name)
+      XCTAssertTrue(pair.alice.state["quiescent"].flag, "\(name): \(pair.alice.state)")
+      print("\(name) while another has the lock: \(Int(seconds * 1_000_000)) us")
+      wait(for: [activation.done], timeout: 30)
+      try holder.execute("COMMIT")
+    }
+    try holder.close()
+    XCTAssertEqual(openFiles(pair.folder, "alice"), [])
+    pair.alice.send("/_app activate").assert("cmdOk")
+    expectTexts(texts, of: pair.alice, 1...8)
+  }
+
+  /// The same for the end of the controller.
+  func testFreeingDoesNotWaitForWhoeverHasTheLock() throws {
+    let pair = try makeFriends(3)
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    for contact in 1...3 {
+      pair.bob.send("/_send @\(contact) json \(messages(["to \(contact)"]))").assert("newChatItems")
+    }
+    let holder = try Database(path: pair.folder.file("alice_chat.db"))
+    try holder.execute("BEGIN IMMEDIATE")
+    let activation = start("/_app activate", pair.alice)
+    usleep(500_000)
+    let seconds = time { pair.alice.free() }
+    XCTAssertLessThan(seconds, 2)
+    wait(for: [activation.done], timeout: 30)
+    try holder.execute("COMMIT")
+    try holder.close()
+    XCTAssertEqual(openFiles(pair.folder, "alice"), [])
+    let again = try XCTUnwrap(Host.open(pair.folder.file("alice")).host)
+    again.send("/_start").assert("chatStarted")
+    expectTexts((1...3).map { "to \($0)" }, of: again, 1...3)
+  }
+
+  /// INC-07, INC-48: an extension that waits for the lock says so before its deadline, or when it is told that time is
+  /// up, and has let go of everything by then.
+  func testINC48APushThatWaitsForALockEndsInTimeAndQuiescent() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    pair.send("hello", from: pair.bob)
+    let holder = try Database(path: pair.folder.file("alice_chat.db"))
+    try holder.execute("BEGIN IMMEDIATE")
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    for expires in [false, true] {
+      let (handle, payload, answer) = (UInt(bitPattern: notifier.handle), wake, Box(""))
+      let answered = expectation(description: "answered")
+      let start = Date()
+      Thread.detachNewThread {
+        answer.value = take(np_receive_push(chat_ctrl(bitPattern: handle), payload, expires ? 30_000 : 2_000))
+        answered.fulfill()
+      }
+      if expires {
+        usleep(700_000)
+        XCTAssertEqual(np_expire_push(notifier.handle), NP_OK)
+      }
+      wait(for: [answered], timeout: 30)
+      XCTAssertLessThan(-start.timeIntervalSinceNow, expires ? 2.5 : 2, answer.value)
+      let told = JSON(answer.value)
+      XCTAssertEqual(told["outcome"].text, "expired", answer.value)
+      XCTAssertTrue(told["quiescent"].flag, answer.value)
+      XCTAssertGreaterThan(told["holders"].count, 0, "INC-18: \(answer.value)")
+      XCTAssertTrue(notifier.state["quiescent"].flag)
+    }
+    try holder.execute("COMMIT")
+    try holder.close()
+    XCTAssertEqual(openFiles(pair.folder, "alice"), [])
+    XCTAssertEqual(notifier.push(wake)["notifications"][0]["body"].text, "hello")
+  }
+
+  /// A push in an app ends in time too, and cuts off nothing else that the app does.
+  func testWhatAnAppDoesIsNotCutOffByTheEndOfAPush() throws {
+    let pair = try Pair()
+    let holder = try Database(path: pair.folder.file("alice_chat.db"))
+    try holder.execute("BEGIN IMMEDIATE")
+    let sending = start("/_send @1 json \(messages(["patient"]))", pair.alice)
+    usleep(200_000)
+    let answer = pair.alice.push(wake, deadline: 500)
+    XCTAssertEqual(answer["outcome"].text, "expired", answer.description)
+    try holder.execute("COMMIT")
+    try holder.close()
+    wait(for: [sending.done], timeout: 30)
+    JSON(sending.answer.value).assert("newChatItems")
+    expectTexts(["patient"], of: pair.bob)
+  }
+
+  // MARK: What is told meanwhile
+
+  /// `np_state` answers while the engine waits for somebody, and then says what it does.
+  func testStateIsToldWhileTheEngineIsBusy() throws {
+    let pair = try Pair()
+    let holder = try Database(path: pair.folder.file("alice_chat.db"))
+    try holder.execute("BEGIN IMMEDIATE")
+    let sending = start("/_send @1 json \(messages(["slow"]))", pair.alice)
+    usleep(200_000)
+    let state = pair.alice.state
+    XCTAssertEqual(state["busy"]["doing"].text, "in a transaction, or waiting for one", state.description)
+    XCTAssertGreaterThan(state["busy"]["milliseconds"].number, 0)
+    XCTAssertFalse(state["quiescent"].flag)
+    XCTAssertTrue(state["holds"].elements.contains { $0.text.hasPrefix("the engine is in a transaction") })
+    XCTAssertTrue(state["holds"].elements.contains { $0.text == "the store is open" })
+    XCTAssertEqual(state["machines"]["chat_lifecycle"].text, "active")
+    for name in ["role", "operations", "instance", "presence", "claims", "eventsWaiting"] {
+      XCTAssertTrue(state[name].exists, name)
+    }
+    try holder.execute("COMMIT")
+    try holder.close()
+    wait(for: [sending.done], timeout: 30)
+    JSON(sending.answer.value).assert("newChatItems")
+    XCTAssertFalse(pair.alice.state["busy"].exists)
+  }
+}

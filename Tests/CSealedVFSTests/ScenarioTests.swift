@@ -24,6 +24,7 @@ final class ScenarioTests: XCTestCase {
   func testKeysAreFoundReplacedAndWiped() { run("keys") }
   func testKeysAreWipedOnceTheDatabaseIsOpen() { run("wiped-secrets") }
   func testKeyIsThereForWhoTookACreationBack() { run("unmade-databases") }
+  func testKeysThatTakeLongHoldNobodyUp() { run("keys-that-take-long") }
   func testPassphraseMakesTheKeyFromTheFilesSalt() { run("passphrases") }
   func testHeaderStaysPlainAtEveryPageSize() { run("page-sizes") }
   func testVacuumBackupAndAttach() { run("maintenance") }
@@ -55,6 +56,6 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 30)
+    XCTAssertEqual(names.count, 31)
   }
 }

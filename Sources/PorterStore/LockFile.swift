@@ -11,8 +11,22 @@
 /// Small files beside the store that carry a lock (`flock`), and how they are opened and let go of.
 enum LockFile {
   /// A descriptor, or -1 with `errno`. Only a file of its own is opened: a link would have another file written, and to
-  /// open a pipe that somebody put there may wait for ever.
+  /// open a pipe that somebody put there may wait for ever. Who may create the file puts such a thing out of the way;
+  /// nobody can hold a lock on it, since nobody opens it.
   static func open(_ path: String, _ flags: Int32) -> Int32 {
+    let descriptor = openRegular(path, flags)
+    guard descriptor < 0, flags & O_CREAT != 0 else { return descriptor }
+    let reason = errno
+    var status = stat()
+    let isInTheWay = lstat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    guard isInTheWay, unlink(path) == 0 else {
+      errno = reason
+      return -1
+    }
+    return openRegular(path, flags)
+  }
+
+  private static func openRegular(_ path: String, _ flags: Int32) -> Int32 {
     let descriptor = openFile(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else { return -1 }
     var status = stat()

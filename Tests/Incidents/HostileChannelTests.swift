@@ -70,6 +70,29 @@ final class HostileChannelTests: XCTestCase {
     XCTAssertEqual(channel["received"], 0, "nobody who may has said anything: \(channel.text)")
   }
 
+  /// Whoever opens a pipe waits until somebody opens its other end. In the place of the files that carry locks it is put out
+  /// of the way, and what a link leads to is left alone.
+  func testPipesAndLinksInThePlaceOfLocksHoldNobodyUp() throws {
+    let night = try Night()
+    defer { night.end() }
+    let store = night.alice.store
+    let precious = store + " precious"
+    try Data("not to be touched".utf8).write(to: URL(fileURLWithPath: precious))
+    try night.suspendAlice()
+    for (suffix, isPipe) in [
+      ("_app.phase", true), ("_extension.phase", false), ("_chat.db-lock", true), ("_chat.db-turn", true),
+    ] {
+      unlink(store + suffix)
+      XCTAssertEqual(isPipe ? mkfifo(store + suffix, 0o600) : symlink(precious, store + suffix), 0)
+    }
+    try night.bobSends("hello")
+    let content = try night.present(try night.nextPush())
+    XCTAssertEqual(content.bodies, ["hello"], content.text)
+    try night.wakeAlice()
+    try night.expectAliceHas(["hello"])
+    XCTAssertEqual(try String(contentsOfFile: precious, encoding: .utf8), "not to be touched")
+  }
+
   /// Forged words of an app to an extension at work do not stop it.
   func testINC15AForgedAppDoesNotMakeAnExtensionYield() throws {
     let night = try Night()

@@ -116,24 +116,24 @@ final class PhaseFileTests: SQLiteTestCase {
     let instance = instance(1)
     let phases = onThread {
       for role in ["app", "extension"] {
-        let file = PhaseFile(prefix: prefix, role: role)
+        let (file, other) = (PhaseFile(prefix: prefix, role: role), PhaseFile(prefix: prefix, role: role))
         XCTAssertFalse(file.isHeldElsewhere())
         XCTAssertNil(file.published())
-        XCTAssertFalse(file.hold())
+        XCTAssertTrue(file.hold(), "it is out of the way")
         file.publish("active", by: instance)
+        XCTAssertTrue(other.isHeldElsewhere())
+        XCTAssertEqual(other.published()?.instance, instance)
         file.release(saying: "suspended", by: instance)
       }
     }
     let openings = onThread {
-      for kind in [OpeningLock.Kind.shared, .exclusive] {
-        XCTAssertThrowsError(try OpeningLock(file: store, kind, creates: true, timeout: .zero)) { error in
-          XCTAssertEqual((error as? SQLiteError)?.kind, .cannotOpen)
-        }
+      for kind in [OpeningLock.Kind.exclusive, .shared] {
+        XCTAssertTrue(try OpeningLock(file: store, kind, creates: true, timeout: .zero).isHeld)
       }
     }
     let turns = onThread {
       var turnstile = Turnstile(beside: store)
-      turnstile.enter(SystemClock(), limit: .seconds(60)) { _ in true }
+      turnstile.enter(SystemClock(), limit: .seconds(60)) { _ in false }
     }
     wait(for: [phases, openings, turns], timeout: 30)
   }
@@ -147,13 +147,25 @@ final class PhaseFileTests: SQLiteTestCase {
     for role in ["app", "extension"] {
       try FileManager.default.createSymbolicLink(atPath: "\(prefix)_\(role).phase", withDestinationPath: precious)
       let file = phase(role)
-      XCTAssertFalse(file.hold())
-      file.publish("active", by: instance(1))
       XCTAssertNil(file.published())
+      XCTAssertTrue(file.hold())
+      file.publish("active", by: instance(1))
+      XCTAssertEqual(file.published()?.phase, "active")
     }
     try FileManager.default.createSymbolicLink(atPath: file("a-lock"), withDestinationPath: precious)
-    XCTAssertThrowsError(try OpeningLock(file: file("a"), .shared, creates: true, timeout: .zero))
+    XCTAssertTrue(try OpeningLock(file: file("a"), .shared, creates: true, timeout: .zero).isHeld)
     XCTAssertEqual(try Data(contentsOf: URL(fileURLWithPath: precious)), text)
+  }
+
+  func testDirectoriesInThePlaceOfFilesAreTypedErrors() throws {
+    for name in ["store_app.phase", "a-lock"] {
+      try FileManager.default.createDirectory(atPath: file(name), withIntermediateDirectories: true)
+    }
+    XCTAssertFalse(phase("app").hold())
+    XCTAssertFalse(phase("app").isHeldElsewhere())
+    XCTAssertThrowsError(try OpeningLock(file: file("a"), .exclusive, creates: true, timeout: .zero)) { error in
+      XCTAssertEqual((error as? SQLiteError)?.kind, .cannotOpen)
+    }
   }
 
   /// Whoever waits at a lock whose file was deleted does not come to hold a lock that nobody else sees.

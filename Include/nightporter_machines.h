@@ -190,24 +190,28 @@ enum np_chat_lifecycle_reason {
   NP_CHAT_LIFECYCLE_REASON_ALREADY_STOPPING = 11
 };
 
-/* One connection to a contact: from an invitation or a request to a channel on which messages pass. Both sides run this
-machine: the one that made the invitation waits, the other one accepts it. */
+/* One connection to a contact: from an invitation to a channel on which messages pass. Both sides run this machine: the
+one that made the invitation waits, the other one accepts it. */
 enum np_connection_state {
-  /* There is an invitation or a request, and one side only. */
-  NP_CONNECTION_STATE_REQUESTED = 0,
+  /* There is nothing yet. */
+  NP_CONNECTION_STATE_NONE = 0,
+  /* There is an invitation, and one side only. */
+  NP_CONNECTION_STATE_REQUESTED = 1,
   /* Both sides have keys of the other; it is not proven yet that the channel works. */
-  NP_CONNECTION_STATE_ACCEPTED = 1,
+  NP_CONNECTION_STATE_ACCEPTED = 2,
   /* Messages pass. */
-  NP_CONNECTION_STATE_READY = 2,
+  NP_CONNECTION_STATE_READY = 3,
+  /* The other side has deleted the connection. What was said stays until our user deletes it. */
+  NP_CONNECTION_STATE_LEFT = 4,
   /* It is gone. */
-  NP_CONNECTION_STATE_DELETED = 3
+  NP_CONNECTION_STATE_DELETED = 5
 };
 
 enum np_connection_event {
-  /* Our user follows an invitation, or accepts a request. */
-  NP_CONNECTION_EVENT_ACCEPT = 0,
-  /* Our user declines a request. */
-  NP_CONNECTION_EVENT_REJECT = 1,
+  /* Our user makes an invitation, and the relay has made its mailbox. */
+  NP_CONNECTION_EVENT_INVITE = 0,
+  /* Our user follows an invitation, and the relay has made our mailbox. */
+  NP_CONNECTION_EVENT_ACCEPT = 1,
   /* The other side followed our invitation: its keys and its mailbox are known. */
   NP_CONNECTION_EVENT_PEER_CONFIRMED = 2,
   /* The other side, whose invitation we followed, says hello. */
@@ -218,10 +222,12 @@ enum np_connection_event {
   NP_CONNECTION_EVENT_MESSAGE_GIVEN = 5,
   /* A message of the other side was decrypted. */
   NP_CONNECTION_EVENT_MESSAGE_ARRIVED = 6,
-  /* The other side has deleted the connection. */
+  /* The other side says that it has deleted the connection. */
   NP_CONNECTION_EVENT_PEER_LEFT = 7,
   /* Our user deletes the contact, or the invitation. */
-  NP_CONNECTION_EVENT_DELETE = 8
+  NP_CONNECTION_EVENT_DELETE = 8,
+  /* Our user does, and does not want the other side to be told. */
+  NP_CONNECTION_EVENT_DELETE_SILENTLY = 9
 };
 
 enum np_connection_effect {
@@ -233,35 +239,35 @@ enum np_connection_effect {
   NP_CONNECTION_EFFECT_SEND_GREETING = 2,
   /* Answer the hello. */
   NP_CONNECTION_EFFECT_SEND_ANSWER = 3,
+  /* Tell the other side that we are gone, if there is one yet. */
+  NP_CONNECTION_EFFECT_SEND_LEFT = 4,
   /* Emit contactConnected. */
-  NP_CONNECTION_EFFECT_EMIT_CONTACT_CONNECTED = 4,
+  NP_CONNECTION_EFFECT_EMIT_CONTACT_CONNECTED = 5,
   /* Emit contactDeletedByContact. */
-  NP_CONNECTION_EFFECT_EMIT_CONTACT_LEFT = 5,
-  /* Raise create at the connection's notification subscription. */
-  NP_CONNECTION_EFFECT_CREATE_SUBSCRIPTION = 6,
-  /* Raise turnOff at it. */
-  NP_CONNECTION_EFFECT_DELETE_SUBSCRIPTION = 7,
-  /* Encrypt and send. */
-  NP_CONNECTION_EFFECT_SEND_MESSAGE = 8,
-  /* Keep the message until the connection is ready. */
-  NP_CONNECTION_EFFECT_QUEUE_MESSAGE = 9,
-  /* Send what was kept. */
-  NP_CONNECTION_EFFECT_SEND_QUEUED = 10,
+  NP_CONNECTION_EFFECT_EMIT_CONTACT_LEFT = 6,
+  /* Listen to the mailbox, and raise create at the connection's notification subscription. */
+  NP_CONNECTION_EFFECT_CREATE_SUBSCRIPTION = 7,
+  /* Raise turnOff at the notification subscription. */
+  NP_CONNECTION_EFFECT_DELETE_SUBSCRIPTION = 8,
+  /* Encrypt the message, and put it into the outbox. */
+  NP_CONNECTION_EFFECT_SEND_MESSAGE = 9,
   /* Commit the message. */
-  NP_CONNECTION_EFFECT_DELIVER_MESSAGE = 11,
+  NP_CONNECTION_EFFECT_DELIVER_MESSAGE = 10,
   /* Have the relay delete the mailbox. */
-  NP_CONNECTION_EFFECT_DELETE_MAILBOX = 12,
-  /* Delete the keys and the ratchet. */
-  NP_CONNECTION_EFFECT_FORGET_KEYS = 13
+  NP_CONNECTION_EFFECT_DELETE_MAILBOX = 11,
+  /* Delete the keys and the ratchet, and raise forget at the notification subscription. */
+  NP_CONNECTION_EFFECT_FORGET_KEYS = 12
 };
 
 enum np_connection_reason {
-  NP_CONNECTION_REASON_NOT_ACCEPTED = 0,
-  NP_CONNECTION_REASON_NOT_READY = 1,
+  NP_CONNECTION_REASON_NO_CONNECTION = 0,
+  NP_CONNECTION_REASON_NOT_ACCEPTED = 1,
   NP_CONNECTION_REASON_ALREADY_ACCEPTED = 2,
   NP_CONNECTION_REASON_ALREADY_USED = 3,
   NP_CONNECTION_REASON_ALREADY_READY = 4,
-  NP_CONNECTION_REASON_ENDED = 5
+  NP_CONNECTION_REASON_ALREADY_LEFT = 5,
+  NP_CONNECTION_REASON_CONTACT_LEFT = 6,
+  NP_CONNECTION_REASON_ENDED = 7
 };
 
 /* The phase of a notification extension's process, as the app sees it. One process serves many pushes, one after the
@@ -336,14 +342,12 @@ enum np_ledger_entry_state {
   NP_LEDGER_ENTRY_STATE_COMMITTED = 1,
   /* It was shown. */
   NP_LEDGER_ENTRY_STATE_PRESENTED = 2,
-  /* It was shown, and then replaced by better content. */
-  NP_LEDGER_ENTRY_STATE_UPGRADED = 3,
   /* The user has read it. */
-  NP_LEDGER_ENTRY_STATE_READ = 4,
+  NP_LEDGER_ENTRY_STATE_READ = 3,
   /* It could not be decrypted or verified. It is never shown, and stops nothing else (INC-41, INC-66). */
-  NP_LEDGER_ENTRY_STATE_QUARANTINED = 5,
+  NP_LEDGER_ENTRY_STATE_QUARANTINED = 4,
   /* It is gone, and must not come back. */
-  NP_LEDGER_ENTRY_STATE_WITHDRAWN = 6
+  NP_LEDGER_ENTRY_STATE_WITHDRAWN = 5
 };
 
 enum np_ledger_entry_event {
@@ -351,18 +355,14 @@ enum np_ledger_entry_event {
   NP_LEDGER_ENTRY_EVENT_COMMIT = 0,
   /* It does not decrypt or does not verify. */
   NP_LEDGER_ENTRY_EVENT_QUARANTINE = 1,
-  /* What was quarantined decrypts after all: a key came late. */
-  NP_LEDGER_ENTRY_EVENT_REPAIR = 2,
   /* The notification is handed to the platform. */
-  NP_LEDGER_ENTRY_EVENT_PRESENT = 3,
-  /* There is better content for the same notification (INC-47). */
-  NP_LEDGER_ENTRY_EVENT_UPGRADE = 4,
+  NP_LEDGER_ENTRY_EVENT_PRESENT = 2,
   /* The user has read it, here or elsewhere. */
-  NP_LEDGER_ENTRY_EVENT_READ = 5,
-  /* It was deleted, by its sender or by the user. */
-  NP_LEDGER_ENTRY_EVENT_WITHDRAW = 6,
+  NP_LEDGER_ENTRY_EVENT_READ = 3,
+  /* The user deleted it. */
+  NP_LEDGER_ENTRY_EVENT_WITHDRAW = 4,
   /* It arrived again. */
-  NP_LEDGER_ENTRY_EVENT_REPEAT = 7
+  NP_LEDGER_ENTRY_EVENT_REPEAT = 5
 };
 
 enum np_ledger_entry_effect {
@@ -372,24 +372,21 @@ enum np_ledger_entry_effect {
   NP_LEDGER_ENTRY_EFFECT_UNCOUNT_UNREAD = 1,
   /* Show it, under its identifier. */
   NP_LEDGER_ENTRY_EFFECT_SHOW = 2,
-  /* Show the better content, under the same identifier. */
-  NP_LEDGER_ENTRY_EFFECT_REPLACE = 3,
   /* Have the platform remove what was shown under its identifier. */
-  NP_LEDGER_ENTRY_EFFECT_REMOVE = 4,
+  NP_LEDGER_ENTRY_EFFECT_REMOVE = 3,
   /* Put on record why it is quarantined. */
-  NP_LEDGER_ENTRY_EFFECT_RECORD_REASON = 5
+  NP_LEDGER_ENTRY_EFFECT_RECORD_REASON = 4
 };
 
 enum np_ledger_entry_reason {
   NP_LEDGER_ENTRY_REASON_NOT_COMMITTED = 0,
   NP_LEDGER_ENTRY_REASON_ALREADY_SEEN = 1,
   NP_LEDGER_ENTRY_REASON_ALREADY_COMMITTED = 2,
-  NP_LEDGER_ENTRY_REASON_NOT_SHOWN_YET = 3,
-  NP_LEDGER_ENTRY_REASON_ALREADY_PRESENTED = 4,
-  NP_LEDGER_ENTRY_REASON_ALREADY_READ = 5,
+  NP_LEDGER_ENTRY_REASON_ALREADY_PRESENTED = 3,
+  NP_LEDGER_ENTRY_REASON_ALREADY_READ = 4,
+  NP_LEDGER_ENTRY_REASON_QUARANTINED = 5,
   NP_LEDGER_ENTRY_REASON_ALREADY_QUARANTINED = 6,
-  NP_LEDGER_ENTRY_REASON_QUARANTINED = 7,
-  NP_LEDGER_ENTRY_REASON_ENDED = 8
+  NP_LEDGER_ENTRY_REASON_ENDED = 7
 };
 
 /* Getting one mailbox's messages one by one: get, commit, acknowledge. Each wait has a deadline (INC-39). A message
@@ -899,16 +896,14 @@ enum np_server_token_state {
   NP_SERVER_TOKEN_STATE_ACTIVE = 3,
   /* Not used for so long that its device must be gone. */
   NP_SERVER_TOKEN_STATE_EXPIRED = 4,
-  /* The provider refused it. */
-  NP_SERVER_TOKEN_STATE_INVALID = 5,
   /* The provider says that this is no token. */
-  NP_SERVER_TOKEN_STATE_INVALID_BAD = 6,
+  NP_SERVER_TOKEN_STATE_INVALID_BAD = 5,
   /* It belongs to another app. */
-  NP_SERVER_TOKEN_STATE_INVALID_TOPIC = 7,
+  NP_SERVER_TOKEN_STATE_INVALID_TOPIC = 6,
   /* The provider says that it has expired. */
-  NP_SERVER_TOKEN_STATE_INVALID_EXPIRED = 8,
+  NP_SERVER_TOKEN_STATE_INVALID_EXPIRED = 7,
   /* The app was removed from the device. */
-  NP_SERVER_TOKEN_STATE_INVALID_UNREGISTERED = 9
+  NP_SERVER_TOKEN_STATE_INVALID_UNREGISTERED = 8
 };
 
 enum np_server_token_event {
@@ -920,38 +915,36 @@ enum np_server_token_event {
   NP_SERVER_TOKEN_EVENT_REGISTER_OTHER = 2,
   /* The provider took the verification push. */
   NP_SERVER_TOKEN_EVENT_PUSH_ACCEPTED = 3,
-  /* The provider refused the token, for no reason that we know. */
-  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_NO_REASON = 4,
   /* The provider says BadDeviceToken. */
-  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_BAD = 5,
+  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_BAD = 4,
   /* The provider says DeviceTokenNotForTopic. */
-  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_TOPIC = 6,
+  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_TOPIC = 5,
   /* The provider says ExpiredToken. */
-  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_EXPIRED = 7,
+  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_EXPIRED = 6,
   /* The provider says Unregistered. */
-  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_UNREGISTERED = 8,
+  NP_SERVER_TOKEN_EVENT_PUSH_INVALID_UNREGISTERED = 7,
   /* TVFY with the code that was sent. */
-  NP_SERVER_TOKEN_EVENT_VERIFY_MATCH = 9,
+  NP_SERVER_TOKEN_EVENT_VERIFY_MATCH = 8,
   /* TVFY with another code. */
-  NP_SERVER_TOKEN_EVENT_VERIFY_MISMATCH = 10,
+  NP_SERVER_TOKEN_EVENT_VERIFY_MISMATCH = 9,
   /* TCHK. */
-  NP_SERVER_TOKEN_EVENT_CHECK = 11,
+  NP_SERVER_TOKEN_EVENT_CHECK = 10,
   /* TRPL with a new device token. */
-  NP_SERVER_TOKEN_EVENT_REPLACE = 12,
+  NP_SERVER_TOKEN_EVENT_REPLACE = 11,
   /* TCRN with 0, or with 20 minutes or more. */
-  NP_SERVER_TOKEN_EVENT_SET_INTERVAL = 13,
+  NP_SERVER_TOKEN_EVENT_SET_INTERVAL = 12,
   /* TCRN with 1 to 19 minutes. */
-  NP_SERVER_TOKEN_EVENT_SET_INTERVAL_TOO_SHORT = 14,
+  NP_SERVER_TOKEN_EVENT_SET_INTERVAL_TOO_SHORT = 13,
   /* SNEW, SCHK or SDEL. */
-  NP_SERVER_TOKEN_EVENT_SUBSCRIBE = 15,
+  NP_SERVER_TOKEN_EVENT_SUBSCRIBE = 14,
   /* A mailbox that the token watches got something. */
-  NP_SERVER_TOKEN_EVENT_MESSAGE = 16,
+  NP_SERVER_TOKEN_EVENT_MESSAGE = 15,
   /* The interval of periodic wake-ups is over. */
-  NP_SERVER_TOKEN_EVENT_WAKE_DUE = 17,
+  NP_SERVER_TOKEN_EVENT_WAKE_DUE = 16,
   /* The token was not used for so long that its device must be gone. */
-  NP_SERVER_TOKEN_EVENT_STALE = 18,
+  NP_SERVER_TOKEN_EVENT_STALE = 17,
   /* TDEL. */
-  NP_SERVER_TOKEN_EVENT_DELETE = 19
+  NP_SERVER_TOKEN_EVENT_DELETE = 18
 };
 
 enum np_server_token_effect {
@@ -1013,53 +1006,52 @@ enum np_subscription_state {
   NP_SUBSCRIPTION_STATE_CREATED_ACTIVE = 4,
   /* The server has lost the relay, and tries again. */
   NP_SUBSCRIPTION_STATE_CREATED_INACTIVE = 5,
-  /* Turned off on purpose. The relay and the server are told until they have let go. */
+  /* Turned off on purpose. The relay and the server are told until they have let go; the keys stay on record until
+  then. */
   NP_SUBSCRIPTION_STATE_OFF = 6,
   /* There is no record any more. */
   NP_SUBSCRIPTION_STATE_DELETED = 7
 };
 
 enum np_subscription_event {
-  /* The supervisor wants this subscription, and what is on record fits the mailbox. */
+  /* The supervisor wants this subscription. */
   NP_SUBSCRIPTION_EVENT_CREATE = 0,
-  /* The supervisor wants it, but what is on record belongs to other keys or another mailbox. */
-  NP_SUBSCRIPTION_EVENT_CREATE_MISMATCH = 1,
   /* The relay took the notifier key (NKEY). */
-  NP_SUBSCRIPTION_EVENT_NOTIFIER_ENABLED = 2,
+  NP_SUBSCRIPTION_EVENT_NOTIFIER_ENABLED = 1,
   /* No answer, or one that says to try again. */
-  NP_SUBSCRIPTION_EVENT_NOTIFIER_FAILED_TEMPORARY = 3,
+  NP_SUBSCRIPTION_EVENT_NOTIFIER_FAILED_TEMPORARY = 2,
   /* The relay will not. */
-  NP_SUBSCRIPTION_EVENT_NOTIFIER_FAILED_PERMANENT = 4,
+  NP_SUBSCRIPTION_EVENT_NOTIFIER_FAILED_PERMANENT = 3,
   /* The server took the subscription (SNEW). */
-  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_OK = 5,
+  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_OK = 4,
   /* No answer, or one that says to try again. */
-  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_FAILED_TEMPORARY = 6,
+  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_FAILED_TEMPORARY = 5,
   /* The server will not. */
-  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_FAILED_PERMANENT = 7,
+  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_FAILED_PERMANENT = 6,
   /* The relay or the server does not know the keys. */
-  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_AUTH_ERROR = 8,
+  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_AUTH_ERROR = 7,
   /* It is time to ask the server. */
-  NP_SUBSCRIPTION_EVENT_CHECK_DUE = 9,
+  NP_SUBSCRIPTION_EVENT_CHECK_DUE = 8,
   /* The server says: new. */
-  NP_SUBSCRIPTION_EVENT_CHECK_NEW = 10,
+  NP_SUBSCRIPTION_EVENT_CHECK_NEW = 9,
   /* The server says: it is asking the relay. */
-  NP_SUBSCRIPTION_EVENT_CHECK_PENDING = 11,
+  NP_SUBSCRIPTION_EVENT_CHECK_PENDING = 10,
   /* The server says: it watches. */
-  NP_SUBSCRIPTION_EVENT_CHECK_ACTIVE = 12,
+  NP_SUBSCRIPTION_EVENT_CHECK_ACTIVE = 11,
   /* The server says: it has lost the relay for now. */
-  NP_SUBSCRIPTION_EVENT_CHECK_INACTIVE = 13,
+  NP_SUBSCRIPTION_EVENT_CHECK_INACTIVE = 12,
   /* The server says: ended, deleted, not authorised, or failed. */
-  NP_SUBSCRIPTION_EVENT_CHECK_ENDED = 14,
+  NP_SUBSCRIPTION_EVENT_CHECK_ENDED = 13,
   /* No answer, or one that says to try again. */
-  NP_SUBSCRIPTION_EVENT_CHECK_FAILED_TEMPORARY = 15,
+  NP_SUBSCRIPTION_EVENT_CHECK_FAILED_TEMPORARY = 14,
   /* The server knows the device under a new token id. */
-  NP_SUBSCRIPTION_EVENT_TOKEN_REPLACED = 16,
+  NP_SUBSCRIPTION_EVENT_TOKEN_REPLACED = 15,
   /* The connection shall not notify any more. */
-  NP_SUBSCRIPTION_EVENT_TURN_OFF = 17,
-  /* Relay and server have let go of it. */
-  NP_SUBSCRIPTION_EVENT_TURNED_OFF = 18,
+  NP_SUBSCRIPTION_EVENT_TURN_OFF = 16,
+  /* The relay has let go of it; what the server is told is on its way. */
+  NP_SUBSCRIPTION_EVENT_TURNED_OFF = 17,
   /* The connection is gone; only the record is left. */
-  NP_SUBSCRIPTION_EVENT_FORGET = 19
+  NP_SUBSCRIPTION_EVENT_FORGET = 18
 };
 
 enum np_subscription_effect {
@@ -1073,18 +1065,22 @@ enum np_subscription_effect {
   NP_SUBSCRIPTION_EFFECT_SUBSCRIBE_AT_SERVER = 3,
   /* Ask the server (SCHK). Answer: check. */
   NP_SUBSCRIPTION_EFFECT_CHECK_AT_SERVER = 4,
-  /* Have the server forget it (SDEL) and the relay drop the key (NDEL), retried until both did. Answer: turnedOff. */
+  /* Have the server forget it (SDEL): the request waits in the store until the relay has it. */
   NP_SUBSCRIPTION_EFFECT_RELEASE_AT_SERVER = 5,
+  /* Have the relay drop the notifier key (NDEL), asked again until it did. Answer: turnedOff. */
+  NP_SUBSCRIPTION_EFFECT_DISABLE_NOTIFIER = 6,
+  /* Take the notifier's id and its keys off the record. */
+  NP_SUBSCRIPTION_EFFECT_FORGET_NOTIFIER = 7,
   /* Raise check.due in a day, within every expiry that a server may have (INC-64). */
-  NP_SUBSCRIPTION_EFFECT_SCHEDULE_CHECK = 6,
+  NP_SUBSCRIPTION_EFFECT_SCHEDULE_CHECK = 8,
   /* Repeat the last request later, after a growing delay. */
-  NP_SUBSCRIPTION_EFFECT_SCHEDULE_RETRY = 7,
+  NP_SUBSCRIPTION_EFFECT_SCHEDULE_RETRY = 9,
   /* Put the status on record; it is shown as the subscription's health (INC-67). */
-  NP_SUBSCRIPTION_EFFECT_SAVE_STATUS = 8,
+  NP_SUBSCRIPTION_EFFECT_SAVE_STATUS = 10,
   /* Tell the host what was answered. */
-  NP_SUBSCRIPTION_EFFECT_REPORT_ERROR = 9,
+  NP_SUBSCRIPTION_EFFECT_REPORT_ERROR = 11,
   /* Delete the record. */
-  NP_SUBSCRIPTION_EFFECT_DELETE_RECORD = 10
+  NP_SUBSCRIPTION_EFFECT_DELETE_RECORD = 12
 };
 
 enum np_subscription_reason {
@@ -1202,7 +1198,7 @@ enum np_token_status_effect {
   NP_TOKEN_STATUS_EFFECT_SAVE_CODE = 10,
   /* Put the mode on record. */
   NP_TOKEN_STATUS_EFFECT_SAVE_MODE = 11,
-  /* Subscribe all connections, if the mode is instant. */
+  /* Subscribe all connections, if the status on record is active and the mode is instant. */
   NP_TOKEN_STATUS_EFFECT_CREATE_SUBSCRIPTIONS = 12,
   /* Give up the subscriptions of all connections. */
   NP_TOKEN_STATUS_EFFECT_DELETE_SUBSCRIPTIONS = 13,

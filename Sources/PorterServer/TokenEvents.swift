@@ -94,7 +94,6 @@ extension ServerTokenStatus {
     case .confirmed: self = .confirmed
     case .active: self = .active
     case .expired: self = .expired
-    case .invalid: self = .invalid
     case .invalidBad: self = .invalidBad
     case .invalidTopic: self = .invalidTopic
     case .invalidExpired: self = .invalidExpired

@@ -78,13 +78,13 @@ extension Store {
 
   /// The invitation was used: its secret is forgotten in the same transaction, so that it cannot be used again.
   package func accept(
-    connectionID: Int64, contactID: Int64, peerSenderID: [UInt8], peerPublicKey: [UInt8]
+    connectionID: Int64, contactID: Int64, peerSenderID: [UInt8], peerPublicKey: [UInt8]?
   ) throws(StoreError) {
     try run(
       """
       UPDATE connections SET contact_id = ?, peer_sender_id = ?, peer_public_key = ?, invitation = NULL, link = NULL
       WHERE connection_id = ?
-      """, [.integer(contactID), .blob(peerSenderID), .blob(peerPublicKey), .integer(connectionID)])
+      """, [.integer(contactID), .blob(peerSenderID), .optional(peerPublicKey), .integer(connectionID)])
   }
 
   package func setContact(connectionID: Int64, contactID: Int64) throws(StoreError) {
@@ -106,48 +106,56 @@ extension Store {
 
   // MARK: Push subscriptions
 
+  // All of these are part of the caller's transaction.
+
   /// Before the relay is asked, so that a process that is killed meanwhile asks again with the same keys.
   package func setNotifierKeys(connectionID: Int64, key: SigningKeyPair, boxKey: BoxSecretKey) throws(StoreError) {
-    try transaction { () throws(StoreError) in
-      try run(
-        """
-        UPDATE connections SET notifier_id = NULL, notifier_secret = NULL, notifier_key = ?, notifier_box_key = ?
-        WHERE connection_id = ?
-        """, [.blob(key.exposeForStorage()), .blob(boxKey.exposeForStorage()), .integer(connectionID)])
-    }
+    try run(
+      """
+      UPDATE connections SET notifier_id = NULL, notifier_secret = NULL, notifier_key = ?, notifier_box_key = ?
+      WHERE connection_id = ?
+      """, [.blob(key.exposeForStorage()), .blob(boxKey.exposeForStorage()), .integer(connectionID)])
   }
 
-  package func setNotifier(
-    connectionID: Int64, id: [UInt8], secret: BoxSharedKey, subscription: String
-  ) throws(StoreError) {
-    try transaction { () throws(StoreError) in
-      try run(
-        """
-        UPDATE connections SET notifier_id = ?, notifier_secret = ?, notifier_box_key = NULL, subscription = ?
-        WHERE connection_id = ?
-        """, [.blob(id), .blob(secret.exposeForStorage()), .text(subscription), .integer(connectionID)])
-    }
+  package func setNotifier(connectionID: Int64, id: [UInt8], secret: BoxSharedKey) throws(StoreError) {
+    try run(
+      """
+      UPDATE connections SET notifier_id = ?, notifier_secret = ?, notifier_box_key = NULL WHERE connection_id = ?
+      """, [.blob(id), .blob(secret.exposeForStorage()), .integer(connectionID)])
   }
 
   package func setSubscription(connectionID: Int64, _ state: String) throws(StoreError) {
-    try lightTransaction { () throws(StoreError) in
-      try run(
-        "UPDATE connections SET subscription = ? WHERE connection_id = ?", [.text(state), .integer(connectionID)])
-    }
+    try run("UPDATE connections SET subscription = ? WHERE connection_id = ?", [.text(state), .integer(connectionID)])
   }
 
-  package func clearNotifier(connectionID: Int64, subscription: String) throws(StoreError) {
-    try transaction { () throws(StoreError) in
-      try run(
-        """
-        UPDATE connections SET notifier_id = NULL, notifier_key = NULL, notifier_box_key = NULL, notifier_secret = NULL,
-          subscription = ?
-        WHERE connection_id = ?
-        """, [.text(subscription), .integer(connectionID)])
-    }
+  package func clearNotifier(connectionID: Int64) throws(StoreError) {
+    try run(
+      """
+      UPDATE connections SET notifier_id = NULL, notifier_key = NULL, notifier_box_key = NULL, notifier_secret = NULL
+      WHERE connection_id = ?
+      """, [.integer(connectionID)])
   }
 
-  // MARK: Mailboxes to delete
+  /// Those that are turned off, and whose notifier the relay has still to drop.
+  package func connectionsToRelease() throws(StoreError) -> [StoredConnection] {
+    try connections("WHERE subscription = 'off' AND notifier_key IS NOT NULL ORDER BY connection_id", [])
+  }
+
+  // MARK: Deleting
+
+  /// Puts a connection's mailbox on the list that the engine works off. Part of the caller's transaction.
+  package func listForDeletion(mailboxOf connectionID: Int64) throws(StoreError) {
+    try run(
+      """
+      INSERT OR IGNORE INTO deleted_mailboxes (recipient_id, recipient_key)
+      SELECT recipient_id, recipient_key FROM connections WHERE connection_id = ?
+      """, [.integer(connectionID)])
+  }
+
+  /// With its keys, its ratchet, what waits in its outbox, and its part of the ledger. Part of the caller's transaction.
+  package func deleteConnection(_ id: Int64) throws(StoreError) {
+    try run("DELETE FROM connections WHERE connection_id = ?", [.integer(id)])
+  }
 
   package func deletedMailboxes() throws(StoreError) -> [(id: [UInt8], key: SigningKeyPair)] {
     try rows("SELECT recipient_id, recipient_key FROM deleted_mailboxes") { (row) throws(StoreError) in

@@ -3,14 +3,15 @@ import PorterPlatform
 extension Store {
   private static let contactColumns = """
     contact_id, user_id, local_name, display_name, full_name, notifications, favorite, unread, marked_unread, created_at,
-    updated_at, chat_at
+    updated_at, chat_at, profile
     """
 
   private static func contact(_ row: borrowing Row) throws(StoreError) -> StoredContact {
     guard let notifications = NotificationSetting(rawValue: row.text(5)) else { throw .damaged(.contact) }
     return StoredContact(
       id: row.integer(0), userID: row.integer(1), localName: row.text(2), displayName: row.text(3),
-      fullName: row.text(4), notifications: notifications, isFavorite: row.flag(6), unread: row.integer(7),
+      fullName: row.text(4), profile: row.optionalText(12), notifications: notifications, isFavorite: row.flag(6),
+      unread: row.integer(7),
       isMarkedUnread: row.flag(8), createdAt: WallTime(milliseconds: row.integer(9)),
       updatedAt: WallTime(milliseconds: row.integer(10)), chatAt: WallTime(milliseconds: row.integer(11)))
   }
@@ -42,7 +43,7 @@ extension Store {
   /// Part of the caller's transaction. Two contacts of one name are told apart by a number behind the second's local
   /// name.
   package func insertContact(
-    userID: Int64, displayName: String, fullName: String, at time: WallTime
+    userID: Int64, displayName: String, fullName: String, profile: String? = nil, at time: WallTime
   ) throws(StoreError) -> Int64 {
     var localName = displayName
     var number = 1
@@ -54,15 +55,21 @@ extension Store {
     }
     return try insert(
       """
-      INSERT INTO contacts (user_id, local_name, display_name, full_name, created_at, updated_at, chat_at)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5)
-      """, [.integer(userID), .text(localName), .text(displayName), .text(fullName), .integer(time.milliseconds)])
+      INSERT INTO contacts (user_id, local_name, display_name, full_name, created_at, updated_at, chat_at, profile)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5, ?6)
+      """,
+      [
+        .integer(userID), .text(localName), .text(displayName), .text(fullName), .integer(time.milliseconds),
+        .optional(profile),
+      ])
   }
 
-  package func setContactProfile(_ id: Int64, displayName: String, fullName: String) throws(StoreError) {
+  package func setContactProfile(
+    _ id: Int64, displayName: String, fullName: String, profile: String?, at time: WallTime
+  ) throws(StoreError) {
     try run(
-      "UPDATE contacts SET display_name = ?, full_name = ? WHERE contact_id = ?",
-      [.text(displayName), .text(fullName), .integer(id)])
+      "UPDATE contacts SET display_name = ?, full_name = ?, profile = ?, updated_at = ? WHERE contact_id = ?",
+      [.text(displayName), .text(fullName), .optional(profile), .integer(time.milliseconds), .integer(id)])
   }
 
   /// Muting takes the chat's unread items out of the badge, unmuting puts them back, in one transaction.
@@ -85,31 +92,11 @@ extension Store {
     }
   }
 
-  /// Deletes the contact with its items, connection, ledger and outbox; its mailbox goes to a list that the engine
-  /// works off.
+  /// Deletes the contact with its items. Its connection is let go of before. Part of the caller's transaction.
   package func deleteContact(_ id: Int64) throws(StoreError) {
-    try transaction { () throws(StoreError) in
-      let contact = try contact(id)
-      try run(
-        """
-        INSERT OR IGNORE INTO deleted_mailboxes (recipient_id, recipient_key)
-        SELECT recipient_id, recipient_key FROM connections WHERE contact_id = ?
-        """, [.integer(id)])
-      if contact.notifications == .all { try addUnread(-contact.unread, userID: contact.userID) }
-      try run("DELETE FROM contacts WHERE contact_id = ?", [.integer(id)])
-    }
-  }
-
-  /// An invitation that nobody used, or one of another's that was never answered.
-  package func deletePendingConnection(_ id: Int64) throws(StoreError) {
-    try transaction { () throws(StoreError) in
-      try run(
-        """
-        INSERT OR IGNORE INTO deleted_mailboxes (recipient_id, recipient_key)
-        SELECT recipient_id, recipient_key FROM connections WHERE connection_id = ? AND contact_id IS NULL
-        """, [.integer(id)])
-      try run("DELETE FROM connections WHERE connection_id = ? AND contact_id IS NULL", [.integer(id)])
-    }
+    let contact = try contact(id)
+    if contact.notifications == .all { try addUnread(-contact.unread, userID: contact.userID) }
+    try run("DELETE FROM contacts WHERE contact_id = ?", [.integer(id)])
   }
 
   func addUnread(_ count: Int64, userID: Int64) throws(StoreError) {

@@ -11,12 +11,13 @@ package enum ItemPage: Sendable {
 
 extension Store {
   private static let itemColumns =
-    "item_id, contact_id, sent, content, status, shared_id, item_at, created_at, updated_at"
+    "item_id, contact_id, sent, content, status, shared_id, item_at, created_at, updated_at, quote"
 
   private static func item(_ row: borrowing Row) -> StoredItem {
     StoredItem(
       id: row.integer(0), contactID: row.integer(1), isSent: row.flag(2), content: row.text(3),
-      status: row.text(4), sharedID: row.optionalBlob(5), itemAt: WallTime(milliseconds: row.integer(6)),
+      quote: row.optionalText(9), status: row.text(4), sharedID: row.optionalBlob(5),
+      itemAt: WallTime(milliseconds: row.integer(6)),
       createdAt: WallTime(milliseconds: row.integer(7)), updatedAt: WallTime(milliseconds: row.integer(8)))
   }
 
@@ -62,16 +63,17 @@ extension Store {
 
   /// Part of the caller's transaction. A received item is unread, and counts in the badge unless its chat is muted.
   package func insertItem(
-    contactID: Int64, isSent: Bool, content: String, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime
+    contactID: Int64, isSent: Bool, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime,
+    at time: WallTime
   ) throws(StoreError) -> Int64 {
     let id = try insert(
       """
-      INSERT INTO items (contact_id, sent, content, status, shared_id, item_at, created_at, updated_at)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+      INSERT INTO items (contact_id, sent, content, status, shared_id, item_at, created_at, updated_at, quote)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
       """,
       [
         .integer(contactID), .flag(isSent), .text(content), .text(isSent ? "sndNew" : "rcvNew"),
-        .optional(sharedID), .integer(itemAt.milliseconds), .integer(time.milliseconds),
+        .optional(sharedID), .integer(itemAt.milliseconds), .integer(time.milliseconds), .optional(quote),
       ])
     if isSent {
       try run(
@@ -84,6 +86,35 @@ extension Store {
       if contact.notifications == .all { try addUnread(1, userID: contact.userID) }
     }
     return id
+  }
+
+  /// The item that both sides know by this name, if it is among the last of the chat. A name that is none costs no more
+  /// than looking through those.
+  package func recentItem(contactID: Int64, sharedID: [UInt8]) throws(StoreError) -> Int64? {
+    try integer(
+      """
+      SELECT item_id FROM (SELECT item_id, shared_id FROM items WHERE contact_id = ? ORDER BY item_id DESC LIMIT 1000)
+      WHERE shared_id = ? LIMIT 1
+      """, [.integer(contactID), .blob(sharedID)])
+  }
+
+  /// Deletes what was said in a chat; what of it was shown is to be taken away (INC-46).
+  package func deleteItems(contactID: Int64) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      let contact = try contact(contactID)
+      let entries = try rows(
+        "SELECT \(Self.ledgerColumns) FROM ledger WHERE item_id IN (SELECT item_id FROM items WHERE contact_id = ?)",
+        [.integer(contactID)]
+      ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
+      for entry in entries { try raise(.withdraw, entry) }
+      // What is on its way is sent, and finds no item to report on.
+      try run(
+        "UPDATE outbox SET item_id = NULL WHERE item_id IN (SELECT item_id FROM items WHERE contact_id = ?)",
+        [.integer(contactID)])
+      try run("DELETE FROM items WHERE contact_id = ?", [.integer(contactID)])
+      try run("UPDATE contacts SET unread = 0, marked_unread = 0 WHERE contact_id = ?", [.integer(contactID)])
+      if contact.notifications == .all { try addUnread(-contact.unread, userID: contact.userID) }
+    }
   }
 
   package func setItemStatus(_ id: Int64, _ status: String, at time: WallTime) throws(StoreError) {

@@ -2,10 +2,10 @@ import PorterMachines
 import PorterPlatform
 
 extension Store {
-  private static let ledgerColumns =
+  static let ledgerColumns =
     "entry_id, connection_id, message_id, message_at, state, kind, contact_id, item_id"
 
-  private static func ledgerEntry(_ row: borrowing Row) throws(StoreError) -> StoredLedgerEntry {
+  static func ledgerEntry(_ row: borrowing Row) throws(StoreError) -> StoredLedgerEntry {
     guard let kind = StoredLedgerEntry.Kind(rawValue: row.text(5)) else { throw .damaged(.ledgerEntry) }
     return StoredLedgerEntry(
       id: row.integer(0), connectionID: row.integer(1), messageID: row.blob(2),
@@ -39,7 +39,7 @@ extension Store {
 
   /// Keeps what could not be opened, with its reason; it is never shown, and its neighbours go on (INC-41, INC-66).
   package func quarantine(
-    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, state: String, reason: String, body: [UInt8],
+    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, state: String, reason: String?, body: [UInt8],
     at time: WallTime
   ) throws(StoreError) {
     try run(
@@ -48,7 +48,7 @@ extension Store {
       VALUES (?, ?, ?, ?, 'silent', ?, ?, ?)
       """,
       [
-        .integer(connectionID), .blob(messageID), .integer(messageAt.milliseconds), .text(state), .text(reason),
+        .integer(connectionID), .blob(messageID), .integer(messageAt.milliseconds), .text(state), .optional(reason),
         .blob(body), .integer(time.milliseconds),
       ])
   }

@@ -7,6 +7,8 @@ package struct StoredUser: Sendable {
   package var id: Int64
   package var displayName: String
   package var fullName: String
+  /// The whole profile as JSON; nil when there are names only.
+  package var profile: String?
   package var isActive: Bool
   package var activeOrder: Int64
   package var showsNotifications: Bool
@@ -25,6 +27,8 @@ package struct StoredContact: Sendable {
   package var localName: String
   package var displayName: String
   package var fullName: String
+  /// The whole profile as JSON; nil when there are names only.
+  package var profile: String?
   package var notifications: NotificationSetting
   package var isFavorite: Bool
   package var unread: Int64
@@ -107,6 +111,8 @@ package struct StoredItem: Sendable, CustomStringConvertible {
   package var isSent: Bool
   /// The message's content as JSON.
   package var content: String
+  /// The item that it answers, as JSON.
+  package var quote: String?
   /// SimpleX's `CIStatus` tag: `rcvNew`, `rcvRead`, `sndNew`, `sndSent`, `sndErrorAuth`, `sndError`.
   package var status: String
   package var sharedID: [UInt8]?
@@ -126,6 +132,17 @@ package struct StoredLedgerEntry: Sendable {
     case connected
     /// Nothing to show: a receipt, a repeat, part of a handshake.
     case silent
+    /// Nothing to show, but a host that is told of changes hears of it: the contact has another profile.
+    case updated
+    /// As `updated`: the contact has deleted the connection.
+    case left
+
+    package var isShown: Bool {
+      switch self {
+      case .message, .connected: true
+      case .silent, .updated, .left: false
+      }
+    }
   }
 
   package var id: Int64
@@ -197,10 +214,12 @@ package struct StoredToken: Sendable {
   }
 }
 
-/// A request to a notification server that is sent until the relay has it.
+/// A request to a notification server, or the last message to a contact that is gone; sent until the relay has it.
 package struct ServerOutboxEntry: Sendable {
   package var id: Int64
   package var mailbox: [UInt8]
+  /// With which it is signed, if it is.
+  package var key: SigningKeyPair?
   package var body: [UInt8]
   package var deduplication: [UInt8]
 }

@@ -18,6 +18,7 @@ enum Schema {
     Migration(name: "20261121_first", sql: first),
     Migration(name: "20261121_channel", sql: channel) { (store) throws(StoreError) in try store.makeChannelKey() },
     Migration(name: "20261121_reservations", sql: reservations),
+    Migration(name: "20261121_profiles", sql: profiles),
   ]
 
   /// "NPst": tells a store from any other SQLite file.
@@ -29,6 +30,17 @@ enum Schema {
       channel_id INTEGER PRIMARY KEY CHECK (channel_id = 1),
       key BLOB NOT NULL
     );
+    """
+
+  private static let profiles = """
+    -- What a person shows of themselves, as JSON; NULL for a name only.
+    ALTER TABLE users ADD COLUMN profile TEXT;
+    ALTER TABLE contacts ADD COLUMN profile TEXT;
+    -- What an item answers, as JSON.
+    ALTER TABLE items ADD COLUMN quote TEXT;
+    -- What is signed is the last that a contact hears of us: it waits here, since the connection's own outbox goes with
+    -- the connection.
+    ALTER TABLE server_outbox ADD COLUMN sender_key BLOB;
     """
 
   private static let reservations = """
@@ -153,7 +165,7 @@ enum Schema {
       item_id INTEGER,
       -- Its notification is on screen and is to be taken away.
       removal_due INTEGER NOT NULL DEFAULT 0,
-      -- Why an entry is in quarantine, and what could not be opened, for a repair by the app.
+      -- Why an entry is in quarantine, and what could not be opened, for whoever looks for the fault.
       reason TEXT,
       body BLOB,
       created_at INTEGER NOT NULL,
@@ -163,7 +175,7 @@ enum Schema {
     CREATE INDEX ledger_item ON ledger (item_id) WHERE item_id IS NOT NULL;
     CREATE INDEX ledger_removal ON ledger (entry_id) WHERE removal_due = 1;
 
-    -- Pushes that did not open, for a repair by the app; the last few.
+    -- Pushes that did not open, for whoever looks for the fault; the last few.
     CREATE TABLE quarantined_pushes (
       push_id INTEGER PRIMARY KEY AUTOINCREMENT,
       reason TEXT NOT NULL,

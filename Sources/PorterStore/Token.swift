@@ -56,17 +56,20 @@ extension Store {
 
   // MARK: Requests that nobody waits for
 
-  package func insertServerRequest(mailbox: [UInt8], body: [UInt8], deduplication: [UInt8]) throws(StoreError) {
-    try transaction { () throws(StoreError) in
-      try run(
-        "INSERT INTO server_outbox (mailbox, body, deduplication) VALUES (?, ?, ?)",
-        [.blob(mailbox), .blob(body), .blob(deduplication)])
-    }
+  /// Part of the caller's transaction.
+  package func insertServerRequest(
+    mailbox: [UInt8], key: SigningKeyPair? = nil, body: [UInt8], deduplication: [UInt8]
+  ) throws(StoreError) {
+    try run(
+      "INSERT INTO server_outbox (mailbox, sender_key, body, deduplication) VALUES (?, ?, ?, ?)",
+      [.blob(mailbox), .optional(key?.exposeForStorage()), .blob(body), .blob(deduplication)])
   }
 
   package func serverRequests() throws(StoreError) -> [ServerOutboxEntry] {
-    try rows("SELECT request_id, mailbox, body, deduplication FROM server_outbox ORDER BY request_id") {
-      ServerOutboxEntry(id: $0.integer(0), mailbox: $0.blob(1), body: $0.blob(2), deduplication: $0.blob(3))
+    try rows("SELECT request_id, mailbox, sender_key, body, deduplication FROM server_outbox ORDER BY request_id") {
+      ServerOutboxEntry(
+        id: $0.integer(0), mailbox: $0.blob(1), key: $0.optionalBlob(2).flatMap { SigningKeyPair(stored: $0) },
+        body: $0.blob(3), deduplication: $0.blob(4))
     }
   }
 

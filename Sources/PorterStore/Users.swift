@@ -2,12 +2,12 @@ import PorterPlatform
 
 extension Store {
   private static let userColumns =
-    "user_id, display_name, full_name, active, active_order, show_notifications, unread, created_at"
+    "user_id, display_name, full_name, active, active_order, show_notifications, unread, created_at, profile"
 
   private static func user(_ row: borrowing Row) -> StoredUser {
     StoredUser(
-      id: row.integer(0), displayName: row.text(1), fullName: row.text(2), isActive: row.flag(3),
-      activeOrder: row.integer(4), showsNotifications: row.flag(5), unread: row.integer(6),
+      id: row.integer(0), displayName: row.text(1), fullName: row.text(2), profile: row.optionalText(8),
+      isActive: row.flag(3), activeOrder: row.integer(4), showsNotifications: row.flag(5), unread: row.integer(6),
       createdAt: WallTime(milliseconds: row.integer(7)))
   }
 
@@ -27,14 +27,16 @@ extension Store {
   }
 
   /// The new user becomes the active one.
-  package func createUser(displayName: String, fullName: String, at time: WallTime) throws(StoreError) -> StoredUser {
+  package func createUser(
+    displayName: String, fullName: String, profile: String? = nil, at time: WallTime
+  ) throws(StoreError) -> StoredUser {
     let id = try transaction { () throws(StoreError) in
       guard try integer("SELECT 1 FROM users WHERE display_name = ?", [.text(displayName)]) == nil else {
         throw .duplicate(.user)
       }
       let id = try insert(
-        "INSERT INTO users (display_name, full_name, created_at) VALUES (?, ?, ?)",
-        [.text(displayName), .text(fullName), .integer(time.milliseconds)])
+        "INSERT INTO users (display_name, full_name, profile, created_at) VALUES (?, ?, ?, ?)",
+        [.text(displayName), .text(fullName), .optional(profile), .integer(time.milliseconds)])
       try makeActive(id)
       return id
     }

@@ -110,6 +110,12 @@ final class LifecycleTests: XCTestCase {
     }
   }
 
+  func testATokenIsOnRecordAsActiveBeforeAnythingIsSubscribedToIt() {
+    for (state, event, step) in allSteps(TokenStatus.self) where step.answer == .moved && step.next == .active {
+      XCTAssertEqual(Array(step.effects).first, .publishStatus, "\(state) \(event)")
+    }
+  }
+
   func testATokenIsActiveOnlyAfterTheServerSaidSo() {
     for (state, event, step) in allSteps(TokenStatus.self) where step.next == .active && state != .active {
       XCTAssertTrue([.verifyOk, .checkActive].contains(event), "\(state) \(event)")
@@ -126,6 +132,7 @@ final class LifecycleTests: XCTestCase {
       XCTAssertEqual(step.next, .presented)
     }
     let backward = allSteps(LedgerEntry.self).filter { $0.step.next == .committed && $0.step.answer == .moved }
-    XCTAssertEqual(Set(backward.map(\.state)), [.seen, .quarantined], "nothing shown becomes showable again")
+    XCTAssertEqual(
+      Set(backward.map(\.state)), [.seen], "nothing that was shown or is in quarantine becomes showable again")
   }
 }

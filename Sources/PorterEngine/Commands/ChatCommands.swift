@@ -1,10 +1,11 @@
 import PorterCrypto
 import PorterJSON
+import PorterMachines
 import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// `/_get chats`, `/_get chat`, `/_send`, `/_read`, `/_settings`, `/_contacts`, `/_delete`.
+/// `/_get chats`, `/_get chat`, `/_send`, `/_read`, `/_settings`, `/_contacts`.
 extension Engine {
   func contactRecord(_ contact: StoredContact) throws(ChatError) -> ContactRecord {
     let store = try requireStore()
@@ -107,24 +108,34 @@ extension Engine {
 
   // MARK: Sending
 
-  func sendMessages(contactID: Int64, _ contents: [MessageContent]) throws(ChatError) -> Response {
+  func sendMessages(contactID: Int64, _ messages: [ComposedMessage]) throws(ChatError) -> Response {
     let store = try requireStore()
     try requireStarted()
     let contact = try requireContact(contactID)
     let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
     let connection = try stored { () throws(PorterStore.StoreError) in try store.connection(contactID: contactID) }
     let record = ContactRecord(contact, connection: connection)
-    guard connection.peerSenderID != nil else { throw .error(.contactNotReady(record)) }
-    for content in contents {
-      let bytes = content.json.utf8.count
+    var quotes: [(Quote, itemID: Int64)?] = []
+    for message in messages {
+      let quote = try message.quotedItemID.map { (id) throws(ChatError) in try self.quote(id, contactID, store) }
+      let bytes = message.content.json.utf8.count + (quote?.0.json.utf8.count ?? 0)
       guard bytes <= Self.largestContent else {
         throw .nightporter(.messageTooLarge(bytes: bytes, limit: Self.largestContent))
       }
+      quotes.append(quote)
     }
-    let ids = try stored { () throws(PorterStore.StoreError) in
-      try store.transaction { () throws(PorterStore.StoreError) in
-        try self.enqueue(contents, contact: contact, connectionID: connection.id, store)
+    let ids = try stored { () throws(PorterStore.StoreError) -> [Int64]? in
+      try store.transaction { () throws(PorterStore.StoreError) -> [Int64]? in
+        // What was received meanwhile counts: the contact may have left.
+        let connection = try store.connection(connection.id)
+        guard try self.step(connection, .messageGiven, store).effects.contains(.sendMessage) else { return nil }
+        let drafts = zip(messages, quotes).map { (content: $0.content, quote: $1) }
+        return try self.enqueue(drafts, contact: contact, connectionID: connection.id, store)
       }
+    }
+    guard let ids else {
+      let now = try contactRecord(contact)
+      throw .error(now.status == .active ? .contactNotReady(now) : .contactNotActive(now))
     }
     var items: [ChatItemInChat] = []
     for id in ids {
@@ -138,19 +149,31 @@ extension Engine {
   /// Of a message's content as JSON; the rest of the padded plaintext is for the envelope around it.
   private static let largestContent = Envelope.paddedCount - 512
 
+  /// The item that a message answers, as the other side knows it.
+  private func quote(_ itemID: Int64, _ contactID: Int64, _ store: Store) throws(ChatError) -> (Quote, itemID: Int64) {
+    guard let item = try? store.item(itemID), item.contactID == contactID, let sharedID = item.sharedID else {
+      throw .store(.chatItemNotFound(itemID))
+    }
+    return (
+      Quote(sharedID: sharedID, sentAt: item.itemAt, isOwn: item.isSent, content: ChatItemRecord(item).content), itemID
+    )
+  }
+
   private func enqueue(
-    _ contents: [MessageContent], contact: StoredContact, connectionID: Int64, _ store: Store
+    _ drafts: [(content: MessageContent, quote: (Quote, itemID: Int64)?)], contact: StoredContact, connectionID: Int64,
+    _ store: Store
   ) throws(PorterStore.StoreError) -> [Int64] {
     guard var ratchet = try store.ratchet(connectionID: connectionID) else { throw .notFound(.connection) }
     let now = configuration.clock.wall()
     var ids: [Int64] = []
-    for content in contents {
+    for draft in drafts {
       let sharedID = configuration.randomness.bytes(12)
       let id = try store.insertItem(
-        contactID: contact.id, isSent: true, content: content.json.text, sharedID: sharedID, itemAt: now, at: now)
-      try enqueue(
-        .content(content, sharedID: sharedID, sentAt: now), connectionID: connectionID, itemID: id, with: &ratchet,
-        store)
+        contactID: contact.id, isSent: true, content: draft.content.json.text,
+        quote: draft.quote.map { $0.0.stored(itemID: $0.itemID) }, sharedID: sharedID, itemAt: now, at: now)
+      let content = ChatMessage.Content(
+        content: draft.content, sharedID: sharedID, sentAt: now, quote: draft.quote?.0)
+      try enqueue(.content(content), connectionID: connectionID, itemID: id, with: &ratchet, store)
       ids.append(id)
     }
     try store.save(ratchet, connectionID: connectionID)
@@ -196,15 +219,5 @@ extension Engine {
     }
     let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
     return .cmdOk(UserRecord(user))
-  }
-
-  func deleteContact(_ contactID: Int64) throws(ChatError) -> Response {
-    let store = try requireStore()
-    let contact = try requireContact(contactID)
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
-    let record = try contactRecord(contact)
-    try stored { () throws(PorterStore.StoreError) in try store.deleteContact(contactID) }
-    deleteMailboxes()
-    return .contactDeleted(UserRecord(user), record)
   }
 }

@@ -33,7 +33,7 @@ extension Engine {
           senderID: mailbox.sender.bytes, publicKeys: secret.publicKeys, peerKey: peerKey.publicKey)
         let new = NewConnection(
           userID: user.id, contactID: nil, agentID: self.configuration.randomness.bytes(24),
-          status: PorterMachines.Connection.State.requested.name, isInitiated: false,
+          status: ConnectionMachine.initial.name, isInitiated: false,
           recipientID: mailbox.recipient.bytes,
           recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: false, peerSenderID: nil,
           peerKey: peerKey,
@@ -53,20 +53,15 @@ extension Engine {
 
   private func insert(_ new: NewConnection) throws(ChatError) -> StoredConnection {
     let store = try requireStore()
+    let step = ConnectionMachine.step(.none, .invite)
     let connection = try stored { () throws(PorterStore.StoreError) in
       let id = try store.transaction { () throws(PorterStore.StoreError) in
-        try store.insertConnection(new, at: self.configuration.clock.wall())
+        try self.insert(new, after: step, store)
       }
       return try store.connection(id)
     }
-    connectionWasMade(connection)
+    connectionWasMade(connection, step)
     return connection
-  }
-
-  /// It is listened to at once, and announced to the notification server when there is a token.
-  func connectionWasMade(_ connection: StoredConnection) {
-    subscribe([connection])
-    ensureSubscriptions()
   }
 
   func connect(_ selection: UserSelection, link text: String, reply: @escaping Reply) throws(ChatError) {
@@ -87,45 +82,6 @@ extension Engine {
   func newSigningKey() throws(ChatError) -> SigningKeyPair {
     do throws(CryptoError) { return try .generate(randomness: configuration.randomness) } catch {
       throw .internal(error.description)
-    }
-  }
-
-  // MARK: Deleting
-
-  func deleteChat(_ chat: ChatReference, _ deletion: ChatDeletion) throws(ChatError) -> Response {
-    switch (chat, deletion) {
-    case (.contact(let id), .full), (.contact(let id), .entity): return try deleteContact(id)
-    case (.contact, .messages): throw .nightporter(.notSupported("deleting messages only"))
-    case (.pendingConnection(let id), _): return try deletePendingConnection(id)
-    case (.group, _): throw .nightporter(.notSupported("groups"))
-    case (.noteFolder, _): throw .nightporter(.notSupported("note folders"))
-    }
-  }
-
-  private func deletePendingConnection(_ id: Int64) throws(ChatError) -> Response {
-    let store = try requireStore()
-    let connection = try stored { () throws(PorterStore.StoreError) in try store.connection(id) }
-    guard connection.contactID == nil else { throw .store(.pendingConnectionNotFound(id)) }
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(connection.userID) }
-    try stored { () throws(PorterStore.StoreError) in try store.deletePendingConnection(id) }
-    deleteMailboxes()
-    return .contactConnectionDeleted(UserRecord(user), PendingConnectionRecord(connection))
-  }
-
-  /// Works off the list of mailboxes that nobody reads any more.
-  func deleteMailboxes() {
-    guard maySend, relay != nil, let store, let mailboxes = try? store.deletedMailboxes() else { return }
-    for mailbox in mailboxes {
-      guard let identifier = RelayIdentifier(bytes: mailbox.id) else { continue }
-      withRelay(.sending) { (client) throws(RelayError) in
-        try client.deleteMailbox(identifier, key: mailbox.key)
-      } then: { [weak self] result in
-        switch result {
-        // A mailbox that the relay does not know is as good as deleted.
-        case .success, .failure(.auth): try? self?.store?.forgetDeletedMailbox(mailbox.id)
-        case .failure: break
-        }
-      }
     }
   }
 }

@@ -87,19 +87,19 @@ extension Engine {
     } catch {
       throw .error(.invalidConnReq)
     }
-    let now = configuration.clock.wall()
+    let step = ConnectionMachine.step(.none, .accept)
     let new = NewConnection(
       userID: user.id, contactID: nil, agentID: configuration.randomness.bytes(24),
-      status: PorterMachines.Connection.State.accepted.name, isInitiated: true, recipientID: mailbox.recipient.bytes,
+      status: step.next.name, isInitiated: true, recipientID: mailbox.recipient.bytes,
       recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: true, peerSenderID: link.senderID,
       peerKey: peerKey, invitation: nil, link: nil)
     let connection = try stored { () throws(PorterStore.StoreError) in
       let id = try store.transaction(under: reservation) { () throws(PorterStore.StoreError) in
         try store.use(reservation)
-        let id = try store.insertConnection(new, at: now)
+        let id = try self.insert(new, after: step, store)
+        guard step.effects.contains(.sendConfirmation) else { return id }
         var ratchet = StoredRatchet(ratchet: joined.ratchet, associatedData: joined.associatedData)
-        let information = ChatMessage.information(
-          displayName: user.displayName, fullName: user.fullName, replyMailbox: mailbox.sender.bytes)
+        let information = ChatMessage.information(user.profileToSend, replyMailbox: mailbox.sender.bytes)
         let sealed = try self.seal(information, &ratchet)
         let envelope = Envelope.confirmation(
           publicKeys: joined.publicKeys, signingKey: peerKey.publicKey, message: sealed)
@@ -112,7 +112,7 @@ extension Engine {
       }
       return try store.connection(id)
     }
-    connectionWasMade(connection)
+    connectionWasMade(connection, step)
     return .sentConfirmation(UserRecord(user), PendingConnectionRecord(connection))
   }
 }

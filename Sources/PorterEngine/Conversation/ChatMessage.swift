@@ -5,18 +5,28 @@ import PorterSchema
 /// What one side says to the other, inside the encryption; JSON in the manner of SimpleX's chat protocol.
 enum ChatMessage: Equatable, Sendable {
   /// Who I am. `replyMailbox` is where the joining side wants its answers; the inviting side leaves it out.
-  case information(displayName: String, fullName: String, replyMailbox: [UInt8]?)
+  case information(Profile, replyMailbox: [UInt8]?)
   /// The joining side's answer to who the inviting side is: the connection works both ways.
   case greeted
-  case content(MessageContent, sharedID: [UInt8], sentAt: WallTime)
+  case content(Content)
+  /// I have deleted the connection, and read nothing any more.
+  case left
   /// An event of a later version: kept in the ledger, not shown.
   case unknown(event: String)
+
+  struct Content: Equatable, Sendable {
+    var content: MessageContent
+    /// The name that both sides know the message by.
+    var sharedID: [UInt8]
+    var sentAt: WallTime
+    var quote: Quote?
+  }
 
   /// Whether the receiver's notification server is to be told; SimpleX's flag `T`.
   var notifies: Bool {
     switch self {
     case .content: true
-    case .information, .greeted, .unknown: false
+    case .information, .greeted, .left, .unknown: false
     }
   }
 
@@ -24,19 +34,22 @@ enum ChatMessage: Equatable, Sendable {
 
   private var json: JSONValue {
     switch self {
-    case .information(let displayName, let fullName, let replyMailbox):
+    case .information(let profile, let replyMailbox):
       [
         "event": "x.info",
         "params": .compact([
-          "profile": ["displayName": .string(displayName), "fullName": .string(fullName)],
+          "profile": profile.json,
           "reply": replyMailbox.map { .string(TextEncoding.base64URL($0)) },
         ]),
       ]
-    case .content(let content, let sharedID, let sentAt):
+    case .content(let content):
       [
-        "event": "x.msg.new", "msgId": .string(TextEncoding.base64URL(sharedID)),
-        "params": ["content": content.json, "sentAt": .string(sentAt.iso8601)],
+        "event": "x.msg.new", "msgId": .string(TextEncoding.base64URL(content.sharedID)),
+        "params": .compact([
+          "content": content.content.json, "sentAt": .string(content.sentAt.iso8601), "quote": content.quote?.json,
+        ]),
       ]
+    case .left: ["event": "x.direct.del", "params": [:]]
     case .greeted: ["event": "x.ok", "params": [:]]
     case .unknown(let event): ["event": .string(event), "params": [:]]
     }
@@ -48,17 +61,21 @@ enum ChatMessage: Equatable, Sendable {
     else { return nil }
     switch event {
     case "x.info":
-      guard let profile = params["profile"], let displayName = profile["displayName"]?.stringValue else { return nil }
+      guard let profile = params["profile"].flatMap({ Profile(json: $0) }) else { return nil }
       let reply = params["reply"]?.stringValue.flatMap { TextEncoding.base64URLDecoded($0) }
       guard reply == nil || reply?.count == 24 else { return nil }
-      self = .information(
-        displayName: displayName, fullName: profile["fullName"]?.stringValue ?? "", replyMailbox: reply)
+      self = .information(profile, replyMailbox: reply)
     case "x.msg.new":
       guard let sharedID = json["msgId"]?.stringValue.flatMap({ TextEncoding.base64URLDecoded($0) }),
         let content = params["content"].flatMap({ MessageContent(json: $0) })
       else { return nil }
       let sentAt = params["sentAt"]?.stringValue.flatMap { WallTime(iso8601: $0) }
-      self = .content(content, sharedID: sharedID, sentAt: sentAt ?? WallTime(milliseconds: 0))
+      self = .content(
+        Content(
+          content: content, sharedID: sharedID, sentAt: sentAt ?? WallTime(milliseconds: 0),
+          // One that does not read is left out, so that the message itself is still shown.
+          quote: params["quote"].flatMap { Quote(json: $0) }))
+    case "x.direct.del": self = .left
     case "x.ok": self = .greeted
     default: self = .unknown(event: event)
     }

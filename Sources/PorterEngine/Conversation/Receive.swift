@@ -27,7 +27,9 @@ extension Engine {
         earlier = try store.newestLedgerEntry()
         defer { FaultPoint.reach(.insideCommit) }
         defer { newest = (try? store.newestLedgerEntry()) ?? earlier }
-        guard try store.ledgerEntry(connectionID: claim.connectionID, messageID: message.identifier.bytes) == nil else {
+        let known = try store.ledgerEntry(connectionID: claim.connectionID, messageID: message.identifier.bytes)
+        if let known {
+          try store.raise(.repeat, known)
           return nil
         }
         return try self.receive(message, connection: try store.connection(claim.connectionID), store)
@@ -37,6 +39,7 @@ extension Engine {
         return .repeated
       }
       announceChange()
+      if case .left = outcome { finishLettingGo() }
       return committed(outcome, claim.connectionID, after: earlier, through: newest, store)
     } catch {
       log(.warning, "a message was not committed", ["error": error.description])
@@ -66,6 +69,10 @@ extension Engine {
   private enum Received {
     case item(Int64)
     case connected
+    /// The contact has another profile; this is what it was.
+    case updated(StoredContact)
+    /// The contact has deleted the connection.
+    case left
     case nothingToShow
     case quarantined
   }
@@ -114,9 +121,11 @@ extension Engine {
     _ message: RelayMessage, _ connection: StoredConnection, _ reason: String, _ store: Store
   ) throws(PorterStore.StoreError) -> Received {
     log(.warning, "a message was quarantined", ["connection": String(connection.id), "reason": reason])
+    var entry = MachineRunner<PorterMachines.LedgerEntry>()
+    let step = entry.handle(.quarantine)
     try store.quarantine(
       connectionID: connection.id, messageID: message.identifier.bytes, messageAt: message.timestamp,
-      state: PorterMachines.LedgerEntry.State.quarantined.name, reason: reason, body: message.body,
+      state: step.next.name, reason: step.effects.contains(.recordReason) ? reason : nil, body: message.body,
       at: configuration.clock.wall())
     return .quarantined
   }
@@ -127,8 +136,11 @@ extension Engine {
     _ message: RelayMessage, _ connection: StoredConnection, _ publicKeys: [UInt8], _ signingKey: SigningPublicKey,
     _ sealed: [UInt8], _ store: Store
   ) throws(PorterStore.StoreError) -> Received {
+    if case .refused(let reason) = ConnectionMachine.step(try state(of: connection), .peerConfirmed).answer {
+      return try quarantine(message, connection, "a confirmation of an invitation: \(reason.name)", store)
+    }
     guard let secret = connection.invitation.flatMap({ InvitationSecret(stored: $0.exposeForStorage()) }) else {
-      return try quarantine(message, connection, "the invitation was used already", store)
+      return try quarantine(message, connection, "no invitation", store)
     }
     var stored: StoredRatchet
     do throws(CryptoError) {
@@ -137,36 +149,26 @@ extension Engine {
     } catch {
       return try quarantine(message, connection, error.description, store)
     }
-    guard case .success(.information(let displayName, let fullName, let reply?)) = open(sealed, &stored) else {
+    guard case .success(.information(let profile, let reply?)) = open(sealed, &stored) else {
       return try quarantine(message, connection, "the confirmation does not open", store)
     }
     let user = try store.user(connection.userID)
     let now = configuration.clock.wall()
     let contactID = try store.insertContact(
-      userID: user.id, displayName: DisplayName.sanitized(displayName), fullName: fullName, at: now)
+      userID: user.id, displayName: DisplayName.sanitized(profile.displayName), fullName: profile.fullName,
+      profile: profile.stored, at: now)
+    let effects = try step(connection, .peerConfirmed, store).effects
+    // The relay is asked to secure the mailbox before this message is acknowledged, which needs the key on record.
     try store.accept(
-      connectionID: connection.id, contactID: contactID, peerSenderID: reply, peerPublicKey: signingKey.bytes)
-    let effects = try step(connection, .peerConfirmed, store)
+      connectionID: connection.id, contactID: contactID, peerSenderID: reply,
+      peerPublicKey: effects.contains(.secureMailbox) ? signingKey.bytes : nil)
     if effects.contains(.sendGreeting) {
-      let greeting = ChatMessage.information(displayName: user.displayName, fullName: user.fullName, replyMailbox: nil)
+      let greeting = ChatMessage.information(user.profileToSend, replyMailbox: nil)
       try enqueue(greeting, connectionID: connection.id, itemID: nil, with: &stored, store)
     }
     try store.save(stored, connectionID: connection.id)
     try enter(message, connection.id, kind: .silent, contactID: contactID, itemID: nil, store)
     return .nothingToShow
-  }
-
-  /// Steps the connection's machine and stores its state; gives the effects, of which those that write are part of this
-  /// transaction.
-  private func step(
-    _ connection: StoredConnection, _ event: PorterMachines.Connection.Event, _ store: Store
-  ) throws(PorterStore.StoreError) -> MachineEffects<PorterMachines.Connection.Effect> {
-    guard let state = PorterMachines.Connection.State(name: connection.status) else { throw .damaged(.connection) }
-    let step = PorterMachines.Connection.step(state, event)
-    if step.next != state {
-      try store.setStatus(connectionID: connection.id, step.next.name, at: configuration.clock.wall())
-    }
-    return step.effects
   }
 
   // MARK: Messages
@@ -176,21 +178,16 @@ extension Engine {
     _ stored: inout StoredRatchet, _ store: Store
   ) throws(PorterStore.StoreError) -> Received {
     switch chatMessage {
-    case .information(let displayName, let fullName, _):
-      return try recordInformation(displayName, fullName, message, connection, &stored, store)
-    case .content(let content, let sharedID, let sentAt):
-      guard let contactID = connection.contactID else {
-        return try quarantine(message, connection, "content before the contact was confirmed", store)
-      }
-      // The sender's clock may be wrong: a time in the future would keep its message at the chat's end for ever.
-      let relayed = message.timestamp
-      let itemID = try store.insertItem(
-        contactID: contactID, isSent: false, content: content.json.text, sharedID: sharedID,
-        itemAt: sentAt.milliseconds > 0 ? min(sentAt, relayed) : relayed, at: configuration.clock.wall())
-      try enter(message, connection.id, kind: .message, contactID: contactID, itemID: itemID, store)
-      return .item(itemID)
+    case .information(let profile, _): return try recordInformation(profile, message, connection, &stored, store)
+    case .content(let content): return try recordContent(content, message, connection, store)
+    case .left:
+      let effects = try step(connection, .peerLeft, store).effects
+      let isTold = effects.contains(.emitContactLeft) && connection.contactID != nil
+      try enter(
+        message, connection.id, kind: isTold ? .left : .silent, contactID: connection.contactID, itemID: nil, store)
+      return isTold ? .left : .nothingToShow
     case .greeted:
-      let effects = try step(connection, .peerAnswered, store)
+      let effects = try step(connection, .peerAnswered, store).effects
       guard effects.contains(.emitContactConnected), let contactID = connection.contactID else {
         try enter(message, connection.id, kind: .silent, contactID: connection.contactID, itemID: nil, store)
         return .nothingToShow
@@ -202,21 +199,46 @@ extension Engine {
     }
   }
 
-  /// The joining side learns who invited it: the contact is ready. Later ones are changes of name.
+  private func recordContent(
+    _ content: ChatMessage.Content, _ message: RelayMessage, _ connection: StoredConnection, _ store: Store
+  ) throws(PorterStore.StoreError) -> Received {
+    let step = try step(connection, .messageArrived, store)
+    guard step.effects.contains(.deliverMessage) else {
+      return try quarantine(message, connection, "content on a connection that is \(step.next.name)", store)
+    }
+    guard let contactID = connection.contactID else {
+      return try quarantine(message, connection, "content before the contact was confirmed", store)
+    }
+    // The sender's clock may be wrong: a time in the future would keep its message at the chat's end for ever.
+    let relayed = message.timestamp
+    let itemID = try store.insertItem(
+      contactID: contactID, isSent: false, content: content.content.json.text,
+      quote: try content.quote.map { (quote) throws(PorterStore.StoreError) in
+        try quote.stored(itemID: store.recentItem(contactID: contactID, sharedID: quote.sharedID))
+      }, sharedID: content.sharedID,
+      itemAt: content.sentAt.milliseconds > 0 ? min(content.sentAt, relayed) : relayed, at: configuration.clock.wall())
+    try enter(message, connection.id, kind: .message, contactID: contactID, itemID: itemID, store)
+    return .item(itemID)
+  }
+
+  /// The joining side learns who invited it: the contact is ready. Later ones are changes of the profile.
   private func recordInformation(
-    _ displayName: String, _ fullName: String, _ message: RelayMessage, _ connection: StoredConnection,
-    _ stored: inout StoredRatchet, _ store: Store
+    _ profile: Profile, _ message: RelayMessage, _ connection: StoredConnection, _ stored: inout StoredRatchet,
+    _ store: Store
   ) throws(PorterStore.StoreError) -> Received {
     let now = configuration.clock.wall()
-    let name = DisplayName.sanitized(displayName)
+    let name = DisplayName.sanitized(profile.displayName)
     if let contactID = connection.contactID {
-      try store.setContactProfile(contactID, displayName: name, fullName: fullName)
-      try enter(message, connection.id, kind: .silent, contactID: contactID, itemID: nil, store)
-      return .nothingToShow
+      let before = try store.contact(contactID)
+      try store.setContactProfile(
+        contactID, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
+      try enter(message, connection.id, kind: .updated, contactID: contactID, itemID: nil, store)
+      return .updated(before)
     }
-    let contactID = try store.insertContact(userID: connection.userID, displayName: name, fullName: fullName, at: now)
+    let contactID = try store.insertContact(
+      userID: connection.userID, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
     try store.setContact(connectionID: connection.id, contactID: contactID)
-    let effects = try step(connection, .peerGreeted, store)
+    let effects = try step(connection, .peerGreeted, store).effects
     if effects.contains(.sendAnswer) {
       try enqueue(.greeted, connectionID: connection.id, itemID: nil, with: &stored, store)
     }
@@ -238,8 +260,8 @@ extension Engine {
   ) throws(PorterStore.StoreError) {
     var entry = MachineRunner<PorterMachines.LedgerEntry>()
     _ = entry.handle(.commit)
-    // What is silent is never shown, so nothing of it waits.
-    if kind == .silent { _ = entry.handle(.read) } else if configuration.role == .app { _ = entry.handle(.present) }
+    // What is never shown does not wait. An app on screen tells its user itself.
+    if !kind.isShown { _ = entry.handle(.read) } else if configuration.role == .app { _ = entry.handle(.present) }
     _ = try store.insertLedgerEntry(
       connectionID: connectionID, messageID: message.identifier.bytes, messageAt: message.timestamp,
       state: entry.state.name, kind: kind, contactID: contactID, itemID: itemID, at: configuration.clock.wall())
@@ -258,6 +280,9 @@ extension Engine {
     case .item(let id):
       return [.newChatItems(user, [ChatItemInChat(info: .direct(contact), item: ChatItemRecord(try store.item(id)))])]
     case .connected: return [.contactConnected(user, contact)]
+    case .updated(let before):
+      return [.contactUpdated(user, from: ContactRecord(before, connection: connection), to: contact)]
+    case .left: return [.contactDeletedByContact(user, contact)]
     case .nothingToShow, .quarantined: return []
     }
   }

@@ -75,6 +75,9 @@ extension Engine {
       let contact = ContactRecord(try store.contact(contactID), connection: connection)
       switch entry.kind {
       case .silent: return []
+      // What it was before was not seen by this process.
+      case .updated: return [.contactUpdated(user, from: contact, to: contact)]
+      case .left: return [.contactDeletedByContact(user, contact)]
       case .connected: return [.contactConnected(user, contact)]
       case .message:
         guard let itemID = entry.itemID else { return [] }

@@ -7,7 +7,7 @@ import PorterStore
 /// Rows of the store in the shapes of the interface.
 extension UserRecord {
   init(_ user: StoredUser) {
-    let profile = Profile(displayName: user.displayName, fullName: user.fullName)
+    let profile = Profile(displayName: user.displayName, fullName: user.fullName, stored: user.profile)
     self.init(
       id: user.id, contactID: user.id, localDisplayName: user.displayName,
       profile: ProfileRecord(id: user.id, profile: profile), isActive: user.isActive, activeOrder: user.activeOrder,
@@ -17,14 +17,33 @@ extension UserRecord {
 
 extension ContactRecord {
   init(_ contact: StoredContact, connection: StoredConnection?) {
-    let profile = Profile(displayName: contact.displayName, fullName: contact.fullName)
+    let profile = Profile(displayName: contact.displayName, fullName: contact.fullName, stored: contact.profile)
     self.init(
       id: contact.id, localDisplayName: contact.localName, profile: ProfileRecord(id: contact.id, profile: profile),
       connection: connection.map { ConnectionRecord($0) },
+      status: connection?.status == PorterMachines.Connection.State.left.name ? .deleted : .active,
       settings: ChatSettings(
         notifications: NotificationFilter(contact.notifications), isFavorite: contact.isFavorite),
       created: contact.createdAt, updated: contact.updatedAt, lastItem: contact.chatAt)
   }
+}
+
+extension Profile {
+  /// The names stand on their own in the store, where they are looked for; the rest is JSON.
+  init(displayName: String, fullName: String, stored: String?) {
+    self = stored.flatMap { try? JSONValue(parsing: $0) }.flatMap { Profile(json: $0) } ?? Profile(displayName: "")
+    (self.displayName, self.fullName) = (displayName, fullName)
+  }
+
+  /// Nil when there are names only, as for most.
+  var stored: String? {
+    shortDescription == nil && image == nil && preferences == nil && peerType == nil ? nil : json.text
+  }
+}
+
+extension StoredUser {
+  /// What contacts are told of this user.
+  var profileToSend: Profile { Profile(displayName: displayName, fullName: fullName, stored: profile) }
 }
 
 extension NotificationFilter {
@@ -68,6 +87,7 @@ extension ChatItemRecord {
     let content = (try? JSONValue(parsing: item.content)).flatMap { MessageContent(json: $0) }
     self.init(
       id: item.id, direction: item.isSent ? .sent : .received, content: content ?? .text(""),
+      quote: item.quote.flatMap { QuoteRecord(stored: $0, isSent: item.isSent) },
       status: ChatItemStatus(stored: item.status), sharedID: item.sharedID.map { TextEncoding.base64URL($0) },
       timestamp: item.itemAt, created: item.createdAt, updated: item.updatedAt)
   }
@@ -91,10 +111,10 @@ extension ConnectionStatus {
   /// SimpleX's words for the states of the machine `connection`, which differ between the two sides of an invitation.
   init(_ connection: StoredConnection) {
     switch PorterMachines.Connection.State(name: connection.status) {
-    case .requested: self = .new
+    case .none?, .requested: self = .new
     case .accepted: self = connection.isInitiated ? .joined : .sndReady
     case .ready: self = .ready
-    case .deleted: self = .deleted
+    case .left, .deleted: self = .deleted
     case nil: self = .failed(reason: "unknown state")
     }
   }

@@ -152,6 +152,7 @@ extension Engine {
     flushOutbox()
     deleteMailboxes()
     flushServerRequests()
+    releaseNotifiers()
     ensureSubscriptions()
     checkSubscriptions()
     checkTokenNow()

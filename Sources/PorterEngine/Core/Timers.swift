@@ -22,6 +22,8 @@ final class Timers {
     next += 1
   }
 
+  func isSet(_ name: String) -> Bool { timers.contains { $0.name == name } }
+
   func cancel(_ name: String) { timers.removeAll { $0.name == name } }
 
   /// Nil when none is set.
@@ -45,8 +47,12 @@ enum TimerName {
   static let reload = "reload"
   static let announce = "announce"
   static let subscriptions = "subscriptions"
+  static let subscriptionCheck = "subscription check"
+  static let serverRequests = "server requests"
   static let tokenRetry = "token retry"
   static let tokenCheck = "token check"
 
-  static let work = [outbox, subscribe, reload, announce, subscriptions, tokenRetry, tokenCheck]
+  static let work = [
+    outbox, subscribe, reload, announce, subscriptions, subscriptionCheck, serverRequests, tokenRetry, tokenCheck,
+  ]
 }

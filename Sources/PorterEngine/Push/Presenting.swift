@@ -88,7 +88,7 @@ extension Engine {
     let filter = NotificationFilter(contact.notifications)
     let identifier = try notificationIdentifier(of: entry, store)
     switch entry.kind {
-    case .silent: return nil
+    case .silent, .updated, .left: return nil
     case .connected:
       return NotificationEvent(
         identifier: identifier, owner: owner, kind: .contactConnected(id: contact.id, name: record.shownName),

@@ -13,29 +13,23 @@ extension Engine {
   typealias SubscriptionMachine = PorterMachines.Subscription
 
   /// Brings the subscriptions of all connections to where the token wants them. Safe to call at any time: what is done
-  /// already is checked, what failed is tried again (INC-67, INC-68).
+  /// already is left alone, what failed is tried again (INC-67, INC-68).
   func ensureSubscriptions() {
     guard maySend, configuration.role == .app, let store, relay != nil, wantsSubscriptions,
       let connections = try? store.connections()
     else { return }
     for connection in connections where !announcing.contains(connection.id) {
-      switch state(connection) {
-      case .createdNew, .createdPending, .createdActive, .createdInactive: break
-      case .new, .key, .off, .deleted: raise(.create, connection)
-      }
+      if !Self.isCreated(state(connection)) { raise(.create, connection) }
     }
   }
 
-  /// Asks the server about those that it has, once at each start (INC-64).
+  /// Asks the server about those that it has, at each start and once a day (INC-64).
   func checkSubscriptions() {
     guard maySend, configuration.role == .app, wantsSubscriptions, let connections = try? store?.connections() else {
       return
     }
     for connection in connections where !announcing.contains(connection.id) {
-      switch state(connection) {
-      case .createdNew, .createdPending, .createdActive, .createdInactive: raise(.checkDue, connection)
-      case .new, .key, .off, .deleted: break
-      }
+      if Self.isCreated(state(connection)) { raise(.checkDue, connection) }
     }
   }
 
@@ -48,72 +42,158 @@ extension Engine {
   func forgetSubscriptions() {
     guard let connections = try? store?.connections() else { return }
     for connection in connections where connection.notifierKey != nil { raise(.turnOff, connection) }
+    flushServerRequests()
+  }
+
+  /// The server knows the device under a new token's id, to which nothing is subscribed yet.
+  func moveSubscriptions() {
+    guard configuration.role == .app, let connections = try? store?.connections() else { return }
+    for connection in connections where connection.notifierKey != nil { raise(.tokenReplaced, connection) }
   }
 
   private func state(_ connection: StoredConnection) -> SubscriptionMachine.State {
     .init(name: connection.subscription) ?? .new
   }
 
-  private func raise(_ event: SubscriptionMachine.Event, _ connection: StoredConnection) {
-    // What other steps have written meanwhile counts, not what the caller read earlier.
-    guard let connection = try? store?.connection(connection.id) else { return }
-    let step = SubscriptionMachine.step(state(connection), event)
-    log(.debug, "subscription", ["connection": String(connection.id), "event": event.name, "state": step.next.name])
-    for effect in step.effects { perform(effect, next: step.next, connection.id) }
+  private static func isCreated(_ state: SubscriptionMachine.State) -> Bool {
+    switch state {
+    case .createdNew, .createdPending, .createdActive, .createdInactive: true
+    case .new, .key, .off, .deleted: false
+    }
   }
 
-  private func perform(_ effect: SubscriptionMachine.Effect, next: SubscriptionMachine.State, _ id: Int64) {
-    guard let store, let connection = try? store.connection(id) else { return }
+  // MARK: Steps
+
+  /// What the relay answered, for the effect that puts it on record.
+  private typealias Granted = (id: [UInt8], secret: BoxSharedKey)
+
+  private func raise(_ event: SubscriptionMachine.Event, _ connection: StoredConnection, _ granted: Granted? = nil) {
+    do throws(PorterStore.StoreError) {
+      // What other steps have written meanwhile counts, not what the caller read earlier.
+      guard let store else { return }
+      var step = SubscriptionMachine.step(state(try store.connection(connection.id)), event)
+      if step.effects.contains(where: Self.isRecorded) {
+        step = try store.transaction { () throws(PorterStore.StoreError) in
+          try self.record(event, try store.connection(connection.id), granted, store)
+        }
+      }
+      for effect in step.effects { perform(effect, connection.id) }
+    } catch .notFound {
+      // Deleted meanwhile.
+    } catch {
+      log(.warning, "a push subscription was not put on record", ["error": error.description])
+    }
+  }
+
+  /// Takes a step, and carries out what of it is on record. Part of the caller's transaction, which may be that of
+  /// whatever ends the connection; what is left to do then is found by `releaseNotifiers` and `flushServerRequests`.
+  func record(
+    _ event: SubscriptionMachine.Event, _ connection: StoredConnection, _ store: Store
+  ) throws(PorterStore.StoreError) { _ = try record(event, connection, nil, store) }
+
+  private func record(
+    _ event: SubscriptionMachine.Event, _ connection: StoredConnection, _ granted: Granted?, _ store: Store
+  ) throws(PorterStore.StoreError) -> MachineStep<SubscriptionMachine> {
+    let step = SubscriptionMachine.step(state(connection), event)
+    log(.debug, "subscription", ["connection": String(connection.id), "event": event.name, "state": step.next.name])
+    for effect in step.effects {
+      switch effect {
+      case .makeNotifierKeys: try makeNotifierKeys(connection, store)
+      case .saveNotifier:
+        if let granted { try store.setNotifier(connectionID: connection.id, id: granted.id, secret: granted.secret) }
+      case .saveStatus: try store.setSubscription(connectionID: connection.id, step.next.name)
+      case .releaseAtServer: try queueRelease(connection, store)
+      case .forgetNotifier: try store.clearNotifier(connectionID: connection.id)
+      case .deleteRecord: try store.deleteConnection(connection.id)
+      case .enableNotifier, .disableNotifier, .subscribeAtServer, .checkAtServer, .scheduleCheck, .scheduleRetry,
+        .reportError:
+        break
+      }
+    }
+    return step
+  }
+
+  private static func isRecorded(_ effect: SubscriptionMachine.Effect) -> Bool {
     switch effect {
-    case .makeNotifierKeys: makeNotifierKeys(connection, store)
-    case .enableNotifier: enableNotifier(connection)
-    // Written together with the notifier's id, by what enabled it.
-    case .saveNotifier: break
-    case .saveStatus: try? store.setSubscription(connectionID: id, next.name)
-    case .subscribeAtServer: toSubscribe.append(id)
+    case .makeNotifierKeys, .saveNotifier, .saveStatus, .releaseAtServer, .forgetNotifier, .deleteRecord: true
+    case .enableNotifier, .disableNotifier, .subscribeAtServer, .checkAtServer, .scheduleCheck, .scheduleRetry,
+      .reportError:
+      false
+    }
+  }
+
+  private func perform(_ effect: SubscriptionMachine.Effect, _ id: Int64) {
+    switch effect {
+    // On record, by the step.
+    case .makeNotifierKeys, .saveNotifier, .saveStatus, .releaseAtServer, .forgetNotifier, .deleteRecord: break
+    case .enableNotifier: enableNotifier(id)
+    case .disableNotifier: disableNotifier(id)
+    // Of no use before the token is active; then `create` comes here again.
+    case .subscribeAtServer: if wantsSubscriptions { toSubscribe.append(id) }
     case .checkAtServer: toCheck.append(id)
-    case .releaseAtServer: release(connection, next)
-    case .scheduleCheck: break
-    case .scheduleRetry:
-      timers.set(TimerName.subscriptions, after: .seconds(5)) { [weak self] in self?.ensureSubscriptions() }
+    case .scheduleCheck: scheduleSubscriptionCheck()
+    case .scheduleRetry: retrySubscription(id)
     case .reportError: log(.warning, "a push subscription was refused", ["connection": String(id)])
-    case .deleteRecord: break
     }
     if !toSubscribe.isEmpty || !toCheck.isEmpty {
       timers.set(TimerName.announce, after: .zero) { [weak self] in self?.askServerAboutSubscriptions() }
     }
   }
 
-  // MARK: At the relay
+  // MARK: Later
 
-  private func makeNotifierKeys(_ connection: StoredConnection, _ store: Store) {
-    guard let key = try? newSigningKey(), let box = try? BoxKeyPair.generate(randomness: configuration.randomness)
-    else {
-      return
-    }
-    try? store.setNotifierKeys(connectionID: connection.id, key: key, boxKey: box.secretKey)
+  /// In a day, counted from the first answer since the last check: new connections do not put it off.
+  private func scheduleSubscriptionCheck() {
+    subscriptionRetryDelay = Durations.firstRetry
+    guard !timers.isSet(TimerName.subscriptionCheck) else { return }
+    timers.set(TimerName.subscriptionCheck, after: .days(1)) { [weak self] in self?.checkSubscriptions() }
   }
 
-  private func enableNotifier(_ connection: StoredConnection) {
-    guard let mailbox = RelayIdentifier(bytes: connection.recipientID), let key = connection.notifierKey,
-      let boxKey = connection.notifierBoxKey
+  private func retrySubscription(_ id: Int64) {
+    toRetry.insert(id)
+    guard !timers.isSet(TimerName.subscriptions) else { return }
+    timers.set(TimerName.subscriptions, after: subscriptionRetryDelay) { [weak self] in self?.retrySubscriptions() }
+    subscriptionRetryDelay = min(Durations.lastRetry, subscriptionRetryDelay + subscriptionRetryDelay)
+  }
+
+  /// Asks again for what got no answer: the check of one that the server has, else the next step towards it.
+  private func retrySubscriptions() {
+    let due = toRetry.sorted()
+    toRetry.removeAll()
+    guard maySend else { return }
+    releaseNotifiers()
+    guard wantsSubscriptions else { return }
+    for id in due where !announcing.contains(id) {
+      guard let connection = try? store?.connection(id), state(connection) != .off else { continue }
+      raise(Self.isCreated(state(connection)) ? .checkDue : .create, connection)
+    }
+  }
+
+  // MARK: At the relay
+
+  private func makeNotifierKeys(_ connection: StoredConnection, _ store: Store) throws(PorterStore.StoreError) {
+    guard let key = try? newSigningKey(), let box = try? BoxKeyPair.generate(randomness: configuration.randomness)
+    else { throw .damaged(.connection) }
+    try store.setNotifierKeys(connectionID: connection.id, key: key, boxKey: box.secretKey)
+  }
+
+  private func enableNotifier(_ id: Int64) {
+    guard let connection = try? store?.connection(id), let mailbox = RelayIdentifier(bytes: connection.recipientID),
+      let key = connection.notifierKey, let boxKey = connection.notifierBoxKey
     else { return }
-    announcing.insert(connection.id)
+    announcing.insert(id)
     withRelay(.notifications) { (client) throws(RelayError) in
       try client.enableNotifier(
         mailbox, key: connection.recipientKey, notifierKey: key.publicKey, boxKey: boxKey.publicKey)
     } then: { [weak self] result in
       guard let self else { return }
-      self.announcing.remove(connection.id)
+      self.announcing.remove(id)
       switch result {
       case .success(let notifier):
         guard let secret = try? boxKey.agree(with: notifier.relayBoxKey) else {
           return self.raise(.notifierFailedPermanent, connection)
         }
-        try? self.store?.setNotifier(
-          connectionID: connection.id, id: notifier.identifier.bytes, secret: secret,
-          subscription: connection.subscription)
-        self.raise(.notifierEnabled, connection)
+        self.raise(.notifierEnabled, connection, (notifier.identifier.bytes, secret))
       case .failure(.closed): break
       case .failure(let error):
         self.raise(error.isTemporary ? .notifierFailedTemporary : .notifierFailedPermanent, connection)
@@ -121,17 +201,43 @@ extension Engine {
     }
   }
 
-  private func release(_ connection: StoredConnection, _ next: SubscriptionMachine.State) {
-    if let token = try? store?.token(), let id = token.serverTokenID, let notifier = connection.notifierID {
-      ask(.unsubscribe(token: id, [notifier]), of: token, within: Durations.serverAnswer) { _ in }
-    }
-    try? store?.clearNotifier(connectionID: connection.id, subscription: next.name)
-    guard let mailbox = RelayIdentifier(bytes: connection.recipientID) else { return }
+  private func disableNotifier(_ id: Int64) {
+    guard let connection = try? store?.connection(id), let mailbox = RelayIdentifier(bytes: connection.recipientID)
+    else { return }
+    guard !announcing.contains(id) else { return retrySubscription(id) }
+    // Nobody gives the mailbox another notifier meanwhile, which this request would take away.
+    announcing.insert(id)
     withRelay(.notifications) { (client) throws(RelayError) in
       try client.disableNotifier(mailbox, key: connection.recipientKey)
     } then: { [weak self] result in
-      if case .success = result { self?.raise(.turnedOff, connection) }
+      guard let self else { return }
+      self.announcing.remove(id)
+      switch result {
+      case .failure(.closed): break
+      case .failure(let error) where error.isTemporary: self.retrySubscription(id)
+      // A relay that does not know the mailbox has let go of it as well.
+      case .success, .failure:
+        self.raise(.turnedOff, connection)
+        self.ensureSubscriptions()
+      }
     }
+  }
+
+  /// Tells the relay of those that were turned off while it could not be told, or in a transaction of something else.
+  func releaseNotifiers() {
+    guard maySend, configuration.role == .app, relay != nil, let due = try? store?.connectionsToRelease() else {
+      return
+    }
+    for connection in due { disableNotifier(connection.id) }
+  }
+
+  /// Part of the caller's transaction: whatever happens afterwards, the server hears of it.
+  private func queueRelease(_ connection: StoredConnection, _ store: Store) throws(PorterStore.StoreError) {
+    guard let notifier = connection.notifierID, let token = try store.token(), let id = token.serverTokenID,
+      let mailbox = token.replyMailbox, let sealed = try? seal(.unsubscribe(token: id, [notifier]), token, mailbox)
+    else { return }
+    try store.insertServerRequest(
+      mailbox: sealed.mailbox, body: sealed.body, deduplication: configuration.randomness.bytes(RelayIdentifier.count))
   }
 
   // MARK: At the server

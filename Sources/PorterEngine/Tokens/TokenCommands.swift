@@ -141,6 +141,8 @@ final class TokenRun {
   var code: VerificationCode?
   /// What the server gave: the token's id there and the key to push with.
   var granted: (id: [UInt8], secret: BoxSharedKey)?
+  /// What was granted is another token's id than the one on record.
+  var hasNewServerToken = false
   var error: ChatError?
 
   init(

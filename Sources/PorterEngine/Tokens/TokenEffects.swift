@@ -151,32 +151,41 @@ extension Engine {
       let sealed = try? seal(.delete(token: id), token, mailbox)
     else { return }
     do throws(PorterStore.StoreError) {
-      try store.insertServerRequest(
-        mailbox: sealed.mailbox, body: sealed.body, deduplication: configuration.randomness.bytes(RelayIdentifier.count)
-      )
+      try store.transaction { () throws(PorterStore.StoreError) in
+        try store.insertServerRequest(
+          mailbox: sealed.mailbox, body: sealed.body,
+          deduplication: self.configuration.randomness.bytes(RelayIdentifier.count))
+      }
     } catch {
       log(.warning, "the server is not told of the deleted token", ["error": error.description])
     }
     flushServerRequests()
   }
 
+  /// Offers the relay what goes out for nobody who waits, until it has it.
   func flushServerRequests() {
-    guard admits(.notifications), let store, let requests = try? store.serverRequests() else { return }
+    guard admits(.notifications), relay != nil, let store, let requests = try? store.serverRequests() else { return }
     for request in requests {
       guard let mailbox = RelayIdentifier(bytes: request.mailbox),
         let attempt = RelayIdentifier(bytes: request.deduplication)
       else { continue }
       withRelay(.notifications) { (client) throws(RelayError) in
-        try client.send(request.body, to: mailbox, key: nil, attempt: attempt, notify: false)
+        try client.send(request.body, to: mailbox, key: request.key, attempt: attempt, notify: false)
       } then: { [weak self] result in
         switch result {
         case .success: try? self?.store?.finishServerRequest(request.id)
         case .failure(.closed): break
-        case .failure(let error) where error.isTemporary: break
+        case .failure(let error) where error.isTemporary || error == .answer: self?.flushServerRequestsLater()
         case .failure: try? self?.store?.finishServerRequest(request.id)
         }
       }
     }
+  }
+
+  private func flushServerRequestsLater() {
+    guard !timers.isSet(TimerName.serverRequests) else { return }
+    timers.set(TimerName.serverRequests, after: retryDelay) { [weak self] in self?.flushServerRequests() }
+    retryDelay = min(Durations.lastRetry, retryDelay + retryDelay)
   }
 
   // MARK: Later

@@ -54,6 +54,10 @@ extension Engine {
       try self.settle(event, step, run, store)
       return step
     }
+    if run.hasNewServerToken {
+      run.hasNewServerToken = false
+      moveSubscriptions()
+    }
     // Their answers go to a mailbox that nobody knows any more.
     if step.effects.contains(.forgetRecord) { abandonServerRequests() }
     for effect in step.effects.dropFirst(before.count) where !Self.changesRecord(effect) { perform(effect, run) }
@@ -136,6 +140,7 @@ extension Engine {
         token?.deviceToken = run.deviceToken
       case .saveServerToken:
         guard let granted = run.granted else { break }
+        run.hasNewServerToken = token?.serverTokenID != granted.id
         token?.serverTokenID = granted.id
         token?.pushSecret = granted.secret
       case .saveCode: token?.verificationCode = run.code.map { SecretBytes($0.bytes) }

@@ -1,33 +1,39 @@
 // Generated from spec/machines/connection.scxml by porter-machines: change that file, run `make spec`.
 
-/// One connection to a contact: from an invitation or a request to a channel on which messages pass. Both sides run
-/// this machine: the one that made the invitation waits, the other one accepts it.
+/// One connection to a contact: from an invitation to a channel on which messages pass. Both sides run this machine:
+/// the one that made the invitation waits, the other one accepts it.
 package enum Connection: Machine {
   package enum State: UInt8, MachineCode {
-    /// There is an invitation or a request, and one side only.
+    /// There is nothing yet.
+    case none
+    /// There is an invitation, and one side only.
     case requested
     /// Both sides have keys of the other; it is not proven yet that the channel works.
     case accepted
     /// Messages pass.
     case ready
+    /// The other side has deleted the connection. What was said stays until our user deletes it.
+    case left
     /// Final. It is gone.
     case deleted
 
     package var name: String {
       switch self {
+      case .none: "none"
       case .requested: "requested"
       case .accepted: "accepted"
       case .ready: "ready"
+      case .left: "left"
       case .deleted: "deleted"
       }
     }
   }
 
   package enum Event: UInt8, MachineCode {
-    /// Our user follows an invitation, or accepts a request.
+    /// Our user makes an invitation, and the relay has made its mailbox.
+    case invite
+    /// Our user follows an invitation, and the relay has made our mailbox.
     case accept
-    /// Our user declines a request.
-    case reject
     /// The other side followed our invitation: its keys and its mailbox are known.
     case peerConfirmed
     /// The other side, whose invitation we followed, says hello.
@@ -38,15 +44,17 @@ package enum Connection: Machine {
     case messageGiven
     /// A message of the other side was decrypted.
     case messageArrived
-    /// The other side has deleted the connection.
+    /// The other side says that it has deleted the connection.
     case peerLeft
     /// Our user deletes the contact, or the invitation.
     case delete
+    /// Our user does, and does not want the other side to be told.
+    case deleteSilently
 
     package var name: String {
       switch self {
+      case .invite: "invite"
       case .accept: "accept"
-      case .reject: "reject"
       case .peerConfirmed: "peerConfirmed"
       case .peerGreeted: "peerGreeted"
       case .peerAnswered: "peerAnswered"
@@ -54,6 +62,7 @@ package enum Connection: Machine {
       case .messageArrived: "messageArrived"
       case .peerLeft: "peerLeft"
       case .delete: "delete"
+      case .deleteSilently: "deleteSilently"
       }
     }
   }
@@ -67,25 +76,23 @@ package enum Connection: Machine {
     case sendGreeting
     /// Answer the hello.
     case sendAnswer
+    /// Tell the other side that we are gone, if there is one yet.
+    case sendLeft
     /// Emit contactConnected.
     case emitContactConnected
     /// Emit contactDeletedByContact.
     case emitContactLeft
-    /// Raise create at the connection's notification subscription.
+    /// Listen to the mailbox, and raise create at the connection's notification subscription.
     case createSubscription
-    /// Raise turnOff at it.
+    /// Raise turnOff at the notification subscription.
     case deleteSubscription
-    /// Encrypt and send.
+    /// Encrypt the message, and put it into the outbox.
     case sendMessage
-    /// Keep the message until the connection is ready.
-    case queueMessage
-    /// Send what was kept.
-    case sendQueued
     /// Commit the message.
     case deliverMessage
     /// Have the relay delete the mailbox.
     case deleteMailbox
-    /// Delete the keys and the ratchet.
+    /// Delete the keys and the ratchet, and raise forget at the notification subscription.
     case forgetKeys
 
     package var name: String {
@@ -94,13 +101,12 @@ package enum Connection: Machine {
       case .secureMailbox: "secureMailbox"
       case .sendGreeting: "sendGreeting"
       case .sendAnswer: "sendAnswer"
+      case .sendLeft: "sendLeft"
       case .emitContactConnected: "emitContactConnected"
       case .emitContactLeft: "emitContactLeft"
       case .createSubscription: "createSubscription"
       case .deleteSubscription: "deleteSubscription"
       case .sendMessage: "sendMessage"
-      case .queueMessage: "queueMessage"
-      case .sendQueued: "sendQueued"
       case .deliverMessage: "deliverMessage"
       case .deleteMailbox: "deleteMailbox"
       case .forgetKeys: "forgetKeys"
@@ -109,20 +115,24 @@ package enum Connection: Machine {
   }
 
   package enum Reason: UInt8, MachineCode {
+    case noConnection
     case notAccepted
-    case notReady
     case alreadyAccepted
     case alreadyUsed
     case alreadyReady
+    case alreadyLeft
+    case contactLeft
     case ended
 
     package var name: String {
       switch self {
+      case .noConnection: "noConnection"
       case .notAccepted: "notAccepted"
-      case .notReady: "notReady"
       case .alreadyAccepted: "alreadyAccepted"
       case .alreadyUsed: "alreadyUsed"
       case .alreadyReady: "alreadyReady"
+      case .alreadyLeft: "alreadyLeft"
+      case .contactLeft: "contactLeft"
       case .ended: "ended"
       }
     }
@@ -130,12 +140,12 @@ package enum Connection: Machine {
 
   package static var name: String { "connection" }
 
-  package static var initial: State { .requested }
+  package static var initial: State { .none }
 
   package static func isFinal(_ state: State) -> Bool {
     switch state {
     case .deleted: true
-    case .requested, .accepted, .ready: false
+    case .none, .requested, .accepted, .ready, .left: false
     }
   }
 
@@ -146,51 +156,64 @@ package enum Connection: Machine {
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<Connection> {
     switch state {
+    case .none: stepNone(event)
     case .requested: stepRequested(event)
     case .accepted: stepAccepted(event)
     case .ready: stepReady(event)
+    case .left: stepLeft(event)
     case .deleted: stepDeleted(event)
+    }
+  }
+
+  @inline(__always)
+  private static func stepNone(_ event: Event) -> MachineStep<Connection> {
+    switch event {
+    case .invite:
+      MachineStep(.requested, .moved, .createSubscription)
+    case .accept:
+      MachineStep(.accepted, .moved, .sendConfirmation, .createSubscription)
+    case .peerConfirmed, .peerGreeted, .peerAnswered, .messageGiven, .messageArrived, .peerLeft,
+      .delete, .deleteSilently:
+      MachineStep(.none, .refused(.noConnection))
     }
   }
 
   @inline(__always)
   private static func stepRequested(_ event: Event) -> MachineStep<Connection> {
     switch event {
-    case .accept:
-      MachineStep(.accepted, .moved, .sendConfirmation)
-    case .reject, .delete:
-      MachineStep(.deleted, .moved, .deleteMailbox, .forgetKeys)
+    case .invite, .accept, .peerGreeted, .peerAnswered, .messageGiven, .messageArrived, .peerLeft:
+      MachineStep(.requested, .refused(.notAccepted))
     case .peerConfirmed:
       MachineStep(.accepted, .moved, .secureMailbox, .sendGreeting)
-    case .peerGreeted, .peerAnswered, .messageArrived, .peerLeft:
-      MachineStep(.requested, .refused(.notAccepted))
-    case .messageGiven:
-      MachineStep(.requested, .refused(.notReady))
+    case .delete, .deleteSilently:
+      // There is nobody to tell.
+      MachineStep(.deleted, .moved, .deleteSubscription, .deleteMailbox, .forgetKeys)
     }
   }
 
   @inline(__always)
   private static func stepAccepted(_ event: Event) -> MachineStep<Connection> {
     switch event {
-    case .accept:
-      MachineStep(.accepted, .ignored(.alreadyAccepted))
-    case .reject:
+    case .invite, .accept:
       MachineStep(.accepted, .refused(.alreadyAccepted))
     case .peerConfirmed:
       // An invitation is good for one contact.
       MachineStep(.accepted, .refused(.alreadyUsed))
     case .peerGreeted:
-      MachineStep(.ready, .moved, .secureMailbox, .sendAnswer, .sendQueued, .createSubscription, .emitContactConnected)
+      MachineStep(.ready, .moved, .sendAnswer, .emitContactConnected)
     case .peerAnswered:
-      MachineStep(.ready, .moved, .sendQueued, .createSubscription, .emitContactConnected)
+      MachineStep(.ready, .moved, .emitContactConnected)
     case .messageGiven:
-      MachineStep(.accepted, .stayed, .queueMessage)
+      // It waits in the outbox behind the hello.
+      MachineStep(.accepted, .stayed, .sendMessage)
     case .messageArrived:
       // The hello was overtaken.
       MachineStep(.accepted, .stayed, .deliverMessage)
     case .peerLeft:
-      MachineStep(.deleted, .moved, .deleteSubscription, .deleteMailbox, .forgetKeys, .emitContactLeft)
+      MachineStep(.left, .moved, .deleteSubscription, .emitContactLeft)
     case .delete:
+      MachineStep(.deleted, .moved, .sendLeft, .deleteSubscription, .deleteMailbox, .forgetKeys)
+    case .deleteSilently:
       MachineStep(.deleted, .moved, .deleteSubscription, .deleteMailbox, .forgetKeys)
     }
   }
@@ -198,29 +221,46 @@ package enum Connection: Machine {
   @inline(__always)
   private static func stepReady(_ event: Event) -> MachineStep<Connection> {
     switch event {
-    case .accept, .peerGreeted, .peerAnswered:
-      MachineStep(.ready, .ignored(.alreadyReady))
-    case .reject:
+    case .invite, .accept:
       MachineStep(.ready, .refused(.alreadyAccepted))
     case .peerConfirmed:
       MachineStep(.ready, .refused(.alreadyUsed))
+    case .peerGreeted, .peerAnswered:
+      MachineStep(.ready, .ignored(.alreadyReady))
     case .messageGiven:
       MachineStep(.ready, .stayed, .sendMessage)
     case .messageArrived:
       MachineStep(.ready, .stayed, .deliverMessage)
     case .peerLeft:
-      // What was said stays until our user deletes it.
-      MachineStep(.ready, .stayed, .deleteSubscription, .emitContactLeft)
+      MachineStep(.left, .moved, .deleteSubscription, .emitContactLeft)
     case .delete:
+      MachineStep(.deleted, .moved, .sendLeft, .deleteSubscription, .deleteMailbox, .forgetKeys)
+    case .deleteSilently:
       MachineStep(.deleted, .moved, .deleteSubscription, .deleteMailbox, .forgetKeys)
+    }
+  }
+
+  @inline(__always)
+  private static func stepLeft(_ event: Event) -> MachineStep<Connection> {
+    switch event {
+    case .invite, .accept:
+      MachineStep(.left, .refused(.alreadyAccepted))
+    case .peerConfirmed:
+      MachineStep(.left, .refused(.alreadyUsed))
+    case .peerGreeted, .peerAnswered, .peerLeft:
+      MachineStep(.left, .ignored(.alreadyLeft))
+    case .messageGiven, .messageArrived:
+      MachineStep(.left, .refused(.contactLeft))
+    case .delete, .deleteSilently:
+      MachineStep(.deleted, .moved, .deleteMailbox, .forgetKeys)
     }
   }
 
   @inline(__always)
   private static func stepDeleted(_ event: Event) -> MachineStep<Connection> {
     switch event {
-    case .accept, .reject, .peerConfirmed, .peerGreeted, .peerAnswered, .messageGiven,
-      .messageArrived, .peerLeft, .delete:
+    case .invite, .accept, .peerConfirmed, .peerGreeted, .peerAnswered, .messageGiven,
+      .messageArrived, .peerLeft, .delete, .deleteSilently:
       MachineStep(.deleted, .ignored(.ended))
     }
   }

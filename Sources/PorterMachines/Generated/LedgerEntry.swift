@@ -11,8 +11,6 @@ package enum LedgerEntry: Machine {
     case committed
     /// It was shown.
     case presented
-    /// It was shown, and then replaced by better content.
-    case upgraded
     /// The user has read it.
     case read
     /// It could not be decrypted or verified. It is never shown, and stops nothing else (INC-41, INC-66).
@@ -25,7 +23,6 @@ package enum LedgerEntry: Machine {
       case .seen: "seen"
       case .committed: "committed"
       case .presented: "presented"
-      case .upgraded: "upgraded"
       case .read: "read"
       case .quarantined: "quarantined"
       case .withdrawn: "withdrawn"
@@ -38,15 +35,11 @@ package enum LedgerEntry: Machine {
     case commit
     /// It does not decrypt or does not verify.
     case quarantine
-    /// What was quarantined decrypts after all: a key came late.
-    case repair
     /// The notification is handed to the platform.
     case present
-    /// There is better content for the same notification (INC-47).
-    case upgrade
     /// The user has read it, here or elsewhere.
     case read
-    /// It was deleted, by its sender or by the user.
+    /// The user deleted it.
     case withdraw
     /// It arrived again.
     case `repeat`
@@ -55,9 +48,7 @@ package enum LedgerEntry: Machine {
       switch self {
       case .commit: "commit"
       case .quarantine: "quarantine"
-      case .repair: "repair"
       case .present: "present"
-      case .upgrade: "upgrade"
       case .read: "read"
       case .withdraw: "withdraw"
       case .`repeat`: "repeat"
@@ -72,8 +63,6 @@ package enum LedgerEntry: Machine {
     case uncountUnread
     /// Show it, under its identifier.
     case show
-    /// Show the better content, under the same identifier.
-    case replace
     /// Have the platform remove what was shown under its identifier.
     case remove
     /// Put on record why it is quarantined.
@@ -84,7 +73,6 @@ package enum LedgerEntry: Machine {
       case .countUnread: "countUnread"
       case .uncountUnread: "uncountUnread"
       case .show: "show"
-      case .replace: "replace"
       case .remove: "remove"
       case .recordReason: "recordReason"
       }
@@ -95,11 +83,10 @@ package enum LedgerEntry: Machine {
     case notCommitted
     case alreadySeen
     case alreadyCommitted
-    case notShownYet
     case alreadyPresented
     case alreadyRead
-    case alreadyQuarantined
     case quarantined
+    case alreadyQuarantined
     case ended
 
     package var name: String {
@@ -107,11 +94,10 @@ package enum LedgerEntry: Machine {
       case .notCommitted: "notCommitted"
       case .alreadySeen: "alreadySeen"
       case .alreadyCommitted: "alreadyCommitted"
-      case .notShownYet: "notShownYet"
       case .alreadyPresented: "alreadyPresented"
       case .alreadyRead: "alreadyRead"
-      case .alreadyQuarantined: "alreadyQuarantined"
       case .quarantined: "quarantined"
+      case .alreadyQuarantined: "alreadyQuarantined"
       case .ended: "ended"
       }
     }
@@ -124,7 +110,7 @@ package enum LedgerEntry: Machine {
   package static func isFinal(_ state: State) -> Bool {
     switch state {
     case .withdrawn: true
-    case .seen, .committed, .presented, .upgraded, .read, .quarantined: false
+    case .seen, .committed, .presented, .read, .quarantined: false
     }
   }
 
@@ -138,7 +124,6 @@ package enum LedgerEntry: Machine {
     case .seen: stepSeen(event)
     case .committed: stepCommitted(event)
     case .presented: stepPresented(event)
-    case .upgraded: stepUpgraded(event)
     case .read: stepRead(event)
     case .quarantined: stepQuarantined(event)
     case .withdrawn: stepWithdrawn(event)
@@ -152,10 +137,8 @@ package enum LedgerEntry: Machine {
       MachineStep(.committed, .moved, .countUnread)
     case .quarantine:
       MachineStep(.quarantined, .moved, .recordReason)
-    case .repair, .present, .upgrade, .read:
+    case .present, .read, .withdraw:
       MachineStep(.seen, .refused(.notCommitted))
-    case .withdraw:
-      MachineStep(.withdrawn, .moved)
     case .`repeat`:
       MachineStep(.seen, .ignored(.alreadySeen))
     }
@@ -164,15 +147,12 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepCommitted(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .repair, .`repeat`:
+    case .commit, .`repeat`:
       MachineStep(.committed, .ignored(.alreadyCommitted))
     case .quarantine:
       MachineStep(.committed, .refused(.alreadyCommitted))
     case .present:
       MachineStep(.presented, .moved, .show)
-    case .upgrade:
-      // It will be shown with the better content.
-      MachineStep(.committed, .ignored(.notShownYet))
     case .read:
       MachineStep(.read, .moved, .uncountUnread)
     case .withdraw:
@@ -183,34 +163,13 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepPresented(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .repair, .`repeat`:
+    case .commit, .`repeat`:
       MachineStep(.presented, .ignored(.alreadyCommitted))
     case .quarantine:
       MachineStep(.presented, .refused(.alreadyCommitted))
     case .present:
       // Shown once, whatever invokes us twice (INC-34).
       MachineStep(.presented, .ignored(.alreadyPresented))
-    case .upgrade:
-      MachineStep(.upgraded, .moved, .replace)
-    case .read:
-      MachineStep(.read, .moved, .uncountUnread, .remove)
-    case .withdraw:
-      MachineStep(.withdrawn, .moved, .uncountUnread, .remove)
-    }
-  }
-
-  @inline(__always)
-  private static func stepUpgraded(_ event: Event) -> MachineStep<LedgerEntry> {
-    switch event {
-    case .commit, .repair, .`repeat`:
-      MachineStep(.upgraded, .ignored(.alreadyCommitted))
-    case .quarantine:
-      MachineStep(.upgraded, .refused(.alreadyCommitted))
-    case .present:
-      // Shown once, whatever invokes us twice (INC-34).
-      MachineStep(.upgraded, .ignored(.alreadyPresented))
-    case .upgrade:
-      MachineStep(.upgraded, .stayed, .replace)
     case .read:
       MachineStep(.read, .moved, .uncountUnread, .remove)
     case .withdraw:
@@ -221,7 +180,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepRead(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .repair, .present, .upgrade, .read, .`repeat`:
+    case .commit, .present, .read, .`repeat`:
       MachineStep(.read, .ignored(.alreadyRead))
     case .quarantine:
       MachineStep(.read, .refused(.alreadyCommitted))
@@ -233,12 +192,10 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepQuarantined(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .repair:
-      MachineStep(.committed, .moved, .countUnread)
+    case .commit, .present, .read:
+      MachineStep(.quarantined, .refused(.quarantined))
     case .quarantine, .`repeat`:
       MachineStep(.quarantined, .ignored(.alreadyQuarantined))
-    case .present, .upgrade, .read:
-      MachineStep(.quarantined, .refused(.quarantined))
     case .withdraw:
       MachineStep(.withdrawn, .moved)
     }
@@ -247,7 +204,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepWithdrawn(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .quarantine, .repair, .present, .upgrade, .read, .withdraw, .`repeat`:
+    case .commit, .quarantine, .present, .read, .withdraw, .`repeat`:
       MachineStep(.withdrawn, .ignored(.ended))
     }
   }

@@ -14,8 +14,6 @@ package enum ServerToken: Machine {
     case active
     /// Not used for so long that its device must be gone.
     case expired
-    /// The provider refused it.
-    case invalid
     /// The provider says that this is no token.
     case invalidBad
     /// It belongs to another app.
@@ -32,7 +30,6 @@ package enum ServerToken: Machine {
       case .confirmed: "confirmed"
       case .active: "active"
       case .expired: "expired"
-      case .invalid: "invalid"
       case .invalidBad: "invalidBad"
       case .invalidTopic: "invalidTopic"
       case .invalidExpired: "invalidExpired"
@@ -50,8 +47,6 @@ package enum ServerToken: Machine {
     case registerOther
     /// The provider took the verification push.
     case pushAccepted
-    /// The provider refused the token, for no reason that we know.
-    case pushInvalidNoReason
     /// The provider says BadDeviceToken.
     case pushInvalidBad
     /// The provider says DeviceTokenNotForTopic.
@@ -89,7 +84,6 @@ package enum ServerToken: Machine {
       case .registerAgain: "registerAgain"
       case .registerOther: "registerOther"
       case .pushAccepted: "push.accepted"
-      case .pushInvalidNoReason: "push.invalid.noReason"
       case .pushInvalidBad: "push.invalid.bad"
       case .pushInvalidTopic: "push.invalid.topic"
       case .pushInvalidExpired: "push.invalid.expired"
@@ -205,7 +199,6 @@ package enum ServerToken: Machine {
     case .confirmed: stepConfirmed(event)
     case .active: stepActive(event)
     case .expired: stepExpired(event)
-    case .invalid: stepInvalid(event)
     case .invalidBad: stepInvalidBad(event)
     case .invalidTopic: stepInvalidTopic(event)
     case .invalidExpired: stepInvalidExpired(event)
@@ -221,8 +214,8 @@ package enum ServerToken: Machine {
     case .registerAgain, .registerOther, .verifyMatch, .verifyMismatch, .check, .replace,
       .setInterval, .setIntervalTooShort, .subscribe, .delete:
       MachineStep(.none, .refused(.auth))
-    case .pushAccepted, .pushInvalidNoReason, .pushInvalidBad, .pushInvalidTopic,
-      .pushInvalidExpired, .pushInvalidUnregistered, .message, .wakeDue, .stale:
+    case .pushAccepted, .pushInvalidBad, .pushInvalidTopic, .pushInvalidExpired,
+      .pushInvalidUnregistered, .message, .wakeDue, .stale:
       MachineStep(.none, .ignored(.noToken))
     }
   }
@@ -237,8 +230,6 @@ package enum ServerToken: Machine {
       MachineStep(.registered, .stayed, .sendVerification, .replyToken)
     case .pushAccepted:
       MachineStep(.confirmed, .moved, .saveStatus)
-    case .pushInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
     case .pushInvalidBad:
       MachineStep(.invalidBad, .moved, .saveStatus)
     case .pushInvalidTopic:
@@ -278,8 +269,6 @@ package enum ServerToken: Machine {
       MachineStep(.confirmed, .stayed, .sendVerification, .replyToken)
     case .pushAccepted:
       MachineStep(.confirmed, .ignored(.alreadyConfirmed))
-    case .pushInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
     case .pushInvalidBad:
       MachineStep(.invalidBad, .moved, .saveStatus)
     case .pushInvalidTopic:
@@ -319,8 +308,6 @@ package enum ServerToken: Machine {
       MachineStep(.active, .stayed, .sendVerification, .replyToken)
     case .pushAccepted:
       MachineStep(.active, .ignored(.alreadyActive))
-    case .pushInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
     case .pushInvalidBad:
       MachineStep(.invalidBad, .moved, .saveStatus)
     case .pushInvalidTopic:
@@ -361,8 +348,6 @@ package enum ServerToken: Machine {
       MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
     case .pushAccepted:
       MachineStep(.expired, .ignored(.late))
-    case .pushInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
     case .pushInvalidBad:
       MachineStep(.invalidBad, .moved, .saveStatus)
     case .pushInvalidTopic:
@@ -394,47 +379,6 @@ package enum ServerToken: Machine {
   }
 
   @inline(__always)
-  private static func stepInvalid(_ event: Event) -> MachineStep<ServerToken> {
-    switch event {
-    case .register, .registerOther, .verifyMismatch:
-      MachineStep(.invalid, .refused(.auth))
-    case .registerAgain:
-      MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
-    case .pushAccepted:
-      MachineStep(.invalid, .ignored(.late))
-    case .pushInvalidNoReason:
-      MachineStep(.invalid, .ignored(.alreadyInvalid))
-    case .pushInvalidBad:
-      MachineStep(.invalidBad, .moved, .saveStatus)
-    case .pushInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .saveStatus)
-    case .pushInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .saveStatus)
-    case .pushInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .saveStatus)
-    case .verifyMatch:
-      MachineStep(.invalid, .refused(.auth))
-    case .check:
-      MachineStep(.invalid, .stayed, .replyStatus)
-    case .replace:
-      MachineStep(.registered, .moved, .replaceToken, .sendVerification, .replyToken)
-    case .setInterval:
-      MachineStep(.invalid, .stayed, .saveInterval, .replyOk)
-    case .setIntervalTooShort:
-      MachineStep(.invalid, .refused(.quota))
-    case .subscribe:
-      // Subscriptions outlive a token that is soon replaced.
-      MachineStep(.invalid, .stayed, .admitSubscription)
-    case .message, .wakeDue:
-      MachineStep(.invalid, .ignored(.notActive))
-    case .stale:
-      MachineStep(.expired, .moved, .saveStatus)
-    case .delete:
-      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
-    }
-  }
-
-  @inline(__always)
   private static func stepInvalidBad(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
     case .register, .registerOther, .verifyMismatch:
@@ -443,8 +387,6 @@ package enum ServerToken: Machine {
       MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
     case .pushAccepted:
       MachineStep(.invalidBad, .ignored(.late))
-    case .pushInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
     case .pushInvalidBad:
       MachineStep(.invalidBad, .ignored(.alreadyInvalid))
     case .pushInvalidTopic:
@@ -484,8 +426,6 @@ package enum ServerToken: Machine {
       MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
     case .pushAccepted:
       MachineStep(.invalidTopic, .ignored(.late))
-    case .pushInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
     case .pushInvalidBad:
       MachineStep(.invalidBad, .moved, .saveStatus)
     case .pushInvalidTopic:
@@ -525,8 +465,6 @@ package enum ServerToken: Machine {
       MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
     case .pushAccepted:
       MachineStep(.invalidExpired, .ignored(.late))
-    case .pushInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
     case .pushInvalidBad:
       MachineStep(.invalidBad, .moved, .saveStatus)
     case .pushInvalidTopic:
@@ -566,8 +504,6 @@ package enum ServerToken: Machine {
       MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
     case .pushAccepted:
       MachineStep(.invalidUnregistered, .ignored(.late))
-    case .pushInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
     case .pushInvalidBad:
       MachineStep(.invalidBad, .moved, .saveStatus)
     case .pushInvalidTopic:

@@ -18,7 +18,8 @@ package enum Subscription: Machine {
     case createdActive
     /// The server has lost the relay, and tries again.
     case createdInactive
-    /// Turned off on purpose. The relay and the server are told until they have let go.
+    /// Turned off on purpose. The relay and the server are told until they have let go; the keys stay on record until
+    /// then.
     case off
     /// Final. There is no record any more.
     case deleted
@@ -38,10 +39,8 @@ package enum Subscription: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// The supervisor wants this subscription, and what is on record fits the mailbox.
+    /// The supervisor wants this subscription.
     case create
-    /// The supervisor wants it, but what is on record belongs to other keys or another mailbox.
-    case createMismatch
     /// The relay took the notifier key (NKEY).
     case notifierEnabled
     /// No answer, or one that says to try again.
@@ -74,7 +73,7 @@ package enum Subscription: Machine {
     case tokenReplaced
     /// The connection shall not notify any more.
     case turnOff
-    /// Relay and server have let go of it.
+    /// The relay has let go of it; what the server is told is on its way.
     case turnedOff
     /// The connection is gone; only the record is left.
     case forget
@@ -82,7 +81,6 @@ package enum Subscription: Machine {
     package var name: String {
       switch self {
       case .create: "create"
-      case .createMismatch: "createMismatch"
       case .notifierEnabled: "notifier.enabled"
       case .notifierFailedTemporary: "notifier.failedTemporary"
       case .notifierFailedPermanent: "notifier.failedPermanent"
@@ -116,8 +114,12 @@ package enum Subscription: Machine {
     case subscribeAtServer
     /// Ask the server (SCHK). Answer: check.
     case checkAtServer
-    /// Have the server forget it (SDEL) and the relay drop the key (NDEL), retried until both did. Answer: turnedOff.
+    /// Have the server forget it (SDEL): the request waits in the store until the relay has it.
     case releaseAtServer
+    /// Have the relay drop the notifier key (NDEL), asked again until it did. Answer: turnedOff.
+    case disableNotifier
+    /// Take the notifier's id and its keys off the record.
+    case forgetNotifier
     /// Raise check.due in a day, within every expiry that a server may have (INC-64).
     case scheduleCheck
     /// Repeat the last request later, after a growing delay.
@@ -137,6 +139,8 @@ package enum Subscription: Machine {
       case .subscribeAtServer: "subscribeAtServer"
       case .checkAtServer: "checkAtServer"
       case .releaseAtServer: "releaseAtServer"
+      case .disableNotifier: "disableNotifier"
+      case .forgetNotifier: "forgetNotifier"
       case .scheduleCheck: "scheduleCheck"
       case .scheduleRetry: "scheduleRetry"
       case .saveStatus: "saveStatus"
@@ -192,7 +196,7 @@ package enum Subscription: Machine {
   @inline(__always)
   private static func stepNew(_ event: Event) -> MachineStep<Subscription> {
     switch event {
-    case .create, .createMismatch:
+    case .create:
       MachineStep(.new, .stayed, .makeNotifierKeys, .enableNotifier)
     case .notifierEnabled:
       MachineStep(.key, .moved, .saveNotifier, .saveStatus, .subscribeAtServer)
@@ -206,7 +210,7 @@ package enum Subscription: Machine {
       .checkFailedTemporary, .tokenReplaced, .turnedOff:
       MachineStep(.new, .ignored(.stale))
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .releaseAtServer)
+      MachineStep(.off, .moved, .saveStatus, .releaseAtServer, .disableNotifier)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -217,8 +221,6 @@ package enum Subscription: Machine {
     switch event {
     case .create, .tokenReplaced:
       MachineStep(.key, .stayed, .subscribeAtServer)
-    case .createMismatch:
-      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
     case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .checkDue, .checkNew,
       .checkPending, .checkActive, .checkInactive, .checkEnded, .checkFailedTemporary, .turnedOff:
       MachineStep(.key, .ignored(.stale))
@@ -231,7 +233,7 @@ package enum Subscription: Machine {
     case .subscribeAuthError:
       MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .releaseAtServer)
+      MachineStep(.off, .moved, .saveStatus, .releaseAtServer, .disableNotifier)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -242,8 +244,6 @@ package enum Subscription: Machine {
     switch event {
     case .create, .checkDue:
       MachineStep(.createdNew, .stayed, .checkAtServer)
-    case .createMismatch:
-      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
     case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
       .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .turnedOff:
       MachineStep(.createdNew, .ignored(.stale))
@@ -263,7 +263,7 @@ package enum Subscription: Machine {
     case .tokenReplaced:
       MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .releaseAtServer)
+      MachineStep(.off, .moved, .saveStatus, .releaseAtServer, .disableNotifier)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -274,8 +274,6 @@ package enum Subscription: Machine {
     switch event {
     case .create, .checkDue:
       MachineStep(.createdPending, .stayed, .checkAtServer)
-    case .createMismatch:
-      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
     case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
       .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .turnedOff:
       MachineStep(.createdPending, .ignored(.stale))
@@ -295,7 +293,7 @@ package enum Subscription: Machine {
     case .tokenReplaced:
       MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .releaseAtServer)
+      MachineStep(.off, .moved, .saveStatus, .releaseAtServer, .disableNotifier)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -306,8 +304,6 @@ package enum Subscription: Machine {
     switch event {
     case .create, .checkDue:
       MachineStep(.createdActive, .stayed, .checkAtServer)
-    case .createMismatch:
-      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
     case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
       .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .turnedOff:
       MachineStep(.createdActive, .ignored(.stale))
@@ -327,7 +323,7 @@ package enum Subscription: Machine {
     case .tokenReplaced:
       MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .releaseAtServer)
+      MachineStep(.off, .moved, .saveStatus, .releaseAtServer, .disableNotifier)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -338,8 +334,6 @@ package enum Subscription: Machine {
     switch event {
     case .create, .checkDue:
       MachineStep(.createdInactive, .stayed, .checkAtServer)
-    case .createMismatch:
-      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
     case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
       .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .turnedOff:
       MachineStep(.createdInactive, .ignored(.stale))
@@ -359,7 +353,7 @@ package enum Subscription: Machine {
     case .tokenReplaced:
       MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .releaseAtServer)
+      MachineStep(.off, .moved, .saveStatus, .releaseAtServer, .disableNotifier)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -370,8 +364,6 @@ package enum Subscription: Machine {
     switch event {
     case .create:
       MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
-    case .createMismatch:
-      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
     case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
       .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .checkDue,
       .checkNew, .checkPending, .checkActive, .checkInactive, .checkEnded, .checkFailedTemporary,
@@ -380,7 +372,7 @@ package enum Subscription: Machine {
     case .turnOff:
       MachineStep(.off, .ignored(.alreadyOff))
     case .turnedOff:
-      MachineStep(.off, .stayed, .saveStatus)
+      MachineStep(.off, .stayed, .forgetNotifier)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -389,10 +381,10 @@ package enum Subscription: Machine {
   @inline(__always)
   private static func stepDeleted(_ event: Event) -> MachineStep<Subscription> {
     switch event {
-    case .create, .createMismatch, .notifierEnabled, .notifierFailedTemporary,
-      .notifierFailedPermanent, .subscribeOk, .subscribeFailedTemporary, .subscribeFailedPermanent,
-      .subscribeAuthError, .checkDue, .checkNew, .checkPending, .checkActive, .checkInactive,
-      .checkEnded, .checkFailedTemporary, .tokenReplaced, .turnOff, .turnedOff, .forget:
+    case .create, .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
+      .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .checkDue,
+      .checkNew, .checkPending, .checkActive, .checkInactive, .checkEnded, .checkFailedTemporary,
+      .tokenReplaced, .turnOff, .turnedOff, .forget:
       MachineStep(.deleted, .ignored(.ended))
     }
   }

@@ -157,7 +157,7 @@ package enum TokenStatus: Machine {
     case saveCode
     /// Put the mode on record.
     case saveMode
-    /// Subscribe all connections, if the mode is instant.
+    /// Subscribe all connections, if the status on record is active and the mode is instant.
     case createSubscriptions
     /// Give up the subscriptions of all connections.
     case deleteSubscriptions
@@ -312,7 +312,7 @@ package enum TokenStatus: Machine {
       MachineStep(.confirmed, .moved, .saveCode, .sendVerify, .publishStatus)
     case .verifyOk, .checkActive:
       // The other process verified it (INC-62).
-      MachineStep(.active, .moved, .sendInterval, .createSubscriptions, .scheduleCheck, .publishStatus)
+      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .verifyAuthError, .checkAuthError:
       // The record is worth nothing to this server: begin again at once.
       MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
@@ -359,7 +359,7 @@ package enum TokenStatus: Machine {
     case .pushVerification:
       MachineStep(.confirmed, .stayed, .saveCode, .sendVerify)
     case .verifyOk, .checkActive:
-      MachineStep(.active, .moved, .sendInterval, .createSubscriptions, .scheduleCheck, .publishStatus)
+      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .verifyAuthError, .checkAuthError:
       // The record is worth nothing to this server: begin again at once.
       MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
@@ -463,7 +463,7 @@ package enum TokenStatus: Machine {
     case .checkDue:
       MachineStep(.expired, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .sendInterval, .createSubscriptions, .scheduleCheck, .publishStatus)
+      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
       MachineStep(.registered, .moved, .publishStatus)
     case .checkExpired:
@@ -514,7 +514,7 @@ package enum TokenStatus: Machine {
     case .checkDue:
       MachineStep(.invalid, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .sendInterval, .createSubscriptions, .scheduleCheck, .publishStatus)
+      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
       MachineStep(.registered, .moved, .publishStatus)
     case .checkExpired:
@@ -565,7 +565,7 @@ package enum TokenStatus: Machine {
     case .checkDue:
       MachineStep(.invalidBad, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .sendInterval, .createSubscriptions, .scheduleCheck, .publishStatus)
+      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
       MachineStep(.registered, .moved, .publishStatus)
     case .checkExpired:
@@ -616,7 +616,7 @@ package enum TokenStatus: Machine {
     case .checkDue:
       MachineStep(.invalidTopic, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .sendInterval, .createSubscriptions, .scheduleCheck, .publishStatus)
+      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
       MachineStep(.registered, .moved, .publishStatus)
     case .checkExpired:
@@ -667,7 +667,7 @@ package enum TokenStatus: Machine {
     case .checkDue:
       MachineStep(.invalidExpired, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .sendInterval, .createSubscriptions, .scheduleCheck, .publishStatus)
+      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
       MachineStep(.registered, .moved, .publishStatus)
     case .checkExpired:
@@ -718,7 +718,7 @@ package enum TokenStatus: Machine {
     case .checkDue:
       MachineStep(.invalidUnregistered, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .sendInterval, .createSubscriptions, .scheduleCheck, .publishStatus)
+      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
       MachineStep(.registered, .moved, .publishStatus)
     case .checkExpired:

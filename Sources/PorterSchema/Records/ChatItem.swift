@@ -40,11 +40,45 @@ package enum ChatItemStatus: Hashable, Sendable {
   }
 }
 
+/// What a message answers.
+package struct QuoteRecord: Hashable, Sendable {
+  /// Of the quoted message, as this side sees it.
+  package var direction: MessageDirection
+  /// The quoted message here, where it is known.
+  package var itemID: Int64?
+  package var sharedID: String
+  package var sentAt: WallTime
+  package var content: MessageContent
+
+  package init(
+    direction: MessageDirection, itemID: Int64?, sharedID: String, sentAt: WallTime, content: MessageContent
+  ) {
+    self.direction = direction
+    self.itemID = itemID
+    self.sharedID = sharedID
+    self.sentAt = sentAt
+    self.content = content
+  }
+
+  /// The `CIQuote` shape.
+  package var json: JSONValue {
+    .compact([
+      "chatDir": .tagged(direction == .sent ? "directSnd" : "directRcv"),
+      "itemId": itemID.map(JSONValue.integer),
+      "sharedMsgId": .string(sharedID),
+      "sentAt": .string(sentAt.iso8601),
+      "content": content.json,
+      "formattedText": FormattedText.parse(content.text).map { .array($0.map(\.json)) },
+    ])
+  }
+}
+
 /// A message in a direct conversation.
 package struct ChatItemRecord: Hashable, Sendable {
   package var id: Int64
   package var direction: MessageDirection
   package var content: MessageContent
+  package var quote: QuoteRecord?
   package var status: ChatItemStatus
   /// base64url; the name that both sides know the message by.
   package var sharedID: String?
@@ -56,12 +90,14 @@ package struct ChatItemRecord: Hashable, Sendable {
   package var deleted: WallTime?
 
   package init(
-    id: Int64, direction: MessageDirection, content: MessageContent, status: ChatItemStatus, sharedID: String? = nil,
-    timestamp: WallTime, created: WallTime, updated: WallTime, isEdited: Bool = false, deleted: WallTime? = nil
+    id: Int64, direction: MessageDirection, content: MessageContent, quote: QuoteRecord? = nil, status: ChatItemStatus,
+    sharedID: String? = nil, timestamp: WallTime, created: WallTime, updated: WallTime, isEdited: Bool = false,
+    deleted: WallTime? = nil
   ) {
     self.id = id
     self.direction = direction
     self.content = content
+    self.quote = quote
     self.status = status
     self.sharedID = sharedID
     self.timestamp = timestamp
@@ -79,6 +115,7 @@ package struct ChatItemRecord: Hashable, Sendable {
       "meta": metadata(hasLink: formatted?.contains { $0.format?.isLink ?? false } ?? false),
       "content": .tagged(
         direction == .sent ? "sndMsgContent" : "rcvMsgContent", ["msgContent": content.json]),
+      "quotedItem": quote?.json,
       "mentions": .object(JSONObject()),
       "formattedText": formatted.map { .array($0.map(\.json)) },
       "reactions": .array([]),

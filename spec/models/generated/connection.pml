@@ -3,13 +3,15 @@
  * Included in a model: define PORTER_WORLD and connection_does(effect), a statement, before the #include.
  * Alone: every state is offered every event, and must answer. */
 
-#define connection_state_requested 0
-#define connection_state_accepted 1
-#define connection_state_ready 2
-#define connection_state_deleted 3
+#define connection_state_none 0
+#define connection_state_requested 1
+#define connection_state_accepted 2
+#define connection_state_ready 3
+#define connection_state_left 4
+#define connection_state_deleted 5
 
-#define connection_on_accept 0
-#define connection_on_reject 1
+#define connection_on_invite 0
+#define connection_on_accept 1
 #define connection_on_peerConfirmed 2
 #define connection_on_peerGreeted 3
 #define connection_on_peerAnswered 4
@@ -17,21 +19,21 @@
 #define connection_on_messageArrived 6
 #define connection_on_peerLeft 7
 #define connection_on_delete 8
+#define connection_on_deleteSilently 9
 
 #define connection_do_sendConfirmation 0
 #define connection_do_secureMailbox 1
 #define connection_do_sendGreeting 2
 #define connection_do_sendAnswer 3
-#define connection_do_emitContactConnected 4
-#define connection_do_emitContactLeft 5
-#define connection_do_createSubscription 6
-#define connection_do_deleteSubscription 7
-#define connection_do_sendMessage 8
-#define connection_do_queueMessage 9
-#define connection_do_sendQueued 10
-#define connection_do_deliverMessage 11
-#define connection_do_deleteMailbox 12
-#define connection_do_forgetKeys 13
+#define connection_do_sendLeft 4
+#define connection_do_emitContactConnected 5
+#define connection_do_emitContactLeft 6
+#define connection_do_createSubscription 7
+#define connection_do_deleteSubscription 8
+#define connection_do_sendMessage 9
+#define connection_do_deliverMessage 10
+#define connection_do_deleteMailbox 11
+#define connection_do_forgetKeys 12
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -41,7 +43,7 @@
 #define REFUSED 4
 #endif
 
-#define connection_initial connection_state_requested
+#define connection_initial connection_state_none
 #define connection_isFinal(s) ((s) == connection_state_deleted)
 
 #ifndef PORTER_WORLD
@@ -52,12 +54,35 @@ inline connection_does(effect) {
 
 inline connection_step(state, event, answer) {
   if
+  :: state == connection_state_none ->
+    if
+    :: event == connection_on_invite ->
+       answer = MOVED; state = connection_state_requested; connection_does(connection_do_createSubscription)
+    :: event == connection_on_accept ->
+       answer = MOVED; state = connection_state_accepted; connection_does(connection_do_sendConfirmation); connection_does(connection_do_createSubscription)
+    :: event == connection_on_peerConfirmed ->
+       answer = REFUSED
+    :: event == connection_on_peerGreeted ->
+       answer = REFUSED
+    :: event == connection_on_peerAnswered ->
+       answer = REFUSED
+    :: event == connection_on_messageGiven ->
+       answer = REFUSED
+    :: event == connection_on_messageArrived ->
+       answer = REFUSED
+    :: event == connection_on_peerLeft ->
+       answer = REFUSED
+    :: event == connection_on_delete ->
+       answer = REFUSED
+    :: event == connection_on_deleteSilently ->
+       answer = REFUSED
+    fi
   :: state == connection_state_requested ->
     if
+    :: event == connection_on_invite ->
+       answer = REFUSED
     :: event == connection_on_accept ->
-       answer = MOVED; state = connection_state_accepted; connection_does(connection_do_sendConfirmation)
-    :: event == connection_on_reject ->
-       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+       answer = REFUSED
     :: event == connection_on_peerConfirmed ->
        answer = MOVED; state = connection_state_accepted; connection_does(connection_do_secureMailbox); connection_does(connection_do_sendGreeting)
     :: event == connection_on_peerGreeted ->
@@ -71,34 +96,38 @@ inline connection_step(state, event, answer) {
     :: event == connection_on_peerLeft ->
        answer = REFUSED
     :: event == connection_on_delete ->
-       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    :: event == connection_on_deleteSilently ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
     fi
   :: state == connection_state_accepted ->
     if
+    :: event == connection_on_invite ->
+       answer = REFUSED
     :: event == connection_on_accept ->
-       answer = IGNORED
-    :: event == connection_on_reject ->
        answer = REFUSED
     :: event == connection_on_peerConfirmed ->
        answer = REFUSED
     :: event == connection_on_peerGreeted ->
-       answer = MOVED; state = connection_state_ready; connection_does(connection_do_secureMailbox); connection_does(connection_do_sendAnswer); connection_does(connection_do_sendQueued); connection_does(connection_do_createSubscription); connection_does(connection_do_emitContactConnected)
+       answer = MOVED; state = connection_state_ready; connection_does(connection_do_sendAnswer); connection_does(connection_do_emitContactConnected)
     :: event == connection_on_peerAnswered ->
-       answer = MOVED; state = connection_state_ready; connection_does(connection_do_sendQueued); connection_does(connection_do_createSubscription); connection_does(connection_do_emitContactConnected)
+       answer = MOVED; state = connection_state_ready; connection_does(connection_do_emitContactConnected)
     :: event == connection_on_messageGiven ->
-       answer = STAYED; connection_does(connection_do_queueMessage)
+       answer = STAYED; connection_does(connection_do_sendMessage)
     :: event == connection_on_messageArrived ->
        answer = STAYED; connection_does(connection_do_deliverMessage)
     :: event == connection_on_peerLeft ->
-       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys); connection_does(connection_do_emitContactLeft)
+       answer = MOVED; state = connection_state_left; connection_does(connection_do_deleteSubscription); connection_does(connection_do_emitContactLeft)
     :: event == connection_on_delete ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_sendLeft); connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    :: event == connection_on_deleteSilently ->
        answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
     fi
   :: state == connection_state_ready ->
     if
+    :: event == connection_on_invite ->
+       answer = REFUSED
     :: event == connection_on_accept ->
-       answer = IGNORED
-    :: event == connection_on_reject ->
        answer = REFUSED
     :: event == connection_on_peerConfirmed ->
        answer = REFUSED
@@ -111,9 +140,34 @@ inline connection_step(state, event, answer) {
     :: event == connection_on_messageArrived ->
        answer = STAYED; connection_does(connection_do_deliverMessage)
     :: event == connection_on_peerLeft ->
-       answer = STAYED; connection_does(connection_do_deleteSubscription); connection_does(connection_do_emitContactLeft)
+       answer = MOVED; state = connection_state_left; connection_does(connection_do_deleteSubscription); connection_does(connection_do_emitContactLeft)
     :: event == connection_on_delete ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_sendLeft); connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    :: event == connection_on_deleteSilently ->
        answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    fi
+  :: state == connection_state_left ->
+    if
+    :: event == connection_on_invite ->
+       answer = REFUSED
+    :: event == connection_on_accept ->
+       answer = REFUSED
+    :: event == connection_on_peerConfirmed ->
+       answer = REFUSED
+    :: event == connection_on_peerGreeted ->
+       answer = IGNORED
+    :: event == connection_on_peerAnswered ->
+       answer = IGNORED
+    :: event == connection_on_messageGiven ->
+       answer = REFUSED
+    :: event == connection_on_messageArrived ->
+       answer = REFUSED
+    :: event == connection_on_peerLeft ->
+       answer = IGNORED
+    :: event == connection_on_delete ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    :: event == connection_on_deleteSilently ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
     fi
   :: connection_isFinal(state) -> answer = IGNORED
   fi
@@ -128,8 +182,8 @@ active proctype connection_world() {
   :: !connection_isFinal(state) ->
     atomic {
       if
+      :: event = connection_on_invite
       :: event = connection_on_accept
-      :: event = connection_on_reject
       :: event = connection_on_peerConfirmed
       :: event = connection_on_peerGreeted
       :: event = connection_on_peerAnswered
@@ -137,6 +191,7 @@ active proctype connection_world() {
       :: event = connection_on_messageArrived
       :: event = connection_on_peerLeft
       :: event = connection_on_delete
+      :: event = connection_on_deleteSilently
       fi;
       answer = 0;
       connection_step(state, event, answer);

@@ -6,26 +6,22 @@
 #define ledger_entry_state_seen 0
 #define ledger_entry_state_committed 1
 #define ledger_entry_state_presented 2
-#define ledger_entry_state_upgraded 3
-#define ledger_entry_state_read 4
-#define ledger_entry_state_quarantined 5
-#define ledger_entry_state_withdrawn 6
+#define ledger_entry_state_read 3
+#define ledger_entry_state_quarantined 4
+#define ledger_entry_state_withdrawn 5
 
 #define ledger_entry_on_commit 0
 #define ledger_entry_on_quarantine 1
-#define ledger_entry_on_repair 2
-#define ledger_entry_on_present 3
-#define ledger_entry_on_upgrade 4
-#define ledger_entry_on_read 5
-#define ledger_entry_on_withdraw 6
-#define ledger_entry_on_repeat 7
+#define ledger_entry_on_present 2
+#define ledger_entry_on_read 3
+#define ledger_entry_on_withdraw 4
+#define ledger_entry_on_repeat 5
 
 #define ledger_entry_do_countUnread 0
 #define ledger_entry_do_uncountUnread 1
 #define ledger_entry_do_show 2
-#define ledger_entry_do_replace 3
-#define ledger_entry_do_remove 4
-#define ledger_entry_do_recordReason 5
+#define ledger_entry_do_remove 3
+#define ledger_entry_do_recordReason 4
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -52,16 +48,12 @@ inline ledger_entry_step(state, event, answer) {
        answer = MOVED; state = ledger_entry_state_committed; ledger_entry_does(ledger_entry_do_countUnread)
     :: event == ledger_entry_on_quarantine ->
        answer = MOVED; state = ledger_entry_state_quarantined; ledger_entry_does(ledger_entry_do_recordReason)
-    :: event == ledger_entry_on_repair ->
-       answer = REFUSED
     :: event == ledger_entry_on_present ->
-       answer = REFUSED
-    :: event == ledger_entry_on_upgrade ->
        answer = REFUSED
     :: event == ledger_entry_on_read ->
        answer = REFUSED
     :: event == ledger_entry_on_withdraw ->
-       answer = MOVED; state = ledger_entry_state_withdrawn
+       answer = REFUSED
     :: event == ledger_entry_on_repeat ->
        answer = IGNORED
     fi
@@ -71,12 +63,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_quarantine ->
        answer = REFUSED
-    :: event == ledger_entry_on_repair ->
-       answer = IGNORED
     :: event == ledger_entry_on_present ->
        answer = MOVED; state = ledger_entry_state_presented; ledger_entry_does(ledger_entry_do_show)
-    :: event == ledger_entry_on_upgrade ->
-       answer = IGNORED
     :: event == ledger_entry_on_read ->
        answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread)
     :: event == ledger_entry_on_withdraw ->
@@ -90,31 +78,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_quarantine ->
        answer = REFUSED
-    :: event == ledger_entry_on_repair ->
-       answer = IGNORED
     :: event == ledger_entry_on_present ->
        answer = IGNORED
-    :: event == ledger_entry_on_upgrade ->
-       answer = MOVED; state = ledger_entry_state_upgraded; ledger_entry_does(ledger_entry_do_replace)
-    :: event == ledger_entry_on_read ->
-       answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
-    :: event == ledger_entry_on_withdraw ->
-       answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
-    :: event == ledger_entry_on_repeat ->
-       answer = IGNORED
-    fi
-  :: state == ledger_entry_state_upgraded ->
-    if
-    :: event == ledger_entry_on_commit ->
-       answer = IGNORED
-    :: event == ledger_entry_on_quarantine ->
-       answer = REFUSED
-    :: event == ledger_entry_on_repair ->
-       answer = IGNORED
-    :: event == ledger_entry_on_present ->
-       answer = IGNORED
-    :: event == ledger_entry_on_upgrade ->
-       answer = STAYED; ledger_entry_does(ledger_entry_do_replace)
     :: event == ledger_entry_on_read ->
        answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_withdraw ->
@@ -128,11 +93,7 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_quarantine ->
        answer = REFUSED
-    :: event == ledger_entry_on_repair ->
-       answer = IGNORED
     :: event == ledger_entry_on_present ->
-       answer = IGNORED
-    :: event == ledger_entry_on_upgrade ->
        answer = IGNORED
     :: event == ledger_entry_on_read ->
        answer = IGNORED
@@ -144,14 +105,10 @@ inline ledger_entry_step(state, event, answer) {
   :: state == ledger_entry_state_quarantined ->
     if
     :: event == ledger_entry_on_commit ->
-       answer = MOVED; state = ledger_entry_state_committed; ledger_entry_does(ledger_entry_do_countUnread)
+       answer = REFUSED
     :: event == ledger_entry_on_quarantine ->
        answer = IGNORED
-    :: event == ledger_entry_on_repair ->
-       answer = MOVED; state = ledger_entry_state_committed; ledger_entry_does(ledger_entry_do_countUnread)
     :: event == ledger_entry_on_present ->
-       answer = REFUSED
-    :: event == ledger_entry_on_upgrade ->
        answer = REFUSED
     :: event == ledger_entry_on_read ->
        answer = REFUSED
@@ -175,9 +132,7 @@ active proctype ledger_entry_world() {
       if
       :: event = ledger_entry_on_commit
       :: event = ledger_entry_on_quarantine
-      :: event = ledger_entry_on_repair
       :: event = ledger_entry_on_present
-      :: event = ledger_entry_on_upgrade
       :: event = ledger_entry_on_read
       :: event = ledger_entry_on_withdraw
       :: event = ledger_entry_on_repeat

@@ -8,32 +8,30 @@
 #define server_token_state_confirmed 2
 #define server_token_state_active 3
 #define server_token_state_expired 4
-#define server_token_state_invalid 5
-#define server_token_state_invalidBad 6
-#define server_token_state_invalidTopic 7
-#define server_token_state_invalidExpired 8
-#define server_token_state_invalidUnregistered 9
+#define server_token_state_invalidBad 5
+#define server_token_state_invalidTopic 6
+#define server_token_state_invalidExpired 7
+#define server_token_state_invalidUnregistered 8
 
 #define server_token_on_register 0
 #define server_token_on_registerAgain 1
 #define server_token_on_registerOther 2
 #define server_token_on_pushAccepted 3
-#define server_token_on_pushInvalidNoReason 4
-#define server_token_on_pushInvalidBad 5
-#define server_token_on_pushInvalidTopic 6
-#define server_token_on_pushInvalidExpired 7
-#define server_token_on_pushInvalidUnregistered 8
-#define server_token_on_verifyMatch 9
-#define server_token_on_verifyMismatch 10
-#define server_token_on_check 11
-#define server_token_on_replace 12
-#define server_token_on_setInterval 13
-#define server_token_on_setIntervalTooShort 14
-#define server_token_on_subscribe 15
-#define server_token_on_message 16
-#define server_token_on_wakeDue 17
-#define server_token_on_stale 18
-#define server_token_on_delete 19
+#define server_token_on_pushInvalidBad 4
+#define server_token_on_pushInvalidTopic 5
+#define server_token_on_pushInvalidExpired 6
+#define server_token_on_pushInvalidUnregistered 7
+#define server_token_on_verifyMatch 8
+#define server_token_on_verifyMismatch 9
+#define server_token_on_check 10
+#define server_token_on_replace 11
+#define server_token_on_setInterval 12
+#define server_token_on_setIntervalTooShort 13
+#define server_token_on_subscribe 14
+#define server_token_on_message 15
+#define server_token_on_wakeDue 16
+#define server_token_on_stale 17
+#define server_token_on_delete 18
 
 #define server_token_do_createToken 0
 #define server_token_do_replaceToken 1
@@ -79,8 +77,6 @@ inline server_token_step(state, event, answer) {
        answer = REFUSED
     :: event == server_token_on_pushAccepted ->
        answer = IGNORED
-    :: event == server_token_on_pushInvalidNoReason ->
-       answer = IGNORED
     :: event == server_token_on_pushInvalidBad ->
        answer = IGNORED
     :: event == server_token_on_pushInvalidTopic ->
@@ -122,8 +118,6 @@ inline server_token_step(state, event, answer) {
        answer = REFUSED
     :: event == server_token_on_pushAccepted ->
        answer = MOVED; state = server_token_state_confirmed; server_token_does(server_token_do_saveStatus)
-    :: event == server_token_on_pushInvalidNoReason ->
-       answer = MOVED; state = server_token_state_invalid; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidBad ->
        answer = MOVED; state = server_token_state_invalidBad; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidTopic ->
@@ -165,8 +159,6 @@ inline server_token_step(state, event, answer) {
        answer = REFUSED
     :: event == server_token_on_pushAccepted ->
        answer = IGNORED
-    :: event == server_token_on_pushInvalidNoReason ->
-       answer = MOVED; state = server_token_state_invalid; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidBad ->
        answer = MOVED; state = server_token_state_invalidBad; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidTopic ->
@@ -208,8 +200,6 @@ inline server_token_step(state, event, answer) {
        answer = REFUSED
     :: event == server_token_on_pushAccepted ->
        answer = IGNORED
-    :: event == server_token_on_pushInvalidNoReason ->
-       answer = MOVED; state = server_token_state_invalid; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidBad ->
        answer = MOVED; state = server_token_state_invalidBad; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidTopic ->
@@ -251,8 +241,6 @@ inline server_token_step(state, event, answer) {
        answer = REFUSED
     :: event == server_token_on_pushAccepted ->
        answer = IGNORED
-    :: event == server_token_on_pushInvalidNoReason ->
-       answer = MOVED; state = server_token_state_invalid; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidBad ->
        answer = MOVED; state = server_token_state_invalidBad; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidTopic ->
@@ -281,49 +269,6 @@ inline server_token_step(state, event, answer) {
        answer = IGNORED
     :: event == server_token_on_stale ->
        answer = IGNORED
-    :: event == server_token_on_delete ->
-       answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
-    fi
-  :: state == server_token_state_invalid ->
-    if
-    :: event == server_token_on_register ->
-       answer = REFUSED
-    :: event == server_token_on_registerAgain ->
-       answer = MOVED; state = server_token_state_registered; server_token_does(server_token_do_saveStatus); server_token_does(server_token_do_sendVerification); server_token_does(server_token_do_replyToken)
-    :: event == server_token_on_registerOther ->
-       answer = REFUSED
-    :: event == server_token_on_pushAccepted ->
-       answer = IGNORED
-    :: event == server_token_on_pushInvalidNoReason ->
-       answer = IGNORED
-    :: event == server_token_on_pushInvalidBad ->
-       answer = MOVED; state = server_token_state_invalidBad; server_token_does(server_token_do_saveStatus)
-    :: event == server_token_on_pushInvalidTopic ->
-       answer = MOVED; state = server_token_state_invalidTopic; server_token_does(server_token_do_saveStatus)
-    :: event == server_token_on_pushInvalidExpired ->
-       answer = MOVED; state = server_token_state_invalidExpired; server_token_does(server_token_do_saveStatus)
-    :: event == server_token_on_pushInvalidUnregistered ->
-       answer = MOVED; state = server_token_state_invalidUnregistered; server_token_does(server_token_do_saveStatus)
-    :: event == server_token_on_verifyMatch ->
-       answer = REFUSED
-    :: event == server_token_on_verifyMismatch ->
-       answer = REFUSED
-    :: event == server_token_on_check ->
-       answer = STAYED; server_token_does(server_token_do_replyStatus)
-    :: event == server_token_on_replace ->
-       answer = MOVED; state = server_token_state_registered; server_token_does(server_token_do_replaceToken); server_token_does(server_token_do_sendVerification); server_token_does(server_token_do_replyToken)
-    :: event == server_token_on_setInterval ->
-       answer = STAYED; server_token_does(server_token_do_saveInterval); server_token_does(server_token_do_replyOk)
-    :: event == server_token_on_setIntervalTooShort ->
-       answer = REFUSED
-    :: event == server_token_on_subscribe ->
-       answer = STAYED; server_token_does(server_token_do_admitSubscription)
-    :: event == server_token_on_message ->
-       answer = IGNORED
-    :: event == server_token_on_wakeDue ->
-       answer = IGNORED
-    :: event == server_token_on_stale ->
-       answer = MOVED; state = server_token_state_expired; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_delete ->
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
     fi
@@ -337,8 +282,6 @@ inline server_token_step(state, event, answer) {
        answer = REFUSED
     :: event == server_token_on_pushAccepted ->
        answer = IGNORED
-    :: event == server_token_on_pushInvalidNoReason ->
-       answer = MOVED; state = server_token_state_invalid; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidBad ->
        answer = IGNORED
     :: event == server_token_on_pushInvalidTopic ->
@@ -380,8 +323,6 @@ inline server_token_step(state, event, answer) {
        answer = REFUSED
     :: event == server_token_on_pushAccepted ->
        answer = IGNORED
-    :: event == server_token_on_pushInvalidNoReason ->
-       answer = MOVED; state = server_token_state_invalid; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidBad ->
        answer = MOVED; state = server_token_state_invalidBad; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidTopic ->
@@ -423,8 +364,6 @@ inline server_token_step(state, event, answer) {
        answer = REFUSED
     :: event == server_token_on_pushAccepted ->
        answer = IGNORED
-    :: event == server_token_on_pushInvalidNoReason ->
-       answer = MOVED; state = server_token_state_invalid; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidBad ->
        answer = MOVED; state = server_token_state_invalidBad; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidTopic ->
@@ -466,8 +405,6 @@ inline server_token_step(state, event, answer) {
        answer = REFUSED
     :: event == server_token_on_pushAccepted ->
        answer = IGNORED
-    :: event == server_token_on_pushInvalidNoReason ->
-       answer = MOVED; state = server_token_state_invalid; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidBad ->
        answer = MOVED; state = server_token_state_invalidBad; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_pushInvalidTopic ->
@@ -515,7 +452,6 @@ active proctype server_token_world() {
       :: event = server_token_on_registerAgain
       :: event = server_token_on_registerOther
       :: event = server_token_on_pushAccepted
-      :: event = server_token_on_pushInvalidNoReason
       :: event = server_token_on_pushInvalidBad
       :: event = server_token_on_pushInvalidTopic
       :: event = server_token_on_pushInvalidExpired

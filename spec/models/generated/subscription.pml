@@ -13,25 +13,24 @@
 #define subscription_state_deleted 7
 
 #define subscription_on_create 0
-#define subscription_on_createMismatch 1
-#define subscription_on_notifierEnabled 2
-#define subscription_on_notifierFailedTemporary 3
-#define subscription_on_notifierFailedPermanent 4
-#define subscription_on_subscribeOk 5
-#define subscription_on_subscribeFailedTemporary 6
-#define subscription_on_subscribeFailedPermanent 7
-#define subscription_on_subscribeAuthError 8
-#define subscription_on_checkDue 9
-#define subscription_on_checkNew 10
-#define subscription_on_checkPending 11
-#define subscription_on_checkActive 12
-#define subscription_on_checkInactive 13
-#define subscription_on_checkEnded 14
-#define subscription_on_checkFailedTemporary 15
-#define subscription_on_tokenReplaced 16
-#define subscription_on_turnOff 17
-#define subscription_on_turnedOff 18
-#define subscription_on_forget 19
+#define subscription_on_notifierEnabled 1
+#define subscription_on_notifierFailedTemporary 2
+#define subscription_on_notifierFailedPermanent 3
+#define subscription_on_subscribeOk 4
+#define subscription_on_subscribeFailedTemporary 5
+#define subscription_on_subscribeFailedPermanent 6
+#define subscription_on_subscribeAuthError 7
+#define subscription_on_checkDue 8
+#define subscription_on_checkNew 9
+#define subscription_on_checkPending 10
+#define subscription_on_checkActive 11
+#define subscription_on_checkInactive 12
+#define subscription_on_checkEnded 13
+#define subscription_on_checkFailedTemporary 14
+#define subscription_on_tokenReplaced 15
+#define subscription_on_turnOff 16
+#define subscription_on_turnedOff 17
+#define subscription_on_forget 18
 
 #define subscription_do_makeNotifierKeys 0
 #define subscription_do_enableNotifier 1
@@ -39,11 +38,13 @@
 #define subscription_do_subscribeAtServer 3
 #define subscription_do_checkAtServer 4
 #define subscription_do_releaseAtServer 5
-#define subscription_do_scheduleCheck 6
-#define subscription_do_scheduleRetry 7
-#define subscription_do_saveStatus 8
-#define subscription_do_reportError 9
-#define subscription_do_deleteRecord 10
+#define subscription_do_disableNotifier 6
+#define subscription_do_forgetNotifier 7
+#define subscription_do_scheduleCheck 8
+#define subscription_do_scheduleRetry 9
+#define subscription_do_saveStatus 10
+#define subscription_do_reportError 11
+#define subscription_do_deleteRecord 12
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -67,8 +68,6 @@ inline subscription_step(state, event, answer) {
   :: state == subscription_state_new ->
     if
     :: event == subscription_on_create ->
-       answer = STAYED; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_enableNotifier)
-    :: event == subscription_on_createMismatch ->
        answer = STAYED; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_enableNotifier)
     :: event == subscription_on_notifierEnabled ->
        answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveNotifier); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
@@ -101,7 +100,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_tokenReplaced ->
        answer = IGNORED
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer)
+       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer); subscription_does(subscription_do_disableNotifier)
     :: event == subscription_on_turnedOff ->
        answer = IGNORED
     :: event == subscription_on_forget ->
@@ -111,8 +110,6 @@ inline subscription_step(state, event, answer) {
     if
     :: event == subscription_on_create ->
        answer = STAYED; subscription_does(subscription_do_subscribeAtServer)
-    :: event == subscription_on_createMismatch ->
-       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
     :: event == subscription_on_notifierEnabled ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedTemporary ->
@@ -144,7 +141,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_tokenReplaced ->
        answer = STAYED; subscription_does(subscription_do_subscribeAtServer)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer)
+       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer); subscription_does(subscription_do_disableNotifier)
     :: event == subscription_on_turnedOff ->
        answer = IGNORED
     :: event == subscription_on_forget ->
@@ -154,8 +151,6 @@ inline subscription_step(state, event, answer) {
     if
     :: event == subscription_on_create ->
        answer = STAYED; subscription_does(subscription_do_checkAtServer)
-    :: event == subscription_on_createMismatch ->
-       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
     :: event == subscription_on_notifierEnabled ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedTemporary ->
@@ -187,7 +182,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_tokenReplaced ->
        answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer)
+       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer); subscription_does(subscription_do_disableNotifier)
     :: event == subscription_on_turnedOff ->
        answer = IGNORED
     :: event == subscription_on_forget ->
@@ -197,8 +192,6 @@ inline subscription_step(state, event, answer) {
     if
     :: event == subscription_on_create ->
        answer = STAYED; subscription_does(subscription_do_checkAtServer)
-    :: event == subscription_on_createMismatch ->
-       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
     :: event == subscription_on_notifierEnabled ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedTemporary ->
@@ -230,7 +223,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_tokenReplaced ->
        answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer)
+       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer); subscription_does(subscription_do_disableNotifier)
     :: event == subscription_on_turnedOff ->
        answer = IGNORED
     :: event == subscription_on_forget ->
@@ -240,8 +233,6 @@ inline subscription_step(state, event, answer) {
     if
     :: event == subscription_on_create ->
        answer = STAYED; subscription_does(subscription_do_checkAtServer)
-    :: event == subscription_on_createMismatch ->
-       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
     :: event == subscription_on_notifierEnabled ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedTemporary ->
@@ -273,7 +264,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_tokenReplaced ->
        answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer)
+       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer); subscription_does(subscription_do_disableNotifier)
     :: event == subscription_on_turnedOff ->
        answer = IGNORED
     :: event == subscription_on_forget ->
@@ -283,8 +274,6 @@ inline subscription_step(state, event, answer) {
     if
     :: event == subscription_on_create ->
        answer = STAYED; subscription_does(subscription_do_checkAtServer)
-    :: event == subscription_on_createMismatch ->
-       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
     :: event == subscription_on_notifierEnabled ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedTemporary ->
@@ -316,7 +305,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_tokenReplaced ->
        answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer)
+       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer); subscription_does(subscription_do_disableNotifier)
     :: event == subscription_on_turnedOff ->
        answer = IGNORED
     :: event == subscription_on_forget ->
@@ -325,8 +314,6 @@ inline subscription_step(state, event, answer) {
   :: state == subscription_state_off ->
     if
     :: event == subscription_on_create ->
-       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
-    :: event == subscription_on_createMismatch ->
        answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
     :: event == subscription_on_notifierEnabled ->
        answer = IGNORED
@@ -361,7 +348,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_turnOff ->
        answer = IGNORED
     :: event == subscription_on_turnedOff ->
-       answer = STAYED; subscription_does(subscription_do_saveStatus)
+       answer = STAYED; subscription_does(subscription_do_forgetNotifier)
     :: event == subscription_on_forget ->
        answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
     fi
@@ -379,7 +366,6 @@ active proctype subscription_world() {
     atomic {
       if
       :: event = subscription_on_create
-      :: event = subscription_on_createMismatch
       :: event = subscription_on_notifierEnabled
       :: event = subscription_on_notifierFailedTemporary
       :: event = subscription_on_notifierFailedPermanent

@@ -211,7 +211,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_pushVerification ->
        answer = MOVED; state = token_status_state_confirmed; token_status_does(token_status_do_saveCode); token_status_does(token_status_do_sendVerify); token_status_does(token_status_do_publishStatus)
     :: event == token_status_on_verifyOk ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_verifyAuthError ->
        answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
     :: event == token_status_on_verifyFailedTemporary ->
@@ -219,7 +219,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = STAYED; token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
@@ -266,7 +266,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_pushVerification ->
        answer = STAYED; token_status_does(token_status_do_saveCode); token_status_does(token_status_do_sendVerify)
     :: event == token_status_on_verifyOk ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_verifyAuthError ->
        answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
     :: event == token_status_on_verifyFailedTemporary ->
@@ -274,7 +274,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = STAYED; token_status_does(token_status_do_sendVerify)
     :: event == token_status_on_checkExpired ->
@@ -384,7 +384,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_publishStatus)
     :: event == token_status_on_checkExpired ->
@@ -439,7 +439,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_publishStatus)
     :: event == token_status_on_checkExpired ->
@@ -494,7 +494,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_publishStatus)
     :: event == token_status_on_checkExpired ->
@@ -549,7 +549,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_publishStatus)
     :: event == token_status_on_checkExpired ->
@@ -604,7 +604,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_publishStatus)
     :: event == token_status_on_checkExpired ->
@@ -659,7 +659,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_publishStatus)
     :: event == token_status_on_checkExpired ->

@@ -1,0 +1,78 @@
+import PorterPlatform
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// `/_delete`: a contact, an invitation, or what was said.
+extension Engine {
+  func deleteChat(
+    _ chat: ChatReference, _ deletion: ChatDeletion, tellsPeer: Bool
+  ) throws(ChatError) -> Response {
+    switch (chat, deletion) {
+    case (.contact(let id), .full): return try deleteContact(id, tellsPeer: tellsPeer)
+    case (.contact(let id), .messages): return try deleteMessages(id)
+    case (.contact, .entity): throw .nightporter(.notSupported("deleting a contact and keeping what was said"))
+    case (.pendingConnection(let id), _): return try deletePendingConnection(id, tellsPeer: tellsPeer)
+    case (.group, _): throw .nightporter(.notSupported("groups"))
+    case (.noteFolder, _): throw .nightporter(.notSupported("note folders"))
+    }
+  }
+
+  private func deleteContact(_ contactID: Int64, tellsPeer: Bool) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let contact = try requireContact(contactID)
+    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
+    let record = try contactRecord(contact)
+    try stored { () throws(PorterStore.StoreError) in
+      try store.transaction { () throws(PorterStore.StoreError) in
+        let connection = try store.connection(contactID: contactID)
+        try self.letGo(of: connection, tellsPeer: tellsPeer, store)
+        try store.deleteContact(contactID)
+      }
+    }
+    finishLettingGo()
+    return .contactDeleted(UserRecord(user), record)
+  }
+
+  /// The contact stays, and so do the ledger's entries, by which a repeat of a message is recognised.
+  private func deleteMessages(_ contactID: Int64) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let contact = try requireContact(contactID)
+    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
+    try stored { () throws(PorterStore.StoreError) in try store.deleteItems(contactID: contactID) }
+    return .contactDeleted(UserRecord(user), try contactRecord(try requireContact(contactID)))
+  }
+
+  private func deletePendingConnection(_ id: Int64, tellsPeer: Bool) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let connection = try stored { () throws(PorterStore.StoreError) in
+      try store.transaction { () throws(PorterStore.StoreError) -> StoredConnection? in
+        let connection = try store.connection(id)
+        guard connection.contactID == nil else { return nil }
+        try self.letGo(of: connection, tellsPeer: tellsPeer, store)
+        return connection
+      }
+    }
+    guard let connection else { throw .store(.pendingConnectionNotFound(id)) }
+    let user = try stored { () throws(PorterStore.StoreError) in try store.user(connection.userID) }
+    finishLettingGo()
+    return .contactConnectionDeleted(UserRecord(user), PendingConnectionRecord(connection))
+  }
+
+  /// Works off the list of mailboxes that nobody reads any more.
+  func deleteMailboxes() {
+    guard maySend, relay != nil, let store, let mailboxes = try? store.deletedMailboxes() else { return }
+    for mailbox in mailboxes {
+      guard let identifier = RelayIdentifier(bytes: mailbox.id) else { continue }
+      withRelay(.sending) { (client) throws(RelayError) in
+        try client.deleteMailbox(identifier, key: mailbox.key)
+      } then: { [weak self] result in
+        switch result {
+        // A mailbox that the relay does not know is as good as deleted.
+        case .success, .failure(.auth): try? self?.store?.forgetDeletedMailbox(mailbox.id)
+        case .failure: break
+        }
+      }
+    }
+  }
+}

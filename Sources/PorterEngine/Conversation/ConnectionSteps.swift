@@ -1,0 +1,87 @@
+import PorterCrypto
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// Steps of the machine `connection`. What a step changes on record is part of the transaction of whatever brought it
+/// about; what is to be done at the relay and at the notification server waits in the store until it is done.
+extension Engine {
+  typealias ConnectionMachine = PorterMachines.Connection
+
+  /// Steps the machine and stores its state. The caller carries out the effects, but for `deleteSubscription`, which is
+  /// done here. Part of the caller's transaction.
+  func step(
+    _ connection: StoredConnection, _ event: ConnectionMachine.Event, _ store: Store
+  ) throws(PorterStore.StoreError) -> MachineStep<ConnectionMachine> {
+    let state = try self.state(of: connection)
+    let step = ConnectionMachine.step(state, event)
+    log(
+      .debug, "connection", ["connection": String(connection.id), "event": event.name, "state": step.next.name])
+    if step.next != state, step.next != .deleted {
+      try store.setStatus(connectionID: connection.id, step.next.name, at: configuration.clock.wall())
+    }
+    if step.effects.contains(.deleteSubscription) { try record(.turnOff, connection, store) }
+    return step
+  }
+
+  func state(of connection: StoredConnection) throws(PorterStore.StoreError) -> ConnectionMachine.State {
+    guard let state = ConnectionMachine.State(name: connection.status) else { throw .damaged(.connection) }
+    return state
+  }
+
+  // MARK: Making
+
+  /// A connection begins, with our user's invitation or with the use of another's.
+  func insert(
+    _ new: NewConnection, after step: MachineStep<ConnectionMachine>, _ store: Store
+  ) throws(PorterStore.StoreError) -> Int64 {
+    var new = new
+    new.status = step.next.name
+    return try store.insertConnection(new, at: configuration.clock.wall())
+  }
+
+  /// After the transaction: it is listened to at once, and announced to the notification server when there is a token.
+  func connectionWasMade(_ connection: StoredConnection, _ step: MachineStep<ConnectionMachine>) {
+    guard step.effects.contains(.createSubscription) else { return }
+    subscribe([connection])
+    ensureSubscriptions()
+  }
+
+  // MARK: Deleting
+
+  /// Our user is done with a connection. Part of the caller's transaction; `finishLettingGo` comes after it.
+  func letGo(of connection: StoredConnection, tellsPeer: Bool, _ store: Store) throws(PorterStore.StoreError) {
+    let step = try step(connection, tellsPeer ? .delete : .deleteSilently, store)
+    for effect in step.effects {
+      switch effect {
+      case .sendLeft: try queueLeft(connection, store)
+      case .deleteMailbox: try store.listForDeletion(mailboxOf: connection.id)
+      case .forgetKeys: try record(.forget, try store.connection(connection.id), store)
+      case .deleteSubscription: break
+      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .emitContactConnected, .emitContactLeft,
+        .createSubscription, .sendMessage, .deliverMessage:
+        break
+      }
+    }
+  }
+
+  /// The connection's own outbox goes with it, so this waits among the requests that nobody waits for.
+  private func queueLeft(_ connection: StoredConnection, _ store: Store) throws(PorterStore.StoreError) {
+    // Who has not confirmed yet takes nothing that is signed, and hears of it from the relay.
+    guard connection.contactID != nil, let peer = connection.peerSenderID,
+      var ratchet = try store.ratchet(connectionID: connection.id)
+    else { return }
+    let sealed = try seal(.left, &ratchet)
+    try store.insertServerRequest(
+      mailbox: peer, key: connection.peerKey, body: Envelope.message(sealed).bytes,
+      deduplication: configuration.randomness.bytes(24))
+  }
+
+  /// Tells the relay, the other side and the notification server; whoever cannot be told now is told later.
+  func finishLettingGo() {
+    flushServerRequests()
+    releaseNotifiers()
+    deleteMailboxes()
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import PorterStore
+import XCTest
+
+/// What is deleted is gone for everybody whom it concerns.
+final class DeletingTests: XCTestCase {
+  private func count(_ sql: String, in path: String) throws -> Int64 {
+    let database = try Database(path: path)
+    defer { try? database.close() }
+    return try database.integer(sql) ?? 0
+  }
+
+  private func wait(_ what: String, line: UInt = #line, until holds: () throws -> Bool) throws {
+    let end = Date(timeIntervalSinceNow: 20)
+    while end.timeIntervalSinceNow > 0 {
+      if try holds() { return }
+      usleep(20_000)
+    }
+    XCTFail("it never came to that: \(what)", line: line)
+  }
+
+  func testTheServerAndTheRelayForgetADeletedContact() throws {
+    let station = try Station()
+    let (server, relay) = (station.pair.folder.file("server.db"), station.pair.folder.file("relay.db"))
+    try wait("subscribed") { try count("SELECT count(*) FROM subscription", in: server) == 1 }
+    let mailboxes = try count("SELECT count(*) FROM mailbox", in: relay)
+    station.alice.send("/_delete @1 full notify=off").assert("contactDeleted")
+    try wait("forgotten by the server") { try count("SELECT count(*) FROM subscription", in: server) == 0 }
+    try wait("forgotten by the relay") { try count("SELECT count(*) FROM mailbox", in: relay) == mailboxes - 1 }
+    XCTAssertEqual(try count("SELECT count(*) FROM connections", in: station.alice.prefix + "_chat.db"), 0)
+  }
+
+  func testWhoIsDeletedIsTold() throws {
+    let pair = try Pair()
+    pair.send("good bye", from: pair.alice)
+    pair.alice.send("/_delete @1 full").assert("contactDeleted")
+    let left = pair.bob.event("contactDeletedByContact", within: 20)
+    XCTAssertEqual(left?["result"]["contact"]["contactStatus"].text, "deleted")
+    XCTAssertEqual(pair.texts(pair.bob), ["good bye"], "what was said stays")
+    XCTAssertEqual(pair.bob.send("/_contacts 1")["result"]["contacts"][0]["contactStatus"].text, "deleted")
+    let answer = pair.bob.send("/_send @1 text anyone there?")
+    XCTAssertEqual(answer.errorTag, "contactNotActive", answer.description)
+    pair.bob.send("/_delete @1 full").assert("contactDeleted")
+  }
+
+  func testWhoIsDeletedSilentlyIsNotTold() throws {
+    let pair = try Pair()
+    pair.alice.send("/_delete @1 full notify=off").assert("contactDeleted")
+    while let event = pair.bob.event(within: 0.5) {
+      XCTAssertNotEqual(event["result"]["type"].text, "contactDeletedByContact")
+    }
+    pair.bob.send("/_send @1 text anyone there?").assert("newChatItems")
+  }
+
+  /// An extension takes the news in; the application's subscription ends, and its host hears of it.
+  func testAnExtensionTakesInThatAContactLeft() throws {
+    let station = try Station()
+    let server = station.pair.folder.file("server.db")
+    try wait("subscribed") { try count("SELECT count(*) FROM subscription", in: server) == 1 }
+    station.suspend()
+    let push = try station.push(for: "good bye")
+    station.bob.send("/_delete @1 full").assert("contactDeleted")
+    let answer = try station.present(push)
+    XCTAssertEqual(answer.bodies, ["good bye"], answer.description)
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.event("contactDeletedByContact", within: 20)
+    try wait("forgotten by the server") { try count("SELECT count(*) FROM subscription", in: server) == 0 }
+  }
+
+  /// INC-46: what is on screen goes with what it is about, and the badge is right at once.
+  func testDeletedMessagesAreWithdrawn() throws {
+    let station = try Station()
+    station.suspend()
+    let shown = try station.present(try station.push(for: "one"))
+    XCTAssertEqual(shown.bodies, ["one"])
+    station.alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(station.alice.state["unread"].number, 1)
+    station.alice.send("/_delete @1 messages").assert("contactDeleted")
+    XCTAssertEqual(station.pair.texts(station.alice), [])
+    XCTAssertEqual(station.alice.state["unread"].number, 0)
+    station.suspend()
+    let next = try station.present(try station.push(for: "two"))
+    XCTAssertEqual(next["withdrawals"][0].text, shown.identifiers.first, next.description)
+    XCTAssertEqual(next.bodies, ["two"])
+  }
+
+  func testKeepingWhatWasSaidIsNotSupported() throws {
+    let pair = try Pair()
+    XCTAssertEqual(pair.alice.send("/_delete @1 entity")["error"]["np"]["code"].text, "notSupported")
+    pair.send("still there", from: pair.alice)
+    pair.bob.event("newChatItems", within: 20)
+  }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import PorterEngine
+import PorterPlatform
+import PorterStore
+import Synchronization
+import XCTest
+
+/// Clocks that a test moves on.
+private final class MovedClock: Clock {
+  private let ahead = Mutex(Span.zero)
+
+  func now() -> Moment { SystemClock().now() + ahead.withLock { $0 } }
+  func wall() -> WallTime {
+    WallTime(milliseconds: SystemClock().wall().milliseconds + ahead.withLock { $0 }.milliseconds)
+  }
+  func move(_ span: Span) { ahead.withLock { $0 = $0 + span } }
+}
+
+/// An application whose clock the test moves, with one invitation whose mailbox is to be watched.
+private final class Watched {
+  let clock = MovedClock()
+  let folder: TemporaryFolder
+  private(set) var server: ServerThread?
+  private let controller: Controller
+  let token = TextEncoding.hex(SystemRandomness().bytes(32))
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let server = try ServerThread(folder: folder)
+    self.server = server
+    controller = try XCTUnwrap(
+      Controller.open(
+        Configuration(prefix: folder.file("alice"), role: .app, confirmation: .yesUp, clock: clock)
+      ).1)
+    send(#"/_create user {"profile":{"displayName":"alice","fullName":""}}"#).assert("activeUser")
+    send(#"/_network {"relay":"\#(folder.file("relay.db"))","ntfServer":"\#(server.link)"}"#).assert("cmdOk")
+    send("/_start").assert("chatStarted")
+    send("/_connect 1").assert("invitation")
+    try activate(token)
+  }
+
+  deinit { controller.stop() }
+
+  /// Any command also has the engine look at its timers.
+  @discardableResult
+  func send(_ command: String) -> JSON { JSON(controller.send(command, retry: 0)) }
+
+  func activate(_ token: String) throws {
+    send("/_ntf register apns_test \(token) INSTANT").assert("ntfTokenStatus")
+    try verify(token)
+  }
+
+  func verify(_ token: String) throws {
+    let payload = try XCTUnwrap(server?.nextPush(to: token, within: .seconds(20)))
+    let data = JSON(payload)["notificationData"]
+    send("/_ntf verify apns_test \(token) \(data["nonce"].text) \(data["verification"].text)").assert("cmdOk")
+  }
+
+  func stopServer() { server = nil }
+  func startServer() throws { server = try ServerThread(folder: folder) }
+
+  func execute(_ sql: String) throws {
+    let database = try Database(path: folder.file("server.db"))
+    defer { try? database.close() }
+    try database.execute(sql)
+  }
+
+  func count(_ sql: String, in file: String) throws -> Int64 {
+    let database = try Database(path: folder.file(file))
+    defer { try? database.close() }
+    return try database.integer(sql) ?? 0
+  }
+
+  var watched: Int64 { get throws { try count("SELECT count(*) FROM subscription", in: "server.db") } }
+  func inState(_ condition: String) throws -> Int64 {
+    try count("SELECT count(*) FROM connections WHERE \(condition)", in: "alice_chat.db")
+  }
+
+  func wait(
+    _ what: String, file: StaticString = #filePath, line: UInt = #line, until holds: () throws -> Bool
+  ) throws {
+    let end = Date(timeIntervalSinceNow: 30)
+    while end.timeIntervalSinceNow > 0 {
+      send("/_check running")
+      if try holds() { return }
+      usleep(20_000)
+    }
+    let database = try Database(path: self.folder.file("alice_chat.db"))
+    let state = try database.rows(
+      "SELECT 'connection ' || subscription FROM connections UNION SELECT 'token ' || status FROM token"
+    ) { $0.text(0) }
+    XCTFail("it never came to that: \(what); \(state), watched: \(try watched)", file: file, line: line)
+  }
+}
+
+final class SubscriptionTests: XCTestCase {
+  /// The server's record goes, and the process goes on running: a day later it notices.
+  func testAServerThatForgetsASubscriptionIsToldAgainWithinADayINC64() throws {
+    let alice = try Watched()
+    try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
+    for _ in 0..<2 {
+      try alice.execute("DELETE FROM subscription")
+      alice.clock.move(.days(1) + .seconds(60))
+      try alice.wait("subscribed again") {
+        try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1
+      }
+    }
+  }
+
+  /// The day's check gets no answer: it is repeated within minutes, not a day later.
+  func testACheckThatGotNoAnswerIsRepeatedINC67() throws {
+    let alice = try Watched()
+    try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
+    alice.stopServer()
+    try alice.execute("DELETE FROM subscription")
+    alice.clock.move(.days(1) + .seconds(60))
+    alice.send("/_check running")
+    // What the check waits for at most; the server's late answer is one that nobody expects any more.
+    alice.clock.move(.seconds(60))
+    alice.send("/_check running")
+    try alice.startServer()
+    alice.clock.move(.seconds(200))
+    try alice.wait("subscribed again") { try alice.watched == 1 }
+  }
+
+  /// Turned off while the relay is out of reach: both are told when it is back.
+  func testWhatIsTurnedOffIsReleasedAtTheServerAndTheRelay() throws {
+    let alice = try Watched()
+    try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
+    alice.stopServer()
+    let locker = try Database(path: alice.folder.file("relay.db"))
+    try locker.execute("BEGIN EXCLUSIVE")
+    alice.send("/_ntf register apns_test \(alice.token) PERIODIC")
+    try alice.wait("turned off") { try alice.inState("subscription = 'off'") == 1 }
+    XCTAssertEqual(try alice.inState("notifier_key IS NOT NULL"), 1, "kept until the relay has let go")
+    XCTAssertEqual(try alice.count("SELECT count(*) FROM server_outbox", in: "alice_chat.db"), 1)
+    try locker.execute("ROLLBACK")
+    try locker.close()
+    try alice.startServer()
+    try alice.wait("released") {
+      alice.clock.move(.seconds(200))
+      return try alice.watched == 0 && alice.inState("notifier_key IS NULL AND subscription = 'off'") == 1
+    }
+    XCTAssertEqual(try alice.count("SELECT count(*) FROM notifier", in: "relay.db"), 0)
+    // And back.
+    alice.send("/_ntf register apns_test \(alice.token) INSTANT").assert("ntfTokenStatus")
+    try alice.wait("subscribed again") { try alice.watched == 1 }
+  }
+
+  func testTheServerForgetsADeletedInvitation() throws {
+    let alice = try Watched()
+    try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
+    alice.send("/_delete :1").assert("contactConnectionDeleted")
+    XCTAssertEqual(try alice.inState("1"), 0)
+    try alice.wait("forgotten") { try alice.watched == 0 }
+  }
+
+  /// A token that the server knows under another id has no subscriptions yet.
+  func testSubscriptionsMoveToATokenThatIsRegisteredAnew() throws {
+    let alice = try Watched()
+    try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
+    let notifier = try alice.notifier()
+    try alice.execute("DELETE FROM subscription; DELETE FROM token")
+    alice.send("/_ntf check apns_test \(alice.token)")
+    try alice.verify(alice.token)
+    try alice.wait("subscribed again") { try alice.watched == 1 }
+    XCTAssertEqual(try alice.notifier(), notifier, "with the same notifier")
+  }
+}
+
+extension Watched {
+  fileprivate func notifier() throws -> String {
+    let database = try Database(path: folder.file("alice_chat.db"))
+    defer { try? database.close() }
+    return try database.rows("SELECT hex(notifier_id) FROM connections") { $0.text(0) }.joined()
+  }
+}

@@ -3,7 +3,7 @@ import PorterPlatform
 extension Store {
   private static let contactColumns = """
     contact_id, user_id, local_name, display_name, full_name, notifications, favorite, unread, marked_unread, created_at,
-    updated_at, chat_at, profile
+    updated_at, chat_at, profile, sends_receipts
     """
 
   private static func contact(_ row: borrowing Row) throws(StoreError) -> StoredContact {
@@ -11,6 +11,7 @@ extension Store {
     return StoredContact(
       id: row.integer(0), userID: row.integer(1), localName: row.text(2), displayName: row.text(3),
       fullName: row.text(4), profile: row.optionalText(12), notifications: notifications, isFavorite: row.flag(6),
+      sendsReceipts: row.optionalInteger(13).map { $0 != 0 },
       unread: row.integer(7),
       isMarkedUnread: row.flag(8), createdAt: WallTime(milliseconds: row.integer(9)),
       updatedAt: WallTime(milliseconds: row.integer(10)), chatAt: WallTime(milliseconds: row.integer(11)))
@@ -73,14 +74,16 @@ extension Store {
   }
 
   /// Muting takes the chat's unread items out of the badge, unmuting puts them back, in one transaction.
-  package func setNotifications(_ id: Int64, _ setting: NotificationSetting, isFavorite: Bool?) throws(StoreError) {
+  package func setChatSettings(
+    _ id: Int64, _ setting: NotificationSetting, isFavorite: Bool, sendsReceipts: Bool?
+  ) throws(StoreError) {
     try transaction { () throws(StoreError) in
       let before = try contact(id)
       let counted = before.notifications == .all ? before.unread : 0
       let counts = setting == .all ? before.unread : 0
       try run(
-        "UPDATE contacts SET notifications = ?, favorite = ? WHERE contact_id = ?",
-        [.text(setting.rawValue), .flag(isFavorite ?? before.isFavorite), .integer(id)])
+        "UPDATE contacts SET notifications = ?, favorite = ?, sends_receipts = ? WHERE contact_id = ?",
+        [.text(setting.rawValue), .flag(isFavorite), .optional(sendsReceipts.map { $0 ? Int64(1) : 0 }), .integer(id)])
       try addUnread(counts - counted, userID: before.userID)
     }
   }

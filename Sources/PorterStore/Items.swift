@@ -28,15 +28,47 @@ extension Store {
     return item
   }
 
-  /// Oldest first.
-  package func items(contactID: Int64, page: ItemPage) throws(StoreError) -> [StoredItem] {
+  /// Oldest first. With `matching`, a page counts those only that match, however far they lie apart.
+  package func items(
+    contactID: Int64, page: ItemPage, matching matches: ((StoredItem) -> Bool)? = nil
+  ) throws(StoreError) -> [StoredItem] {
     switch page {
-    case .last(let count): try itemsBefore(contactID, .max, count)
-    case .before(let item, let count): try itemsBefore(contactID, item, count)
-    case .after(let item, let count): try itemsAfter(contactID, item, count)
+    case .last(let count): try before(contactID, .max, count, matches)
+    case .before(let item, let count): try before(contactID, item, count, matches)
+    case .after(let item, let count): try after(contactID, item, count, matches)
     case .around(let item, let count):
-      try itemsBefore(contactID, item, count) + itemsAfter(contactID, item - 1, count)
+      try before(contactID, item, count, matches) + after(contactID, item - 1, count, matches)
     }
+  }
+
+  /// Looked through a piece at a time, so that the chat is never in memory as a whole. SQLite's own comparison knows
+  /// the capitals of the Latin alphabet only.
+  private static let piece: Int64 = 256
+
+  private func before(
+    _ contactID: Int64, _ item: Int64, _ count: Int64, _ matches: ((StoredItem) -> Bool)?
+  ) throws(StoreError) -> [StoredItem] {
+    guard let matches else { return try itemsBefore(contactID, item, count) }
+    var found: [StoredItem] = []
+    var piece = try itemsBefore(contactID, item, Self.piece)
+    while let oldest = piece.first, found.count < count {
+      found += piece.reversed().filter(matches)
+      piece = try itemsBefore(contactID, oldest.id, Self.piece)
+    }
+    return found.prefix(Int(clamping: max(0, count))).reversed()
+  }
+
+  private func after(
+    _ contactID: Int64, _ item: Int64, _ count: Int64, _ matches: ((StoredItem) -> Bool)?
+  ) throws(StoreError) -> [StoredItem] {
+    guard let matches else { return try itemsAfter(contactID, item, count) }
+    var found: [StoredItem] = []
+    var piece = try itemsAfter(contactID, item, Self.piece)
+    while let newest = piece.last, found.count < count {
+      found += piece.filter(matches)
+      piece = try itemsAfter(contactID, newest.id, Self.piece)
+    }
+    return Array(found.prefix(Int(clamping: max(0, count))))
   }
 
   private func itemsBefore(_ contactID: Int64, _ item: Int64, _ count: Int64) throws(StoreError) -> [StoredItem] {
@@ -61,9 +93,11 @@ extension Store {
     try integer("SELECT min(item_id) FROM items WHERE contact_id = ? AND status = 'rcvNew'", [.integer(contactID)])
   }
 
-  /// Part of the caller's transaction. A received item is unread, and counts in the badge unless its chat is muted.
+  /// Part of the caller's transaction. A received item that `countsUnread`, as its ledger entry says, counts in its chat,
+  /// and in the badge unless the chat is muted.
   package func insertItem(
-    contactID: Int64, isSent: Bool, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime,
+    contactID: Int64, isSent: Bool, countsUnread: Bool = false, content: String, quote: String? = nil,
+    sharedID: [UInt8]?, itemAt: WallTime,
     at time: WallTime
   ) throws(StoreError) -> Int64 {
     let id = try insert(
@@ -75,7 +109,7 @@ extension Store {
         .integer(contactID), .flag(isSent), .text(content), .text(isSent ? "sndNew" : "rcvNew"),
         .optional(sharedID), .integer(itemAt.milliseconds), .integer(time.milliseconds), .optional(quote),
       ])
-    if isSent {
+    if !countsUnread {
       try run(
         "UPDATE contacts SET chat_at = ? WHERE contact_id = ?", [.integer(itemAt.milliseconds), .integer(contactID)])
     } else {
@@ -134,11 +168,15 @@ extension Store {
       ) { $0.integer(0) }
       let wanted = only.map(Set.init)
       let read = unread.filter { wanted?.contains($0) ?? true }
+      var uncounted: Int64 = 0
       for id in read {
         try setItemStatus(id, "rcvRead", at: time)
-        for entry in try ledgerEntries(itemID: id) { try raise(.read, entry) }
+        for entry in try ledgerEntries(itemID: id) where try raise(.read, entry).contains(.uncountUnread) {
+          uncounted += 1
+        }
       }
-      let left = max(0, contact.unread - Int64(read.count))
+      // What is read as a whole has nothing unread left, whatever was counted.
+      let left = only == nil ? 0 : max(0, contact.unread - uncounted)
       try run(
         "UPDATE contacts SET unread = ?, marked_unread = CASE WHEN ? THEN 0 ELSE marked_unread END WHERE contact_id = ?",
         [.integer(left), .flag(only == nil), .integer(contactID)])

@@ -75,13 +75,17 @@ extension Store {
 
   /// Steps an entry's machine; part of the caller's transaction. What was shown and is to be taken away is noted for
   /// the next answer to a push (INC-46).
-  package func raise(_ event: PorterMachines.LedgerEntry.Event, _ entry: StoredLedgerEntry) throws(StoreError) {
+  @discardableResult
+  package func raise(
+    _ event: PorterMachines.LedgerEntry.Event, _ entry: StoredLedgerEntry
+  ) throws(StoreError) -> MachineEffects<PorterMachines.LedgerEntry.Effect> {
     guard let state = PorterMachines.LedgerEntry.State(name: entry.state) else { throw .damaged(.ledgerEntry) }
     let step = PorterMachines.LedgerEntry.step(state, event)
-    guard step.next != state else { return }
+    guard step.next != state else { return step.effects }
     try run(
       "UPDATE ledger SET state = ?, removal_due = max(removal_due, ?) WHERE entry_id = ?",
       [.text(step.next.name), .flag(step.effects.contains(.remove)), .integer(entry.id)])
+    return step.effects
   }
 
   /// Entries whose notification is on screen although the item was read or withdrawn elsewhere.

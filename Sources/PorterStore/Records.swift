@@ -31,6 +31,7 @@ package struct StoredContact: Sendable {
   package var profile: String?
   package var notifications: NotificationSetting
   package var isFavorite: Bool
+  package var sendsReceipts: Bool?
   package var unread: Int64
   package var isMarkedUnread: Bool
   package var createdAt: WallTime

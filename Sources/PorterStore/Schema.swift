@@ -36,6 +36,8 @@ enum Schema {
     -- What a person shows of themselves, as JSON; NULL for a name only.
     ALTER TABLE users ADD COLUMN profile TEXT;
     ALTER TABLE contacts ADD COLUMN profile TEXT;
+    -- NULL for what is usual.
+    ALTER TABLE contacts ADD COLUMN sends_receipts INTEGER;
     -- What an item answers, as JSON.
     ALTER TABLE items ADD COLUMN quote TEXT;
     -- What is signed is the last that a contact hears of us: it waits here, since the connection's own outbox goes with

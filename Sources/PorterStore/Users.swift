@@ -59,6 +59,17 @@ extension Store {
       """, [.integer(id)])
   }
 
+  /// Part of the caller's transaction.
+  package func setUserProfile(
+    _ id: Int64, displayName: String, fullName: String, profile: String?
+  ) throws(StoreError) {
+    let namesake = "SELECT 1 FROM users WHERE display_name = ? AND user_id <> ?"
+    guard try integer(namesake, [.text(displayName), .integer(id)]) == nil else { throw .duplicate(.user) }
+    try run(
+      "UPDATE users SET display_name = ?, full_name = ?, profile = ? WHERE user_id = ?",
+      [.text(displayName), .text(fullName), .optional(profile), .integer(id)])
+  }
+
   package func setUserNotifications(_ id: Int64, shown: Bool) throws(StoreError) -> StoredUser {
     try transaction { () throws(StoreError) in
       try run("UPDATE users SET show_notifications = ? WHERE user_id = ?", [.flag(shown), .integer(id)])

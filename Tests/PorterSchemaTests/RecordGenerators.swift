@@ -106,11 +106,20 @@ enum Make {
     Generator { choices in choices.element(of: EveryCase.itemStatuses(choices.draw(text))) }
   }
 
+  static var quote: Generator<QuoteRecord> {
+    Generator { choices in
+      QuoteRecord(
+        direction: choices.element(of: MessageDirection.allCases), itemID: choices.draw(id.optional),
+        sharedID: choices.draw(text), sentAt: choices.draw(time), content: choices.draw(content))
+    }
+  }
+
   static var item: Generator<ChatItemRecord> {
     Generator { choices in
       ChatItemRecord(
         id: choices.draw(id), direction: choices.element(of: MessageDirection.allCases),
-        content: choices.draw(content), status: choices.draw(status), sharedID: choices.draw(text.optional),
+        content: choices.draw(content), quote: choices.draw(quote.optional), status: choices.draw(status),
+        sharedID: choices.draw(text.optional),
         timestamp: choices.draw(time), created: choices.draw(time), updated: choices.draw(time),
         isEdited: choices.flag(), deleted: choices.draw(time.optional))
     }

@@ -77,22 +77,19 @@ extension Engine {
     let store = try requireStore()
     let contact = try requireContact(contactID)
     let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
-    var items = try stored { () throws(PorterStore.StoreError) in
-      switch page {
-      case .last(let count): try store.items(contactID: contactID, page: .last(count: count))
-      case .after(let id, let count): try store.items(contactID: contactID, page: .after(item: id, count: count))
-      case .before(let id, let count): try store.items(contactID: contactID, page: .before(item: id, count: count))
-      case .around(let id, let count): try store.items(contactID: contactID, page: .around(item: id, count: count))
-      case .initial(let count):
-        if let first = try store.firstUnreadItem(contactID: contactID) {
-          try store.items(contactID: contactID, page: .around(item: first, count: count))
-        } else {
-          try store.items(contactID: contactID, page: .last(count: count))
+    let words = search?.lowercased() ?? ""
+    let matches = words.isEmpty ? nil : { ChatItemRecord($0).content.text.lowercased().contains(words) }
+    let items = try stored { () throws(PorterStore.StoreError) in
+      let itemPage: ItemPage =
+        switch page {
+        case .last(let count): .last(count: count)
+        case .after(let id, let count): .after(item: id, count: count)
+        case .before(let id, let count): .before(item: id, count: count)
+        case .around(let id, let count): .around(item: id, count: count)
+        case .initial(let count):
+          try store.firstUnreadItem(contactID: contactID).map { .around(item: $0, count: count) } ?? .last(count: count)
         }
-      }
-    }
-    if let search = search?.lowercased() {
-      items = items.filter { ChatItemRecord($0).content.text.lowercased().contains(search) }
+      return try store.items(contactID: contactID, page: itemPage, matching: matches)
     }
     return .apiChat(UserRecord(user), try chatRecord(contact, items: items), nil)
   }
@@ -119,8 +116,8 @@ extension Engine {
     for message in messages {
       let quote = try message.quotedItemID.map { (id) throws(ChatError) in try self.quote(id, contactID, store) }
       let bytes = message.content.json.utf8.count + (quote?.0.json.utf8.count ?? 0)
-      guard bytes <= Self.largestContent else {
-        throw .nightporter(.messageTooLarge(bytes: bytes, limit: Self.largestContent))
+      guard bytes <= Envelope.largestContent else {
+        throw .nightporter(.messageTooLarge(bytes: bytes, limit: Envelope.largestContent))
       }
       quotes.append(quote)
     }
@@ -145,9 +142,6 @@ extension Engine {
     flushOutbox()
     return .newChatItems(UserRecord(user), items)
   }
-
-  /// Of a message's content as JSON; the rest of the padded plaintext is for the envelope around it.
-  private static let largestContent = Envelope.paddedCount - 512
 
   /// The item that a message answers, as the other side knows it.
   private func quote(_ itemID: Int64, _ contactID: Int64, _ store: Store) throws(ChatError) -> (Quote, itemID: Int64) {
@@ -215,7 +209,9 @@ extension Engine {
     let store = try requireStore()
     let contact = try requireContact(contactID)
     try stored { () throws(PorterStore.StoreError) in
-      try store.setNotifications(contactID, settings.notifications.setting, isFavorite: settings.isFavorite)
+      try store.setChatSettings(
+        contactID, settings.notifications.setting, isFavorite: settings.isFavorite,
+        sendsReceipts: settings.sendsReceipts)
     }
     let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
     return .cmdOk(UserRecord(user))

@@ -1,8 +1,10 @@
+import PorterJSON
+import PorterMachines
 import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// `/u`, `/_create user`, `/users`, `/_user`, `/_mute user`.
+/// `/u`, `/_create user`, `/_profile`, `/users`, `/_user`, `/_mute user`.
 extension Engine {
   func requireStore() throws(ChatError) -> Store {
     guard let store else { throw .nightporter(.storeClosed) }
@@ -37,21 +39,76 @@ extension Engine {
 
   func createUser(_ profile: Profile?) throws(ChatError) -> Response {
     let store = try requireStore()
-    let displayName = profile?.displayName ?? "user"
-    let fullName = profile?.fullName ?? ""
-    let valid = DisplayName.sanitized(displayName)
-    guard !valid.isEmpty, valid == displayName else {
-      throw .error(.invalidDisplayName(given: displayName, valid: valid))
-    }
+    let profile = profile ?? Profile(displayName: "user")
+    try check(profile)
     do throws(PorterStore.StoreError) {
       let user = try store.createUser(
-        displayName: displayName, fullName: fullName, at: configuration.clock.wall())
+        displayName: profile.displayName, fullName: profile.fullName, profile: profile.stored,
+        at: configuration.clock.wall())
       return .activeUser(UserRecord(user))
     } catch .duplicate(.user) {
-      throw .error(.userExists(name: displayName))
+      throw .error(.userExists(name: profile.displayName))
     } catch {
       throw ChatError(error)
     }
+  }
+
+  private func check(_ profile: Profile) throws(ChatError) {
+    let valid = DisplayName.sanitized(profile.displayName)
+    guard !valid.isEmpty, valid == profile.displayName else {
+      throw .error(.invalidDisplayName(given: profile.displayName, valid: valid))
+    }
+    // All of it goes into one message to each contact.
+    let bytes = profile.json.utf8.count
+    guard bytes <= Envelope.largestContent else {
+      throw .nightporter(.messageTooLarge(bytes: bytes, limit: Envelope.largestContent))
+    }
+  }
+
+  /// Contacts are told, each through the outbox, in the transaction that changes the profile.
+  func updateProfile(_ id: Int64, _ profile: Profile) throws(ChatError) -> Response {
+    let store = try requireStore()
+    try requireStarted()
+    try check(profile)
+    let before = try stored { () throws(PorterStore.StoreError) in try store.user(id) }
+    guard before.profileToSend != profile else { return .userProfileNoChange(UserRecord(before)) }
+    var told: [ContactRecord] = []
+    do throws(PorterStore.StoreError) {
+      told = try store.transaction { () throws(PorterStore.StoreError) in
+        try store.setUserProfile(
+          id, displayName: profile.displayName, fullName: profile.fullName, profile: profile.stored)
+        return try self.tellContacts(of: try store.user(id), store)
+      }
+    } catch .duplicate(.user) {
+      throw .error(.userExists(name: profile.displayName))
+    } catch {
+      throw ChatError(error)
+    }
+    flushOutbox()
+    let after = try stored { () throws(PorterStore.StoreError) in try store.user(id) }
+    return .userProfileUpdated(
+      UserRecord(after),
+      ProfileChange(
+        from: before.profileToSend, to: profile, successes: Int64(told.count), failures: 0, changedContacts: told))
+  }
+
+  private func tellContacts(
+    of user: StoredUser, _ store: Store
+  ) throws(PorterStore.StoreError) -> [ContactRecord] {
+    var told: [ContactRecord] = []
+    for connection in try store.connections() where connection.userID == user.id {
+      // Who is not confirmed yet takes nothing that is signed.
+      guard let contactID = connection.contactID,
+        ConnectionMachine.step(try state(of: connection), .messageGiven).effects.contains(.sendMessage),
+        var ratchet = try store.ratchet(connectionID: connection.id)
+      else { continue }
+      try enqueue(
+        .information(user.profileToSend, replyMailbox: nil), connectionID: connection.id, itemID: nil, with: &ratchet,
+        store)
+      try store.save(ratchet, connectionID: connection.id)
+      told.append(ContactRecord(try store.contact(contactID), connection: connection))
+    }
+    return told
   }
 
   func listUsers() throws(ChatError) -> Response {

@@ -15,6 +15,9 @@ enum Envelope: Equatable, Sendable {
   /// Bytes of a plaintext before encryption. With the confirmation's 97 bytes and the ratchet's own, within 16,384.
   static let paddedCount = 16_384 - 1 - KeyAgreement.publicKeysCount - SigningPublicKey.count - Ratchet.overhead
 
+  /// Of what a message carries as JSON; the rest of the padded plaintext is for what is around it.
+  static let largestContent = paddedCount - 512
+
   var bytes: [UInt8] {
     switch self {
     case .confirmation(let publicKeys, let signingKey, let message):

@@ -212,7 +212,9 @@ extension Engine {
     // The sender's clock may be wrong: a time in the future would keep its message at the chat's end for ever.
     let relayed = message.timestamp
     let itemID = try store.insertItem(
-      contactID: contactID, isSent: false, content: content.content.json.text,
+      contactID: contactID, isSent: false,
+      countsUnread: PorterMachines.LedgerEntry.step(.seen, .commit).effects.contains(.countUnread),
+      content: content.content.json.text,
       quote: try content.quote.map { (quote) throws(PorterStore.StoreError) in
         try quote.stored(itemID: store.recentItem(contactID: contactID, sharedID: quote.sharedID))
       }, sharedID: content.sharedID,

@@ -23,7 +23,8 @@ extension ContactRecord {
       connection: connection.map { ConnectionRecord($0) },
       status: connection?.status == PorterMachines.Connection.State.left.name ? .deleted : .active,
       settings: ChatSettings(
-        notifications: NotificationFilter(contact.notifications), isFavorite: contact.isFavorite),
+        notifications: NotificationFilter(contact.notifications), sendsReceipts: contact.sendsReceipts,
+        isFavorite: contact.isFavorite),
       created: contact.createdAt, updated: contact.updatedAt, lastItem: contact.chatAt)
   }
 }

@@ -81,7 +81,9 @@ extension Engine {
     of entry: StoredLedgerEntry, _ store: Store
   ) throws(PorterStore.StoreError) -> NotificationEvent? {
     let connection = try store.connection(entry.connectionID)
-    guard let contactID = entry.contactID else { return nil }
+    guard let contactID = entry.contactID, let state = PorterMachines.LedgerEntry.State(name: entry.state),
+      PorterMachines.LedgerEntry.step(state, .present).effects.contains(.show)
+    else { return nil }
     let contact = try store.contact(contactID)
     let owner = NotificationEvent.Owner(UserRecord(try store.user(contact.userID)))
     let record = ContactRecord(contact, connection: connection)

@@ -93,7 +93,7 @@ package enum ChatReference: Hashable, Sendable {
   case noteFolder(Int64)
 }
 
-/// Where a host keeps files; none are kept yet, so the engine only remembers them.
+/// Where a host keeps files. There are none here, so nothing comes of it.
 package struct FilePaths: Hashable, Sendable {
   package var files: String
   package var temporary: String

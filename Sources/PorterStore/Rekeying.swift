@@ -57,7 +57,9 @@ package enum Rekeying {
   /// so that the copy is there as long as anything is.
   static func removeCopy(of file: String) {
     let copy = copy(of: file)
-    guard access(copy, F_OK) == 0 else { return }
+    var status = stat()
+    // A link that leads nowhere is in the way as well.
+    guard lstat(copy, &status) == 0 else { return }
     for suffix in ["-journal", "-wal", "-shm", ""] { unlink(copy + suffix) }
   }
 

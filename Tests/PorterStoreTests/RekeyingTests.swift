@@ -231,6 +231,20 @@ final class RekeyingTests: SealedStoreTestCase {
     try assertHoldsSecret(second)
   }
 
+  /// Somebody wants the copy, which may be plain, to be written elsewhere.
+  func testLinkInThePlaceOfTheCopyIsNotFollowed() throws {
+    try make(first)
+    for target in ["elsewhere", "precious"] {
+      try Data("mine".utf8).write(to: URL(fileURLWithPath: file("precious")))
+      try FileManager.default.createSymbolicLink(
+        atPath: prefix + "_chat.db-rekey", withDestinationPath: file(target))
+      try rekey(target == "elsewhere" ? first : .none, target == "elsewhere" ? .none : second)
+      XCTAssertEqual(try filesWithContent(), ["precious", "store_chat.db"])
+      XCTAssertEqual(try files()["precious"], Data("mine".utf8))
+    }
+    try assertHoldsSecret(second)
+  }
+
   /// Any sequence of keys, with writes between: always the same content, under the last key and no other.
   func testSequencesOfKeys() throws {
     let keys = [StoreKey.none, first, second, Self.key(3)]

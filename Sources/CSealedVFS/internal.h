@@ -138,6 +138,7 @@ struct sealed_file {
   bool is_settled;                // main only: the identity is firm for good, and the entry's secrets are not needed
   struct file_keys *keys;         // main and temporary only
   enum identity identity;         // main only
+  bool is_creating;               // main only: pages are there, of the page size below, and page 1 may not be yet
   uint32_t page_size;             // main only; 0: not known
   int lock;                       // main only: SQLITE_LOCK_...
   const volatile void *wal_index; // main only: the start of the shared WAL index while it is mapped, or NULL

@@ -32,6 +32,12 @@ int main_learn_page_size(struct sealed_file *file) {
   return SQLITE_OK;
 }
 
+// A database that is larger than the cache is read while it is made. Its first page, which would tell what it is, is
+// written last: until then it is what this connection makes of it.
+static bool is_being_made(const struct sealed_file *file) {
+  return file->is_creating && file->identity == IDENTITY_PROVISIONAL && file->lock >= SQLITE_LOCK_RESERVED;
+}
+
 // Makes the file's keys fit this label, if the identity is still open to change.
 static sealed_vfs_kind adopt(struct sealed_file *file, const uint8_t *label) {
   if (file->identity != IDENTITY_NONE && memcmp(file->keys->label, label, LABEL_BYTES) == 0) {
@@ -61,6 +67,10 @@ static sealed_vfs_kind open_page(struct sealed_file *file, uint64_t number, uint
   uint8_t *trailer = page + file->page_size - TRAILER_BYTES;
   size_t clear = number == 1 ? CLEAR_BYTES : 0;
   struct seal_place place = {.sort = SORT_PAGE, .number = number, .clear = number == 1 ? page : NULL};
+  // A page of another database is not what this one is made of.
+  if (is_being_made(file) && memcmp(file->keys->label, trailer, LABEL_BYTES) != 0) {
+    return seal_label_kind(trailer) == SEALED_VFS_NOTHING ? SEALED_VFS_FOREIGN : SEALED_VFS_DAMAGED;
+  }
   sealed_vfs_kind kind = adopt(file, trailer);
   if (kind != SEALED_VFS_NOTHING) { return kind; }
   if (!seal_open(file->keys, place, page + clear, file->page_size - TRAILER_BYTES - clear, trailer)) {
@@ -168,7 +178,7 @@ static int read_header_unlocked(struct sealed_file *file, uint8_t *result, int a
 static int main_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64 offset) {
   struct sealed_file *file = self(sqlite);
   uint8_t *result = bytes;
-  if (file->identity != IDENTITY_FIRM) {
+  if (file->identity != IDENTITY_FIRM && !is_being_made(file)) {
     bool looks_empty = false;
     if (offset == 0 && amount <= 100 && file->lock == SQLITE_LOCK_NONE) {
       // A file that a crash left before its first page arrived: SQLite rolls it back once it holds a lock.
@@ -282,7 +292,10 @@ static int main_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlit
   int code = main_identity_for_writing(file);
   if (code != SQLITE_OK) { return code; }
   // Until the first page is there, or while a crashed creation is rolled back, the size is what SQLite writes.
-  if (file->identity != IDENTITY_FIRM && is_page_size(amount)) { file->page_size = (uint32_t)amount; }
+  if (file->identity != IDENTITY_FIRM && is_page_size(amount)) {
+    file->page_size = (uint32_t)amount;
+    file->is_creating = true;
+  }
   if (!fits_format(file, page, amount, offset)) {
     return finding(file, SEALED_VFS_UNSUITABLE, (uint64_t)(offset / (amount > 0 ? amount : 1)) + 1, offset);
   }
@@ -306,6 +319,7 @@ static int main_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
   // A creation that was rolled back: the next one, by whomever, has its own identity.
   bool is_unmade = code == SQLITE_OK && size == 0 && file->identity == IDENTITY_FIRM && !file->is_settled;
   if (is_unmade) { file->identity = IDENTITY_PROVISIONAL; }
+  if (code == SQLITE_OK && size == 0) { file->is_creating = false; }
   return code;
 }
 

@@ -57,6 +57,28 @@ final class RekeyingTests: SealedStoreTestCase {
     }
   }
 
+  /// A store that is larger than the cache: pages of the copy leave it, and are read again, before its first page is
+  /// written, which comes last.
+  func testAStoreThatDoesNotFitTheCache() throws {
+    try make(.none)
+    let path = Store.file(prefix: prefix)
+    let source = try Database(path: path, options: .init(cacheKibibytes: 8))
+    try source.execute(
+      """
+      CREATE TABLE large(id INTEGER PRIMARY KEY, name TEXT UNIQUE, data BLOB);
+      WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 20000)
+      INSERT INTO large(name, data) SELECT hex(randomblob(20)), randomblob(200 + x % 3000) FROM n;
+      """)
+    try source.close()
+    let exclusive = try Database(path: path, options: .init(isExclusive: true, cacheKibibytes: 8))
+    try exclusive.vacuum(into: file("copy"), key: first)
+    try exclusive.close()
+    let copy = try Database(path: file("copy"), options: .init(key: first))
+    XCTAssertEqual(try copy.integrityCheck(), [])
+    XCTAssertEqual(try copy.integer("SELECT count(*) FROM large"), 20_000)
+    try copy.close()
+  }
+
   func testPassphrases() throws {
     let (one, two) = (try StoreKey.parse("one"), try StoreKey.parse("two"))
     try make(one)

@@ -1028,6 +1028,15 @@ class State_operations(TypedDict):
     database: int
 
 
+class State_busy(TypedDict):
+    """Only when the engine has been at one thing for a second and could not be asked: what that is, and for how
+    long. The rest is then as it was when it began; token_status, unread, channel and owners are left out.
+    """
+
+    doing: str
+    milliseconds: int
+
+
 class State(TypedDict):
     """What np_state gives."""
 
@@ -1043,6 +1052,7 @@ class State(TypedDict):
     claims: list["ClaimState"]
     owners: NotRequired[list["OwnerState"]]
     eventsWaiting: int
+    busy: NotRequired["State_busy"]
 
 
 class User_viewPwdHash(TypedDict):
@@ -1475,6 +1485,25 @@ class FormattedText(TypedDict):
     text: str
 
 
+class QuotedItem_chatDir_directSnd(TypedDict):
+    type: Literal["directSnd"]
+
+
+class QuotedItem_chatDir_directRcv(TypedDict):
+    type: Literal["directRcv"]
+
+
+class QuotedItem(TypedDict):
+    """What a message answers. Without itemId, the quoted message is not here, or lies far back."""
+
+    chatDir: Union["QuotedItem_chatDir_directSnd", "QuotedItem_chatDir_directRcv"]
+    itemId: NotRequired[int]
+    sharedMsgId: str
+    sentAt: str
+    content: "MessageContent"
+    formattedText: NotRequired[list["FormattedText"]]
+
+
 class ChatItem_chatDir_directSnd(TypedDict):
     type: Literal["directSnd"]
 
@@ -1489,6 +1518,7 @@ class ChatItem(TypedDict):
     chatDir: Union["ChatItem_chatDir_directSnd", "ChatItem_chatDir_directRcv"]
     meta: "ChatItemMeta"
     content: "ChatItemContent"
+    quotedItem: NotRequired["QuotedItem"]
     mentions: dict[str, Any]
     formattedText: NotRequired[list["FormattedText"]]
     reactions: list[Any]

@@ -159,12 +159,15 @@ static void compare(const char *plain_path, const char *sealed_path) {
   expect_sound(sealed);
   int code;
   char *expected = database_dump(plain, &code);
-  CHECK_EQUAL(code, SQLITE_OK);
-  char *actual = database_dump(sealed, &code);
-  CHECK_EQUAL(code, SQLITE_OK);
-  CHECK(strcmp(expected, actual) == 0, "the dumps differ");
+  int sealed_code;
+  char *actual = database_dump(sealed, &sealed_code);
+  bool are_same = expected != NULL && actual != NULL && strcmp(expected, actual) == 0;
+  // Before the checks: one that fails is one that shrinks, and goes on.
   free(expected);
   free(actual);
+  CHECK_EQUAL(code, SQLITE_OK);
+  CHECK_EQUAL(sealed_code, SQLITE_OK);
+  CHECK(are_same, "the dumps differ");
   database_close(plain);
   database_close(sealed);
 }

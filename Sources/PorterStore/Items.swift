@@ -93,10 +93,10 @@ extension Store {
     try integer("SELECT min(item_id) FROM items WHERE contact_id = ? AND status = 'rcvNew'", [.integer(contactID)])
   }
 
-  /// Part of the caller's transaction. A received item that `countsUnread`, as its ledger entry says, counts in its chat,
-  /// and in the badge unless the chat is muted.
+  /// Part of the caller's transaction. A received item counts as unread in its chat, as its ledger entry says, and in
+  /// the badge unless the chat is muted.
   package func insertItem(
-    contactID: Int64, isSent: Bool, countsUnread: Bool = false, content: String, quote: String? = nil,
+    contactID: Int64, isSent: Bool, content: String, quote: String? = nil,
     sharedID: [UInt8]?, itemAt: WallTime,
     at time: WallTime
   ) throws(StoreError) -> Int64 {
@@ -109,7 +109,8 @@ extension Store {
         .integer(contactID), .flag(isSent), .text(content), .text(isSent ? "sndNew" : "rcvNew"),
         .optional(sharedID), .integer(itemAt.milliseconds), .integer(time.milliseconds), .optional(quote),
       ])
-    if !countsUnread {
+    let countsUnread = PorterMachines.LedgerEntry.step(.seen, .commit).effects.contains(.countUnread)
+    if isSent || !countsUnread {
       try run(
         "UPDATE contacts SET chat_at = ? WHERE contact_id = ?", [.integer(itemAt.milliseconds), .integer(contactID)])
     } else {

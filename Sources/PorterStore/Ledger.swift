@@ -88,16 +88,48 @@ extension Store {
     return step.effects
   }
 
-  /// Entries whose notification is on screen although the item was read or withdrawn elsewhere.
-  package func entriesToRemove() throws(StoreError) -> [StoredLedgerEntry] {
-    try rows("SELECT \(Self.ledgerColumns) FROM ledger WHERE removal_due = 1 ORDER BY entry_id") {
-      (row) throws(StoreError) in try Self.ledgerEntry(row)
+  /// Notifications that are on screen although what they are about was read, withdrawn or deleted.
+  package func removals() throws(StoreError) -> [StoredRemoval] {
+    try rows(
+      """
+      SELECT ledger.entry_id, NULL, connections.agent_id, ledger.message_id, ledger.kind, connections.user_id,
+        ledger.contact_id
+      FROM ledger JOIN connections ON connections.connection_id = ledger.connection_id WHERE ledger.removal_due = 1
+      UNION ALL
+      SELECT NULL, removal_id, agent_id, message_id, kind, user_id, contact_id FROM removals
+      """
+    ) { (row) throws(StoreError) in
+      guard let kind = StoredLedgerEntry.Kind(rawValue: row.text(4)) else { throw .damaged(.ledgerEntry) }
+      return StoredRemoval(
+        entryID: row.optionalInteger(0), id: row.optionalInteger(1), agentID: row.blob(2), messageID: row.blob(3),
+        kind: kind, userID: row.integer(5), contactID: row.optionalInteger(6))
     }
   }
 
   /// Part of the caller's transaction.
-  package func noteRemoved(_ entry: StoredLedgerEntry) throws(StoreError) {
-    try run("UPDATE ledger SET removal_due = 0 WHERE entry_id = ?", [.integer(entry.id)])
+  package func noteRemoved(_ removal: StoredRemoval) throws(StoreError) {
+    if let entry = removal.entryID {
+      try run("UPDATE ledger SET removal_due = 0 WHERE entry_id = ?", [.integer(entry)])
+    } else if let id = removal.id {
+      try run("DELETE FROM removals WHERE removal_id = ?", [.integer(id)])
+    }
+  }
+
+  /// The connection is about to be deleted: what of it was shown is to be taken away all the same (INC-46). Part of the
+  /// caller's transaction.
+  package func withdrawEntries(connectionID: Int64) throws(StoreError) {
+    let shown = try rows(
+      "SELECT \(Self.ledgerColumns) FROM ledger WHERE connection_id = ? AND state = ?",
+      [.integer(connectionID), .text(PorterMachines.LedgerEntry.State.presented.name)]
+    ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
+    for entry in shown { try raise(.withdraw, entry) }
+    try run(
+      """
+      INSERT INTO removals (agent_id, message_id, kind, user_id, contact_id)
+      SELECT connections.agent_id, ledger.message_id, ledger.kind, connections.user_id, ledger.contact_id
+      FROM ledger JOIN connections ON connections.connection_id = ledger.connection_id
+      WHERE ledger.connection_id = ? AND ledger.removal_due = 1
+      """, [.integer(connectionID)])
   }
 
   package func ledgerEntries(itemID: Int64) throws(StoreError) -> [StoredLedgerEntry] {

@@ -157,6 +157,31 @@ package struct StoredLedgerEntry: Sendable {
   package var itemID: Int64?
 }
 
+/// A notification that is to be taken away.
+package struct StoredRemoval: Sendable {
+  /// Of the ledger; nil for one whose connection was deleted, which has an `id` of its own.
+  package var entryID: Int64?
+  package var id: Int64?
+  package var agentID: [UInt8]
+  package var messageID: [UInt8]
+  package var kind: StoredLedgerEntry.Kind
+  package var userID: Int64
+  package var contactID: Int64?
+
+  package init(
+    entryID: Int64?, id: Int64? = nil, agentID: [UInt8], messageID: [UInt8], kind: StoredLedgerEntry.Kind,
+    userID: Int64, contactID: Int64?
+  ) {
+    self.entryID = entryID
+    self.id = id
+    self.agentID = agentID
+    self.messageID = messageID
+    self.kind = kind
+    self.userID = userID
+    self.contactID = contactID
+  }
+}
+
 package struct OutboxEntry: Sendable {
   package var id: Int64
   package var connectionID: Int64

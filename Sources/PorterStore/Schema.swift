@@ -43,6 +43,15 @@ enum Schema {
     -- What is signed is the last that a contact hears of us: it waits here, since the connection's own outbox goes with
     -- the connection.
     ALTER TABLE server_outbox ADD COLUMN sender_key BLOB;
+    -- Notifications on screen whose connection is gone, and its ledger with it; until they are taken away.
+    CREATE TABLE removals (
+      removal_id INTEGER PRIMARY KEY,
+      agent_id BLOB NOT NULL,
+      message_id BLOB NOT NULL,
+      kind TEXT NOT NULL,
+      user_id INTEGER NOT NULL,
+      contact_id INTEGER
+    );
     """
 
   private static let reservations = """

@@ -81,7 +81,7 @@ final class SharedStoreTests: XCTestCase {
     // Without what the last two migrations brought.
     try execute(
       """
-      DROP TABLE reservations;
+      DROP TABLE reservations; DROP TABLE removals;
       ALTER TABLE users DROP COLUMN profile; ALTER TABLE contacts DROP COLUMN profile;
       ALTER TABLE contacts DROP COLUMN sends_receipts; ALTER TABLE items DROP COLUMN quote;
       ALTER TABLE server_outbox DROP COLUMN sender_key;

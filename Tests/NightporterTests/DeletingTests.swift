@@ -84,6 +84,28 @@ final class DeletingTests: XCTestCase {
     XCTAssertEqual(next.bodies, ["two"])
   }
 
+  /// INC-46: also when the ledger that knows of it has gone with the contact; once.
+  func testWhatWasShownOfADeletedContactIsWithdrawn() throws {
+    let station = try Station()
+    let link = station.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+    let carol = try XCTUnwrap(Host.open(station.pair.folder.file("carol")).host)
+    carol.begin("carol", relay: station.pair.folder.file("relay.db"))
+    carol.send("/connect \(link)").assert("sentConfirmation")
+    carol.event("contactConnected", within: 20)
+    station.suspend()
+    station.pair.send("one", from: station.bob)
+    // Those of the handshake among them.
+    let shown = try station.allPushes().flatMap { try station.present($0)["notifications"].elements }
+    let identifier = try XCTUnwrap(shown.first { $0["body"].text == "one" })["identifier"].text
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.send("/_delete @1 full notify=off").assert("contactDeleted")
+    station.suspend()
+    carol.send("/_send @1 text two").assert("newChatItems")
+    var withdrawals: [String] = []
+    for push in try station.allPushes() { withdrawals += try station.present(push)["withdrawals"].elements.map(\.text) }
+    XCTAssertEqual(withdrawals.filter { $0 == identifier }.count, 1, "\(withdrawals)")
+  }
+
   func testKeepingWhatWasSaidIsNotSupported() throws {
     let pair = try Pair()
     XCTAssertEqual(pair.alice.send("/_delete @1 entity")["error"]["np"]["code"].text, "notSupported")

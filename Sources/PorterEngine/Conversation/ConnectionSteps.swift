@@ -57,7 +57,9 @@ extension Engine {
       switch effect {
       case .sendLeft: try queueLeft(connection, store)
       case .deleteMailbox: try store.listForDeletion(mailboxOf: connection.id)
-      case .forgetKeys: try record(.forget, try store.connection(connection.id), store)
+      case .forgetKeys:
+        try store.withdrawEntries(connectionID: connection.id)
+        try record(.forget, try store.connection(connection.id), store)
       case .deleteSubscription: break
       case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .emitContactConnected, .emitContactLeft,
         .createSubscription, .sendMessage, .deliverMessage:

@@ -213,7 +213,6 @@ extension Engine {
     let relayed = message.timestamp
     let itemID = try store.insertItem(
       contactID: contactID, isSent: false,
-      countsUnread: PorterMachines.LedgerEntry.step(.seen, .commit).effects.contains(.countUnread),
       content: content.content.json.text,
       quote: try content.quote.map { (quote) throws(PorterStore.StoreError) in
         try quote.stored(itemID: store.recentItem(contactID: contactID, sharedID: quote.sharedID))

@@ -32,14 +32,14 @@ extension Engine {
   private func composeAndRecord(_ run: PushRun, _ store: Store) throws(PorterStore.StoreError) {
     guard !run.isOffered else { return }
     // Most pushes that show nothing need no write, and wait for nobody who writes.
-    let due = try store.entriesToPresent().count + store.entriesToRemove().count
+    let due = try store.entriesToPresent().count + store.removals().count
     guard due > 0 else { return try fill(run, store) }
     do throws(PorterStore.StoreError) {
       try store.lightTransaction { () throws(PorterStore.StoreError) in
         try fill(run, store)
         guard run.offer() else { return }
         for entry in try store.entriesToPresent() { try store.raise(.present, entry) }
-        for entry in try store.entriesToRemove() { try store.noteRemoved(entry) }
+        for removal in try store.removals() { try store.noteRemoved(removal) }
       }
     } catch {
       // Shown twice under one identifier is better than never.
@@ -56,8 +56,8 @@ extension Engine {
       guard let event = try notificationEvent(of: entry, store) else { continue }
       if case .success(let shown) = ContentBuilder.content(for: event, policy) { notifications.append(shown) }
     }
-    for entry in try store.entriesToRemove() {
-      content.withdrawals.append(try notificationIdentifier(of: entry, store).description)
+    for removal in try store.removals() {
+      content.withdrawals.append(Self.notificationIdentifier(of: removal).description)
     }
     // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.
     let badge = try store.badge()
@@ -108,10 +108,18 @@ extension Engine {
     of entry: StoredLedgerEntry, _ store: Store
   ) throws(PorterStore.StoreError) -> NotificationIdentifier {
     let connection = try store.connection(entry.connectionID)
-    if entry.kind == .connected, let contactID = entry.contactID {
-      return .contactConnected(user: connection.userID, contact: contactID)
+    return Self.notificationIdentifier(
+      of: StoredRemoval(
+        entryID: entry.id, agentID: connection.agentID, messageID: entry.messageID, kind: entry.kind,
+        userID: connection.userID, contactID: entry.contactID))
+  }
+
+  /// The same before and after its connection is gone.
+  private static func notificationIdentifier(of shown: StoredRemoval) -> NotificationIdentifier {
+    if shown.kind == .connected, let contactID = shown.contactID {
+      return .contactConnected(user: shown.userID, contact: contactID)
     }
     return .message(
-      connection: TextEncoding.base64URL(connection.agentID), message: TextEncoding.base64URL(entry.messageID))
+      connection: TextEncoding.base64URL(shown.agentID), message: TextEncoding.base64URL(shown.messageID))
   }
 }

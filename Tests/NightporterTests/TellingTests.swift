@@ -55,18 +55,16 @@ final class TellingTests: XCTestCase {
   func testWhatIsCommittedIsToldThoughItCannotBeReadAtOnce() throws {
     let pair = try Pair()
     let path = pair.folder.file("alice_chat.db")
-    let broken = Box(false)
+    let broken = Promise<Bool>()
     let gate = try controller(pair.alice).call { engine -> BreakingGate? in
       guard let other = try? Database(path: path) else { return nil }
-      let gate = BreakingGate(engine, other) { broken.value = true }
+      let gate = BreakingGate(engine, other) { broken.fulfil(true) }
       engine.store?.gate = gate
       return gate
     }
     _ = try XCTUnwrap(gate ?? nil)
     pair.send("one", from: pair.bob)
-    let end = Date(timeIntervalSinceNow: 20)
-    while !broken.value, end.timeIntervalSinceNow > 0 { usleep(10_000) }
-    XCTAssertTrue(broken.value)
+    XCTAssertEqual(broken.wait(atMost: .seconds(20)), true)
     // Longer than it takes to try again.
     usleep(1_200_000)
     let other = try Database(path: path)

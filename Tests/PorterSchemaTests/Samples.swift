@@ -31,9 +31,11 @@ enum Samples {
   /// The responses that the public package declares, each once or more.
   static func publicResponses(_ parts: Parts) -> [Response] {
     let (user, contact, pending) = (parts.user, parts.contact, parts.pending)
-    let profile = contact.profile.profile
+    // Not left to chance: every kind is to be seen.
+    var (before, after) = (contact.profile.profile, user.profile.profile)
+    (before.peerType, after.peerType) = (.human, .bot)
     let change = ProfileChange(
-      from: profile, to: user.profile.profile, successes: parts.number, failures: 0, changedContacts: [contact])
+      from: before, to: after, successes: parts.number, failures: 0, changedContacts: [contact])
     let plans: [InvitationPlan] = [.ok, .ownLink, .connecting(nil), .connecting(contact), .known(contact)]
     return [
       .activeUser(user), .usersList([UserSummary(user: user, unreadCount: parts.number)]),

@@ -133,7 +133,10 @@ let package = Package(
       exclude: ["peers"], swiftSettings: swift),
     .testTarget(
       name: "PorterMachinesTests",
-      dependencies: ["PorterMachines", "PorterMachineCompiler", "PropertyTesting", "PythonPeer", "porter-machines"],
+      dependencies: [
+        "PorterMachines", "PorterMachineCompiler", "PropertyTesting", "PythonPeer", "CSwitchReference",
+        "porter-machines",
+      ],
       exclude: ["Peer"],
       swiftSettings: swift),
     .testTarget(

@@ -33,7 +33,7 @@ static struct token_step begin_again(void) {
 }
 
 static struct token_step become_active(void) {
-  return move(S(ACTIVE), FX4(SEND_INTERVAL, CREATE_SUBSCRIPTIONS, SCHEDULE_CHECK, PUBLISH_STATUS));
+  return move(S(ACTIVE), FX4(PUBLISH_STATUS, SEND_INTERVAL, CREATE_SUBSCRIPTIONS, SCHEDULE_CHECK));
 }
 
 /* What every state with a token on record answers, unless it knows better. */

@@ -121,7 +121,7 @@ struct SwiftOutput {
             cases(&out, group.events, nil)
             out.indented { out in
               out.folded(group.answer.documentation, prefix: "// ")
-              out.line(literal(machine, group.answer))
+              call(&out, "MachineStep", literal(machine, group.answer))
             }
           }
         }
@@ -144,16 +144,35 @@ struct SwiftOutput {
     return groups
   }
 
-  private static func literal(_ machine: MachineDefinition, _ answer: MachineDefinition.Answer) -> String {
+  /// The arguments of a step.
+  private static func literal(_ machine: MachineDefinition, _ answer: MachineDefinition.Answer) -> [String] {
     let next = "." + Names.swiftCase(machine.states[answer.next].name)
     let reason = answer.reason.map { "." + Names.swiftCase(machine.reasons[$0]) } ?? ""
     switch answer.kind {
-    case .ignored: return "MachineStep(\(next), .ignored(\(reason)))"
-    case .refused: return "MachineStep(\(next), .refused(\(reason)))"
+    case .ignored: return [next, ".ignored(\(reason))"]
+    case .refused: return [next, ".refused(\(reason))"]
     case .moved, .stayed:
-      if answer.effects.isEmpty { return "MachineStep(\(next), .\(answer.kind.rawValue))" }
-      let names = answer.effects.map { "." + Names.swiftCase(machine.effects[$0].name) }
-      return "MachineStep(\(next), .\(answer.kind.rawValue), \(names.joined(separator: ", ")))"
+      return [next, "." + answer.kind.rawValue]
+        + answer.effects.map { "." + Names.swiftCase(machine.effects[$0].name) }
+    }
+  }
+
+  /// In one line if it fits, else as the formatter breaks it.
+  private static func call(_ out: inout SourceWriter, _ name: String, _ arguments: [String]) {
+    let oneLine = "\(name)(\(arguments.joined(separator: ", ")))"
+    if oneLine.count <= 112 { return out.line(oneLine) }
+    out.line(name + "(")
+    out.indented { out in
+      var line = ""
+      for (index, argument) in arguments.enumerated() {
+        let piece = argument + (index == arguments.count - 1 ? ")" : ",")
+        if !line.isEmpty, line.count + 1 + piece.count > 112 {
+          out.line(line)
+          line = ""
+        }
+        line += (line.isEmpty ? "" : " ") + piece
+      }
+      out.line(line)
     }
   }
 

@@ -1,3 +1,4 @@
+import CSwitchReference
 import PorterMachines
 import PropertyTesting
 import XCTest
@@ -42,6 +43,23 @@ final class StepTests: XCTestCase {
     XCTAssertEqual(runner.handle(.startConfirmed).answer, .ignored(.alreadyActivating))
     XCTAssertEqual(runner.state, .activating)
     XCTAssertEqual(MachineRunner<TokenStatus>(state: .confirmed).state, .confirmed)
+  }
+
+  /// What the compiled machine's speed is measured beside (`make bench`) is the same machine, written by hand in C.
+  func testTheHandWrittenSwitchAnswersAlike() {
+    for (state, event, step) in allSteps(TokenStatus.self) {
+      let reference = token_step(state.rawValue, event.rawValue)
+      XCTAssertEqual(reference.state, step.next.rawValue, "\(state) \(event)")
+      XCTAssertEqual(reference.effects, step.effects.packed, "\(state) \(event)")
+      let kind: UInt8 =
+        switch step.answer {
+        case .moved: 0
+        case .stayed: 1
+        case .ignored: 2
+        case .refused: 3
+        }
+      XCTAssertEqual(reference.kind, kind, "\(state) \(event)")
+    }
   }
 
   func testTimersSayWhatTheyDo() {

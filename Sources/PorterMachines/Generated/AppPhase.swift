@@ -221,7 +221,9 @@ package enum AppPhase: Machine {
     case .foregroundExtensionInactive:
       MachineStep(.activating, .moved, .cancelSuspendTimer, .publishPhase, .activateChat)
     case .foregroundExtensionActive:
-      MachineStep(.activating, .moved, .cancelSuspendTimer, .publishPhase, .askExtensionToYield, .displaceExtension, .activateChat)
+      MachineStep(
+        .activating, .moved, .cancelSuspendTimer, .publishPhase, .askExtensionToYield, .displaceExtension,
+        .activateChat)
     case .activated, .activateFailed, .startConfirmed:
       MachineStep(.suspending, .ignored(.alreadySuspending))
     case .background:

@@ -127,57 +127,6 @@ package final class Database {
     self.handle = nil
   }
 
-  /// Opens the file, which reads its header, and closes it. Throws what is wrong with it or with the key.
-  static func check(path: String, options: Options) throws(SQLiteError) {
-    sqlite3_close(try open(path, options))
-  }
-
-  private static func open(_ path: String, _ options: Options) throws(SQLiteError) -> OpaquePointer {
-    // C would cut the path at the NUL and open another file.
-    guard !path.isEmpty, !path.utf8.contains(0) else { throw SQLiteError(kind: .cannotOpen) }
-    var access =
-      switch options.access {
-      case .readOnly: SQLITE_OPEN_READONLY
-      case .readWrite: SQLITE_OPEN_READWRITE
-      case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-      }
-    var path = path
-    if options.isExclusive {
-      // For `vacuum(into:key:)`, which names the copy's VFS in an address. The own path is none.
-      access |= SQLITE_OPEN_URI
-      if path.hasPrefix("file:") { path = "./" + path }
-    }
-    if options.key.isNone {
-      let handle = try open(path, access, options.vfs)
-      do throws(SQLiteError) {
-        try Sealing.refuseSealed(handle)
-      } catch {
-        sqlite3_close(handle)
-        throw error
-      }
-      return handle
-    }
-    let vfs = try Sealing.vfs(over: options.vfs)
-    Sealing.forgetFindings()
-    let address = try Sealing.withKey(options.key, path: path) { () throws(SQLiteError) in
-      UInt(bitPattern: try open(path, access, vfs))
-    }
-    guard let handle = OpaquePointer(bitPattern: address) else { throw SQLiteError(kind: .outOfMemory) }
-    return handle
-  }
-
-  private static func open(_ path: String, _ access: Int32, _ vfs: String?) throws(SQLiteError) -> OpaquePointer {
-    var handle: OpaquePointer?
-    let code = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX, vfs)
-    guard code == SQLITE_OK, let handle else {
-      let error = SQLiteError(code: code == SQLITE_OK ? SQLITE_NOMEM : code, in: handle)
-      sqlite3_close(handle)
-      throw error
-    }
-    sqlite3_extended_result_codes(handle, 1)
-    return handle
-  }
-
   private func configure(_ options: Options) throws(SQLiteError) {
     // Temporary tables and sorts stay in memory: a temporary file would hold plain text beside a sealed store.
     var sql = "PRAGMA temp_store=MEMORY;"

@@ -45,8 +45,8 @@ package final class Engine {
   /// A timer of an earlier suspension changes nothing (INC-21).
   var deadline = TimerCycle()
   var phaseCycle = TimerCycle()
-  /// How long the suspension that was asked for last may take.
-  var suspendDelay = Durations.backgroundSuspension
+  /// By when the suspension that was asked for last has to be over.
+  var suspendEnd: Moment?
   /// The chat was activated, and work is to be taken up when the phase says so.
   var resumeIsDue = false
   /// What the store is opened with, as long as it may be.

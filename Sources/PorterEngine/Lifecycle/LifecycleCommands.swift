@@ -65,7 +65,11 @@ extension Engine {
       suspendNow()
       return .cmdOk(nil)
     }
-    suspendDelay = delay
+    let end = configuration.clock.now() + delay
+    suspendEnd = end
+    // Also for what is still asked of the relay before the draining begins.
+    stop.set(.drain, end)
+    defer { if !isDraining { stop.set(.drain, nil) } }
     switch configuration.role {
     case .app: raise(AppPhase.Event.background)
     case .extension: raise(ExtensionPhase.Event.lastPushEnded)

@@ -86,12 +86,24 @@ extension Engine {
   /// After `/_stop`, which names no delay.
   private static let stopDelay = Span.seconds(3)
 
+  /// Of the time that the suspension has.
+  var suspensionLeft: Span {
+    suspendEnd.map { max(.zero, $0 - configuration.clock.now()) } ?? Durations.backgroundSuspension
+  }
+
+  var isDraining: Bool {
+    switch operations.state {
+    case .quiescent, .storeOnly, .running: false
+    case .drainingNotifications, .drainingReceiving, .drainingDelivery, .drainingSending, .drainingDatabase: true
+    }
+  }
+
   private func armDeadline() {
     let number = deadline.begin()
-    let delay = lifecycle.state == .stopping ? Self.stopDelay : suspendDelay
+    let left = lifecycle.state == .stopping ? Self.stopDelay : suspensionLeft
     // For the turn that is under way when it comes.
-    stop.set(.drain, configuration.clock.now() + delay)
-    timers.set(Self.deadlineTimer, after: delay) { [weak self] in
+    stop.set(.drain, configuration.clock.now() + left)
+    timers.set(Self.deadlineTimer, after: left) { [weak self] in
       guard let self, self.deadline.fire(number) else { return }
       self.hurrying { self.raise(Operations.Event.deadline) }
     }

@@ -119,7 +119,7 @@ extension Engine {
 
   private func armPhaseTimer(_ fire: @escaping () -> Void) {
     let number = phaseCycle.begin()
-    timers.set(Self.phaseTimer, after: suspendDelay + .seconds(1)) { [weak self] in
+    timers.set(Self.phaseTimer, after: suspensionLeft + .seconds(1)) { [weak self] in
       guard let self, self.phaseCycle.fire(number) else { return }
       fire()
     }

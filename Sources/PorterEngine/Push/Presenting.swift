@@ -38,8 +38,13 @@ extension Engine {
       try store.lightTransaction { () throws(PorterStore.StoreError) in
         try fill(run, store)
         guard run.offer() else { return }
-        for entry in try store.entriesToPresent() { try store.raise(.present, entry) }
-        for removal in try store.removals() { try store.noteRemoved(removal) }
+        // From here on somebody may see it: it is put on record to the end, though time is up.
+        try stop.whileLettingGo(waitingAtMost: Durations.lettingGo) {
+          Result { () throws(PorterStore.StoreError) in
+            for entry in try store.entriesToPresent() { try store.raise(.present, entry) }
+            for removal in try store.removals() { try store.noteRemoved(removal) }
+          }
+        }.get()
       }
     } catch {
       // Shown twice under one identifier is better than never.

@@ -140,8 +140,25 @@ package final class Night {
     _ = try? server.waitForEnd()
   }
 
-  /// The server is there and does nothing, as one that is slow.
-  package func freezeServer() { server.signal(SIGSTOP) }
+  /// The server is there and does nothing, as one that is slow. It is not in the midst of writing to the relay's file,
+  /// which a server that shares no disk with anybody could not hold up either.
+  package func freezeServer() {
+    server.signal(SIGSTOP)
+    while (try? server.waitUntilStopped()) != nil, isWriting(server) {
+      server.signal(SIGCONT)
+      usleep(2_000)
+      server.signal(SIGSTOP)
+    }
+  }
+
+  private func isWriting(_ process: ChildProcess) -> Bool {
+    let locks = (try? String(contentsOfFile: "/proc/locks", encoding: .utf8)) ?? ""
+    return locks.split(separator: "\n").contains { line in
+      let fields = line.split(separator: " ")
+      return fields.count > 4 && fields[1] == "POSIX" && fields[3] == "WRITE" && fields[4] == "\(process.identifier)"
+    }
+  }
+
   package func thawServer() { server.signal(SIGCONT) }
 
   package func startServerAgain() throws {

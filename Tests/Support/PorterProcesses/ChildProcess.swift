@@ -20,6 +20,7 @@ package final class ChildProcess {
   private let output = Pipe()
   private let log: URL?
   private var unread = Data()
+  private var searched = 0
 
   /// `log` receives its standard error; without one it goes where the test's goes.
   package init(
@@ -74,10 +75,19 @@ package final class ChildProcess {
     }
   }
 
+  /// What was looked at already is not looked at again: a line can be many megabytes long.
   private func takeLine() -> String? {
-    guard let end = unread.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-    defer { unread = Data(unread[(end + 1)...]) }
-    return String(decoding: unread[..<end], as: UTF8.self)
+    let length = unread.withUnsafeBytes { bytes -> Int? in
+      guard let start = bytes.baseAddress, bytes.count > searched else { return nil }
+      return memchr(start + searched, 0x0a, bytes.count - searched).map { UnsafeRawPointer($0) - start }
+    }
+    guard let length else {
+      searched = unread.count
+      return nil
+    }
+    searched = 0
+    defer { unread = Data(unread.dropFirst(length + 1)) }
+    return String(decoding: unread.prefix(length), as: UTF8.self)
   }
 
   private var lastWords: String {

@@ -15,12 +15,34 @@ package enum WorkerThread {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
+  /// A thread that somebody waits for, once.
+  ///
+  /// `@unchecked Sendable`: on Darwin a thread's name is a pointer, which nobody follows.
+  package struct Handle: @unchecked Sendable {
+    fileprivate let thread: pthread_t
+
+    /// Waits until the thread has ended, and has let go of all that its closure held. To be called once, and not by the
+    /// thread itself.
+    package func join() { pthread_join(thread, nil) }
+  }
+
   /// The thread is detached. False when the system has none to give.
   package static func start(stackBytes: Int = 512 * 1_024, _ run: @escaping @Sendable () -> Void) -> Bool {
+    make(detached: true, stackBytes, run) != nil
+  }
+
+  /// A thread that has to be joined. Nil when the system has none to give.
+  package static func startJoinable(
+    stackBytes: Int = 512 * 1_024, _ run: @escaping @Sendable () -> Void
+  ) -> Handle? {
+    make(detached: false, stackBytes, run)
+  }
+
+  private static func make(detached: Bool, _ stackBytes: Int, _ run: @escaping @Sendable () -> Void) -> Handle? {
     var attributes = pthread_attr_t()
-    guard pthread_attr_init(&attributes) == 0 else { return false }
+    guard pthread_attr_init(&attributes) == 0 else { return nil }
     defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    if detached { pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED)) }
     pthread_attr_setstacksize(&attributes, stackBytes)
     let body = Unmanaged.passRetained(Body(run))
     #if canImport(Darwin)
@@ -30,8 +52,15 @@ package enum WorkerThread {
       var thread = pthread_t()
       let status = pthread_create(&thread, &attributes, { Self.enter($0) }, body.toOpaque())
     #endif
-    if status != 0 { body.release() }
-    return status == 0
+    guard status == 0 else {
+      body.release()
+      return nil
+    }
+    #if canImport(Darwin)
+      return thread.map { Handle(thread: $0) }
+    #else
+      return Handle(thread: thread)
+    #endif
   }
 
   #if canImport(Darwin)
@@ -48,7 +77,7 @@ package enum WorkerThread {
   #endif
 }
 
-/// A descriptor that another thread can make readable. A pipe, which every system has.
+/// A descriptor that another thread can make readable: one end of a pipe, or of a pair of sockets.
 package final class WakeDescriptor: Sendable {
   package let descriptor: Int32
   private let writing: Int32
@@ -56,11 +85,17 @@ package final class WakeDescriptor: Sendable {
   /// Nil when the process has no descriptors left.
   package init?() {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return nil }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
-    }
+    #if canImport(Darwin)
+      guard pipe(&ends) == 0 else { return nil }
+      for end in ends {
+        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
+      }
+    #else
+      // Marked in one step: a program that the host starts on another thread would inherit what is marked a moment later.
+      // Swift does not know pipe2(2).
+      guard socketpair(AF_UNIX, DatagramSocket.unshared(stream: true), 0, &ends) == 0 else { return nil }
+    #endif
     descriptor = ends[0]
     writing = ends[1]
   }
@@ -70,7 +105,7 @@ package final class WakeDescriptor: Sendable {
     close(writing)
   }
 
-  /// Makes the descriptor readable; a full pipe is readable already.
+  /// Makes the descriptor readable; one that is full is readable already.
   package func raise() {
     var byte: UInt8 = 1
     _ = write(writing, &byte, 1)

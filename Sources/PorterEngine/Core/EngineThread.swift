@@ -1,4 +1,5 @@
 import PorterPlatform
+import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -25,6 +26,7 @@ package final class EngineThread: Sendable {
   private let inbox = Monitor(Inbox())
   private let wake: WakeDescriptor
   private let ended = Promise<Void>()
+  private let worker = Mutex<WorkerThread.Handle?>(nil)
 
   private init(wake: WakeDescriptor) { self.wake = wake }
 
@@ -32,7 +34,9 @@ package final class EngineThread: Sendable {
   static func start(_ make: @escaping @Sendable (EngineThread) -> Engine) -> EngineThread? {
     guard let wake = WakeDescriptor() else { return nil }
     let thread = EngineThread(wake: wake)
-    return WorkerThread.start { thread.run(make(thread)) } ? thread : nil
+    guard let worker = WorkerThread.startJoinable({ thread.run(make(thread)) }) else { return nil }
+    thread.worker.withLock { $0 = worker }
+    return thread
   }
 
   /// False when the thread has been told to end; the job is dropped then.
@@ -47,11 +51,17 @@ package final class EngineThread: Sendable {
     return accepted.accepted
   }
 
-  /// Ends the thread after the jobs that are queued, and waits until the engine has let go of everything.
+  /// Ends the thread after the jobs that are queued, and waits until the engine has let go of everything, and is itself no
+  /// more: a host's transport was released, and the descriptors are closed.
   package func stop() {
     inbox.withLock { $0.isStopped = true }
     wake.raise()
     _ = ended.wait()
+    let last = worker.withLock { worker in
+      defer { worker = nil }
+      return worker
+    }
+    last?.join()
   }
 
   private func run(_ engine: Engine) {

@@ -21,17 +21,29 @@ package enum DatagramSocket {
 
   /// Not inherited by programs that the host starts, and never waited on. Nil when no descriptor is left.
   package static func make() -> Int32? {
-    #if canImport(Glibc)
-      let kind = Int32(SOCK_DGRAM.rawValue)
+    #if canImport(Darwin)
+      let descriptor = socket(AF_UNIX, SOCK_DGRAM, 0)
+      guard descriptor >= 0 else { return nil }
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+      return descriptor
     #else
-      let kind = SOCK_DGRAM
+      let descriptor = socket(AF_UNIX, unshared(stream: false), 0)
+      return descriptor >= 0 ? descriptor : nil
     #endif
-    let descriptor = socket(AF_UNIX, kind, 0)
-    guard descriptor >= 0 else { return nil }
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-    return descriptor
   }
+
+  #if !canImport(Darwin)
+    /// A kind of socket that never waits, and that is marked in one step: a program that the host starts on another thread
+    /// would inherit what is marked a moment later, and listen at its address for as long as it runs.
+    static func unshared(stream: Bool) -> Int32 {
+      #if canImport(Glibc)
+        Int32((stream ? SOCK_STREAM : SOCK_DGRAM).rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+      #else
+        (stream ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK
+      #endif
+    }
+  #endif
 
   /// The next datagram, cut off after `limit` bytes; nil when none waits.
   package static func receive(from descriptor: Int32, limit: Int) -> [UInt8]? {

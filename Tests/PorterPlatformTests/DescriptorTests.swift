@@ -1,0 +1,66 @@
+import Foundation
+import PorterPlatform
+import XCTest
+
+final class DescriptorTests: XCTestCase {
+  private final class Flag: @unchecked Sendable {
+    private let lock = NSLock()
+    private var isSet = false
+    func set() { lock.withLock { isSet = true } }
+    var value: Bool { lock.withLock { isSet } }
+  }
+
+  /// How many sockets and pipes a program has that is started now, beside its own output.
+  private func inherited(into file: String) throws -> Int {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 1, file, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    let script = "for d in /proc/self/fd/*; do readlink $d; done"
+    let words: [UnsafeMutablePointer<CChar>?] = ["/bin/sh", "-c", script].map { (word: String) in strdup(word) }
+    defer { for word in words { free(word) } }
+    var process = pid_t()
+    XCTAssertEqual(posix_spawn(&process, "/bin/sh", &actions, nil, words + [nil], environ), 0)
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+    return lines.filter { $0.hasPrefix("socket:") || $0.hasPrefix("pipe:") }.count
+  }
+
+  /// A host starts a program on one thread while a controller is opened on another: the program has none of what is the
+  /// controller's, at no moment. A socket that lived on in it would be listened to by nobody, and be told as alive.
+  func testAProgramThatTheHostStartsInheritsNothing() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("inherited-\(UUID().uuidString)").path
+    defer { unlink(file) }
+    let before = try inherited(into: file)
+    let (stop, ended) = (Flag(), expectation(description: "the other thread"))
+    Thread.detachNewThread {
+      while !stop.value {
+        if let descriptor = DatagramSocket.make() { DatagramSocket.close(descriptor) }
+        _ = WakeDescriptor()
+      }
+      ended.fulfill()
+    }
+    var most = before
+    for _ in 0..<150 { most = max(most, try inherited(into: file)) }
+    stop.set()
+    wait(for: [ended], timeout: 20)
+    XCTAssertEqual(most, before)
+  }
+
+  func testAWakeDescriptorIsReadableFromRaisingToLowering() throws {
+    let wake = try XCTUnwrap(WakeDescriptor())
+    func isReadable() -> Bool {
+      var entry = pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)
+      return poll(&entry, 1, 0) == 1 && entry.revents == Int16(POLLIN)
+    }
+    XCTAssertFalse(isReadable())
+    // However often: one that is full waits for nobody.
+    for count in [1, 2, 100_000] {
+      for _ in 0..<count { wake.raise() }
+      XCTAssertTrue(isReadable())
+      wake.lower()
+      XCTAssertFalse(isReadable(), "after \(count)")
+    }
+  }
+}

@@ -20,8 +20,10 @@ import PorterRelay
 private final class HostRelay: RelayPort, @unchecked Sendable {
   private let relay: np_relay
   private let exchangeFunction: np_relay_exchange
-  /// An exchange that hangs outlives the suspension that gave it up; the next one waits for it, as the host was promised.
-  private let turn = Monitor(())
+  /// An exchange that hangs outlives the suspension that gave it up; the next one waits for it, as the host was promised,
+  /// but not for ever: each activation has a thread of its own, and behind a transport that never comes back they would
+  /// become more and more.
+  private let isBusy = Monitor(false)
   /// For one exchange; the engine's own deadlines are shorter where it matters.
   private static let timeoutMilliseconds: Int32 = 15_000
   private static let longestAnswer = 65_536
@@ -45,14 +47,23 @@ private final class HostRelay: RelayPort, @unchecked Sendable {
   func drainWake() {}
   func close() {}
 
+  /// False when the exchange before this one has not come back in all the time that this one has.
+  private func takeTurn() -> Bool {
+    isBusy.wait(atMost: .milliseconds(Int64(Self.timeoutMilliseconds))) { isBusy -> Bool? in
+      guard !isBusy else { return nil }
+      isBusy = true
+      return true
+    } ?? false
+  }
+
   func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
     var answer: UnsafeMutablePointer<UInt8>?
     var length = 0
-    let status = turn.withLock { _ in
-      request.withUnsafeBufferPointer {
-        exchangeFunction(relay.context, $0.baseAddress, $0.count, &answer, &length, Self.timeoutMilliseconds)
-      }
+    guard takeTurn() else { throw .timeout }
+    let status = request.withUnsafeBufferPointer {
+      exchangeFunction(relay.context, $0.baseAddress, $0.count, &answer, &length, Self.timeoutMilliseconds)
     }
+    isBusy.signal { $0 = false }
     defer { free(answer) }
     switch status {
     case NP_OK:

@@ -103,6 +103,86 @@ final class HostRelayTests: XCTestCase {
     XCTAssertEqual(meeting.transport.mostAtOnce, 1)
   }
 
+  /// What was given up before its turn came is not carried out: nobody would hear of it. And however often the chat is
+  /// suspended and activated behind a transport that hangs, what waits for it does not become more and more.
+  func testWhatWasGivenUpIsNotCarriedOutAndLeavesNothingBehind() throws {
+    let meeting = try Meeting()
+    meeting.connect()
+    let (created, threads) = (meeting.transport.count(.create), Self.threads)
+    meeting.transport.hang(true)
+    let (first, _) = inBackground("/_connect 1", meeting.alice)
+    meeting.transport.waitUntilInside()
+    for _ in 0..<6 {
+      meeting.alice.send("/_app suspend 0").assert("cmdOk")
+      meeting.alice.send("/_app activate").assert("cmdOk")
+    }
+    let later = (0..<6).map { _ in inBackground("/_connect 1", meeting.alice) }
+    wait(for: [first] + later.map(\.0), timeout: 30)
+    for (_, result) in later {
+      XCTAssertEqual(result().0["error"]["agentError"]["brokerErr"]["type"].text, "TIMEOUT", result().0.description)
+    }
+    sleep(1)
+    XCTAssertLessThanOrEqual(Self.threads, threads + 2, "those of earlier activations have ended")
+    meeting.transport.hang(false)
+    usleep(500_000)
+    // The one inside, and at most one that was next.
+    XCTAssertLessThanOrEqual(meeting.transport.count(.create) - created, 2)
+    meeting.alice.send("/_connect 1").assert("invitation")
+    XCTAssertEqual(meeting.transport.mostAtOnce, 1)
+  }
+
+  /// Of this process.
+  private static var threads: Int {
+    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+  }
+
+  /// A host may say for each of many messages that there is news; it is asked for once, and once more.
+  func testNewsThatAreToldOftenAreAskedForOnce() throws {
+    let meeting = try Meeting()
+    meeting.connect()
+    meeting.transport.hang(true)
+    np_relay_ready(meeting.alice.handle)
+    meeting.transport.waitUntilInside()
+    let before = meeting.transport.count(.other)
+    for _ in 0..<500 { np_relay_ready(meeting.alice.handle) }
+    meeting.alice.send("/u").assert("activeUser")
+    meeting.transport.hang(false)
+    let message = "/_send @1 json [{\"msgContent\":{\"type\":\"text\",\"text\":\"late\"},\"mentions\":{}}]"
+    meeting.bob.send(message).assert("newChatItems")
+    np_relay_ready(meeting.alice.handle)
+    meeting.alice.event("newChatItems")
+    XCTAssertLessThan(meeting.transport.count(.other) - before, 12)
+  }
+
+  /// The context is the host's again once `np_ctrl_free` has returned, since no exchange was under way; and so is the
+  /// event descriptor's number.
+  func testAFreedControllerHasLetGoOfTheTransportAndOfItsDescriptors() throws {
+    let folder = try TemporaryFolder()
+    for round in 0..<60 {
+      let host = try XCTUnwrap(Host.open(folder.file("alice")).host)
+      let released = Box(false)
+      var vtable = np_relay()
+      vtable.size = MemoryLayout<np_relay>.size
+      vtable.context = Unmanaged.passUnretained(released).toOpaque()
+      vtable.exchange = { _, _, _, _, _, _ in NP_ERROR_SYSTEM }
+      vtable.release = { context in
+        if let context { Unmanaged<Box<Bool>>.fromOpaque(context).takeUnretainedValue().value = true }
+      }
+      XCTAssertEqual(np_set_relay(host.handle, &vtable), NP_OK)
+      if round == 0 {
+        host.send("/_create user {\"profile\":{\"displayName\":\"alice\",\"fullName\":\"\"}}").assert("activeUser")
+      }
+      host.send("/_start").assert("chatStarted")
+      XCTAssertTrue(host.send("/_connect 1")["error"].exists)
+      let descriptor = np_event_fd(host.handle)
+      XCTAssertGreaterThanOrEqual(descriptor, 0)
+      host.free()
+      XCTAssertTrue(released.value, "round \(round)")
+      XCTAssertEqual(fcntl(descriptor, F_GETFD), -1, "round \(round)")
+      withExtendedLifetime(released) {}
+    }
+  }
+
   /// A transport that is refused stays the host's: it is not released.
   func testRelayIsTakenBeforeTheStartOnly() throws {
     let meeting = try Meeting()

@@ -79,6 +79,11 @@ package final class Engine {
   var putOff: [() -> Void] = []
   /// When the relay's news were looked at last.
   var relayHeard = Moment(nanoseconds: 0)
+  /// Whether the relay is being asked for news, and is to be asked again after that.
+  var isSubscribing = false
+  var subscribingIsDue = false
+  var isTakingReplies = false
+  var takingRepliesIsDue = false
   var fetches: [Int64: [(FetchResult) -> Void]] = [:]
   var sending: Set<Int64> = []
   /// Invitations that are being used.

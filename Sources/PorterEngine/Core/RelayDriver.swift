@@ -9,8 +9,14 @@ import PorterRelay
 final class RelayDriver {
   typealias Work<Value: Sendable> = @Sendable (RelayClient) throws(RelayError) -> Value
 
+  /// One request that waits for its turn. `ask` asks the relay, and gives what hands the answer over.
+  private struct Request {
+    let number: Int
+    let ask: @Sendable () -> @Sendable () -> Void
+  }
+
   private struct Queue {
-    var work: [@Sendable () -> Void] = []
+    var requests: [Request] = []
     var isClosed = false
   }
 
@@ -54,16 +60,21 @@ final class RelayDriver {
       then(failure.map { .failure($0) } ?? answer.wait(atMost: .zero) ?? .failure(.closed))
     }
     startWorker()
-    queue.signal { queue in
-      queue.work.append {
-        answer.fulfil(Self.result(of: work, client))
+    let request = Request(number: number) {
+      let result = Self.result(of: work, client)
+      return {
+        answer.fulfil(result)
         thread.enqueue { $0.relayAnswered(number, driver: driver, failure: nil) }
       }
     }
+    queue.signal { $0.requests.append(request) }
   }
 
+  /// A request that was given up before its turn came is not carried out any more: nobody would hear of it, and behind
+  /// a transport that hangs they would become more and more.
   func complete(_ number: Int, failure: RelayError?) {
     guard let completion = waiting.removeValue(forKey: number) else { return }
+    if failure != nil { queue.withLock { $0.requests.removeAll { $0.number == number } } }
     completion(failure)
   }
 
@@ -71,7 +82,7 @@ final class RelayDriver {
   /// waits, with `closed`, and has to be called once.
   func forget() -> () -> Void {
     queue.signal { queue in
-      queue.work.removeAll()
+      queue.requests.removeAll()
       queue.isClosed = true
     }
     return { for number in self.waiting.keys.sorted() { self.complete(number, failure: .closed) } }
@@ -94,14 +105,18 @@ final class RelayDriver {
     guard !hasWorker else { return }
     let queue = queue
     hasWorker = WorkerThread.start {
-      while true {
-        let job: (@Sendable () -> Void)?? = queue.wait(atMost: nil) { queue in
-          if !queue.work.isEmpty { return .some(.some(queue.work.removeFirst())) }
-          return queue.isClosed ? .some(.none) : nil
-        }
-        guard case .some(.some(let run)) = job else { return }
-        run()
-      }
+      while let handOver = Self.askNext(queue) { handOver() }
     }
+  }
+
+  /// Nil at the end. Once the answer is handed over this thread holds the transport no more, so that whoever is told of it
+  /// and frees the controller is the last to hold it.
+  private static func askNext(_ queue: Monitor<Queue>) -> (@Sendable () -> Void)? {
+    let next: Request?? = queue.wait(atMost: nil) { queue in
+      if !queue.requests.isEmpty { return .some(.some(queue.requests.removeFirst())) }
+      return queue.isClosed ? .some(.none) : nil
+    }
+    guard case .some(.some(let request)) = next else { return nil }
+    return request.ask()
   }
 }

@@ -88,21 +88,36 @@ extension Engine {
     takeReplies()
   }
 
+  /// One round at a time, and one more when it was asked for meanwhile: a host may say for each of a thousand messages that
+  /// its transport has news.
   func subscribeAll() {
+    guard !isSubscribing else {
+      subscribingIsDue = true
+      return
+    }
     guard let store, let connections = try? store.connections() else { return }
-    subscribe(connections)
+    isSubscribing = true
+    subscribe(connections) { [weak self] in
+      guard let self else { return }
+      self.isSubscribing = false
+      guard self.subscribingIsDue else { return }
+      self.subscribingIsDue = false
+      self.subscribeAll()
+    }
   }
 
-  /// Listens to these connections' mailboxes, and fetches from those in which something waits.
-  func subscribe(_ connections: [StoredConnection]) {
-    guard isMain, admits(.receiving) else { return }
+  /// Listens to these connections' mailboxes, and fetches from those in which something waits. `then` is called when the
+  /// relay was asked, or is not asked at all.
+  func subscribe(_ connections: [StoredConnection], then: @escaping () -> Void = {}) {
+    guard isMain, admits(.receiving) else { return then() }
     let known = connections.compactMap { connection in
       RelayIdentifier(bytes: connection.recipientID).map { (connection.id, $0, connection.recipientKey) }
     }
-    guard !known.isEmpty else { return }
+    guard !known.isEmpty else { return then() }
     withRelay(.receiving) { (client) throws(RelayError) in
       try client.subscribe(known.map { (recipient: $0.1, key: $0.2) })
     } then: { [weak self] result in
+      defer { then() }
       guard let self else { return }
       switch result {
       case .success(let states):

@@ -97,10 +97,16 @@ extension Engine {
   }
 
   /// Takes every answer that waits; one that nobody expects any more is dropped, for its question has been asked again.
+  /// One round at a time, as in `subscribeAll`.
   func takeReplies() {
+    guard !isTakingReplies else {
+      takingRepliesIsDue = true
+      return
+    }
     guard let store, admits(.notifications), let token = try? store.token(), let mailbox = token.replyMailbox,
       let identifier = RelayIdentifier(bytes: mailbox.recipientID)
     else { return }
+    isTakingReplies = true
     withRelay(.notifications) { (client) throws(RelayError) -> [RelayMessage] in
       var messages: [RelayMessage] = []
       do throws(RelayError) {
@@ -117,9 +123,15 @@ extension Engine {
       }
       return messages
     } then: { [weak self] result in
-      guard let self, case .success(let messages) = result else { return }
-      for message in messages { self.take(message, token) }
-      if messages.count == Self.repliesAtOnce { self.later { [weak self] in self?.takeReplies() } }
+      guard let self else { return }
+      self.isTakingReplies = false
+      var isDue = self.takingRepliesIsDue
+      self.takingRepliesIsDue = false
+      if case .success(let messages) = result {
+        for message in messages { self.take(message, token) }
+        isDue = isDue || messages.count == Self.repliesAtOnce
+      }
+      if isDue { self.later { [weak self] in self?.takeReplies() } }
     }
   }
 

@@ -222,23 +222,33 @@ package final class Controller: Sendable {
     func left() -> Span { deadline - (configuration.clock.now() - started) }
     if let text = push.answer.wait(atMost: left() - Self.reserve) { return text }
     // The engine's own timer has fired by now, unless the engine waits for the disk or another process.
-    expire(push, within: left() - Self.handover, "the engine did not end in time")
+    beginExpiry(of: push)
+    awaitAnswer(to: push, within: left() - Self.handover, "the engine did not end in time")
     return push.answer.wait() ?? ""
   }
 
   /// False when no push is in progress.
   package func expirePush() -> Bool {
-    guard let push = pending.withLock({ $0 }), !push.answer.isFulfilled else { return false }
-    expire(push, within: Self.reserve, "time was up while the engine was at work")
+    // In one step with the look at what is in progress: else it could end meanwhile, and the next push be hit (INC-21).
+    let push = pending.withLock { pending -> PendingPush? in
+      guard let pending, !pending.answer.isFulfilled else { return nil }
+      beginExpiry(of: pending)
+      return pending
+    }
+    guard let push else { return false }
+    awaitAnswer(to: push, within: Self.reserve, "time was up while the engine was at work")
     return true
   }
 
-  /// Has the engine give its best at once; if it does not, the push is answered without it, with what the engine offered,
-  /// or nothing.
-  private func expire(_ push: PendingPush, within span: Span, _ reason: String) {
+  private func beginExpiry(of push: PendingPush) {
     push.expiry.fulfil(())
     // An extension may be frozen after its answer, and must have let go by then.
     enqueue(configuration.role == .extension ? .now : .none) { $0.expirePush() }
+  }
+
+  /// The engine gives its best at once; if it does not, the push is answered without it, with what the engine offered, or
+  /// nothing.
+  private func awaitAnswer(to push: PendingPush, within span: Span, _ reason: String) {
     if push.answer.wait(atMost: span) == nil { settle(push, reason) }
   }
 

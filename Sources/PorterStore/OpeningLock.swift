@@ -35,30 +35,24 @@ final class OpeningLock {
     let clock = SystemClock()
     let end = clock.now() + timeout
     let deadline = stop?.limit(end) ?? end
-    while true {
+    repeat {
       letGo()
       descriptor = LockFile.open(path, O_RDONLY | create)
       guard descriptor >= 0 else {
         // Where nothing can be created nothing can be replaced either; whether it can be opened is SQLite's to say.
         let isHarmless =
           kind == .shared && [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG].contains(errno)
-        guard isHarmless else { throw Self.failure(errno) }
+        guard isHarmless else { throw SQLiteError(opening: errno) }
         return
       }
       while flock(descriptor, (kind == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
         let reason = errno
-        guard reason == EWOULDBLOCK || reason == EINTR else { throw Self.failure(reason) }
+        guard reason == EWOULDBLOCK || reason == EINTR else { throw SQLiteError(opening: reason) }
         guard clock.now() < deadline, stop?.isRaised != true else { throw SQLiteError(kind: .busy) }
         usleep(2_000)
       }
-      if isCurrent { return }
-      // Somebody has deleted it meanwhile, and others lock a new one. Whoever does that again and again holds nobody up
-      // for longer than this (INC-39).
-      guard clock.now() < deadline, stop?.isRaised != true else {
-        letGo()
-        throw SQLiteError(kind: .busy)
-      }
-    }
+      // Somebody may have deleted it meanwhile, and others lock a new one.
+    } while !isCurrent
   }
 
   deinit { letGo() }
@@ -72,13 +66,5 @@ final class OpeningLock {
   private func letGo() {
     if descriptor >= 0 { LockFile.close(descriptor) }
     descriptor = -1
-  }
-
-  private static func failure(_ reason: Int32) -> SQLiteError {
-    switch reason {
-    case ENOSPC, EDQUOT: SQLiteError(kind: .full, systemError: reason)
-    case EACCES, EPERM, EROFS: SQLiteError(kind: .readOnly, systemError: reason)
-    default: SQLiteError(kind: .cannotOpen, systemError: reason)
-    }
   }
 }

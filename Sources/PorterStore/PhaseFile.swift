@@ -27,6 +27,8 @@ package final class PhaseFile {
   private let isShared: Bool
   private var descriptor: Int32 = -1
   private var holdsLock = false
+  /// Why the file could not be opened for writing, when that was the reason of the last `hold` that failed.
+  package private(set) var problem: SQLiteError?
 
   /// There is one app (INC-16). Extensions may be several: a system starts the next before the last one has ended.
   package init(prefix: String, role: String) {
@@ -40,7 +42,7 @@ package final class PhaseFile {
   package var isHeld: Bool { holdsLock }
 
   /// True when this process is now, or was already, at work in its role; false when it may not be, since the role has
-  /// one process only, and another is (INC-16).
+  /// one process only, and another is (INC-16), or when there can be no lock: then `problem` says why.
   package func hold() -> Bool {
     guard !holdsLock else { return true }
     guard openForWriting() else { return false }
@@ -121,7 +123,9 @@ package final class PhaseFile {
   }
 
   private func openForWriting() -> Bool {
+    problem = nil
     if descriptor < 0 { descriptor = LockFile.open(path, O_RDWR | O_CREAT) }
+    if descriptor < 0 { problem = SQLiteError(opening: errno) }
     return descriptor >= 0
   }
 }

@@ -196,6 +196,27 @@ final class BadInputTests: XCTestCase {
     host.begin("alice", relay: folder.file("re lay.db"))
   }
 
+  /// Whoever has no descriptor left is told so, and not that somebody else has the store, or that its file is at fault.
+  func testWantOfDescriptorsIsToldAsSuch() throws {
+    let folder = try TemporaryFolder()
+    let host = try XCTUnwrap(Host.open(folder.file("a")).host)
+    host.begin("alice", relay: folder.file("relay.db"))
+    for (suspends, command) in [("/_app suspend 0", "/_app activate"), ("/_stop", "/_start")] {
+      XCTAssertTrue(host.send(suspends)["result"].exists)
+      var taken: [Int32] = []
+      while case let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC), descriptor >= 0 { taken.append(descriptor) }
+      let answer = take(chat_send_cmd(host.handle, command))
+      let second = folder.file("b")
+      var handle: chat_ctrl?
+      let opened = take(chat_migrate_init(second, "", "yesUp", &handle))
+      for descriptor in taken { close(descriptor) }
+      XCTAssertEqual(JSON(answer).errorTag, "internalError", answer)
+      XCTAssertEqual(JSON(opened)["type"].text, "agentError", opened)
+      XCTAssertNil(handle)
+      XCTAssertTrue(host.send(command)["result"].exists, "it goes on once there are some")
+    }
+  }
+
   func testINC16SecondAppOnOneStoreGetsATypedAnswer() throws {
     let folder = try TemporaryFolder()
     let first = try XCTUnwrap(Host.open(folder.file("a")).host)

@@ -19,6 +19,7 @@ extension Engine {
     case .app:
       // Asked before anything is changed, so that a second app leaves the first alone and stays as it is (INC-16).
       guard phaseFile.hold() else {
+        if let problem = phaseFile.problem { throw ChatError(problem) }
         throw .nightporter(.ownedElsewhere(holder: phaseFile.published()?.instance?.description ?? "another process"))
       }
       let event: AppPhase.Event = appPhase.state == .stopped ? .startConfirmed : foregroundEvent

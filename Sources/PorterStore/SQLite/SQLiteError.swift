@@ -1,5 +1,15 @@
 import CSQLite
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
 /// What SQLite refused, in our words and with its own code.
 ///
 /// SQLite's message text is left out on purpose: it may quote what was bound (a full-text query, a constraint's value),
@@ -80,6 +90,23 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     let fromSystem = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN || primary == SQLITE_FULL
     self.init(
       code: code, systemError: fromSystem ? sqlite3_system_errno(database) : 0, finding: Sealing.finding(for: code))
+  }
+
+  /// For a file beside the database that the system did not open.
+  init(opening reason: Int32) {
+    let kind: Kind =
+      switch reason {
+      case ENOSPC, EDQUOT: .full
+      case EACCES, EPERM, EROFS: .readOnly
+      default: .cannotOpen
+      }
+    self.init(kind: kind, systemError: reason)
+  }
+
+  /// Whether the file could not be opened because this process, or the system, has as many open as it may: nothing is wrong
+  /// with the file, and nobody else has it.
+  package var isForWantOfDescriptors: Bool {
+    kind == .cannotOpen && (systemError == EMFILE || systemError == ENFILE)
   }
 
   /// Which constraint it was; nil if it was none.

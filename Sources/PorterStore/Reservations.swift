@@ -106,11 +106,11 @@ extension Store {
   /// The value was not used, and may be. Part of the caller's transaction.
   package func undo(_ reservation: Reservation) throws(StoreError) { try end(reservation, .undone) }
 
-  /// Of an attempt that another one takes the place of. Part of the caller's transaction.
-  package func undoReservations(_ kind: ReservationKind) throws(StoreError) {
-    try run(
-      "UPDATE reservations SET state = 'undone', material = x'' WHERE kind = ? AND state = 'reserved'",
-      [.text(kind.rawValue)])
+  /// For a kind whose values are drawn anew each time: another attempt takes the place of all before it. Whoever still has
+  /// one of those is refused, as if it had been taken over; there is nothing that would have to be remembered of it. Part of
+  /// the caller's transaction.
+  package func forgetReservations(_ kind: ReservationKind) throws(StoreError) {
+    try run("DELETE FROM reservations WHERE kind = ?", [.text(kind.rawValue)])
   }
 
   /// Those that somebody began and did not end, the oldest first.

@@ -76,7 +76,7 @@ final class ReservationTests: XCTestCase {
     let store = try open("a")
     let invitation = try XCTUnwrap(try reserve(store, [9], 1))
     XCTAssertNotNil(try reserve(store, [9], 1, .token))
-    try store.transaction { () throws(StoreError) in try store.undoReservations(.token) }
+    try store.transaction { () throws(StoreError) in try store.forgetReservations(.token) }
     XCTAssertEqual(try store.openReservations(.token).count, 0)
     XCTAssertNoThrow(try store.transaction(under: invitation) {})
   }

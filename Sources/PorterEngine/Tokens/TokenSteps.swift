@@ -79,7 +79,7 @@ extension Engine {
     }
     guard let attempt = step.effects.lazy.compactMap({ Self.attempt($0) }).first else { return }
     // One attempt at a time: what an earlier one brings is refused from now on.
-    try store.undoReservations(.token)
+    try store.forgetReservations(.token)
     run.reservation = try store.reserve(
       .token, configuration.randomness.bytes(16), by: identity, material: SecretBytes([attempt.rawValue]),
       at: configuration.clock.wall())

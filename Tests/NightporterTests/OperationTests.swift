@@ -64,6 +64,38 @@ final class OperationTests: XCTestCase {
     }
   }
 
+  /// INC-21: an extension was suspended with little time, and is at work again. When the app wakes and asks it to let go, it
+  /// has the time that it needs, and not what was left of the earlier one.
+  func testINC21AYieldingExtensionDoesNotGoByAnEarlierSuspensionsTime() throws {
+    let meeting = try Meeting()
+    meeting.alice.send("/_app suspend 0").assert("cmdOk")
+    let notifier = try XCTUnwrap(Host.open(meeting.alice.prefix, isExtension: true).host)
+    let transport = HostTransport(relay: meeting.folder.file("relay.db"))
+    transport.install(in: notifier)
+    notifier.send("/_start main=off snd_files=off").assert("chatStarted")
+    notifier.send("/_app suspend 20000").assert("cmdOk")
+    notifier.event("chatSuspended")
+    usleep(50_000)
+    notifier.send("/_app activate").assert("cmdOk")
+    transport.hang(true)
+    let (handle, answered) = (UInt(bitPattern: notifier.handle), expectation(description: "the command"))
+    Thread.detachNewThread {
+      _ = take(chat_send_cmd(chat_ctrl(bitPattern: handle), "/_connect 1"))
+      answered.fulfill()
+    }
+    transport.waitUntilInside()
+    meeting.alice.send("/_app activate").assert("cmdOk")
+    let phase = { notifier.state["machines"]["extension_phase"].text }
+    let end = Date(timeIntervalSinceNow: 10)
+    while phase() == "active", end.timeIntervalSinceNow > 0 { usleep(10_000) }
+    usleep(700_000)
+    XCTAssertEqual(phase(), "suspending", "what it sends is waited for")
+    transport.hang(false)
+    notifier.event("chatSuspended")
+    XCTAssertEqual(phase(), "suspended")
+    wait(for: [answered], timeout: 10)
+  }
+
   func testWhatIsBeingSentIsWaitedForAndThenNothingIsHeld() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)

@@ -17,7 +17,7 @@ private final class MovedClock: Clock {
 }
 
 /// An application whose clock the test moves, with one invitation whose mailbox is to be watched.
-private final class Watched {
+private final class Watched: @unchecked Sendable {
   let clock = MovedClock()
   let folder: TemporaryFolder
   private(set) var server: ServerThread?
@@ -55,6 +55,13 @@ private final class Watched {
     let data = JSON(payload)["notificationData"]
     send("/_ntf verify apns_test \(token) \(data["nonce"].text) \(data["verification"].text)").assert("cmdOk")
   }
+
+  func wakeUp(within milliseconds: Int64) -> JSON {
+    let push = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+    return JSON(controller.receivePush(push, deadline: .milliseconds(milliseconds)))
+  }
+
+  var state: JSON { JSON(controller.state()) }
 
   func stopServer() { server = nil }
   func startServer() throws { server = try ServerThread(folder: folder) }
@@ -165,6 +172,39 @@ final class SubscriptionTests: XCTestCase {
     try alice.verify(alice.token)
     try alice.wait("subscribed again") { try alice.watched == 1 }
     XCTAssertEqual(try alice.notifier(), notifier, "with the same notifier")
+  }
+
+  /// Each attempt to register or replace the token is on record (INC-09), and takes the place of the one before: a server
+  /// that is away for a month leaves no thousands of rows.
+  func testAttemptsAtTheServerDoNotPileUp() throws {
+    let alice = try Watched()
+    for _ in 0..<4 { try alice.activate(TextEncoding.hex(SystemRandomness().bytes(32))) }
+    XCTAssertLessThanOrEqual(
+      try alice.count("SELECT count(*) FROM reservations WHERE kind = 'token'", in: "alice_chat.db"), 1)
+  }
+
+  /// A push in an app that gives up in the midst of its work: it has no claim afterwards, and a command that waits for the
+  /// notification server goes on waiting for it.
+  func testAPushThatExpiresInAnAppLeavesWhatACommandWaitsFor() throws {
+    let alice = try Watched()
+    try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
+    alice.stopServer()
+    let answered = expectation(description: "the command's answer")
+    let answer = Box("")
+    Thread.detachNewThread {
+      answer.value = alice.send("/_ntf check apns_test \(alice.token)").description
+      answered.fulfill()
+    }
+    usleep(300_000)
+    let holder = try Database(path: alice.folder.file("alice_chat.db"))
+    try holder.execute("BEGIN IMMEDIATE")
+    XCTAssertEqual(alice.wakeUp(within: 500)["outcome"].text, "expired")
+    try holder.execute("COMMIT")
+    try holder.close()
+    XCTAssertEqual(alice.state["claims"].count, 0, alice.state.description)
+    try alice.startServer()
+    wait(for: [answered], timeout: 20)
+    XCTAssertEqual(JSON(answer.value)["result"]["status"].text, "ACTIVE", answer.value)
   }
 }
 

@@ -87,6 +87,8 @@ extension Engine {
   // MARK: Work
 
   private func startWork() {
+    // A suspension that comes later has a time of its own (INC-21).
+    suspendEnd = nil
     openRelay()
     raise(Operations.Event.resume)
     announcePresence()

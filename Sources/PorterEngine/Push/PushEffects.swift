@@ -91,7 +91,7 @@ extension Engine {
     case .noteUnknown: run.metUnknown = true
     case .composeContent: raise(compose(run), run)
     case .composeBest: _ = compose(run)
-    case .cancelWork: abandonServerRequests()
+    case .cancelWork: cancelWork(of: run)
     case .closeStore:
       if run.content.badge == nil { run.content.badge = try? store?.badge() }
       letGo()
@@ -317,6 +317,13 @@ extension Engine {
   }
 
   // MARK: Letting go
+
+  private func cancelWork(of run: PushRun) {
+    // In the app, a command may be waiting for the server, which is none of this push's business.
+    if configuration.role == .extension { abandonServerRequests() }
+    if let claim = run.claimed?.claim { endClaim(claim) }
+    run.claimed = nil
+  }
 
   /// An extension's process may be frozen the moment it has answered (INC-48). The app goes on.
   private func letGo() {

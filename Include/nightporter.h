@@ -186,8 +186,8 @@ char *chat_recv_msg(chat_ctrl ctrl);
 /*
  * Waits at most `wait_us` microseconds for the next event; a number below 0 counts as 0. "" when none came; `{"error": …}`, each
  * time, when the controller was freed. An event is taken and returned in one step: one that arrives as the time ends is
- * either returned or still there for the next call. At most 4096 events wait; the oldest gives way, and an event
- * `eventsLost` with their number takes its place.
+ * either returned or still there for the next call. At most 4096 events wait, and at most 16 MB of them, in the role
+ * `extension` 1 MB; the oldest give way, and an event `eventsLost` with their number takes their place.
  */
 char *chat_recv_msg_wait(chat_ctrl ctrl, int wait_us);
 
@@ -224,7 +224,10 @@ int np_event_fd(chat_ctrl ctrl);
  *
  * One push at a time for each controller: a second call during a first is answered with the outcome "busy", at once. A handle
  * that is not valid and a deadline out of range are answered with {"error": …} instead; a payload that is NULL or
- * no JSON with the outcome "quarantined".
+ * no JSON with the outcome "unknown".
+ *
+ * An answer has at most 256 notifications, the newest, 1024 withdrawals, and the first and last 256 steps of the trace, so that
+ * it fits an extension's memory though thousands of messages waited. What is left over comes with the next push, each once.
  */
 char *np_receive_push(chat_ctrl ctrl, const char *payload_json, int deadline_ms);
 

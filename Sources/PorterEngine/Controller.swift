@@ -30,7 +30,7 @@ package final class Controller: Sendable {
     _ configuration: Configuration, key: HeldKey = HeldKey(.none, keeps: true)
   ) -> (MigrationResult, Controller?) {
     let (signal, bulletin) = (StopSignal(clock: configuration.clock), Bulletin(clock: configuration.clock))
-    guard let events = EventQueue(),
+    guard let events = EventQueue(byteBound: EventQueue.byteBound(configuration.role)),
       let thread = EngineThread.start({
         Engine(configuration: configuration, thread: $0, queue: events, stop: signal, bulletin: bulletin)
       })

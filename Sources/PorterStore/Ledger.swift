@@ -66,11 +66,14 @@ extension Store {
     ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
   }
 
-  /// What is committed and was not shown yet, oldest first; also what a killed process left (INC-38).
-  package func entriesToPresent() throws(StoreError) -> [StoredLedgerEntry] {
-    try rows("SELECT \(Self.ledgerColumns) FROM ledger WHERE state = 'committed' ORDER BY entry_id") {
-      (row) throws(StoreError) in try Self.ledgerEntry(row)
-    }
+  /// What is committed and was not shown yet, oldest first; also what a killed process left (INC-38). Of more than `limit`
+  /// the newest, which is what somebody wants to see of thousands: the others' turn comes when these are on record as
+  /// shown.
+  package func entriesToPresent(limit: Int64) throws(StoreError) -> [StoredLedgerEntry] {
+    try rows(
+      "SELECT \(Self.ledgerColumns) FROM ledger WHERE state = 'committed' ORDER BY entry_id DESC LIMIT ?",
+      [.integer(limit)]
+    ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }.reversed()
   }
 
   /// Steps an entry's machine; part of the caller's transaction. What was shown and is to be taken away is noted for
@@ -88,8 +91,9 @@ extension Store {
     return step.effects
   }
 
-  /// Notifications that are on screen although what they are about was read, withdrawn or deleted.
-  package func removals() throws(StoreError) -> [StoredRemoval] {
+  /// Notifications that are on screen although what they are about was read, withdrawn or deleted; at most `limit` of them,
+  /// until they are noted as removed.
+  package func removals(limit: Int64) throws(StoreError) -> [StoredRemoval] {
     try rows(
       """
       SELECT ledger.entry_id, NULL, connections.agent_id, ledger.message_id, ledger.kind, connections.user_id,
@@ -97,7 +101,8 @@ extension Store {
       FROM ledger JOIN connections ON connections.connection_id = ledger.connection_id WHERE ledger.removal_due = 1
       UNION ALL
       SELECT NULL, removal_id, agent_id, message_id, kind, user_id, contact_id FROM removals
-      """
+      LIMIT ?
+      """, [.integer(limit)]
     ) { (row) throws(StoreError) in
       guard let kind = StoredLedgerEntry.Kind(rawValue: row.text(4)) else { throw .damaged(.ledgerEntry) }
       return StoredRemoval(

@@ -7,6 +7,8 @@ package final class EventQueue: Sendable {
   private struct Contents {
     var events: [String] = []
     var first = 0
+    /// Of the events that wait.
+    var bytes = 0
     var lost = 0
     var isClosed = false
 
@@ -15,6 +17,9 @@ package final class EventQueue: Sendable {
     mutating func take() -> String? {
       guard first < events.count else { return nil }
       defer {
+        bytes -= events[first].utf8.count
+        // What was taken does not stay until the front is given back.
+        events[first] = ""
         first += 1
         // The front is given back in one go once it is the larger half.
         if first > 64, first * 2 > events.count {
@@ -33,13 +38,23 @@ package final class EventQueue: Sendable {
   }
 
   package static let bound = 4_096
+  /// A host that handles pushes and nothing else reads no events, and the platform ends its process at 24 MB (INC-33).
+  package static func byteBound(_ role: Role) -> Int {
+    switch role {
+    case .app: 16_777_216
+    case .extension: 1_048_576
+    }
+  }
+
+  private let byteBound: Int
   private let contents = Monitor(Contents())
   private let wake: WakeDescriptor
 
   /// Nil when the process has no descriptors left.
-  package init?() {
+  package init?(byteBound: Int) {
     guard let wake = WakeDescriptor() else { return nil }
     self.wake = wake
+    self.byteBound = byteBound
   }
 
   /// Readable while events wait.
@@ -47,14 +62,16 @@ package final class EventQueue: Sendable {
   package var count: Int { contents.withLock { $0.count } }
 
   func post(_ event: String) {
+    let bytes = event.utf8.count
     contents.signal { contents in
       guard !contents.isClosed else { return }
-      if contents.count >= Self.bound {
-        _ = contents.take()
+      if contents.count == 0 { wake.raise() }
+      // The event itself stays, whatever its length.
+      while contents.count >= Self.bound || contents.bytes + bytes > byteBound, contents.take() != nil {
         contents.lost += 1
       }
-      if contents.count == 0 { wake.raise() }
       contents.events.append(event)
+      contents.bytes += bytes
     }
   }
 

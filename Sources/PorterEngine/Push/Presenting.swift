@@ -32,7 +32,9 @@ extension Engine {
   private func composeAndRecord(_ run: PushRun, _ store: Store) throws(PorterStore.StoreError) {
     guard !run.isOffered else { return }
     // Most pushes that show nothing need no write, and wait for nobody who writes.
-    let due = try store.entriesToPresent().count + store.removals().count
+    let due =
+      try store.entriesToPresent(limit: Self.notificationsAtOnce).count
+      + store.removals(limit: Self.withdrawalsAtOnce).count
     guard due > 0 else { return try fill(run, store) }
     do throws(PorterStore.StoreError) {
       try store.lightTransaction { () throws(PorterStore.StoreError) in
@@ -41,8 +43,10 @@ extension Engine {
         // From here on somebody may see it: it is put on record to the end, though time is up.
         try stop.whileLettingGo(waitingAtMost: Durations.lettingGo) {
           Result { () throws(PorterStore.StoreError) in
-            for entry in try store.entriesToPresent() { try store.raise(.present, entry) }
-            for removal in try store.removals() { try store.noteRemoved(removal) }
+            for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) {
+              try store.raise(.present, entry)
+            }
+            for removal in try store.removals(limit: Self.withdrawalsAtOnce) { try store.noteRemoved(removal) }
           }
         }.get()
       }
@@ -53,15 +57,20 @@ extension Engine {
     }
   }
 
+  /// Of one answer, which has to be made in time, and to fit an extension's memory (INC-33), though thousands of messages
+  /// waited. What is left over stays as it is in the ledger, for the next push or the app.
+  private static let notificationsAtOnce: Int64 = 256
+  private static let withdrawalsAtOnce: Int64 = 1_024
+
   private func fill(_ run: PushRun, _ store: Store) throws(PorterStore.StoreError) {
     var content = PushContent()
     let policy = try policy(store)
     var notifications: [NotificationContent] = []
-    for entry in try store.entriesToPresent() {
+    for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) {
       guard let event = try notificationEvent(of: entry, store) else { continue }
       if case .success(let shown) = ContentBuilder.content(for: event, policy) { notifications.append(shown) }
     }
-    for removal in try store.removals() {
+    for removal in try store.removals(limit: Self.withdrawalsAtOnce) {
       content.withdrawals.append(Self.notificationIdentifier(of: removal).description)
     }
     // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.

@@ -37,7 +37,7 @@ final class PushRun {
 
   var content = PushContent()
   var reason = ""
-  private var trace: [JSONValue] = []
+  private var trace = PushTrace()
 
   init(text: String, started: Moment, due: Moment, _ pending: PendingPush) {
     self.text = text
@@ -63,17 +63,14 @@ final class PushRun {
       Self.json(
         outcome: machine.state == .presenting && !content.isEmpty ? Push.State.presented.name : Push.State.expired.name,
         reason: "time was up before the store was closed", work: .partial, holders: holders, content: content,
-        quiescent: false, trace: trace
+        quiescent: false, trace: trace.json
       ).text)
     isOffered = isTaken
     return isTaken
   }
 
   func note(_ machine: String, _ event: String, _ state: String, at moment: Moment) {
-    trace.append([
-      "us": JSONValue((moment - started).microseconds), "machine": .string(machine), "event": .string(event),
-      "state": .string(state),
-    ])
+    trace.note(.init(microseconds: (moment - started).microseconds, machine: machine, event: event, state: state))
   }
 
   /// Notes who has what this push leaves alone; nil when that is not known.
@@ -89,7 +86,7 @@ final class PushRun {
     pending.answer.fulfil(
       Self.json(
         outcome: outcome, reason: reason.isEmpty ? Self.words(machine.state) : reason, work: work, holders: holders,
-        content: content, quiescent: quiescent, trace: trace
+        content: content, quiescent: quiescent, trace: trace.json
       ).text)
   }
 
@@ -140,6 +137,42 @@ final class PushRun {
       "not finished"
     }
   }
+}
+
+/// The steps of a push: the first and the last of them, since a push can take in thousands of messages, each some steps long,
+/// and has to fit an extension's memory (INC-33).
+struct PushTrace {
+  struct Step {
+    let microseconds: Int64
+    let machine: String
+    let event: String
+    let state: String
+
+    var json: JSONValue {
+      [
+        "us": JSONValue(microseconds), "machine": .string(machine), "event": .string(event), "state": .string(state),
+      ]
+    }
+  }
+
+  private static let kept = 256
+  private var first: [Step] = []
+  /// As a ring, of which `next` is the oldest once it is full.
+  private var last: [Step] = []
+  private var next = 0
+
+  mutating func note(_ step: Step) {
+    if first.count < Self.kept {
+      first.append(step)
+    } else if last.count < Self.kept {
+      last.append(step)
+    } else {
+      last[next] = step
+      next = (next + 1) % Self.kept
+    }
+  }
+
+  var json: [JSONValue] { (first + last[next...] + last[..<next]).map(\.json) }
 }
 
 /// How much of its work a push did; doing nothing is never told as success (INC-19).

@@ -1,0 +1,74 @@
+import CNightporter
+import Foundation
+import XCTest
+
+/// INC-33: thousands of messages waited, in one process of an extension whose host does nothing but hand pushes in. The
+/// platform ends it at 24 MB, without a word, and would again at the next push.
+final class BacklogTests: XCTestCase {
+  private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+
+  private func send(_ count: Int, _ text: String, to contact: Int, from host: Host) {
+    let message = "{\"msgContent\":{\"type\":\"text\",\"text\":\"\(text)\"},\"mentions\":{}}"
+    // A command has at most 262,144 bytes.
+    let atOnce = max(1, min(count, 200_000 / message.utf8.count))
+    var left = count
+    while left > 0 {
+      let messages = [String](repeating: message, count: min(left, atOnce))
+      host.send("/_send @\(contact) json [\(messages.joined(separator: ","))]").assert("newChatItems")
+      left -= messages.count
+    }
+  }
+
+  func testINC33EventsThatNobodyReadsDoNotFillAnExtension() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    for _ in 0..<2 {
+      send(60, String(repeating: "long ", count: 2_400), to: 1, from: pair.bob)
+      XCTAssertEqual(notifier.push(wake, deadline: 30_000)["notifications"].count, 60)
+    }
+    var (bytes, lost, texts) = (0, 0, 0)
+    while let event = notifier.event(within: 0) {
+      bytes += event.description.utf8.count
+      if event["result"]["type"].text == "eventsLost" { lost += event["result"]["count"].number }
+      if event["result"]["type"].text == "newChatItems" { texts += 1 }
+    }
+    XCTAssertLessThan(bytes, 1_100_000)
+    // The newest are there, and of the others it is said how many they were.
+    XCTAssertGreaterThan(texts, 20)
+    XCTAssertGreaterThan(lost, 0)
+    XCTAssertTrue(np_event_fd(notifier.handle) >= 0)
+    XCTAssertNil(notifier.event(within: 0), "nothing comes after the last")
+  }
+
+  func testINC33AnAnswerShowsTheNewestOfManyAndTheNextOneTheOthersEachOnce() throws {
+    let pair = try Pair()
+    for _ in 0..<2 {
+      let link = pair.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+      pair.bob.send("/connect \(link)").assert("sentConfirmation")
+      pair.alice.event("contactConnected")
+      pair.bob.event("contactConnected")
+    }
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    // A mailbox keeps no more than 128.
+    for contact in 1...3 { send(100, "hello", to: contact, from: pair.bob) }
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    let first = notifier.push(wake, deadline: 30_000)
+    XCTAssertEqual(first["outcome"].text, "presented", "\(first["reason"].text)")
+    XCTAssertEqual(first["work"].text, "ran", "all mailboxes were emptied")
+    XCTAssertEqual(first["notifications"].count, 256)
+    XCTAssertEqual(first["badge"].number, 300, "what is not shown yet counts")
+    XCTAssertLessThanOrEqual(first["trace"].count, 512)
+    XCTAssertEqual(first["trace"][0]["state"].text, "deciding")
+    XCTAssertEqual(first["trace"][first["trace"].count - 1]["state"].text, "presented")
+    let second = notifier.push(wake, deadline: 30_000)
+    XCTAssertEqual(second["notifications"].count, 44)
+    XCTAssertEqual(Set(first.identifiers + second.identifiers).count, 300, "each once")
+    XCTAssertEqual(notifier.push(wake, deadline: 30_000)["notifications"].count, 0)
+    // And what was read is taken away, in portions too: nobody waits for a long list.
+    pair.alice.send("/_app activate").assert("cmdOk")
+    pair.alice.send("/_read user 1").assert("cmdOk")
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    XCTAssertEqual(notifier.push(wake, deadline: 30_000)["withdrawals"].count, 300)
+  }
+}

@@ -35,7 +35,7 @@ final class OpeningLock {
     let clock = SystemClock()
     let end = clock.now() + timeout
     let deadline = stop?.limit(end) ?? end
-    repeat {
+    while true {
       letGo()
       descriptor = LockFile.open(path, O_RDONLY | create)
       guard descriptor >= 0 else {
@@ -51,8 +51,14 @@ final class OpeningLock {
         guard clock.now() < deadline, stop?.isRaised != true else { throw SQLiteError(kind: .busy) }
         usleep(2_000)
       }
-      // Somebody may have deleted it meanwhile, and others lock a new one.
-    } while !isCurrent
+      if isCurrent { return }
+      // Somebody has deleted it meanwhile, and others lock a new one. Whoever does that again and again holds nobody up
+      // for longer than this (INC-39).
+      guard clock.now() < deadline, stop?.isRaised != true else {
+        letGo()
+        throw SQLiteError(kind: .busy)
+      }
+    }
   }
 
   deinit { letGo() }

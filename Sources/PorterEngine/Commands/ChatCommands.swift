@@ -145,7 +145,15 @@ extension Engine {
 
   /// The item that a message answers, as the other side knows it.
   private func quote(_ itemID: Int64, _ contactID: Int64, _ store: Store) throws(ChatError) -> (Quote, itemID: Int64) {
-    guard let item = try? store.item(itemID), item.contactID == contactID, let sharedID = item.sharedID else {
+    let found: StoredItem?
+    do throws(PorterStore.StoreError) {
+      found = try store.item(itemID)
+    } catch .notFound {
+      found = nil
+    } catch {
+      throw ChatError(error)
+    }
+    guard let item = found, item.contactID == contactID, let sharedID = item.sharedID else {
       throw .store(.chatItemNotFound(itemID))
     }
     return (

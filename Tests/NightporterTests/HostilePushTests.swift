@@ -109,6 +109,26 @@ final class HostilePushTests: XCTestCase {
     XCTAssertEqual(answer.bodies, [])
   }
 
+  /// That the user stopped the chat holds for pushes to the app too, also when one of them has started its process; and the
+  /// extension hears of it as before.
+  func testAPushToAStoppedAppIsSaidSoAndStartsNothing() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    station.wake(expecting: ["hello"])
+    station.alice.send("/_stop").assert("chatStopped")
+    XCTAssertEqual(station.alice.push(push)["outcome"].text, "stopped")
+    XCTAssertEqual(station.alice.state["machines"]["chat_lifecycle"].text, "stopped")
+    station.alice.free()
+    let again = try XCTUnwrap(Host.open(station.alice.prefix).host)
+    let answer = again.push(push)
+    XCTAssertEqual(answer["outcome"].text, "stopped", answer.description)
+    XCTAssertEqual(again.state["machines"]["chat_lifecycle"].text, "opened")
+    XCTAssertEqual(try station.present(push)["outcome"].text, "stopped")
+    again.send("/_start").assert("chatStarted")
+    XCTAssertEqual(again.push(push)["outcome"].text, "nothingNew")
+  }
+
   /// The app was updated and migrated the store while the extension's process lived on (INC-23).
   func testAStoreOfANewerSchemaIsLeftAlone() throws {
     let station = try Station()

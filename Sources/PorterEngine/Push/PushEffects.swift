@@ -111,7 +111,7 @@ extension Engine {
 
   private func readAppPhase(_ run: PushRun) {
     // In the app itself there is nobody else to ask.
-    guard configuration.role == .extension else { return raise(.appInactive, run) }
+    guard configuration.role == .extension else { return raise(isStopped ? .appStopped : .appInactive, run) }
     askPresence { [weak self] isAlive in
       guard let self else { return }
       let published = self.peerFile.published()
@@ -121,6 +121,15 @@ extension Engine {
       } else {
         self.raise(published?.phase == AppPhase.State.stopped.name ? .appStopped : .appInactive, run)
       }
+    }
+  }
+
+  /// The user's word, which holds until the chat is started again, also for a process that a push has started.
+  private var isStopped: Bool {
+    switch appPhase.state {
+    case .stopped: true
+    case .suspended: phaseFile.published()?.phase == AppPhase.State.stopped.name
+    case .active, .activating, .bgRefresh, .suspending: false
     }
   }
 

@@ -82,8 +82,8 @@ package enum Rekeying {
     var options = options
     options.isExclusive = true
     let copy = copy(of: file)
-    try makeEmpty(copy, like: file)
     let source = try Database(path: file, options: options)
+    try makeEmpty(copy, like: file)
     try interruptible(source, options.stop) { () throws(SQLiteError) in try source.vacuum(into: copy, key: new) }
     let version = try source.userVersion
     try source.close()
@@ -109,23 +109,25 @@ package enum Rekeying {
     return lstat(path, &status) == 0 ? status.st_size == 0 : errno == ENOENT
   }
 
-  /// The copy's file, before anything is in it, with the owner and the permissions of the store's. No connection of this
-  /// process has that open, which closing a descriptor of it would rob of its locks (POSIX).
+  /// The copy's file, before anything is in it, with the owner and the permissions of the store's. That is not opened for
+  /// it: to close it would rob this process's connections of their locks (POSIX), also those of another controller.
   private static func makeEmpty(_ copy: String, like file: String) throws(SQLiteError) {
-    let original = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard original >= 0 else { throw SQLiteError(kind: .cannotOpen, systemError: errno) }
-    defer { close(original) }
+    var (wanted, made) = (stat(), stat())
+    guard stat(file, &wanted) == 0 else { throw SQLiteError(kind: .cannotOpen, systemError: errno) }
     let new = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard new >= 0 else { throw failure(errno) }
     defer { close(new) }
-    var (wanted, made) = (stat(), stat())
-    guard fstat(original, &wanted) == 0, fstat(new, &made) == 0 else { throw failure(errno) }
+    guard fstat(new, &made) == 0 else { throw failure(errno) }
     if (wanted.st_uid, wanted.st_gid) != (made.st_uid, made.st_gid) {
       guard fchown(new, wanted.st_uid, wanted.st_gid) == 0 else { throw failure(errno) }
     }
     guard fchmod(new, wanted.st_mode & 0o7777) == 0 else { throw failure(errno) }
     #if canImport(Darwin)
-      // When the file can be read at all: with the device locked, or not.
+      // When the file can be read at all: with the device locked, or not. Only a descriptor tells. The locks that closing
+      // it takes are the caller's, who has the file alone, and whom the opening lock keeps alone.
+      let original = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+      guard original >= 0 else { throw SQLiteError(kind: .cannotOpen, systemError: errno) }
+      defer { close(original) }
       let protection = fcntl(original, F_GETPROTECTIONCLASS)
       if protection > 0 { _ = fcntl(new, F_SETPROTECTIONCLASS, protection) }
     #endif

@@ -6,6 +6,10 @@ import XCTest
 
 @testable import PorterStore
 
+#if os(Linux)
+  import Glibc
+#endif
+
 final class RekeyingTests: SealedStoreTestCase {
   private var directions: [(name: String, from: StoreKey, to: StoreKey)] {
     [("seal", .none, first), ("another key", first, second), ("unseal", first, .none), ("a new salt", first, first)]
@@ -147,6 +151,36 @@ final class RekeyingTests: SealedStoreTestCase {
       try store.close(checkpoint: true)
     }
   }
+
+  #if os(Linux)
+    /// To close any descriptor of a file gives up all locks that its process has on it (POSIX): then other processes would
+    /// take the store for one that nobody has open.
+    func testLocksOfAnotherConnectionOfThisProcessStay() throws {
+      try make(first)
+      let other = try openStore(first)
+      defer { try? other.close(checkpoint: true) }
+      let probe = Glibc.open(prefix + "_chat.db", O_RDWR | O_CLOEXEC)
+      XCTAssertGreaterThanOrEqual(probe, 0)
+      defer { Glibc.close(probe) }
+      // SQLite's bytes for readers, asked about as by another process.
+      func isLocked() -> Bool {
+        let ofOpenFile: Int32 = 36  // F_OFD_GETLK
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = 0x4000_0002
+        lock.l_len = 510
+        XCTAssertEqual(fcntl(probe, ofOpenFile, &lock), 0)
+        return lock.l_type != F_UNLCK
+      }
+      XCTAssertTrue(isLocked(), "before")
+      // Also when the copy cannot be made. Else SQLite, which finds the store in use, locks it anew.
+      try FileManager.default.createDirectory(
+        atPath: Rekeying.copy(of: prefix + "_chat.db"), withIntermediateDirectories: false)
+      XCTAssertThrowsError(try rekey(first, second))
+      XCTAssertTrue(isLocked(), "after")
+    }
+  #endif
 
   func testWhoOpensMeanwhileIsTurnedAway() throws {
     try make(first)

@@ -27,7 +27,8 @@ static int note_written(struct temporary_state *state, uint64_t block) {
   return SQLITE_OK;
 }
 
-// Writes the held block if it was changed. Its plaintext is gone after that.
+// Writes the held block if it was changed. Its plaintext is gone after that. A write that fails is made up for by the
+// next: SQLite may be told of it at a read of another block, which is no reason for it to doubt this one.
 static int put_block(struct sealed_file *file) {
   struct temporary_state *state = &file->state.temporary;
   if (!state->dirty) { return SQLITE_OK; }
@@ -35,10 +36,15 @@ static int put_block(struct sealed_file *file) {
   if (code != SQLITE_OK) { return code; }
   struct seal_place place = {.sort = SORT_TEMPORARY, .number = state->block};
   int64_t offset = disk_offset(state->block);
+  seal_close(file->keys, place, file->buffer, BLOCK_BYTES, file->buffer + BLOCK_BYTES);
+  code = file->real->pMethods->xWrite(file->real, file->buffer, BLOCK_ON_DISK, offset);
+  if (code != SQLITE_OK) {
+    seal_open(file->keys, place, file->buffer, BLOCK_BYTES, file->buffer + BLOCK_BYTES);
+    return code;
+  }
   state->dirty = false;
   state->block = 0;
-  seal_close(file->keys, place, file->buffer, BLOCK_BYTES, file->buffer + BLOCK_BYTES);
-  return file->real->pMethods->xWrite(file->real, file->buffer, BLOCK_ON_DISK, offset);
+  return SQLITE_OK;
 }
 
 // Makes `block` the held one. `is_replaced`: all of it is about to be written.

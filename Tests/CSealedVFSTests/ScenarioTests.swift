@@ -53,9 +53,11 @@ final class ScenarioTests: XCTestCase {
   func testCallsAtTheEdges() { run("edges") }
   func testPassphraseWithoutItsMemoryIsAnError() { run("too-little-memory") }
 
+  func testTemporaryFilesKeepWhatDidNotFit() { run("full-temporary-files") }
+
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 31)
+    XCTAssertEqual(names.count, 32)
   }
 }

@@ -90,6 +90,6 @@ struct scenario {
   void (*run)(struct dice *dice);
 };
 extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[], format_scenarios[], direct_scenarios[], edge_scenarios[],
-    secret_scenarios[];
+    secret_scenarios[], attack_scenarios[];
 
 #endif

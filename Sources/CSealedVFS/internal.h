@@ -131,6 +131,7 @@ struct temporary_state {
 struct sealed_file {
   sqlite3_file sqlite;      // must be first: SQLite's view
   sqlite3_file *real;       // the base VFS's file
+  sqlite3_vfs *base;
   struct sealed_file *main; // the main file of a journal or WAL, and of a main file itself
   const char *path;         // of the main file; SQLite keeps it as long as the file is open. NULL for temporary files
   sealed_vfs_file sort;

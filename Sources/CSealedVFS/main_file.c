@@ -116,8 +116,7 @@ static int check_size(struct sealed_file *file, const uint8_t *page) {
   if (file->wal_index != NULL) {
     has_log = ((const volatile uint32_t *)file->wal_index)[5] != 0;
   } else {
-    sqlite3_vfs *base = sqlite3_vfs_find(NULL);
-    code = base->xAccess(base, sqlite3_filename_wal(file->path), SQLITE_ACCESS_EXISTS, &has_log);
+    code = file->base->xAccess(file->base, sqlite3_filename_wal(file->path), SQLITE_ACCESS_EXISTS, &has_log);
   }
   sqlite3_int64 size = 0;
   if (code == SQLITE_OK && !has_log) { code = forward_file_size(&file->sqlite, &size); }
@@ -150,9 +149,8 @@ static int read_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
 // taken for a damaged one and deleted. With a journal beside it, it is the first page of a creation that a crash tore.
 static bool is_plain_with_room(struct sealed_file *file, const uint8_t *page) {
   if (!is_all_zero(page + file->page_size - TRAILER_BYTES, TRAILER_BYTES)) { return false; }
-  sqlite3_vfs *base = sqlite3_vfs_find(NULL);
   int exists = 0;
-  int code = base->xAccess(base, sqlite3_filename_journal(file->path), SQLITE_ACCESS_EXISTS, &exists);
+  int code = file->base->xAccess(file->base, sqlite3_filename_journal(file->path), SQLITE_ACCESS_EXISTS, &exists);
   return code == SQLITE_OK && !exists;
 }
 

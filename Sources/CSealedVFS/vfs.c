@@ -67,6 +67,7 @@ static int sealed_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *re
 
   struct sealed_file *file = (struct sealed_file *)(void *)result;
   memset(file, 0, sizeof *file);
+  file->base = base;
   file->real = (sqlite3_file *)(void *)((uint8_t *)result + own_bytes());
   memset(file->real, 0, (size_t)base->szOsFile);
 
@@ -185,12 +186,16 @@ int sealed_vfs_register(const char *name, const char *base_name) {
   sqlite3_vfs *known = sqlite3_vfs_find(name);
   if (base == NULL) {
     code = SQLITE_NOTFOUND;
-  } else if (known != NULL) {
-    code = known->xOpen == sealed_open ? SQLITE_OK : SQLITE_MISUSE;
+  } else if (known != NULL && known->xOpen != sealed_open) {
+    code = SQLITE_MISUSE;
   } else {
+    // Also if it is known: somebody may have called `sqlite3_reset_auto_extension`. Before it can be found, so that it
+    // is not there by half.
+    code = sqlite3_auto_extension((void (*)(void))on_new_connection);
+  }
+  if (code == SQLITE_OK && known == NULL) {
     struct sealed_vfs *vfs = make_vfs(name, base);
     code = vfs == NULL ? SQLITE_NOMEM : sqlite3_vfs_register(&vfs->sqlite, 0);
-    if (code == SQLITE_OK) { code = sqlite3_auto_extension((void (*)(void))on_new_connection); }
   }
   pthread_mutex_unlock(&lock);
   return code;

@@ -205,8 +205,9 @@ static int wal_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlite
   struct wal_state *wal = &file->state.wal;
   size_t length = (size_t)amount;
   if (offset == 0 && length == HEADER_BYTES) { return write_header(file, bytes); }
-  int code = make_ready(file);
-  if (code == SQLITE_OK) { code = main_identity_for_writing(file->main); }
+  // The first may find that the pages are of another size than before.
+  int code = main_identity_for_writing(file->main);
+  if (code == SQLITE_OK) { code = make_ready(file); }
   if (code != SQLITE_OK) { return code; }
   if (offset < HEADER_BYTES) { return SQLITE_IOERR_WRITE; }
   uint64_t frame = (uint64_t)(offset - HEADER_BYTES) / frame_bytes(file) + 1;

@@ -53,11 +53,14 @@ final class ScenarioTests: XCTestCase {
   func testCallsAtTheEdges() { run("edges") }
   func testPassphraseWithoutItsMemoryIsAnError() { run("too-little-memory") }
 
+  func testLargerPagesInTheSamePlaceOverrunNothing() { run("larger-pages") }
+  func testLooksForFilesThroughItsOwnBase() { run("other-bases") }
+  func testRegistrationIsNeverThereByHalf() { run("registered-by-half") }
   func testTemporaryFilesKeepWhatDidNotFit() { run("full-temporary-files") }
 
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 32)
+    XCTAssertEqual(names.count, 35)
   }
 }

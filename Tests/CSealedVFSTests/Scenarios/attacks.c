@@ -3,6 +3,19 @@
 
 enum { PAGE = 4096, ROWS = 40 };
 
+static sqlite3 *reader;
+
+// Rows that fill overflow pages with content that is not zero: a page of zeros among them is no error to SQLite.
+static void make(const char *path, const char *mode) {
+  database_remove(path);
+  use_key(path);
+  sqlite3 *database = database_open(path, SEALED_VFS_NAME);
+  run_sql(database, "PRAGMA page_size=%d; PRAGMA journal_mode=%s; CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT)", PAGE, mode);
+  run_sql(database, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT %d) "
+          "INSERT INTO t SELECT i, replace(hex(zeroblob(5000)), '00', char(65 + i %% 26) || 'x') FROM n", ROWS);
+  database_close(database);
+}
+
 // A block that could not be written, as the disk was full for a moment, is not forgotten.
 static void full_temporary_files(struct dice *dice) {
   (void)dice;
@@ -32,6 +45,92 @@ static void full_temporary_files(struct dice *dice) {
   free(file);
 }
 
+// Another database, of larger pages, takes the place of one that could not be read, and a frame of the first is written.
+static void larger_pages(struct dice *dice) {
+  (void)dice;
+  const char *path = path_of("larger.db"), *other = path_of("other.db");
+  make(path, "WAL");
+  use_key(other);
+  sqlite3 *database = database_open(other, SEALED_VFS_NAME);
+  run_sql(database, "PRAGMA page_size=65536; CREATE TABLE t(a)");
+  database_close(database);
+  sqlite3_file *main = NULL;
+  sqlite3_vfs *vfs = sqlite3_vfs_find(SEALED_VFS_NAME);
+  sqlite3_file *log = calloc(1, (size_t)vfs->szOsFile);
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_WAL;
+  uint8_t page[PAGE] = {0};
+  database = database_open(path, SEALED_VFS_NAME);
+  CHECK_EQUAL(sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &main), SQLITE_OK);
+  CHECK_EQUAL(vfs->xOpen(vfs, sqlite3_filename_wal(sqlite3_db_filename(database, "main")), log, flags, NULL), SQLITE_OK);
+  size_t length;
+  uint8_t *bytes = file_load(path, &length);
+  bytes[PAGE - 64 + 8] ^= 1; // of the salt
+  file_store(path, bytes, length);
+  free(bytes);
+  CHECK_EQUAL(main->pMethods->xRead(main, page, 100, 0), SQLITE_NOTADB);
+  file_copy(other, path);
+  int code = log->pMethods->xWrite(log, page, PAGE, 32 + 9 * (PAGE + 24) + 24);
+  CHECK(code != SQLITE_OK, "it was written");
+  CHECK_EQUAL(log->pMethods->xClose(log), SQLITE_OK);
+  free(log);
+  database_close(database);
+}
+
+// What is beside a database is looked for through the VFS that the database is opened with, and not through SQLite's default.
+static int sees_nothing(sqlite3_vfs *vfs, const char *name, int flags, int *result) {
+  (void)vfs;
+  (void)name;
+  (void)flags;
+  *result = 0;
+  return SQLITE_OK;
+}
+
+static void other_bases(struct dice *dice) {
+  (void)dice;
+  const char *path = path_of("torn.db");
+  make(path, "DELETE");
+  // A creation that was torn: of page 1 the beginning is there, and a journal.
+  size_t length;
+  uint8_t *bytes = file_load(path, &length);
+  memset(bytes + 512, 0, PAGE - 512);
+  file_store(path, bytes, PAGE);
+  free(bytes);
+  file_store(with_suffix(path, "-journal"), "journal", 7);
+  sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
+  static sqlite3_vfs blind;
+  blind = *usual;
+  blind.zName = "blind";
+  blind.xAccess = sees_nothing;
+  CHECK_EQUAL(sqlite3_vfs_register(&blind, 1), SQLITE_OK);
+  int code = sqlite3_open_v2(path, &reader, SQLITE_OPEN_READWRITE, SEALED_VFS_NAME);
+  sqlite3_close(reader);
+  CHECK_EQUAL(sqlite3_vfs_register(usual, 1), SQLITE_OK);
+  CHECK_EQUAL(sqlite3_vfs_unregister(&blind), SQLITE_OK);
+  CHECK_EQUAL(code, SQLITE_OK);
+}
+
+// Registered, but for the part that reserves the seal's bytes, since memory ran out or somebody took it away again.
+static void registered_by_half(struct dice *dice) {
+  (void)dice;
+  const char *path = path_of("half.db");
+  for (long n = 1; n < 4; n++) {
+    sqlite3_reset_auto_extension();
+    malloc_countdown = n;
+    sealed_vfs_register("sealed-late", NULL);
+    malloc_countdown = 0;
+    CHECK_EQUAL(sealed_vfs_register("sealed-late", NULL), SQLITE_OK);
+    database_remove(path);
+    use_key(path);
+    sqlite3 *database = database_open(path, "sealed-late");
+    run_sql(database, "CREATE TABLE t(a)");
+    database_close(database);
+    sqlite3_vfs *late = sqlite3_vfs_find("sealed-late");
+    CHECK_EQUAL(sqlite3_vfs_unregister(late), SQLITE_OK);
+    free(late);
+  }
+}
+
 const struct scenario attack_scenarios[] = {
+    {"larger-pages", larger_pages}, {"other-bases", other_bases}, {"registered-by-half", registered_by_half},
     {"full-temporary-files", full_temporary_files}, {NULL, NULL},
 };

@@ -5,7 +5,8 @@
 //   empty rest record   number, page and checksum (over plaintext) are sealed as one; on disk number, content,
 //   checksum, then the trailer, which
 //            takes the room of the page's reserved bytes
-//   the name of a super-journal at the end stays plain: it is no content, and other connections look for it
+//   the name of a super-journal at the end stays plain: it is no content, and other connections look for it. SQLite
+//   deletes that file when it has rolled back; so only what is named as it names them passes for one (`read_plain`)
 //
 // A header is written within one sector, so it is there or it is not. Records are durable before a header counts them
 // (`put_count`), so that of counted records none can be torn: if one does not authenticate, the database is refused
@@ -243,6 +244,25 @@ static int load_record(struct sealed_file *file, int64_t offset) {
 
 // ---- Operations ----
 
+// How SQLite ends the name of a super-journal: "-mj" and eight or nine hexadecimal digits.
+static bool is_super_name(const uint8_t *name, size_t length) {
+  size_t digits = 0;
+  while (digits < length && memchr("0123456789ABCDEF", name[length - 1 - digits], 16) != NULL) { digits++; }
+  return (digits == 8 || digits == 9) && length >= digits + 3 && memcmp(name + length - digits - 3, "-mj", 3) == 0;
+}
+
+// A read of what is not sealed: the name of a super-journal, and the numbers around it.
+static int read_plain(struct sealed_file *file, uint8_t *result, size_t amount, int64_t offset) {
+  enum { NUMBERS_BEHIND = 16, SHORTEST_NAME = 11 };
+  sqlite3_int64 size = 0;
+  int code = forward_file_size(&file->sqlite, &size);
+  if (code == SQLITE_OK) { code = real_read(file, result, amount, offset); }
+  if (code != SQLITE_OK || amount < SHORTEST_NAME || offset + (int64_t)amount != size - NUMBERS_BEHIND) { return code; }
+  // Its sum is then wrong, so that SQLite rolls back as if there were no super-journal.
+  if (!is_super_name(result, amount)) { memset(result, 0, amount); }
+  return SQLITE_OK;
+}
+
 static bool is_inside(int64_t offset, size_t amount, int64_t start, size_t length) {
   return start >= 0 && offset >= start && offset + (int64_t)amount <= start + (int64_t)length;
 }
@@ -252,7 +272,7 @@ static int journal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_i
   struct journal_state *journal = &file->state.journal;
   size_t length = (size_t)amount;
   memset(bytes, 0, length);
-  if (journal->super_offset >= 0 && offset >= journal->super_offset) { return real_read(file, bytes, length, offset); }
+  if (journal->super_offset >= 0 && offset >= journal->super_offset) { return read_plain(file, bytes, length, offset); }
   if ((amount == 1 || amount == 8) && offset % SECTOR == 0) { return read_header_start(file, bytes, length, offset); }
   if (journal->header_offset != journal->last_header && is_inside(offset, length, journal->last_header, HEADER_BYTES)) {
     enum found found;
@@ -276,7 +296,7 @@ static int journal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_i
   int code = forward_file_size(sqlite, &size);
   if (code != SQLITE_OK) { return code; }
   if (page_bytes(file) == 0 || offset + (int64_t)record_bytes(file) > size) {
-    return real_read(file, bytes, length, offset);
+    return read_plain(file, bytes, length, offset);
   }
   if (amount != NUMBER_BYTES) { return SQLITE_IOERR_READ; }
   code = load_record(file, offset);

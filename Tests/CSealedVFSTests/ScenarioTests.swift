@@ -54,6 +54,7 @@ final class ScenarioTests: XCTestCase {
   func testPassphraseWithoutItsMemoryIsAnError() { run("too-little-memory") }
 
   func testLargerPagesInTheSamePlaceOverrunNothing() { run("larger-pages") }
+  func testOnlySuperJournalsAreDeletedAfterARollback() { run("named-files") }
   func testLooksForFilesThroughItsOwnBase() { run("other-bases") }
   func testRegistrationIsNeverThereByHalf() { run("registered-by-half") }
   func testTemporaryFilesKeepWhatDidNotFit() { run("full-temporary-files") }
@@ -61,6 +62,6 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 35)
+    XCTAssertEqual(names.count, 36)
   }
 }

@@ -16,6 +16,25 @@ static void make(const char *path, const char *mode) {
   database_close(database);
 }
 
+// Reads each row by itself. Wrong content is the failure; an error is not. The answer is how many could be read.
+static int rows_of(sqlite3 *database, int changed) {
+  int whole = 0;
+  for (int row = 1; row <= ROWS; row++) {
+    char *sql = sqlite3_mprintf("SELECT b = replace(hex(zeroblob(5000)), '00', char(65 + a %% 26) || 'x') OR "
+                                "(a = %d AND b = replace(hex(zeroblob(4900)), '00', 'zz')) FROM t WHERE a = %d", changed, row);
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) { code = sqlite3_step(statement); }
+    bool is_right = code == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    CHECK(code != SQLITE_DONE, "row %d is gone", row);
+    CHECK(code != SQLITE_ROW || is_right, "row %d is not what was written, and nobody says so", row);
+    whole += is_right;
+  }
+  return whole;
+}
+
 // A block that could not be written, as the disk was full for a moment, is not forgotten.
 static void full_temporary_files(struct dice *dice) {
   (void)dice;
@@ -76,6 +95,45 @@ static void larger_pages(struct dice *dice) {
   database_close(database);
 }
 
+static void put_number(FILE *file, uint32_t number) {
+  for (int shift = 24; shift >= 0; shift -= 8) { fputc((int)(number >> shift & 0xff), file); }
+}
+
+// The name of a super-journal is plain at the end of a hot journal. SQLite deletes that file, once it has rolled back.
+static void named_files(struct dice *dice) {
+  (void)dice;
+  const char *path = path_of("hot.db");
+  const char *const names[] = {"precious.txt", "precious-mj0123456", "precious-mjx12345678", "precious-mj01234567"};
+  for (int i = 0; i < 4; i++) {
+    const char *precious = path_of(names[i]);
+    make(path, "DELETE");
+    pid_t child = fork();
+    if (child == 0) {
+      sqlite3 *database = database_open(path, SEALED_VFS_NAME);
+      run_sql(database, "PRAGMA cache_size=2; BEGIN; UPDATE t SET b = 'changed'");
+      leave(0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the writer ended with %d", status);
+    file_store(precious, "precious", 9);
+    FILE *journal = fopen(with_suffix(path, "-journal"), "ab");
+    CHECK(journal != NULL, "no hot journal");
+    uint32_t sum = 0;
+    for (const char *letter = precious; *letter != 0; letter++) { sum += (uint8_t)*letter; }
+    fputs(precious, journal);
+    put_number(journal, (uint32_t)strlen(precious));
+    put_number(journal, sum);
+    fwrite("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 1, 8, journal);
+    fclose(journal);
+    sqlite3 *database = database_open(path, SEALED_VFS_NAME);
+    CHECK_EQUAL(rows_of(database, 0), ROWS);
+    database_close(database);
+    // The last has such a name, and for all that SQLite knows is one.
+    CHECK(file_exists(precious) == (i < 3), "%s is %s", names[i], i < 3 ? "gone" : "there");
+  }
+}
+
 // What is beside a database is looked for through the VFS that the database is opened with, and not through SQLite's default.
 static int sees_nothing(sqlite3_vfs *vfs, const char *name, int flags, int *result) {
   (void)vfs;
@@ -131,6 +189,6 @@ static void registered_by_half(struct dice *dice) {
 }
 
 const struct scenario attack_scenarios[] = {
-    {"larger-pages", larger_pages}, {"other-bases", other_bases}, {"registered-by-half", registered_by_half},
-    {"full-temporary-files", full_temporary_files}, {NULL, NULL},
+    {"larger-pages", larger_pages}, {"named-files", named_files}, {"other-bases", other_bases},
+    {"registered-by-half", registered_by_half}, {"full-temporary-files", full_temporary_files}, {NULL, NULL},
 };

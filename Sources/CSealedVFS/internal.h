@@ -133,6 +133,7 @@ struct sealed_file {
   sqlite3_file *real;       // the base VFS's file
   sqlite3_vfs *base;
   struct sealed_file *main; // the main file of a journal or WAL, and of a main file itself
+  struct sealed_file *journal, *log; // main only: this connection's, while they are open; else NULL
   const char *path;         // of the main file; SQLite keeps it as long as the file is open. NULL for temporary files
   sealed_vfs_file sort;
   struct key_entry *entry;        // main only
@@ -142,6 +143,7 @@ struct sealed_file {
   bool is_creating;               // main only: pages are there, of the page size below, and page 1 may not be yet
   uint32_t page_size;             // main only; 0: not known
   int lock;                       // main only: SQLITE_LOCK_...
+  int granted;                    // main only: the lock that SQLite takes for granted (`nolock`, `immutable`)
   const volatile void *wal_index; // main only: the start of the shared WAL index while it is mapped, or NULL
   uint8_t *buffer;                // room for one part on its way to or from disk
   size_t buffer_bytes;
@@ -165,6 +167,9 @@ int main_identity_for_writing(struct sealed_file *main);
 sealed_vfs_kind main_identity_for_part(struct sealed_file *main, const uint8_t label[LABEL_BYTES], bool is_committed);
 // Learns the page size from the plain header. It stays 0 if the file is empty.
 int main_learn_page_size(struct sealed_file *main);
+// To be called when a log has authenticated under this identity, though page 1 could not be read: from now on no part
+// of another file is taken for one of this.
+void main_confirm_identity(struct sealed_file *main);
 // SQLITE_... for a finding.
 int code_for(sealed_vfs_kind kind);
 

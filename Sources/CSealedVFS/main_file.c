@@ -32,10 +32,12 @@ int main_learn_page_size(struct sealed_file *file) {
   return SQLITE_OK;
 }
 
+static int lock_of(const struct sealed_file *file) { return file->lock > file->granted ? file->lock : file->granted; }
+
 // A database that is larger than the cache is read while it is made. Its first page, which would tell what it is, is
 // written last: until then it is what this connection makes of it.
 static bool is_being_made(const struct sealed_file *file) {
-  return file->is_creating && file->identity == IDENTITY_PROVISIONAL && file->lock >= SQLITE_LOCK_RESERVED;
+  return file->is_creating && file->identity == IDENTITY_PROVISIONAL && lock_of(file) >= SQLITE_LOCK_RESERVED;
 }
 
 // Makes the file's keys fit this label, if the identity is still open to change.
@@ -60,6 +62,10 @@ static void settle(struct sealed_file *file) {
   if (file->is_settled) { return; }
   file->is_settled = true;
   keys_settle(file->entry);
+}
+
+void main_confirm_identity(struct sealed_file *file) {
+  if (file->identity == IDENTITY_PROVISIONAL && lock_of(file) >= SQLITE_LOCK_SHARED) { settle(file); }
 }
 
 // Decrypts a page that was read into `page`, in place. `number` is from 1.
@@ -135,7 +141,7 @@ static int read_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
     memset(page, 0, file->page_size);
     return finding(file, kind, number, offset);
   }
-  if (number == 1 && file->lock >= SQLITE_LOCK_SHARED) { file->identity = IDENTITY_FIRM; }
+  if (number == 1 && lock_of(file) >= SQLITE_LOCK_SHARED) { file->identity = IDENTITY_FIRM; }
   // With a higher lock it may be what this connection is about to commit. With this one SQLite has rolled back what a
   // crash left.
   if (number == 1 && file->lock == SQLITE_LOCK_SHARED && !file->is_settled) {

@@ -19,6 +19,9 @@ static int open_main(struct sealed_file *file, const char *name) {
   file->sort = SEALED_VFS_FILE_MAIN;
   file->main = file;
   file->path = name;
+  // SQLite then locks nothing, so it is not seen that it has a lock when it reads pages.
+  file->granted = sqlite3_uri_boolean(name, "nolock", 0) != 0 ? SQLITE_LOCK_EXCLUSIVE : SQLITE_LOCK_NONE;
+  if (sqlite3_uri_boolean(name, "immutable", 0) != 0) { file->granted = SQLITE_LOCK_SHARED; }
   file->entry = keys_retain(name);
   if (file->entry == NULL) {
     report_path(name, SEALED_VFS_NO_KEY);
@@ -85,6 +88,14 @@ static int sealed_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *re
     keys_wipe(file->keys);
     if (file->entry != NULL) { keys_release(file->entry, file->is_settled); }
     file->sqlite.pMethods = NULL; // SQLite closes what has methods
+    return code;
+  }
+  if (file->sort == SEALED_VFS_FILE_WAL) { file->main->log = file; }
+  if (file->sort == SEALED_VFS_FILE_JOURNAL) { file->main->journal = file; }
+  // A medium that says of itself that nobody writes to it.
+  if (file->sort == SEALED_VFS_FILE_MAIN &&
+      (file->real->pMethods->xDeviceCharacteristics(file->real) & SQLITE_IOCAP_IMMUTABLE) != 0) {
+    file->granted = SQLITE_LOCK_SHARED;
   }
   return code;
 }

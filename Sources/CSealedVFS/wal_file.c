@@ -95,8 +95,9 @@ static sealed_vfs_kind load_frame(struct sealed_file *file, uint64_t frame, int 
   sealed_vfs_kind kind = main_identity_for_part(file->main, trailer, true);
   if (kind != SEALED_VFS_NOTHING) { return kind; }
   size_t length = frame_bytes(file) - TRAILER_BYTES;
-  return seal_open(file->main->keys, frame_place(frame), file->spare, length, trailer) ? SEALED_VFS_NOTHING
-                                                                                       : SEALED_VFS_DAMAGED;
+  if (!seal_open(file->main->keys, frame_place(frame), file->spare, length, trailer)) { return SEALED_VFS_DAMAGED; }
+  main_confirm_identity(file->main);
+  return SEALED_VFS_NOTHING;
 }
 
 // A frame of an earlier generation that somebody put back would authenticate: its salts tell. Ours may be old as well,

@@ -53,8 +53,11 @@ final class ScenarioTests: XCTestCase {
   func testCallsAtTheEdges() { run("edges") }
   func testPassphraseWithoutItsMemoryIsAnError() { run("too-little-memory") }
 
+  func testPagesOfAnotherFileAreRefusedWithoutLocks() { run("foreign-pages-without-locks") }
+  func testPagesOfAnotherFileAreRefusedWhilePage1IsDamaged() { run("foreign-pages-beside-log") }
   func testLargerPagesInTheSamePlaceOverrunNothing() { run("larger-pages") }
   func testOnlySuperJournalsAreDeletedAfterARollback() { run("named-files") }
+  func testWorksWithoutLocks() { run("no-locks") }
   func testLooksForFilesThroughItsOwnBase() { run("other-bases") }
   func testRegistrationIsNeverThereByHalf() { run("registered-by-half") }
   func testTemporaryFilesKeepWhatDidNotFit() { run("full-temporary-files") }
@@ -62,6 +65,6 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 36)
+    XCTAssertEqual(names.count, 39)
   }
 }

@@ -35,6 +35,91 @@ static int rows_of(sqlite3 *database, int changed) {
   return whole;
 }
 
+// Two databases under one key, of the same shape.
+static void make_pair(const char *first, const char *second) {
+  const char *const paths[] = {first, second};
+  for (int i = 0; i < 2; i++) {
+    database_remove(paths[i]);
+    use_key(paths[i]);
+    sqlite3 *database = database_open(paths[i], SEALED_VFS_NAME);
+    run_sql(database, "PRAGMA page_size=%d; CREATE TABLE t(a); INSERT INTO t VALUES('%s')", PAGE, i == 0 ? "ours" : "theirs");
+    database_close(database);
+  }
+}
+
+static void put_page(const char *path, long number, const char *from) {
+  size_t length;
+  uint8_t *bytes = file_load(from, &length);
+  FILE *file = fopen(path, "r+b");
+  CHECK(file != NULL && fseek(file, (number - 1) * PAGE, SEEK_SET) == 0 && fwrite(bytes + (number - 1) * PAGE, 1, PAGE, file) == PAGE, "cannot write");
+  fclose(file);
+  free(bytes);
+}
+
+// Page 2 of another database under the same key, read in each way in which SQLite takes no lock.
+static void foreign_pages_without_locks(struct dice *dice) {
+  (void)dice;
+  const char *ours = path_of("ours.db"), *theirs = path_of("theirs.db");
+  static const char *const parameters[] = {"", "?immutable=1", "?nolock=1", "?vfs=sealed-faulty"};
+  for (int way = 0; way < 4; way++) {
+    make_pair(ours, theirs);
+    const char *address = with_suffix(with_suffix("file:", ours), parameters[way]);
+    sqlite3 *database = database_open(address, SEALED_VFS_NAME);
+    CHECK_EQUAL(ask(database, "SELECT a = 'ours' FROM t"), 1);
+    if (way != 1) { run_sql(database, "INSERT INTO t VALUES(zeroblob(20000)); DELETE FROM t WHERE a <> 'ours'"); }
+    database_close(database);
+    put_page(ours, 2, theirs);
+    faults.immutable = way == 3;
+    database = database_open(address, SEALED_VFS_NAME);
+    CHECK_EQUAL(try_sql(database, "SELECT a FROM t"), SQLITE_IOERR_DATA);
+    CHECK_EQUAL(last_report().kind, SEALED_VFS_FOREIGN);
+    database_close(database);
+    faults.immutable = false;
+  }
+}
+
+// The same beside a page 1 that is damaged, as a loss of power leaves it, and whole in the log.
+static void foreign_pages_beside_log(struct dice *dice) {
+  (void)dice;
+  const char *ours = path_of("ours.db"), *theirs = path_of("theirs.db");
+  make_pair(ours, theirs);
+  sqlite3 *database = database_open(ours, SEALED_VFS_NAME);
+  run_sql(database, "PRAGMA journal_mode=WAL; PRAGMA user_version=5");
+  const char *copy = path_of("copy.db");
+  database_remove(copy);
+  use_key(copy);
+  file_copy(ours, copy);
+  file_copy(with_suffix(ours, "-wal"), with_suffix(copy, "-wal"));
+  database_close(database);
+  FILE *file = fopen(copy, "r+b");
+  CHECK(file != NULL && fseek(file, 1000, SEEK_SET) == 0 && fwrite("torn", 1, 4, file) == 4, "cannot write");
+  fclose(file);
+  put_page(copy, 2, theirs);
+  database = database_open(copy, SEALED_VFS_NAME);
+  CHECK_EQUAL(ask(database, "PRAGMA user_version"), 5);
+  CHECK_EQUAL(try_sql(database, "SELECT a FROM t"), SQLITE_IOERR_DATA);
+  CHECK_EQUAL(last_report().kind, SEALED_VFS_FOREIGN);
+  database_close(database);
+}
+
+// A database made without locks.
+static void without_locks(struct dice *dice) {
+  (void)dice;
+  const char *path = path_of("unlocked.db");
+  use_key(path);
+  const char *address = with_suffix(with_suffix("file:", path), "?nolock=1");
+  sqlite3 *database = database_open(address, SEALED_VFS_NAME);
+  run_sql(database, "PRAGMA cache_size=5; CREATE TABLE t(a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 300) "
+          "INSERT INTO t SELECT zeroblob(i * 30) FROM n");
+  run_sql(database, "BEGIN; INSERT INTO t SELECT * FROM t; ROLLBACK; DELETE FROM t WHERE rowid %% 3 = 0; VACUUM");
+  expect_sound(database);
+  database_close(database);
+  database = database_open(with_suffix(with_suffix("file:", path), "?immutable=1"), SEALED_VFS_NAME);
+  CHECK_EQUAL(ask(database, "SELECT count(*) FROM t"), 200);
+  expect_sound(database);
+  database_close(database);
+}
+
 // A block that could not be written, as the disk was full for a moment, is not forgotten.
 static void full_temporary_files(struct dice *dice) {
   (void)dice;
@@ -190,5 +275,7 @@ static void registered_by_half(struct dice *dice) {
 
 const struct scenario attack_scenarios[] = {
     {"larger-pages", larger_pages}, {"named-files", named_files}, {"other-bases", other_bases},
-    {"registered-by-half", registered_by_half}, {"full-temporary-files", full_temporary_files}, {NULL, NULL},
+    {"registered-by-half", registered_by_half}, {"foreign-pages-without-locks", foreign_pages_without_locks},
+    {"foreign-pages-beside-log", foreign_pages_beside_log}, {"no-locks", without_locks},
+    {"full-temporary-files", full_temporary_files}, {NULL, NULL},
 };

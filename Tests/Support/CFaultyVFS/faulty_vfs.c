@@ -263,6 +263,7 @@ static int faulty_sector_size(sqlite3_file *file) { return methods(file)->xSecto
 
 static int faulty_device_characteristics(sqlite3_file *file) {
   int flags = methods(file)->xDeviceCharacteristics(real(file));
+  if (faults.immutable) { flags |= SQLITE_IOCAP_IMMUTABLE; }
   return faults.psow ? flags : flags & ~SQLITE_IOCAP_POWERSAFE_OVERWRITE;
 }
 

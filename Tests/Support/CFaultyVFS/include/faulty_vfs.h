@@ -41,6 +41,7 @@ struct faults {
   long canary_hits;
   long writes[5];  // by sort
   long struck;     // how many operations failed
+  bool immutable;  // whether the files are said to be on a medium that nobody writes to
   bool psow;       // whether power-safe overwrites are promised (SQLite pads the log where they are not)
 };
 extern struct faults faults;

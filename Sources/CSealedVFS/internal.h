@@ -54,6 +54,10 @@ void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], con
                     bool is_passphrase);
 // Encrypts `length` bytes in place, and fills the trailer.
 void seal_close(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, uint8_t *trailer);
+// The same, with a number in the last bytes of the nonce. The other 20 are random.
+void seal_close_noting(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
+                       uint8_t *trailer, uint32_t noted);
+uint32_t seal_noted(const uint8_t *trailer);
 // Decrypts in place. False, and no plaintext, if it is not what was sealed for this place.
 bool seal_open(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
                const uint8_t *trailer);
@@ -117,6 +121,8 @@ struct wal_state {
   uint64_t highest_own; // highest frame that this handle has written since the WAL's header was read or written
   uint8_t salts[8];     // the WAL's current generation
   bool salts_known;
+  uint8_t needing_salts[8]; // the generation that the next one is about
+  uint32_t needed_pages;    // of the main file, or fewer
 };
 
 struct temporary_state {
@@ -175,6 +181,11 @@ int code_for(sealed_vfs_kind kind);
 
 // wal_file.c, journal_file.c, temporary_file.c
 extern const sqlite3_io_methods wal_methods;
+// Answers whether a page must be in the main file, whatever of the log has been written back. Of the others, those that
+// are in use are in the log.
+int wal_needs_page(struct sealed_file *log, uint64_t number, bool *result);
+// Whether a page was in the main file when the journal was begun.
+bool journal_needs_page(const struct sealed_file *journal, uint64_t number);
 extern const sqlite3_io_methods journal_methods;
 extern const sqlite3_io_methods temporary_methods;
 

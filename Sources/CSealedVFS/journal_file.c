@@ -17,6 +17,7 @@ enum {
   HEADER_BYTES = 28,
   HEADER_ON_DISK = HEADER_BYTES + TRAILER_BYTES,
   HEADER_COUNT = 8,
+  HEADER_PAGES = 16,
   HEADER_SECTOR = 20,
   HEADER_PAGE = 24,
   COUNT_BYTES = 12, // magic and number of records: what SQLite writes over a header when the records are complete
@@ -55,6 +56,11 @@ static bool is_super_number(const struct sealed_file *file, const uint8_t *numbe
 }
 
 static size_t record_bytes(const struct sealed_file *file) { return NUMBER_BYTES + page_bytes(file) + CHECKSUM_BYTES; }
+
+bool journal_needs_page(const struct sealed_file *file, uint64_t number) {
+  const struct journal_state *journal = &file->state.journal;
+  return journal->header_offset >= 0 && number <= get_u32(journal->header + HEADER_PAGES);
+}
 
 // ---- Headers ----
 

@@ -90,10 +90,17 @@ static sealed_vfs_kind open_page(struct sealed_file *file, uint64_t number, uint
 // Whether the page may be one that the transaction under way has added. Without a WAL that takes a lock, and SQLite has
 // compared the size of the file with what page 1 says of it. With a WAL the committed size is in the shared index: the
 // word at offset 20, see https://sqlite.org/walformat.html#the_wal_index_header (0: the WAL is empty, so the file's own
-// size is in force).
-static bool may_be_new(const struct sealed_file *file, uint64_t number) {
-  if (file->wal_index == NULL) { return file->lock >= SQLITE_LOCK_RESERVED; }
-  return number > ((const volatile uint32_t *)file->wal_index)[5];
+// size is in force). A connection that has the WAL for itself keeps that index from us.
+static int may_be_new(struct sealed_file *file, uint64_t number, bool *result) {
+  int code = SQLITE_OK;
+  if (file->wal_index != NULL) {
+    *result = number > ((const volatile uint32_t *)file->wal_index)[5];
+  } else {
+    bool is_needed = false;
+    if (file->log != NULL) { code = wal_needs_page(file->log, number, &is_needed); }
+    *result = lock_of(file) >= SQLITE_LOCK_RESERVED && !is_needed;
+  }
+  return code;
 }
 
 // What a read behind the end of the file means.
@@ -104,7 +111,9 @@ static int read_behind_end(struct sealed_file *file, uint64_t number, uint8_t *p
   int64_t offset = (int64_t)(number - 1) * file->page_size;
   bool is_empty = size == 0 && number == 1 && file->identity != IDENTITY_FIRM;
   // A writer may come back to a page that it has just added, and that was never written.
-  bool is_new = size > 0 && size <= offset && may_be_new(file, number);
+  bool is_new = false;
+  if (size > 0 && size <= offset) { code = may_be_new(file, number, &is_new); }
+  if (code != SQLITE_OK) { return code; }
   if (is_empty || is_new) {
     memset(page, 0, file->page_size);
     return SQLITE_IOERR_SHORT_READ;
@@ -143,8 +152,8 @@ static int read_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
   }
   if (number == 1 && lock_of(file) >= SQLITE_LOCK_SHARED) { file->identity = IDENTITY_FIRM; }
   // With a higher lock it may be what this connection is about to commit. With this one SQLite has rolled back what a
-  // crash left.
-  if (number == 1 && file->lock == SQLITE_LOCK_SHARED && !file->is_settled) {
+  // crash left. It reads page 1, or a part of it, at the beginning of each transaction without a WAL.
+  if (number == 1 && lock_of(file) == SQLITE_LOCK_SHARED) {
     code = check_size(file, page);
     if (code == SQLITE_OK) { settle(file); }
   }
@@ -262,19 +271,39 @@ static int write_sealed(struct sealed_file *file, uint64_t number, const uint8_t
   return file->real->pMethods->xWrite(file->real, file->buffer, (int)page_size, (int64_t)(number - 1) * page_size);
 }
 
-// Fills the pages from the end of the file up to `end` with sealed zeros. A hole would read as zeros that nobody can
-// vouch for. SQLite leaves holes where it frees a page that it had just added, and where it writes pages out of order.
-static int fill_gap(struct sealed_file *file, int64_t end) {
+// The file is about to be made longer than `size`: whether the pages are there that it had before. Else it was cut off,
+// and what would be filled in for them, by us or by SQLite's rollback, would pass for what they were.
+static int check_not_cut(struct sealed_file *file, int64_t size) {
+  uint64_t missing = (uint64_t)(size / file->page_size) + 1;
+  bool is_needed = false;
+  int code = SQLITE_OK;
+  if (file->log != NULL) {
+    code = wal_needs_page(file->log, missing, &is_needed);
+  } else if (file->journal != NULL) {
+    // SQLite counted what there was of a page as one.
+    if (size % file->page_size != 0) { missing++; }
+    is_needed = journal_needs_page(file->journal, missing);
+  }
+  if (code != SQLITE_OK || !is_needed) { return code; }
+  return finding(file, SEALED_VFS_TRUNCATED, missing, (int64_t)(missing - 1) * file->page_size);
+}
+
+// Fills the pages from the end of the file up to `start` with sealed zeros, before what is between `start` and `end` is
+// written. A hole would read as zeros that nobody can vouch for. SQLite leaves holes where it frees a page that it had
+// just added, and where it writes pages out of order.
+static int fill_gap(struct sealed_file *file, int64_t start, int64_t end) {
   // The page of SQLite's lock bytes is never written.
   const uint64_t lock_page = 0x40000000 / file->page_size + 1;
   sqlite3_int64 size = 0;
   int code = forward_file_size(&file->sqlite, &size);
-  if (code != SQLITE_OK || size >= end) { return code; }
+  // What comes out of a log is what is missing, if nothing is left out.
+  if (code == SQLITE_OK && size < (file->log != NULL ? start : end)) { code = check_not_cut(file, size); }
+  if (code != SQLITE_OK || size >= start) { return code; }
   uint8_t *zeros = sqlite3_malloc((int)file->page_size);
   if (zeros == NULL) { return SQLITE_NOMEM; }
   memset(zeros, 0, file->page_size);
   // From the last whole page on: what a failed write left of one is written anew.
-  for (int64_t at = size / file->page_size * file->page_size; code == SQLITE_OK && at < end; at += file->page_size) {
+  for (int64_t at = size / file->page_size * file->page_size; code == SQLITE_OK && at < start; at += file->page_size) {
     uint64_t number = (uint64_t)(at / file->page_size) + 1;
     if (number != lock_page) { code = write_sealed(file, number, zeros); }
   }
@@ -304,11 +333,8 @@ static int main_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlit
     return finding(file, SEALED_VFS_UNSUITABLE, (uint64_t)(offset / (amount > 0 ? amount : 1)) + 1, offset);
   }
   uint64_t number = (uint64_t)(offset / amount) + 1;
-  if (offset > 0) {
-    code = fill_gap(file, offset);
-    if (code != SQLITE_OK) { return code; }
-  }
-  code = write_sealed(file, number, page);
+  code = fill_gap(file, offset, offset + amount);
+  if (code == SQLITE_OK) { code = write_sealed(file, number, page); }
   if (code == SQLITE_OK && number == 1) { file->identity = IDENTITY_FIRM; }
   return code;
 }
@@ -316,7 +342,7 @@ static int main_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlit
 static int main_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
   struct sealed_file *file = self(sqlite);
   if (size > 0 && file->identity != IDENTITY_NONE && file->page_size != 0) {
-    int code = fill_gap(file, size);
+    int code = fill_gap(file, size, size);
     if (code != SQLITE_OK) { return code; }
   }
   int code = forward_truncate(sqlite, size);

@@ -1,6 +1,6 @@
 // Sealing: one part of a file at a time, in place, with XChaCha20-Poly1305.
 //
-// Nonces are 24 random bytes: no counter has to survive a crash, a restored backup or a copied file, and two processes
+// Nonces are 24 random bytes (20 of a WAL's header): no counter has to survive a crash, a restored backup or a copied file, and two processes
 // need not agree.
 #include <sodium.h>
 
@@ -15,6 +15,7 @@ enum {
   LABEL_ZERO = 3,
   LABEL_CHECK = 4, // four bytes that depend on the key: tells a wrong key from a damaged page
   LABEL_SALT = 8,
+  NOTE_BYTES = 4,
 };
 
 _Static_assert(LABEL_SALT + SALT_BYTES == LABEL_BYTES, "the salt ends the label");
@@ -96,14 +97,30 @@ static struct additional additional_data(struct seal_place place, const uint8_t 
   return data;
 }
 
-void seal_close(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, uint8_t *trailer) {
+// The trailer's nonce has been filled in.
+static void close_with_nonce(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
+                             uint8_t *trailer) {
   uint8_t *nonce = trailer + LABEL_BYTES;
   memcpy(trailer, keys->label, LABEL_BYTES);
-  randombytes_buf(nonce, NONCE_BYTES);
   struct additional data = additional_data(place, trailer);
   crypto_aead_xchacha20poly1305_ietf_encrypt_detached(text, nonce + NONCE_BYTES, NULL, text, length, data.bytes,
                                                       data.length, NULL, nonce, keys->key);
 }
+
+void seal_close(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, uint8_t *trailer) {
+  randombytes_buf(trailer + LABEL_BYTES, NONCE_BYTES);
+  close_with_nonce(keys, place, text, length, trailer);
+}
+
+void seal_close_noting(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
+                       uint8_t *trailer, uint32_t noted) {
+  randombytes_buf(trailer + LABEL_BYTES, NONCE_BYTES);
+  uint8_t *note = trailer + LABEL_BYTES + NONCE_BYTES - NOTE_BYTES;
+  for (int i = 0; i < NOTE_BYTES; i++) { note[i] = (uint8_t)(noted >> (24 - 8 * i)); }
+  close_with_nonce(keys, place, text, length, trailer);
+}
+
+uint32_t seal_noted(const uint8_t *trailer) { return get_u32(trailer + LABEL_BYTES + NONCE_BYTES - NOTE_BYTES); }
 
 bool seal_open(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
                const uint8_t *trailer) {

@@ -13,6 +13,7 @@ enum {
   HEADER_ON_DISK = HEADER_BYTES + TRAILER_BYTES,
   FRAME_HEADER_BYTES = 24,
   HEADER_SALTS = 16,
+  FRAME_COMMIT = 4, // how many pages the database has after this frame, if a transaction ends with it; else 0
   FRAME_SALTS = 8,
   SALTS_BYTES = 8,
 };
@@ -76,13 +77,19 @@ static int read_header(struct sealed_file *file, uint8_t header[HEADER_ON_DISK])
 static int write_header(struct sealed_file *file, const uint8_t *bytes) {
   int code = main_identity_for_writing(file->main);
   if (code != SQLITE_OK) { return code; }
+  // All of the log before this one has been written back, so that this is how long the main file is at least, until
+  // a transaction of this log makes it shorter.
+  sqlite3_int64 size = 0;
+  code = forward_file_size(&file->main->sqlite, &size);
+  if (code != SQLITE_OK) { return code; }
+  uint32_t pages = file->main->page_size == 0 ? 0 : (uint32_t)(size / file->main->page_size);
   uint8_t header[HEADER_ON_DISK];
   memcpy(header, bytes, HEADER_BYTES);
   struct wal_state *wal = &file->state.wal;
   wal->assembling = wal->held = wal->highest_own = 0;
   wal->salts_known = false;
   struct seal_place place = {.sort = SORT_WAL_HEADER};
-  seal_close(file->main->keys, place, header, HEADER_BYTES, header + HEADER_BYTES);
+  seal_close_noting(file->main->keys, place, header, HEADER_BYTES, header + HEADER_BYTES, pages);
   return real_write(file, header, sizeof header, 0);
 }
 
@@ -114,6 +121,38 @@ static int check_generation(struct sealed_file *file, uint64_t frame) {
   if (code == SQLITE_IOERR_SHORT_READ) { return finding(file, SEALED_VFS_TRUNCATED, 0); }
   if (code != SQLITE_OK) { return code; }
   return memcmp(salts, wal->salts, SALTS_BYTES) == 0 ? SQLITE_OK : finding(file, SEALED_VFS_DAMAGED, frame);
+}
+
+// The fewest pages that the main file may have had since this generation of the log began: as many as then, or as a
+// transaction left that made it shorter. Only such a one makes it necessary to look at all frames.
+static int count_needed_pages(struct sealed_file *file) {
+  struct wal_state *wal = &file->state.wal;
+  int code = SQLITE_OK;
+  for (uint64_t frame = 1; load_frame(file, frame, &code) == SEALED_VFS_NOTHING; frame++) {
+    const uint8_t *salts = file->spare + FRAME_SALTS;
+    if (memcmp(salts, wal->salts, SALTS_BYTES) != 0 && !is_all_zero(salts, SALTS_BYTES)) { break; }
+    uint32_t pages = get_u32(file->spare + FRAME_COMMIT);
+    if (pages != 0 && pages < wal->needed_pages) { wal->needed_pages = pages; }
+  }
+  return code == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : code;
+}
+
+int wal_needs_page(struct sealed_file *file, uint64_t number, bool *result) {
+  struct wal_state *wal = &file->state.wal;
+  *result = false;
+  uint8_t header[HEADER_ON_DISK];
+  int code = make_ready(file);
+  if (code == SQLITE_OK) { code = read_header(file, header); }
+  // An empty log.
+  if (code == SQLITE_IOERR_SHORT_READ) { return SQLITE_OK; }
+  if (code != SQLITE_OK || is_all_zero(header, HEADER_ON_DISK)) { return code; }
+  if (memcmp(wal->needing_salts, wal->salts, SALTS_BYTES) != 0) {
+    memcpy(wal->needing_salts, wal->salts, SALTS_BYTES);
+    wal->needed_pages = seal_noted(header + HEADER_BYTES);
+  }
+  if (number <= wal->needed_pages) { code = count_needed_pages(file); }
+  *result = number <= wal->needed_pages;
+  return code;
 }
 
 // Whole frames are read by recovery, which takes what does not verify for the end of the log. A write that a loss of

@@ -53,6 +53,10 @@ final class ScenarioTests: XCTestCase {
   func testCallsAtTheEdges() { run("edges") }
   func testPassphraseWithoutItsMemoryIsAnError() { run("too-little-memory") }
 
+  func testMainFileCutBesideALogIsNoticed() { run("cut-beside-log") }
+  func testMainFileCutBesideAHotJournalIsNoticed() { run("cut-beside-journal") }
+  func testMainFileCutWhileItIsOpenIsNoticed() { run("cut-in-use") }
+  func testNothingElseIsTakenForACut() { run("changing-lengths") }
   func testPagesOfAnotherFileAreRefusedWithoutLocks() { run("foreign-pages-without-locks") }
   func testPagesOfAnotherFileAreRefusedWhilePage1IsDamaged() { run("foreign-pages-beside-log") }
   func testLargerPagesInTheSamePlaceOverrunNothing() { run("larger-pages") }
@@ -65,6 +69,6 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 39)
+    XCTAssertEqual(names.count, 43)
   }
 }

@@ -99,7 +99,7 @@ static struct token_step registered(uint8_t event) {
     case E(PUSH_VERIFICATION): return move(S(CONFIRMED), FX3(SAVE_CODE, SEND_VERIFY, PUBLISH_STATUS));
     case E(VERIFY_OK):
     case E(CHECK_ACTIVE): return become_active();
-    case E(CHECK_UNVERIFIED): return stay(S(REGISTERED), FX1(SCHEDULE_CHECK));
+    case E(CHECK_UNVERIFIED): return stay(S(REGISTERED), FX2(SEND_REGISTER, SCHEDULE_CHECK));
     default: return known(S(REGISTERED), event);
   }
 }

@@ -149,6 +149,10 @@ final class ExtensionLoop {
       throw Interruption.broken
     }
     torture.tally.count("push ended: \(outcome)")
+    // Nobody but the device's own server pushes here, and no disk takes the token's keys away.
+    if outcome == "quarantined" {
+      torture.tally.problem("\(name): a push was quarantined: \(answer["reason"]?.text ?? "")")
+    }
     if answer["quiescent"] == true {
       let files = process.openStoreFiles()
       if !files.isEmpty { torture.tally.problem("\(name): quiescent, and holds \(files)") }

@@ -158,7 +158,7 @@ final class Torture: Sendable {
       nth[operation.number, default: 0] += 1
       return nth[operation.number, default: 1]
     }
-    return "nth \(operation.number) \(number) \(dice.chance(20) ? 1 : 0)"
+    return "\(dice.chance(50) ? "nth" : "broken") \(operation.number) \(number) \(dice.chance(20) ? 1 : 0)"
   }
 
   private var struckFile: URL { place.directory.appendingPathComponent("struck") }

@@ -22,7 +22,7 @@ final class TortureTests: XCTestCase {
     let torture = Torture(seed: seed, seconds: seconds, place: place)
     print("torture: seed \(seed), \(Int(seconds)) s, \(isSealed ? "sealed" : "plain")")
     torture.run(receiving: night)
-    try Verdict(torture: torture).reach()
+    try Verdict(torture: torture, night: night).reach()
     print("torture: seed \(seed), \(Int(seconds)) s, \(isSealed ? "sealed" : "plain"):\n\(torture.tally.description)")
     XCTAssertEqual(torture.tally.found, [], "seed \(seed)")
     for what in ["messages in alice's store", "frozen", "killed", "suspensions", "failed reads", "failed writes"] {

@@ -1,11 +1,14 @@
 import Foundation
 import PorterJSON
+import PorterNight
 import PorterProcesses
 import PorterStore
 
 /// What is in the stores when all is over.
 struct Verdict {
   let torture: Torture
+  /// With the device, which still gets pushes.
+  let night: Night
 
   /// Lets everybody catch up on healthy disks, ends all processes, and compares.
   func reach() throws {
@@ -19,6 +22,7 @@ struct Verdict {
       if try isSettled(app, people) { break }
       usleep(200_000)
     }
+    if let person = place.people.first, let host = people.first { try ring(app, person, host) }
     for (person, host) in zip(place.people, people) { try compare(person, host, app) }
     let unread = try app.state["unread"]?.integerValue
     for host in people + [app] {
@@ -28,6 +32,40 @@ struct Verdict {
     }
     try inspect(place.store, key: place.key, badge: unread)
     for person in place.people { try inspect(person.store, key: person.key, badge: nil) }
+  }
+
+  /// After all of it the device is still told of a message: its token is active, and the push opens.
+  private func ring(_ app: ScriptedHost, _ person: Torture.Person, _ host: ScriptedHost) throws {
+    let end = Date(timeIntervalSinceNow: 60)
+    while try app.answer("/_ntf get")["result"]?["status"] != "ACTIVE" {
+      guard end.timeIntervalSinceNow > 0 else { return torture.tally.problem("the token is not active in the end") }
+      guard let push = try? night.nextPush(within: 0.5), let data = push["notificationData"],
+        let nonce = data["nonce"]?.stringValue, let code = data["verification"]?.stringValue
+      else { continue }
+      _ = try app.answer("/_ntf verify apns_test \(night.token) \(nonce) \(code)")
+    }
+    try app.command("/_app suspend 0", "cmdOk")
+    guard try app.call("chat_close_store $c") == "" else { return torture.tally.problem("the store does not close") }
+    let text = "\(person.name), in the end"
+    try host.command(sending(text, to: person.contact), "newChatItems")
+    guard try isShown(text) else { return torture.tally.problem("the last message was not shown") }
+    guard try app.call("chat_reopen_store $c") == "" else { return torture.tally.problem("the store does not reopen") }
+    try app.command("/_app activate", "cmdOk")
+  }
+
+  /// Earlier pushes may still be on their way.
+  private func isShown(_ text: String) throws -> Bool {
+    let end = Date(timeIntervalSinceNow: 30)
+    while end.timeIntervalSinceNow > 0 {
+      guard let push = try? night.nextPush(within: 1) else { continue }
+      let process = try ChildProcess(
+        Places.harness, ["extension", "--store", torture.place.store, "--key", torture.place.key],
+        log: torture.place.directory.appendingPathComponent("log.last"))
+      defer { process.kill() }
+      try process.send(push.text)
+      if try JSONValue(parsing: process.line(within: 40)).bodies.contains(text) { return true }
+    }
+    return false
   }
 
   /// Whether everything that was sent has arrived.

@@ -61,7 +61,11 @@ extension Engine {
 
   /// Works off the list of mailboxes that nobody reads any more.
   func deleteMailboxes() {
-    guard maySend, relay != nil, let store, let mailboxes = try? store.deletedMailboxes() else { return }
+    guard maySend, relay != nil,
+      let mailboxes = read(
+        { (store) throws(PorterStore.StoreError) in try store.deletedMailboxes() }, orLater: TimerName.mailboxes,
+        Engine.deleteMailboxes)
+    else { return }
     for mailbox in mailboxes {
       guard let identifier = RelayIdentifier(bytes: mailbox.id) else { continue }
       withRelay(.sending) { (client) throws(RelayError) in

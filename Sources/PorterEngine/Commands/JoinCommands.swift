@@ -66,7 +66,11 @@ extension Engine {
 
   /// Goes on with what a process that is gone, or a suspension, left behind.
   func finishJoining() {
-    guard maySend, let open = try? store?.openReservations(.invitation) else { return }
+    guard maySend,
+      let open = read(
+        { (store) throws(PorterStore.StoreError) in try store.openReservations(.invitation) },
+        orLater: TimerName.joining, Engine.finishJoining)
+    else { return }
     for left in open where !joining.contains(left.value) {
       guard let link = Joining(left.material)?.link else { continue }
       // The user on record counts, not this one; there is one in any case.

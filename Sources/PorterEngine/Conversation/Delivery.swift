@@ -40,21 +40,31 @@ extension Engine {
       // Whoever asks this engine to let go is not kept waiting for a full outbox.
       guard !stop.isRaised else { return retryLater() }
       outboxIsDue = false
-      guard maySend, let store, relay != nil, let heads = try? store.outboxHeads() else { return }
+      guard maySend, relay != nil,
+        let heads = read(
+          { (store) throws(PorterStore.StoreError) in try store.outboxHeads() }, orLater: TimerName.outbox,
+          Engine.flushOutbox)
+      else { return }
       for entry in heads where !sending.contains(entry.connectionID) { send(entry) }
     }
   }
 
   private func send(_ entry: OutboxEntry) {
-    // Before our mailbox takes the other side's signature it refuses what the other side signs: our hello would be
-    // answered, and the answer lost.
-    guard let store, let connection = try? store.connection(entry.connectionID), connection.isSecured,
-      let peer = connection.peerSenderID.flatMap({ RelayIdentifier(bytes: $0) }),
+    let connection: StoredConnection
+    do throws(PorterStore.StoreError) {
+      guard let store else { return }
+      connection = try store.connection(entry.connectionID)
+    } catch .notFound {
+      // Deleted meanwhile, and the outbox with it.
+      return
+    } catch {
+      return retryLater()
+    }
+    // Before our mailbox takes the other side's signature it refuses what the other side signs, for good: our hello would
+    // be answered, and the answer lost. Securing it flushes the outbox again.
+    guard connection.isSecured, let peer = connection.peerSenderID.flatMap({ RelayIdentifier(bytes: $0) }),
       let attempt = RelayIdentifier(bytes: entry.deduplication)
     else { return }
-    // The peer signs its answers, which a mailbox that is not secured yet refuses for good: nothing that could be
-    // answered goes out before. Securing flushes the outbox again.
-    guard connection.isSecured || !entry.isSigned else { return }
     sending.insert(entry.connectionID)
     let key = entry.isSigned ? connection.peerKey : nil
     withRelay(.sending) { (client) throws(RelayError) in

@@ -44,22 +44,38 @@ extension Engine {
     }
   }
 
-  /// A mailbox whose invitation was used takes messages of that one sender only.
+  /// A mailbox whose invitation was used takes messages of that one sender only. Where it cannot be put on record that it
+  /// does, the message that asks for it is not acknowledged, and comes again: nothing else would.
   private func secureIfNeeded(_ claimed: ClaimedMailbox, then: @escaping (Result<Void, RelayError>) -> Void) {
-    guard let store, let relay, let connection = try? store.connection(claimed.claim.connectionID),
-      !connection.isSecured, let sender = connection.peerPublicKey.flatMap({ SigningPublicKey(bytes: $0) })
+    guard let store, let relay else { return then(.failure(.closed)) }
+    let connection: StoredConnection
+    do throws(PorterStore.StoreError) {
+      connection = try store.connection(claimed.claim.connectionID)
+    } catch .notFound {
+      return then(.success(()))
+    } catch {
+      return then(.failure(Self.unavailable(error)))
+    }
+    guard !connection.isSecured, let sender = connection.peerPublicKey.flatMap({ SigningPublicKey(bytes: $0) })
     else { return then(.success(())) }
     let (mailbox, key) = (claimed.mailbox, claimed.key)
     relay.perform { (client) throws(RelayError) in
       try client.secureMailbox(mailbox, key: key, senderKey: sender)
     } then: { [weak self] result in
-      if case .success = result {
-        try? self?.store?.setSecured(connectionID: connection.id)
-        // The answer to the confirmation was waiting for this.
-        self?.flushOutbox()
+      guard let self, case .success = result else { return then(result) }
+      do throws(PorterStore.StoreError) {
+        try self.store?.setSecured(connectionID: connection.id)
+      } catch {
+        return then(.failure(Self.unavailable(error)))
       }
+      // The answer to the confirmation was waiting for this.
+      self.flushOutbox()
       then(result)
     }
+  }
+
+  private static func unavailable(_ error: PorterStore.StoreError) -> RelayError {
+    if case .sqlite(let error) = error { .storage(error) } else { .unavailable }
   }
 
   /// SimpleX's `ntfMessage`: a message was taken in, and the relay told.

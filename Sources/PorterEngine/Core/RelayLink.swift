@@ -24,15 +24,22 @@ extension Engine {
   /// say so.
   func openRelay() {
     guard relay == nil else { return }
-    if let hostRelay {
-      makeRelay(hostRelay)
-    } else if let path = try? store?.setting(Setting.relay) ?? nil {
-      makeRelay(
-        EmbeddedRelay(
-          path: path, clock: configuration.clock, randomness: configuration.randomness, log: configuration.log,
-          // A file that is out of reach is told as such, and not replaced by an empty one, in which nothing waits.
-          mayCreate: configuration.role == .app, stop: stop))
-    }
+    if let hostRelay { return makeRelay(hostRelay) }
+    let named = read(
+      { (store) throws(PorterStore.StoreError) in try store.setting(Setting.relay) }, orLater: TimerName.relay,
+      Engine.openRelayAgain)
+    guard let path = named ?? nil else { return }
+    makeRelay(
+      EmbeddedRelay(
+        path: path, clock: configuration.clock, randomness: configuration.randomness, log: configuration.log,
+        // A file that is out of reach is told as such, and not replaced by an empty one, in which nothing waits.
+        mayCreate: configuration.role == .app, stop: stop))
+  }
+
+  private func openRelayAgain() {
+    guard lifecycle.state == .active else { return }
+    openRelay()
+    if relay != nil { resume() }
   }
 
   private func makeRelay(_ port: any RelayPort) {
@@ -95,7 +102,10 @@ extension Engine {
       subscribingIsDue = true
       return
     }
-    guard let store, let connections = try? store.connections() else { return }
+    let connections = read(
+      { (store) throws(PorterStore.StoreError) in try store.connections() }, orLater: TimerName.subscribe,
+      Engine.subscribeAll)
+    guard let connections else { return }
     isSubscribing = true
     subscribe(connections) { [weak self] in
       guard let self else { return }

@@ -47,12 +47,19 @@ enum TimerName {
   static let reload = "reload"
   static let announce = "announce"
   static let subscriptions = "subscriptions"
+  static let allSubscriptions = "all subscriptions"
+  static let releases = "releases"
   static let subscriptionCheck = "subscription check"
   static let serverRequests = "server requests"
   static let tokenRetry = "token retry"
   static let tokenCheck = "token check"
+  static let joining = "joining"
+  static let relay = "relay"
+  static let mailboxes = "mailboxes"
+  static let replies = "replies"
 
   static let work = [
-    outbox, subscribe, reload, announce, subscriptions, subscriptionCheck, serverRequests, tokenRetry, tokenCheck,
+    outbox, subscribe, reload, announce, subscriptions, allSubscriptions, releases, subscriptionCheck, serverRequests,
+    tokenRetry, tokenCheck, joining, relay, mailboxes, replies,
   ]
 }

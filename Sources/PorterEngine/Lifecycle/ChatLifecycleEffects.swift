@@ -51,12 +51,13 @@ extension Engine {
     bulletin.begin(.opening)
     defer { bulletin.end() }
     do throws(PorterStore.StoreError) {
-      store = try Store.open(
+      let opened = try Store.open(
         prefix: configuration.prefix, key: heldKey.key, confirmation: configuration.confirmation,
         mayMigrate: configuration.role == .app, stop: stop)
+      channelKey = try opened.channelKey()
+      store = opened
       heldKey.wasUsed()
       lastStoreError = nil
-      channelKey = try? store?.channelKey()
       raise(Operations.Event.open)
       return true
     } catch {

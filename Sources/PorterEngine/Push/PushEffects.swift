@@ -173,7 +173,8 @@ extension Engine {
         return .decodedMessage
       case .verification:
         // A registration that was cut off is finished first, and brings the secret (INC-09).
-        return try store.token()?.pushSecret == nil && openTokenAttempt == nil ? .decodedUnknown : .decodedVerification
+        let attempt = try openTokenAttempt(store)
+        return try store.token()?.pushSecret == nil && attempt == nil ? .decodedUnknown : .decodedVerification
       case .message(let nonce, let ciphertext):
         guard let secret = try store.token()?.pushSecret else { return .decodedUnknown }
         return try decode(nonce, ciphertext, secret, run, store)
@@ -210,10 +211,15 @@ extension Engine {
   }
 
   private func verifyToken(_ run: PushRun) {
-    guard let attempt = openTokenAttempt else { return sendCode(run) }
+    let left: (token: StoredToken, attempt: TokenAttempt)?
+    do throws(PorterStore.StoreError) { left = try leftTokenAttempt() } catch {
+      run.reason = error.description
+      return raise(.storeFailed, run)
+    }
+    guard let (token, attempt) = left else { return sendCode(run) }
     // The app was cut off. Asked again under this process's name, so that what the app still does with the earlier answer
     // is refused (INC-09).
-    finishTokenAttempt(within: Durations.serverAnswer) { [weak self] in
+    finish(attempt, of: token) { [weak self] in
       switch attempt {
       case .register: self?.sendCode(run)
       case .replace:

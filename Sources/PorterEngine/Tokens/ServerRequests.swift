@@ -11,7 +11,6 @@ enum ServerFailure: Error, Equatable {
   case timeout
   case refused(ServerRefusal)
   case push(PushError)
-  case store(PorterStore.StoreError)
   /// Something else than what was asked for.
   case unexpected
 }
@@ -103,7 +102,10 @@ extension Engine {
       takingRepliesIsDue = true
       return
     }
-    guard let store, admits(.notifications), let token = try? store.token(), let mailbox = token.replyMailbox,
+    guard admits(.notifications) else { return }
+    let found = read(
+      { (store) throws(PorterStore.StoreError) in try store.token() }, orLater: TimerName.replies, Engine.takeReplies)
+    guard let token = found ?? nil, let mailbox = token.replyMailbox,
       let identifier = RelayIdentifier(bytes: mailbox.recipientID)
     else { return }
     isTakingReplies = true
@@ -164,7 +166,6 @@ extension Engine {
     case .refused(.noCredentials): .agent(.notificationServer(server: server, .service))
     case .refused(.internal): .agent(.notificationServer(server: server, .internal))
     case .push(let error): .agent(.broker(server: server, .unexpected(error.description)))
-    case .store(let error): ChatError(error)
     case .unexpected: .agent(.broker(server: server, .unexpected("another answer than asked for")))
     }
   }

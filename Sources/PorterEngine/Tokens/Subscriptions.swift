@@ -15,8 +15,9 @@ extension Engine {
   /// Brings the subscriptions of all connections to where the token wants them. Safe to call at any time: what is done
   /// already is left alone, what failed is tried again (INC-67, INC-68).
   func ensureSubscriptions() {
-    guard maySend, configuration.role == .app, let store, relay != nil, wantsSubscriptions,
-      let connections = try? store.connections()
+    guard maySend, configuration.role == .app, relay != nil,
+      let connections = read(
+        wantedConnections, orLater: TimerName.allSubscriptions, Engine.ensureSubscriptions)
     else { return }
     for connection in connections where !announcing.contains(connection.id) {
       if !Self.isCreated(state(connection)) { raise(.create, connection) }
@@ -25,30 +26,29 @@ extension Engine {
 
   /// Asks the server about those that it has, at each start and once a day (INC-64).
   func checkSubscriptions() {
-    guard maySend, configuration.role == .app, wantsSubscriptions, let connections = try? store?.connections() else {
-      return
-    }
+    guard maySend, configuration.role == .app,
+      let connections = read(wantedConnections, orLater: TimerName.subscriptionCheck, Engine.checkSubscriptions)
+    else { return }
     for connection in connections where !announcing.contains(connection.id) {
       if Self.isCreated(state(connection)) { raise(.checkDue, connection) }
     }
   }
 
-  private var wantsSubscriptions: Bool {
-    guard let token = try? store?.token() else { return false }
+  private func wantsSubscriptions(_ store: Store) throws(PorterStore.StoreError) -> Bool {
+    guard let token = try store.token() else { return false }
     return tokenState(token) == .active && token.mode == NotificationMode.instant.rawValue
   }
 
-  /// The token is gone, or wants no pushes for single messages.
-  func forgetSubscriptions() {
-    guard let connections = try? store?.connections() else { return }
-    for connection in connections where connection.notifierKey != nil { raise(.turnOff, connection) }
-    flushServerRequests()
+  /// Those that a push is wanted for.
+  private func wantedConnections(_ store: Store) throws(PorterStore.StoreError) -> [StoredConnection] {
+    try wantsSubscriptions(store) ? store.connections() : []
   }
 
-  /// The server knows the device under a new token's id, to which nothing is subscribed yet.
-  func moveSubscriptions() {
-    guard configuration.role == .app, let connections = try? store?.connections() else { return }
-    for connection in connections where connection.notifierKey != nil { raise(.tokenReplaced, connection) }
+  /// What the token's step means for every subscription there is. Part of that step's transaction.
+  func recordForAll(_ event: SubscriptionMachine.Event, _ store: Store) throws(PorterStore.StoreError) {
+    for connection in try store.connections() where connection.notifierKey != nil {
+      try record(event, connection, store)
+    }
   }
 
   private func state(_ connection: StoredConnection) -> SubscriptionMachine.State {
@@ -128,8 +128,7 @@ extension Engine {
     case .makeNotifierKeys, .saveNotifier, .saveStatus, .releaseAtServer, .forgetNotifier, .deleteRecord: break
     case .enableNotifier: enableNotifier(id)
     case .disableNotifier: disableNotifier(id)
-    // Of no use before the token is active; then `create` comes here again.
-    case .subscribeAtServer: if wantsSubscriptions { toSubscribe.append(id) }
+    case .subscribeAtServer: toSubscribe.append(id)
     case .checkAtServer: toCheck.append(id)
     case .scheduleCheck: scheduleSubscriptionCheck()
     case .scheduleRetry: retrySubscription(id)
@@ -158,14 +157,28 @@ extension Engine {
 
   /// Asks again for what got no answer: the check of one that the server has, else the next step towards it.
   private func retrySubscriptions() {
-    let due = toRetry.sorted()
-    toRetry.removeAll()
-    guard maySend else { return }
+    guard maySend else { return toRetry.removeAll() }
     releaseNotifiers()
-    guard wantsSubscriptions else { return }
-    for id in due where !announcing.contains(id) {
-      guard let connection = try? store?.connection(id), state(connection) != .off else { continue }
+    guard let connections = read(wantedConnections, orLater: TimerName.subscriptions, Engine.retrySubscriptions) else {
+      return
+    }
+    let due = toRetry
+    toRetry.removeAll()
+    for connection in connections where due.contains(connection.id) && !announcing.contains(connection.id) {
+      guard state(connection) != .off else { continue }
       raise(Self.isCreated(state(connection)) ? .checkDue : .create, connection)
+    }
+  }
+
+  /// The connection, if it is still there; asked again later if that cannot be read now.
+  private func connection(_ id: Int64) -> StoredConnection? {
+    do throws(PorterStore.StoreError) {
+      return try store?.connection(id)
+    } catch .notFound {
+      return nil
+    } catch {
+      retrySubscription(id)
+      return nil
     }
   }
 
@@ -178,7 +191,7 @@ extension Engine {
   }
 
   private func enableNotifier(_ id: Int64) {
-    guard let connection = try? store?.connection(id), let mailbox = RelayIdentifier(bytes: connection.recipientID),
+    guard let connection = connection(id), let mailbox = RelayIdentifier(bytes: connection.recipientID),
       let key = connection.notifierKey, let boxKey = connection.notifierBoxKey
     else { return }
     announcing.insert(id)
@@ -202,8 +215,7 @@ extension Engine {
   }
 
   private func disableNotifier(_ id: Int64) {
-    guard let connection = try? store?.connection(id), let mailbox = RelayIdentifier(bytes: connection.recipientID)
-    else { return }
+    guard let connection = connection(id), let mailbox = RelayIdentifier(bytes: connection.recipientID) else { return }
     guard !announcing.contains(id) else { return retrySubscription(id) }
     // Nobody gives the mailbox another notifier meanwhile, which this request would take away.
     announcing.insert(id)
@@ -225,9 +237,11 @@ extension Engine {
 
   /// Tells the relay of those that were turned off while it could not be told, or in a transaction of something else.
   func releaseNotifiers() {
-    guard maySend, configuration.role == .app, relay != nil, let due = try? store?.connectionsToRelease() else {
-      return
-    }
+    guard maySend, configuration.role == .app, relay != nil,
+      let due = read(
+        { (store) throws(PorterStore.StoreError) in try store.connectionsToRelease() }, orLater: TimerName.releases,
+        Engine.releaseNotifiers)
+    else { return }
     for connection in due { disableNotifier(connection.id) }
   }
 
@@ -243,12 +257,19 @@ extension Engine {
   // MARK: At the server
 
   func askServerAboutSubscriptions() {
+    let found = read(
+      { (store) throws(PorterStore.StoreError) -> StoredToken? in
+        try self.wantsSubscriptions(store) ? store.token() : nil
+      }, orLater: TimerName.announce, Engine.askServerAboutSubscriptions)
+    guard let found else { return }
     let (subscribe, check) = (toSubscribe, toCheck)
     toSubscribe.removeAll()
     toCheck.removeAll()
-    guard let store, let token = try? store.token(), let id = token.serverTokenID else { return }
+    // Of no use before the token is active; then `create` comes here again.
+    guard let token = found, let id = token.serverTokenID else { return }
     for batch in Self.batches(subscribe) {
-      let connections = batch.compactMap { try? store.connection($0) }
+      let connections = batch.compactMap { connection($0) }
+      guard !connections.isEmpty else { continue }
       let credentials = connections.compactMap { connection -> NotifierCredentials? in
         guard let notifier = connection.notifierID, let key = connection.notifierKey else { return nil }
         return NotifierCredentials(notifier: notifier, key: key)
@@ -264,7 +285,8 @@ extension Engine {
       }
     }
     for batch in Self.batches(check) {
-      let connections = batch.compactMap { try? store.connection($0) }
+      let connections = batch.compactMap { connection($0) }
+      guard !connections.isEmpty else { continue }
       askServer(.checkSubscriptions(token: id, connections.compactMap(\.notifierID)), token, connections) { status in
         switch status {
         case .new: .checkNew

@@ -48,7 +48,9 @@ extension Engine {
       throw .command("a device token is lower-case hexadecimal")
     }
     let store = try requireStore()
-    let existing = try stored { () throws(PorterStore.StoreError) in try store.token() }
+    let (existing, attempt) = try stored { () throws(PorterStore.StoreError) in
+      (try store.token(), try self.openTokenAttempt(store))
+    }
     let run = TokenRun(
       provider: device.provider.rawValue, deviceToken: bytes, mode: mode.rawValue, timeout: serverTimeout(retry),
       reply: reply)
@@ -56,7 +58,7 @@ extension Engine {
       raise(mode == .instant ? .modeInstant : .modePeriodic, TokenRun(of: existing, mode: mode.rawValue))
     }
     // On record before the server has it: the same token is still to be put in the other's place (INC-09).
-    let isKnown = existing.map { Self.isSame($0, device) } ?? false && openTokenAttempt != .replace
+    let isKnown = existing.map { Self.isSame($0, device) } ?? false && attempt != .replace
     raise(isKnown ? .registerSameToken : .registerNewToken, run)
   }
 

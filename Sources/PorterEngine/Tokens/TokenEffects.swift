@@ -14,14 +14,17 @@ extension Engine {
     switch effect {
     // Written in one transaction, by the step.
     case .createRecord, .forgetRecord, .saveDeviceToken, .saveServerToken, .saveCode, .saveMode, .publishStatus: break
+    // So were these: what was written is carried out now.
+    case .queueDelete: flushServerRequests()
+    case .deleteSubscriptions:
+      releaseNotifiers()
+      flushServerRequests()
     case .sendRegister: sendRegister(run)
     case .sendReplace: sendReplace(run)
     case .sendVerify: sendVerify(run)
     case .sendCheck: sendCheck(run)
     case .sendInterval: sendInterval()
-    case .queueDelete: queueDelete()
     case .createSubscriptions: ensureSubscriptions()
-    case .deleteSubscriptions: forgetSubscriptions()
     case .scheduleRetry: scheduleRetry()
     case .scheduleCheck: scheduleCheck()
     case .reportError: run.error = run.error ?? .agent(.notificationServer(server: "", .internal))
@@ -52,8 +55,26 @@ extension Engine {
     }
   }
 
+  /// The token on record. One that cannot be read now is none that the server has forgotten: `then` is not called, and the
+  /// machine hears of a failure that passes.
+  private func withToken(_ run: TokenRun, ifFailed event: TokenMachine.Event, then: (StoredToken?) -> Void) {
+    let token: StoredToken?
+    do throws(PorterStore.StoreError) {
+      guard let store else { throw .sqlite(SQLiteError(kind: .closed)) }
+      token = try store.token()
+    } catch {
+      run.error = ChatError(error)
+      return raise(event, run)
+    }
+    then(token)
+  }
+
   private func sendReplace(_ run: TokenRun) {
-    guard let token = try? store?.token(), let id = token.serverTokenID,
+    withToken(run, ifFailed: .replaceFailedTemporary) { token in sendReplace(run, token) }
+  }
+
+  private func sendReplace(_ run: TokenRun, _ token: StoredToken?) {
+    guard let token, let id = token.serverTokenID,
       let pushToken = PushToken(provider: run.provider, bytes: run.deviceToken)
     else { return raise(.replaceFailedPermanent, run) }
     ask(.replace(token: id, with: pushToken), of: token, within: run.timeout) { [weak self] result in
@@ -67,7 +88,11 @@ extension Engine {
   }
 
   private func sendVerify(_ run: TokenRun) {
-    guard let token = try? store?.token(), let id = token.serverTokenID,
+    withToken(run, ifFailed: .verifyFailedTemporary) { token in sendVerify(run, token) }
+  }
+
+  private func sendVerify(_ run: TokenRun, _ token: StoredToken?) {
+    guard let token, let id = token.serverTokenID,
       let code = token.verificationCode.flatMap({ VerificationCode(bytes: $0.exposeForStorage()) })
     else { return raise(.verifyAuthError, run) }
     ask(.verify(token: id, code), of: token, within: run.timeout) { [weak self] result in
@@ -86,7 +111,11 @@ extension Engine {
   }
 
   private func sendCheck(_ run: TokenRun) {
-    guard let token = try? store?.token(), let id = token.serverTokenID else { return raise(.checkAuthError, run) }
+    withToken(run, ifFailed: .checkFailedTemporary) { token in sendCheck(run, token) }
+  }
+
+  private func sendCheck(_ run: TokenRun, _ token: StoredToken?) {
+    guard let token, let id = token.serverTokenID else { return raise(.checkAuthError, run) }
     ask(.check(token: id), of: token, within: run.timeout) { [weak self] result in
       guard let self else { return }
       switch result {
@@ -145,26 +174,23 @@ extension Engine {
   /// SimpleX's period of wake-ups, in both modes.
   private static let wakeMinutes = 20
 
-  /// The request goes into the store's outbox, so that the server hears of it even if there is no network now.
-  private func queueDelete() {
-    guard let store, let token = try? store.token(), let id = token.serverTokenID, let mailbox = token.replyMailbox,
+  /// The request goes into the store's outbox, in the transaction that forgets the token: the server hears of it even if
+  /// there is no network now.
+  func queueDelete(_ token: StoredToken?, _ store: Store) throws(PorterStore.StoreError) {
+    guard let token, let id = token.serverTokenID, let mailbox = token.replyMailbox,
       let sealed = try? seal(.delete(token: id), token, mailbox)
     else { return }
-    do throws(PorterStore.StoreError) {
-      try store.transaction { () throws(PorterStore.StoreError) in
-        try store.insertServerRequest(
-          mailbox: sealed.mailbox, body: sealed.body,
-          deduplication: self.configuration.randomness.bytes(RelayIdentifier.count))
-      }
-    } catch {
-      log(.warning, "the server is not told of the deleted token", ["error": error.description])
-    }
-    flushServerRequests()
+    try store.insertServerRequest(
+      mailbox: sealed.mailbox, body: sealed.body, deduplication: configuration.randomness.bytes(RelayIdentifier.count))
   }
 
   /// Offers the relay what goes out for nobody who waits, until it has it.
   func flushServerRequests() {
-    guard admits(.notifications), relay != nil, let store, let requests = try? store.serverRequests() else { return }
+    guard admits(.notifications), relay != nil,
+      let requests = read(
+        { (store) throws(PorterStore.StoreError) in try store.serverRequests() }, orLater: TimerName.serverRequests,
+        Engine.flushServerRequests)
+    else { return }
     for request in requests {
       guard let mailbox = RelayIdentifier(bytes: request.mailbox),
         let attempt = RelayIdentifier(bytes: request.deduplication)
@@ -190,14 +216,27 @@ extension Engine {
 
   // MARK: Later
 
-  private func scheduleRetry() {
+  func scheduleRetry() {
     let delay = retryDelay
     retryDelay = min(Durations.lastRetry, retryDelay + retryDelay)
-    timers.set(TimerName.tokenRetry, after: delay) { [weak self] in
-      guard let self, let token = try? self.store?.token() else { return }
-      if self.openTokenAttempt != nil { return self.finishTokenAttempt(within: Durations.serverAnswer) {} }
-      self.raise(self.tokenState(token) == .active ? .checkDue : .registerSameToken, TokenRun(of: token))
-    }
+    timers.set(TimerName.tokenRetry, after: delay) { [weak self] in self?.retryToken() }
+  }
+
+  private func retryToken() {
+    guard let (token, attempt) = tokenNow(orLater: Engine.retryToken) else { return }
+    if let attempt { return finish(attempt, of: token) }
+    raise(tokenState(token) == .active ? .checkDue : .registerSameToken, TokenRun(of: token))
+  }
+
+  /// The token on record and the attempt at its server that is open; nil if there is no token, or if `again` is called
+  /// later.
+  private func tokenNow(orLater again: @escaping (Engine) -> () -> Void) -> (token: StoredToken, TokenAttempt?)? {
+    let found = read(
+      { (store) throws(PorterStore.StoreError) -> (token: StoredToken, TokenAttempt?)? in
+        guard let token = try store.token() else { return nil }
+        return (token, try self.openTokenAttempt(store))
+      }, orLater: TimerName.tokenRetry, again)
+    return found ?? nil
   }
 
   private func scheduleCheck() {
@@ -207,8 +246,8 @@ extension Engine {
   /// At each start and once a day: what the server knows of the token reaches the app (INC-63), and what the last run
   /// began and could not finish is taken up (INC-62, INC-68).
   func checkTokenNow() {
-    guard isMain, let token = try? store?.token() else { return }
-    if openTokenAttempt != nil { return finishTokenAttempt(within: Durations.serverAnswer) {} }
+    guard isMain, let (token, attempt) = tokenNow(orLater: Engine.checkTokenNow) else { return }
+    if let attempt { return finish(attempt, of: token) }
     switch tokenState(token) {
     case .active, .registered: raise(.checkDue, TokenRun(of: token))
     case .new, .confirmed: raise(.registerSameToken, TokenRun(of: token))
@@ -223,8 +262,17 @@ extension Engine {
   private func withReplyMailbox(
     _ run: TokenRun, ifFailed event: TokenMachine.Event, then: @escaping (StoredToken) -> Void
   ) {
-    guard let token = try? store?.token() else { return raise(event, run) }
-    if token.replyMailbox != nil { return then(token) }
+    withToken(run, ifFailed: event) { token in
+      // Forgotten meanwhile; then there is nothing to be asked.
+      guard let token else { return raise(event, run) }
+      if token.replyMailbox != nil { return then(token) }
+      makeReplyMailbox(token, run, ifFailed: event, then: then)
+    }
+  }
+
+  private func makeReplyMailbox(
+    _ token: StoredToken, _ run: TokenRun, ifFailed event: TokenMachine.Event, then: @escaping (StoredToken) -> Void
+  ) {
     guard relay != nil else {
       run.error = .nightporter(.relayMissing)
       return raise(event, run)
@@ -274,7 +322,7 @@ extension ServerFailure {
     switch self {
     case .relay(let error): error.isTemporary || error == .closed
     case .timeout, .refused(.internal): true
-    case .refused, .push, .store, .unexpected: false
+    case .refused, .push, .unexpected: false
     }
   }
 }

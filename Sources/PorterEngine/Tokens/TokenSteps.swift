@@ -22,6 +22,7 @@ extension Engine {
   func raise(_ event: TokenMachine.Event, _ run: TokenRun) {
     let step: MachineStep<TokenMachine>
     do throws(PorterStore.StoreError) { step = try advance(event, run) } catch {
+      if case .staleEpoch = error {} else if admits(.notifications) { scheduleRetry() }
       return run.answer(stale(error, run))
     }
     log(.debug, "token_status", ["event": event.name, "state": step.next.name])
@@ -56,11 +57,11 @@ extension Engine {
     }
     if run.hasNewServerToken {
       run.hasNewServerToken = false
-      moveSubscriptions()
+      ensureSubscriptions()
     }
     // Their answers go to a mailbox that nobody knows any more.
     if step.effects.contains(.forgetRecord) { abandonServerRequests() }
-    for effect in step.effects.dropFirst(before.count) where !Self.changesRecord(effect) { perform(effect, run) }
+    for effect in step.effects.dropFirst(before.count) { perform(effect, run) }
     return step
   }
 
@@ -89,8 +90,12 @@ extension Engine {
   private func stale(_ error: PorterStore.StoreError, _ run: TokenRun) -> Answer {
     guard case .staleEpoch = error, let store else { return .error(run.error ?? ChatError(error)) }
     log(.info, "the token was taken over by another process")
-    guard let token = try? store.token() else { return .error(.noToken) }
-    return .result(.ntfTokenStatus(PorterSchema.TokenStatus(tokenState(token))))
+    do throws(PorterStore.StoreError) {
+      guard let token = try store.token() else { return .error(.noToken) }
+      return .result(.ntfTokenStatus(PorterSchema.TokenStatus(tokenState(token))))
+    } catch {
+      return .error(ChatError(error))
+    }
   }
 
   // MARK: Which effects are what
@@ -114,9 +119,11 @@ extension Engine {
 
   private static func changesRecord(_ effect: TokenMachine.Effect) -> Bool {
     switch effect {
-    case .createRecord, .forgetRecord, .saveDeviceToken, .saveServerToken, .saveCode, .saveMode, .publishStatus: true
-    case .sendRegister, .sendReplace, .sendVerify, .sendCheck, .sendInterval, .queueDelete, .createSubscriptions,
-      .deleteSubscriptions, .scheduleRetry, .scheduleCheck, .reportError:
+    case .createRecord, .forgetRecord, .saveDeviceToken, .saveServerToken, .saveCode, .saveMode, .queueDelete,
+      .deleteSubscriptions, .publishStatus:
+      true
+    case .sendRegister, .sendReplace, .sendVerify, .sendCheck, .sendInterval, .createSubscriptions, .scheduleRetry,
+      .scheduleCheck, .reportError:
       false
     }
   }
@@ -143,11 +150,15 @@ extension Engine {
         run.hasNewServerToken = token?.serverTokenID != granted.id
         token?.serverTokenID = granted.id
         token?.pushSecret = granted.secret
+        // Nothing is subscribed under a new token's id yet.
+        if run.hasNewServerToken { try recordForAll(.tokenReplaced, store) }
       case .saveCode: token?.verificationCode = run.code.map { SecretBytes($0.bytes) }
       case .saveMode: token?.mode = run.mode
+      case .queueDelete: try queueDelete(token, store)
+      case .deleteSubscriptions: try recordForAll(.turnOff, store)
       case .publishStatus: token?.status = step.next.name
-      case .sendRegister, .sendReplace, .sendVerify, .sendCheck, .sendInterval, .queueDelete, .createSubscriptions,
-        .deleteSubscriptions, .scheduleRetry, .scheduleCheck, .reportError:
+      case .sendRegister, .sendReplace, .sendVerify, .sendCheck, .sendInterval, .createSubscriptions, .scheduleRetry,
+        .scheduleCheck, .reportError:
         break
       }
     }
@@ -173,13 +184,21 @@ extension Engine {
   // MARK: What somebody left behind
 
   /// The attempt that was begun, by whomever, and not ended.
-  var openTokenAttempt: TokenAttempt? {
-    (try? store?.openReservations(.token).last).flatMap { TokenAttempt($0) }
+  func openTokenAttempt(_ store: Store) throws(PorterStore.StoreError) -> TokenAttempt? {
+    try store.openReservations(.token).last.flatMap { TokenAttempt($0) }
   }
 
-  /// Asks the server again for what was begun, and calls `then` when that has ended; at once when nothing was.
-  func finishTokenAttempt(within timeout: Span, then: @escaping () -> Void) {
-    guard let attempt = openTokenAttempt, let token = try? store?.token() else { return then() }
+  /// The same with its token; nil if nothing was begun.
+  func leftTokenAttempt() throws(PorterStore.StoreError) -> (token: StoredToken, attempt: TokenAttempt)? {
+    guard let store, let token = try store.token(), let attempt = try openTokenAttempt(store) else { return nil }
+    return (token, attempt)
+  }
+
+  /// Asks the server again for what was begun, and calls `then` when that has ended.
+  func finish(
+    _ attempt: TokenAttempt, of token: StoredToken, within timeout: Span = Durations.serverAnswer,
+    then: @escaping () -> Void = {}
+  ) {
     let run = TokenRun(of: token, timeout: timeout) { _ in then() }
     switch attempt {
     case .register: raise(.registerSameToken, run)

@@ -321,7 +321,9 @@ package enum TokenStatus: Machine {
     case .checkDue:
       MachineStep(.registered, .stayed, .sendCheck)
     case .checkUnverified:
-      MachineStep(.registered, .stayed, .scheduleCheck)
+      // The push with the code may have been lost, or killed with its extension: the server sends it once more
+      // (INC-62).
+      MachineStep(.registered, .stayed, .sendRegister, .scheduleCheck)
     case .checkExpired:
       MachineStep(.expired, .moved, .publishStatus)
     case .checkInvalidNoReason:

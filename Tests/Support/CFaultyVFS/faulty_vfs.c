@@ -384,6 +384,7 @@ void faults_cut_power(void) { faults.power_is_lost = true; }
 //
 //   "chance MILLIONTHS SEED PATH"       each operation fails with this chance
 //   "nth OPERATION N STICKY PATH"       the Nth of these fails (numbers as in the enum), and all that follow if STICKY
+//   "broken OPERATION N STICKY PATH"    the same, but a lock is not taken by somebody else: it cannot be asked for
 //
 // where PATH is a part of the paths of the files that fail. Its syncs all answer that they were done, and are not.
 // PORTER_FAULTS_TALLY names the file that gets a letter for each failure.
@@ -397,13 +398,19 @@ static bool arm(const char *told) {
     faults_arm_chance(millionths, seed, path);
     return true;
   }
-  if (sscanf(told, "nth %d %ld %d %399s", &operation, &nth, &sticky, path) != 4) { return false; }
+  bool is_broken = strncmp(told, "broken ", 7) == 0;
+  const char *numbers = told + (is_broken ? 7 : 4);
+  if (!is_broken && strncmp(told, "nth ", 4) != 0) { return false; }
+  if (sscanf(numbers, "%d %ld %d %399s", &operation, &nth, &sticky, path) != 4) { return false; }
   if (operation < 0 || operation >= OP_COUNT) { return false; }
   static const int codes[OP_COUNT] = {
       SQLITE_IOERR_READ, SQLITE_FULL,         SQLITE_IOERR_FSYNC, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_FSTAT,
       SQLITE_CANTOPEN,   SQLITE_IOERR_DELETE, SQLITE_BUSY,        SQLITE_BUSY,           SQLITE_IOERR_SHMMAP,
   };
-  faults_arm((enum operation)operation, nth, sticky != 0, nth % 2 == 0, codes[operation], path);
+  int code = codes[operation];
+  if (is_broken && operation == OP_LOCK) { code = SQLITE_IOERR_LOCK; }
+  if (is_broken && operation == OP_SHM_LOCK) { code = SQLITE_IOERR_SHMLOCK; }
+  faults_arm((enum operation)operation, nth, sticky != 0, nth % 2 == 0, code, path);
   return true;
 }
 

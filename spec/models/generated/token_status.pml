@@ -221,7 +221,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkActive ->
        answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = STAYED; token_status_does(token_status_do_scheduleCheck)
+       answer = STAYED; token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
        answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_publishStatus)
     :: event == token_status_on_checkInvalidNoReason ->

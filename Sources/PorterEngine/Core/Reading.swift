@@ -1,0 +1,24 @@
+import PorterPlatform
+import PorterStore
+
+/// Reading what is to be worked off.
+extension Engine {
+  /// What `look` finds in the store. If that cannot be read now, nil, and `again` is called later by the timer `name`.
+  ///
+  /// A disk that fails for a moment, or a lock that is not to be had, must not be taken for a record that is not there:
+  /// what was due would be forgotten, or, as with a token, be made anew.
+  func read<Value>(
+    _ look: (Store) throws(PorterStore.StoreError) -> Value, orLater name: String,
+    _ again: @escaping (Engine) -> () -> Void
+  ) -> Value? {
+    guard let store else { return nil }
+    do throws(PorterStore.StoreError) {
+      return try look(store)
+    } catch {
+      log(.warning, "the store could not be read", ["due": name, "error": error.description])
+      timers.set(name, after: retryDelay) { [weak self] in self.map { again($0)() } }
+      retryDelay = min(Durations.lastRetry, retryDelay + retryDelay)
+      return nil
+    }
+  }
+}

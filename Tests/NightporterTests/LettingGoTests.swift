@@ -48,7 +48,7 @@ final class LettingGoTests: XCTestCase {
   private func expectTexts(
     _ expected: [String], of host: Host, _ contacts: ClosedRange<Int> = 1...1, line: UInt = #line
   ) {
-    let end = Date(timeIntervalSinceNow: 60)
+    let end = Date(timeIntervalSinceNow: 240)
     while texts(host, contacts).count < expected.count, end.timeIntervalSinceNow > 0 { usleep(50_000) }
     usleep(200_000)
     let received = texts(host, contacts)

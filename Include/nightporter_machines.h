@@ -830,7 +830,10 @@ enum np_push_event {
   /* No file of the store is open or locked. */
   NP_PUSH_EVENT_QUIESCENT = 40,
   /* Time is up: the deadline is near, or the system says so. */
-  NP_PUSH_EVENT_EXPIRE = 41
+  NP_PUSH_EVENT_EXPIRE = 41,
+  /* What is on record of this connection is damaged. The message stays at the relay, and the other connections have
+  their turn (INC-44, INC-66). */
+  NP_PUSH_EVENT_COMMIT_DAMAGED = 42
 };
 
 enum np_push_effect {
@@ -852,7 +855,7 @@ enum np_push_effect {
   NP_PUSH_EFFECT_FETCH_MESSAGE = 7,
   /* Decrypt and commit in one transaction, under the epoch of the claim. Answer: commit. */
   NP_PUSH_EFFECT_COMMIT_MESSAGE = 8,
-  /* Drop what was computed under the old epoch. */
+  /* Drop what was computed and could not be committed. */
   NP_PUSH_EFFECT_DISCARD_WORK = 9,
   /* Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed. */
   NP_PUSH_EFFECT_ACKNOWLEDGE = 10,

@@ -52,7 +52,17 @@ extension Store {
     try connections("WHERE agent_id = ?", [.blob(agentID)]).first
   }
 
-  package func connections() throws(StoreError) -> [StoredConnection] { try connections("ORDER BY connection_id", []) }
+  /// But for those whose records are damaged, which are told as such when they are asked for: one of them does not take the
+  /// others with it (INC-44, INC-66).
+  package func connections() throws(StoreError) -> [StoredConnection] { try readable("ORDER BY connection_id") }
+
+  private func readable(_ condition: String) throws(StoreError) -> [StoredConnection] {
+    let found = try rows("SELECT \(Self.connectionColumns) FROM connections \(condition)") {
+      (row) throws(StoreError) -> StoredConnection? in
+      do throws(StoreError) { return try Self.connection(row) } catch .damaged { return nil }
+    }
+    return found.compactMap { $0 }
+  }
 
   private func connections(_ condition: String, _ bindings: [Binding]) throws(StoreError) -> [StoredConnection] {
     try rows("SELECT \(Self.connectionColumns) FROM connections \(condition)", bindings) { (row) throws(StoreError) in
@@ -138,7 +148,7 @@ extension Store {
 
   /// Those that are turned off, and whose notifier the relay has still to drop.
   package func connectionsToRelease() throws(StoreError) -> [StoredConnection] {
-    try connections("WHERE subscription = 'off' AND notifier_key IS NOT NULL ORDER BY connection_id", [])
+    try readable("WHERE subscription = 'off' AND notifier_key IS NOT NULL ORDER BY connection_id")
   }
 
   // MARK: Deleting

@@ -196,7 +196,7 @@ extension Engine {
     var isRepeat = true
     for entry in bundle.entries {
       // A mailbox that we do not know, such as one of a deleted contact, is no reason to leave the others (INC-44).
-      guard let connection = try store.connection(notifierID: entry.notifier) else { continue }
+      guard let connection = try connection(notifierID: entry.notifier, run, store) else { continue }
       if !run.connections.contains(connection.id) { run.connections.append(connection.id) }
       let metadata = connection.notifierSecret.flatMap {
         try? RelayMessageMetadata(opening: entry.sealedMetadata, with: $0, nonce: entry.metadataNonce)
@@ -206,8 +206,19 @@ extension Engine {
       }
       if known == nil { isRepeat = false }
     }
-    if run.connections.isEmpty { return .decodedUnknown }
+    if run.connections.isEmpty { return run.metDamage ? .storeFailed : .decodedUnknown }
     return isRepeat ? .decodedRepeat : .decodedMessage
+  }
+
+  /// Nil for one that is not known, or whose record is damaged.
+  private func connection(
+    notifierID: [UInt8], _ run: PushRun, _ store: Store
+  ) throws(PorterStore.StoreError) -> StoredConnection? {
+    do throws(PorterStore.StoreError) { return try store.connection(notifierID: notifierID) } catch .damaged(let entity)
+    {
+      run.meetDamage(.damaged(entity))
+      return nil
+    }
   }
 
   private func verifyToken(_ run: PushRun) {
@@ -256,6 +267,8 @@ extension Engine {
         }
       } catch .notFound(.connection) {
         run.metUnknown = true
+      } catch .damaged(let entity) {
+        run.meetDamage(.damaged(entity))
       } catch {
         note(error, run)
         return .storeFailed
@@ -315,6 +328,10 @@ extension Engine {
       run.skip(owner)
       run.endDelivery()
       return .commitStale
+    case .failed(.damaged(let entity)):
+      run.endDelivery()
+      run.meetDamage(.damaged(entity))
+      return .commitDamaged
     case .failed(let error):
       run.endDelivery()
       note(error, run)

@@ -32,6 +32,7 @@ final class PushRun {
   var wasDisplaced = false
   var wasOffline = false
   var metUnknown = false
+  private(set) var metDamage = false
   var quarantined = 0
   var committed = 0
 
@@ -44,6 +45,13 @@ final class PushRun {
     self.started = started
     self.due = due
     self.pending = pending
+  }
+
+  /// The record of one connection is damaged: the others have their turn all the same (INC-44), and the push has failed only
+  /// if there is nothing to show.
+  func meetDamage(_ error: PorterStore.StoreError) {
+    metDamage = true
+    reason = error.description
   }
 
   func endDelivery() {
@@ -108,7 +116,7 @@ final class PushRun {
     case .stopped, .locked, .wrongSchema: .skipped
     case .expired, .offline, .failed, .yielded: looks > 0 ? .partial : .skipped
     case .presented, .nothingNew, .unknown, .quarantined:
-      holders.isEmpty && !wasOffline ? .ran : looks > 0 ? .partial : .skipped
+      holders.isEmpty && !wasOffline && !metDamage ? .ran : looks > 0 ? .partial : .skipped
     case .verified: .ran
     case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
       .presenting, .quiescingPresented, .quiescingNothingNew, .quiescingYielded, .quiescingVerified,

@@ -188,6 +188,9 @@ package enum Push: Machine {
     case quiescent
     /// Time is up: the deadline is near, or the system says so.
     case expire
+    /// What is on record of this connection is damaged. The message stays at the relay, and the other connections have
+    /// their turn (INC-44, INC-66).
+    case commitDamaged
 
     package var name: String {
       switch self {
@@ -233,6 +236,7 @@ package enum Push: Machine {
       case .contentQuarantined: "content.quarantined"
       case .quiescent: "quiescent"
       case .expire: "expire"
+      case .commitDamaged: "commit.damaged"
       }
     }
   }
@@ -256,7 +260,7 @@ package enum Push: Machine {
     case fetchMessage
     /// Decrypt and commit in one transaction, under the epoch of the claim. Answer: commit.
     case commitMessage
-    /// Drop what was computed under the old epoch.
+    /// Drop what was computed and could not be committed.
     case discardWork
     /// Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed.
     case acknowledge
@@ -391,7 +395,7 @@ package enum Push: Machine {
       .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
       .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitFailed,
       .acknowledged, .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded,
-      .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
+      .contentOffline, .contentUnknown, .contentQuarantined, .quiescent, .commitDamaged:
       MachineStep(.received, .ignored(.early))
     case .expire:
       MachineStep(.expired, .moved, .answer)
@@ -407,7 +411,8 @@ package enum Push: Machine {
       .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitFailed, .acknowledged, .acknowledgeFailed, .contentShow, .contentNothing,
-      .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
+      .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined, .quiescent,
+      .commitDamaged:
       MachineStep(.deciding, .ignored(.early))
     case .appRunning, .appWoke:
       MachineStep(.yielded, .moved, .answer)
@@ -430,7 +435,7 @@ package enum Push: Machine {
       .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
       .commitRepeat, .commitQuarantined, .commitStale, .commitFailed, .acknowledged,
       .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent:
+      .contentUnknown, .contentQuarantined, .quiescent, .commitDamaged:
       MachineStep(.openingStore, .ignored(.early))
     case .storeOpened:
       MachineStep(.decoding, .moved, .decodePayload)
@@ -455,7 +460,8 @@ package enum Push: Machine {
       .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage,
       .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined,
       .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed, .contentShow, .contentNothing,
-      .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
+      .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined, .quiescent,
+      .commitDamaged:
       MachineStep(.decoding, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
@@ -487,7 +493,7 @@ package enum Push: Machine {
       .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
       .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitFailed,
       .acknowledged, .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded,
-      .contentOffline, .contentUnknown, .contentQuarantined, .quiescent:
+      .contentOffline, .contentUnknown, .contentQuarantined, .quiescent, .commitDamaged:
       MachineStep(.verifying, .ignored(.late))
     case .appWoke:
       // The code is on record; the app sends it.
@@ -512,7 +518,7 @@ package enum Push: Machine {
       .verified, .verifyFailed, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
       .commitRepeat, .commitQuarantined, .commitStale, .commitFailed, .acknowledged,
       .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent:
+      .contentUnknown, .contentQuarantined, .quiescent, .commitDamaged:
       MachineStep(.claiming, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
@@ -540,7 +546,7 @@ package enum Push: Machine {
       .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .commitDone,
       .commitRepeat, .commitQuarantined, .commitStale, .commitFailed, .acknowledged,
       .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent:
+      .contentUnknown, .contentQuarantined, .quiescent, .commitDamaged:
       MachineStep(.fetching, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
@@ -584,6 +590,8 @@ package enum Push: Machine {
       MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
     case .expire:
       MachineStep(.expired, .moved, .cancelWork, .composeBest, .closeStoreNow, .answer)
+    case .commitDamaged:
+      MachineStep(.claiming, .moved, .discardWork, .releaseClaim, .claimNext)
     }
   }
 
@@ -596,7 +604,7 @@ package enum Push: Machine {
       .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage,
       .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined,
       .commitStale, .commitFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent:
+      .contentUnknown, .contentQuarantined, .quiescent, .commitDamaged:
       MachineStep(.acknowledging, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
@@ -620,7 +628,7 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage,
       .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined,
-      .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed, .quiescent:
+      .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed, .quiescent, .commitDamaged:
       MachineStep(.presenting, .ignored(.late))
     case .appWoke:
       MachineStep(.presenting, .ignored(.late))
@@ -653,7 +661,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined:
+      .contentQuarantined, .commitDamaged:
       MachineStep(.quiescingPresented, .ignored(.late))
     case .quiescent:
       MachineStep(.presented, .moved, .answer)
@@ -672,7 +680,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined:
+      .contentQuarantined, .commitDamaged:
       MachineStep(.quiescingNothingNew, .ignored(.late))
     case .quiescent:
       MachineStep(.nothingNew, .moved, .answer)
@@ -691,7 +699,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined:
+      .contentQuarantined, .commitDamaged:
       MachineStep(.quiescingYielded, .ignored(.late))
     case .quiescent:
       MachineStep(.yielded, .moved, .answer)
@@ -710,7 +718,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined:
+      .contentQuarantined, .commitDamaged:
       MachineStep(.quiescingVerified, .ignored(.late))
     case .quiescent:
       MachineStep(.verified, .moved, .answer)
@@ -729,7 +737,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined:
+      .contentQuarantined, .commitDamaged:
       MachineStep(.quiescingOffline, .ignored(.late))
     case .quiescent:
       MachineStep(.offline, .moved, .answer)
@@ -748,7 +756,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined:
+      .contentQuarantined, .commitDamaged:
       MachineStep(.quiescingUnknown, .ignored(.late))
     case .quiescent:
       MachineStep(.unknown, .moved, .answer)
@@ -767,7 +775,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined:
+      .contentQuarantined, .commitDamaged:
       MachineStep(.quiescingQuarantined, .ignored(.late))
     case .quiescent:
       MachineStep(.quarantined, .moved, .answer)
@@ -786,7 +794,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined:
+      .contentQuarantined, .commitDamaged:
       MachineStep(.quiescingFailed, .ignored(.late))
     case .quiescent:
       MachineStep(.failed, .moved, .answer)
@@ -805,7 +813,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire:
+      .contentQuarantined, .quiescent, .expire, .commitDamaged:
       MachineStep(.presented, .ignored(.ended))
     }
   }
@@ -820,7 +828,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire:
+      .contentQuarantined, .quiescent, .expire, .commitDamaged:
       MachineStep(.nothingNew, .ignored(.ended))
     }
   }
@@ -835,7 +843,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire:
+      .contentQuarantined, .quiescent, .expire, .commitDamaged:
       MachineStep(.yielded, .ignored(.ended))
     }
   }
@@ -850,7 +858,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire:
+      .contentQuarantined, .quiescent, .expire, .commitDamaged:
       MachineStep(.verified, .ignored(.ended))
     }
   }
@@ -865,7 +873,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire:
+      .contentQuarantined, .quiescent, .expire, .commitDamaged:
       MachineStep(.locked, .ignored(.ended))
     }
   }
@@ -880,7 +888,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire:
+      .contentQuarantined, .quiescent, .expire, .commitDamaged:
       MachineStep(.offline, .ignored(.ended))
     }
   }
@@ -895,7 +903,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire:
+      .contentQuarantined, .quiescent, .expire, .commitDamaged:
       MachineStep(.expired, .ignored(.ended))
     }
   }
@@ -910,7 +918,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire:
+      .contentQuarantined, .quiescent, .expire, .commitDamaged:
       MachineStep(.unknown, .ignored(.ended))
     }
   }
@@ -925,7 +933,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire:
+      .contentQuarantined, .quiescent, .expire, .commitDamaged:
       MachineStep(.quarantined, .ignored(.ended))
     }
   }
@@ -940,7 +948,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire:
+      .contentQuarantined, .quiescent, .expire, .commitDamaged:
       MachineStep(.stopped, .ignored(.ended))
     }
   }
@@ -955,7 +963,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire:
+      .contentQuarantined, .quiescent, .expire, .commitDamaged:
       MachineStep(.wrongSchema, .ignored(.ended))
     }
   }
@@ -970,7 +978,7 @@ package enum Push: Machine {
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
       .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire:
+      .contentQuarantined, .quiescent, .expire, .commitDamaged:
       MachineStep(.failed, .ignored(.ended))
     }
   }

@@ -76,6 +76,7 @@
 #define push_on_contentQuarantined 39
 #define push_on_quiescent 40
 #define push_on_expire 41
+#define push_on_commitDamaged 42
 
 #define push_do_readAppPhase 0
 #define push_do_openStore 1
@@ -205,6 +206,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_expired; push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_deciding ->
     if
@@ -292,6 +295,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_expired; push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_openingStore ->
     if
@@ -379,6 +384,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_expired; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_decoding ->
     if
@@ -466,6 +473,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_verifying ->
     if
@@ -553,6 +562,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_claiming ->
     if
@@ -640,6 +651,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_fetching ->
     if
@@ -727,6 +740,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_committing ->
     if
@@ -814,6 +829,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = MOVED; state = push_state_claiming; push_does(push_do_discardWork); push_does(push_do_releaseClaim); push_does(push_do_claimNext)
     fi
   :: state == push_state_acknowledging ->
     if
@@ -901,6 +918,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_presenting ->
     if
@@ -988,6 +1007,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_quiescingPresented ->
     if
@@ -1075,6 +1096,8 @@ inline push_step(state, event, answer) {
        answer = MOVED; state = push_state_presented; push_does(push_do_answer)
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_presented; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_quiescingNothingNew ->
     if
@@ -1162,6 +1185,8 @@ inline push_step(state, event, answer) {
        answer = MOVED; state = push_state_nothingNew; push_does(push_do_answer)
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_nothingNew; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_quiescingYielded ->
     if
@@ -1249,6 +1274,8 @@ inline push_step(state, event, answer) {
        answer = MOVED; state = push_state_yielded; push_does(push_do_answer)
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_yielded; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_quiescingVerified ->
     if
@@ -1336,6 +1363,8 @@ inline push_step(state, event, answer) {
        answer = MOVED; state = push_state_verified; push_does(push_do_answer)
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_verified; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_quiescingOffline ->
     if
@@ -1423,6 +1452,8 @@ inline push_step(state, event, answer) {
        answer = MOVED; state = push_state_offline; push_does(push_do_answer)
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_offline; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_quiescingUnknown ->
     if
@@ -1510,6 +1541,8 @@ inline push_step(state, event, answer) {
        answer = MOVED; state = push_state_unknown; push_does(push_do_answer)
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_unknown; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_quiescingQuarantined ->
     if
@@ -1597,6 +1630,8 @@ inline push_step(state, event, answer) {
        answer = MOVED; state = push_state_quarantined; push_does(push_do_answer)
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_quarantined; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: state == push_state_quiescingFailed ->
     if
@@ -1684,6 +1719,8 @@ inline push_step(state, event, answer) {
        answer = MOVED; state = push_state_failed; push_does(push_do_answer)
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_failed; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     fi
   :: push_isFinal(state) -> answer = IGNORED
   fi
@@ -1740,6 +1777,7 @@ active proctype push_world() {
       :: event = push_on_contentQuarantined
       :: event = push_on_quiescent
       :: event = push_on_expire
+      :: event = push_on_commitDamaged
       fi;
       answer = 0;
       push_step(state, event, answer);

@@ -1,0 +1,56 @@
+import Foundation
+import PorterStore
+import XCTest
+
+/// INC-44, INC-66: what is on record of one connection is damaged. It takes no healthy neighbour with it.
+final class DamagedConnectionTests: XCTestCase {
+  private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+
+  private func othersAreTakenIn(damaging column: String, file: StaticString = #filePath, line: UInt = #line) throws {
+    let pair = try Pair()
+    for _ in 0..<2 {
+      let link = pair.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+      pair.bob.send("/connect \(link)").assert("sentConfirmation")
+      pair.alice.event("contactConnected")
+      pair.bob.event("contactConnected")
+    }
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    let database = try Database(path: pair.folder.file("alice_chat.db"))
+    let whole = try XCTUnwrap(
+      try database.first("SELECT \(column) FROM connections WHERE connection_id = 2") { $0.blob(0) })
+    try database.run("UPDATE connections SET \(column) = x'00' WHERE connection_id = 2")
+    func send(_ text: String) {
+      for contact in 1...3 {
+        let message = "{\"msgContent\":{\"type\":\"text\",\"text\":\"\(text) \(contact)\"},\"mentions\":{}}"
+        pair.bob.send("/_send @\(contact) json [\(message)]").assert("newChatItems")
+      }
+    }
+    send("first")
+    do {
+      let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+      let answer = notifier.push(wake)
+      XCTAssertEqual(answer["outcome"].text, "presented", answer.description, file: file, line: line)
+      XCTAssertEqual(answer.bodies.sorted(), ["first 1", "first 3"], file: file, line: line)
+    }
+    pair.alice.send("/_app activate").assert("cmdOk")
+    send("second")
+    var told: Set<String> = []
+    let end = Date(timeIntervalSinceNow: 10)
+    while !told.isSuperset(of: ["second 1", "second 3"]), end.timeIntervalSinceNow > 0 {
+      guard let event = pair.alice.event(within: 0.2) else { continue }
+      for item in event["result"]["chatItems"].elements {
+        told.insert(item["chatItem"]["content"]["msgContent"]["text"].text)
+      }
+    }
+    XCTAssertTrue(told.isSuperset(of: ["second 1", "second 3"]), "\(told)", file: file, line: line)
+    // Nothing of it was acknowledged: it is there once the record is whole.
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    try database.run("UPDATE connections SET \(column) = ? WHERE connection_id = 2", [.blob(whole)])
+    try database.close()
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    XCTAssertEqual(notifier.push(wake).bodies, ["first 2", "second 2"], file: file, line: line)
+  }
+
+  func testINC44AMailboxesKeyThatIsDamaged() throws { try othersAreTakenIn(damaging: "recipient_key") }
+  func testINC44ARatchetThatIsDamaged() throws { try othersAreTakenIn(damaging: "ratchet") }
+}

@@ -9,8 +9,14 @@ import PorterStore
 extension Engine {
   func contactRecord(_ contact: StoredContact) throws(ChatError) -> ContactRecord {
     let store = try requireStore()
-    let connection = try? store.connection(contactID: contact.id)
-    return ContactRecord(contact, connection: connection)
+    return try stored { () throws(PorterStore.StoreError) in
+      do throws(PorterStore.StoreError) {
+        return ContactRecord(contact, connection: try store.connection(contactID: contact.id))
+      } catch .notFound, .damaged {
+        // The contact is there all the same.
+        return ContactRecord(contact, connection: nil)
+      }
+    }
   }
 
   func requireContact(_ id: Int64) throws(ChatError) -> StoredContact {

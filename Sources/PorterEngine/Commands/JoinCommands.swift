@@ -73,9 +73,13 @@ extension Engine {
     else { return }
     for left in open where !joining.contains(left.value) {
       guard let link = Joining(left.material)?.link else { continue }
-      // The user on record counts, not this one; there is one in any case.
-      guard let user = try? requireActiveUser(), let joining = try? reserve(link, user) else { continue }
-      join(joining) { _ in }
+      do throws(ChatError) {
+        // The user on record counts, not this one; there is one in any case.
+        if let joining = try reserve(link, try requireActiveUser()) { join(joining) { _ in } }
+      } catch {
+        log(.info, "an invitation that was begun is taken up later")
+        later(TimerName.joining, Engine.finishJoining)
+      }
     }
   }
 

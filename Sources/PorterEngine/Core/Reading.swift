@@ -16,9 +16,14 @@ extension Engine {
       return try look(store)
     } catch {
       log(.warning, "the store could not be read", ["due": name, "error": error.description])
-      timers.set(name, after: retryDelay) { [weak self] in self.map { again($0)() } }
-      retryDelay = min(Durations.lastRetry, retryDelay + retryDelay)
+      later(name, again)
       return nil
     }
+  }
+
+  /// Calls `again` after a delay that grows, by the timer `name`.
+  func later(_ name: String, _ again: @escaping (Engine) -> () -> Void) {
+    timers.set(name, after: retryDelay) { [weak self] in self.map { again($0)() } }
+    retryDelay = min(Durations.lastRetry, retryDelay + retryDelay)
   }
 }

@@ -34,7 +34,10 @@ extension Engine {
     _ connection: StoredConnection, _ entry: NotificationBundle.Entry, _ store: Store
   ) throws(ChatError) -> NotifiedConnection {
     let user = try stored { () throws(PorterStore.StoreError) in try store.user(connection.userID) }
-    let contact = connection.contactID.flatMap { try? store.contact($0) }
+    let contact = try stored { () throws(PorterStore.StoreError) -> StoredContact? in
+      guard let id = connection.contactID else { return nil }
+      return try store.contact(id)
+    }
     let metadata = connection.notifierSecret.flatMap {
       try? RelayMessageMetadata(opening: entry.sealedMetadata, with: $0, nonce: entry.metadataNonce)
     }
@@ -63,11 +66,11 @@ extension Engine {
 
   private func takeOne(_ request: ConnectionMessageRequest, then: @escaping (ReceivedNotification) -> Void) {
     guard let store else { return then(.error(.internal("the chat suspends"))) }
-    guard let id = TextEncoding.base64URLDecoded(request.agentConnectionID),
-      let connection = try? store.connection(agentID: id)
-    else { return then(.error(.connection(.notFound, context: ""))) }
     let claimed: ClaimedMailbox
     do throws(PorterStore.StoreError) {
+      guard let id = TextEncoding.base64URLDecoded(request.agentConnectionID),
+        let connection = try store.connection(agentID: id)
+      else { return then(.error(.connection(.notFound, context: ""))) }
       switch try claim(connection.id) {
       case .granted(let granted): claimed = granted
       case .skipped(let holder): return then(.error(.internal("skipped: \(holder) has the connection")))

@@ -51,6 +51,32 @@ final class DamagedConnectionTests: XCTestCase {
     XCTAssertEqual(notifier.push(wake).bodies, ["first 2", "second 2"], file: file, line: line)
   }
 
+  /// The store takes one message and fails at the next, as on a disk that fills up: the first is shown by this very push.
+  func testWhatIsCommittedIsShownThoughTheStoreFailsAfterwards() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    let database = try Database(path: pair.folder.file("alice_chat.db"))
+    try database.execute(
+      """
+      CREATE TRIGGER full BEFORE INSERT ON items WHEN NEW.content LIKE '%second%'
+      BEGIN SELECT RAISE(ABORT, 'full'); END
+      """)
+    pair.send("first", from: pair.bob)
+    pair.send("second", from: pair.bob)
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    let answer = notifier.push(wake)
+    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
+    XCTAssertEqual(answer["work"].text, "partial", answer.description)
+    XCTAssertEqual(answer.bodies, ["first"])
+    let again = notifier.push(wake)
+    XCTAssertEqual(again["outcome"].text, "failed", again.description)
+    XCTAssertEqual(again.bodies, [])
+    XCTAssertTrue(again["quiescent"].flag)
+    try database.execute("DROP TRIGGER full")
+    try database.close()
+    XCTAssertEqual(notifier.push(wake).bodies, ["second"])
+  }
+
   func testINC44AMailboxesKeyThatIsDamaged() throws { try othersAreTakenIn(damaging: "recipient_key") }
   func testINC44ARatchetThatIsDamaged() throws { try othersAreTakenIn(damaging: "ratchet") }
 }

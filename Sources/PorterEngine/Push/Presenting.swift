@@ -17,7 +17,7 @@ extension Engine {
       return .storeFailed
     }
     if !run.content.isEmpty { return .contentShow }
-    if run.metDamage { return .storeFailed }
+    if run.hasFailed { return .storeFailed }
     if run.quarantined > 0, run.committed == 0 { return .contentQuarantined }
     if run.wasOffline { return .contentOffline }
     if run.wasDisplaced { return .contentYielded }

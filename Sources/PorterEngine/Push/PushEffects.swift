@@ -153,7 +153,7 @@ extension Engine {
 
   /// Why the store failed, and who had it, if it was busy.
   private func note(_ error: PorterStore.StoreError, _ run: PushRun) {
-    run.reason = error.description
+    run.fail(error)
     guard let holder = holder(in: error) else { return }
     run.reason += "; held by \(holder)"
     run.skip(holder)
@@ -206,7 +206,7 @@ extension Engine {
       }
       if known == nil { isRepeat = false }
     }
-    if run.connections.isEmpty { return run.metDamage ? .storeFailed : .decodedUnknown }
+    if run.connections.isEmpty { return run.hasFailed ? .storeFailed : .decodedUnknown }
     return isRepeat ? .decodedRepeat : .decodedMessage
   }
 
@@ -216,7 +216,7 @@ extension Engine {
   ) throws(PorterStore.StoreError) -> StoredConnection? {
     do throws(PorterStore.StoreError) { return try store.connection(notifierID: notifierID) } catch .damaged(let entity)
     {
-      run.meetDamage(.damaged(entity))
+      run.fail(.damaged(entity))
       return nil
     }
   }
@@ -268,10 +268,11 @@ extension Engine {
       } catch .notFound(.connection) {
         run.metUnknown = true
       } catch .damaged(let entity) {
-        run.meetDamage(.damaged(entity))
+        run.fail(.damaged(entity))
       } catch {
+        // What is committed already is shown all the same.
         note(error, run)
-        return .storeFailed
+        return .claimNoneLeft
       }
     }
     return .claimNoneLeft
@@ -330,7 +331,7 @@ extension Engine {
       return .commitStale
     case .failed(.damaged(let entity)):
       run.endDelivery()
-      run.meetDamage(.damaged(entity))
+      run.fail(.damaged(entity))
       return .commitDamaged
     case .failed(let error):
       run.endDelivery()

@@ -32,7 +32,8 @@ final class PushRun {
   var wasDisplaced = false
   var wasOffline = false
   var metUnknown = false
-  private(set) var metDamage = false
+  /// The store failed at a part of it.
+  private(set) var hasFailed = false
   var quarantined = 0
   var committed = 0
 
@@ -47,10 +48,10 @@ final class PushRun {
     self.pending = pending
   }
 
-  /// The record of one connection is damaged: the others have their turn all the same (INC-44), and the push has failed only
-  /// if there is nothing to show.
-  func meetDamage(_ error: PorterStore.StoreError) {
-    metDamage = true
+  /// What is committed is shown all the same, and other connections have their turn (INC-44): the push has failed only if there
+  /// is nothing to show.
+  func fail(_ error: PorterStore.StoreError) {
+    hasFailed = true
     reason = error.description
   }
 
@@ -116,7 +117,7 @@ final class PushRun {
     case .stopped, .locked, .wrongSchema: .skipped
     case .expired, .offline, .failed, .yielded: looks > 0 ? .partial : .skipped
     case .presented, .nothingNew, .unknown, .quarantined:
-      holders.isEmpty && !wasOffline && !metDamage ? .ran : looks > 0 ? .partial : .skipped
+      holders.isEmpty && !wasOffline && !hasFailed ? .ran : looks > 0 ? .partial : .skipped
     case .verified: .ran
     case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
       .presenting, .quiescingPresented, .quiescingNothingNew, .quiescingYielded, .quiescingVerified,

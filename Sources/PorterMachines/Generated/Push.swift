@@ -587,7 +587,8 @@ package enum Push: Machine {
     case .commitStale:
       MachineStep(.claiming, .moved, .discardWork, .noteYielded, .claimNext)
     case .commitFailed:
-      MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
+      // Such as a full disk. What is committed already is shown all the same.
+      MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .expire:
       MachineStep(.expired, .moved, .cancelWork, .composeBest, .closeStoreNow, .answer)
     case .commitDamaged:

@@ -808,7 +808,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitStale ->
        answer = MOVED; state = push_state_claiming; push_does(push_do_discardWork); push_does(push_do_noteYielded); push_does(push_do_claimNext)
     :: event == push_on_commitFailed ->
-       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_acknowledged ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->

@@ -56,6 +56,11 @@ extension Store {
   /// others with it (INC-44, INC-66).
   package func connections() throws(StoreError) -> [StoredConnection] { try readable("ORDER BY connection_id") }
 
+  /// Of all of them, also of those whose records are damaged.
+  package func connectionIDs() throws(StoreError) -> [Int64] {
+    try rows("SELECT connection_id FROM connections ORDER BY connection_id") { $0.integer(0) }
+  }
+
   private func readable(_ condition: String) throws(StoreError) -> [StoredConnection] {
     let found = try rows("SELECT \(Self.connectionColumns) FROM connections \(condition)") {
       (row) throws(StoreError) -> StoredConnection? in

@@ -31,6 +31,10 @@ final class DamagedConnectionTests: XCTestCase {
       let answer = notifier.push(wake)
       XCTAssertEqual(answer["outcome"].text, "presented", answer.description, file: file, line: line)
       XCTAssertEqual(answer.bodies.sorted(), ["first 1", "first 3"], file: file, line: line)
+      // INC-19: what could not be looked into is never told as done.
+      XCTAssertEqual(answer["work"].text, "partial", answer.description, file: file, line: line)
+      let again = notifier.push(wake)
+      XCTAssertEqual(again["outcome"].text, "failed", again.description, file: file, line: line)
     }
     pair.alice.send("/_app activate").assert("cmdOk")
     send("second")

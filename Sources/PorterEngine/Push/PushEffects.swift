@@ -169,7 +169,7 @@ extension Engine {
     do throws(PorterStore.StoreError) {
       switch payload {
       case .checkMessages:
-        run.connections = try store.connections().map(\.id)
+        run.connections = try store.connectionIDs()
         return .decodedMessage
       case .verification:
         // A registration that was cut off is finished first, and brings the secret (INC-09).

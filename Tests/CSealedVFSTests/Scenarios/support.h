@@ -73,6 +73,14 @@ uint64_t query_hash(sqlite3 *database, const char *sql, int *code);
 // Copies the database with the backup API, which reads each of its pages; the code of the first that fails, or of opening.
 int read_every_page(const char *path);
 void expect_sound(sqlite3 *database);
+
+// A database of one table with rows that fill overflow pages, of content that is not zero: a page of zeros among them is no error
+// to SQLite. `overflowing_rows` reads each by itself, of which `changed` may have another content; wrong content is a failure, an
+// error is not. It answers how many could be read.
+enum { OVERFLOWING_PAGE = 4096, OVERFLOWING_ROWS = 40 };
+void overflowing_make(const char *path, const char *mode);
+int overflowing_rows(sqlite3 *database, int changed);
+
 sealed_vfs_report last_report(void);
 const char *describe(sealed_vfs_report report);
 
@@ -90,6 +98,6 @@ struct scenario {
   void (*run)(struct dice *dice);
 };
 extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[], format_scenarios[], direct_scenarios[], edge_scenarios[],
-    secret_scenarios[], attack_scenarios[];
+    secret_scenarios[], attack_scenarios[], length_scenarios[];
 
 #endif

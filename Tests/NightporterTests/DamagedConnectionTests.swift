@@ -81,6 +81,36 @@ final class DamagedConnectionTests: XCTestCase {
     XCTAssertEqual(notifier.push(wake).bodies, ["second"])
   }
 
+  /// Committed by one process, and damaged before another shows it.
+  func testINC44WhatCannotBeShownKeepsNothingElseFromBeingShown() throws {
+    let pair = try Pair()
+    let link = pair.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+    pair.bob.send("/connect \(link)").assert("sentConfirmation")
+    pair.alice.event("contactConnected")
+    pair.bob.event("contactConnected")
+    let contacts = pair.alice.send("/_contacts 1")["result"]["contacts"].elements
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    for contact in 1...2 {
+      let message = "{\"msgContent\":{\"type\":\"text\",\"text\":\"to \(contact)\"},\"mentions\":{}}"
+      pair.bob.send("/_send @\(contact) json [\(message)]").assert("newChatItems")
+    }
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    notifier.send("/_start main=off snd_files=off").assert("chatStarted")
+    let requests = contacts.map { "\($0["activeConn"]["agentConnId"].text):1:2026-01-01T00:00:00.000Z" }
+    notifier.send("/_ntf conn messages \(requests.joined(separator: ","))").assert("connNtfMessages")
+    notifier.send("/_app suspend 0").assert("cmdOk")
+    let database = try Database(path: pair.folder.file("alice_chat.db"))
+    let key = try XCTUnwrap(
+      try database.first("SELECT recipient_key FROM connections WHERE connection_id = 2") { $0.blob(0) })
+    try database.run("UPDATE connections SET recipient_key = x'00' WHERE connection_id = 2")
+    let answer = notifier.push(wake)
+    XCTAssertEqual(answer.bodies, ["to 1"], answer.description)
+    XCTAssertEqual(answer["work"].text, "partial", answer.description)
+    try database.run("UPDATE connections SET recipient_key = ? WHERE connection_id = 2", [.blob(key)])
+    try database.close()
+    XCTAssertEqual(notifier.push(wake).bodies, ["to 2"])
+  }
+
   func testINC44AMailboxesKeyThatIsDamaged() throws { try othersAreTakenIn(damaging: "recipient_key") }
   func testINC44ARatchetThatIsDamaged() throws { try othersAreTakenIn(damaging: "ratchet") }
 }

@@ -36,15 +36,18 @@ extension Engine {
     let due =
       try store.entriesToPresent(limit: Self.notificationsAtOnce).count
       + store.removals(limit: Self.withdrawalsAtOnce).count
-    guard due > 0 else { return try fill(run, store) }
+    guard due > 0 else {
+      try fill(run, store)
+      return
+    }
     do throws(PorterStore.StoreError) {
       try store.lightTransaction { () throws(PorterStore.StoreError) in
-        try fill(run, store)
+        let leftOut = try fill(run, store)
         guard run.offer() else { return }
         // From here on somebody may see it: it is put on record to the end, though time is up.
         try stop.whileLettingGo(waitingAtMost: Durations.lettingGo) {
           Result { () throws(PorterStore.StoreError) in
-            for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) {
+            for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) where !leftOut.contains(entry.id) {
               try store.raise(.present, entry)
             }
             for removal in try store.removals(limit: Self.withdrawalsAtOnce) { try store.noteRemoved(removal) }
@@ -63,13 +66,22 @@ extension Engine {
   private static let notificationsAtOnce: Int64 = 256
   private static let withdrawalsAtOnce: Int64 = 1_024
 
-  private func fill(_ run: PushRun, _ store: Store) throws(PorterStore.StoreError) {
+  /// The entries that are not shown since a record that they need is damaged: they keep nobody else from being shown
+  /// (INC-44), and are not put on record as shown.
+  @discardableResult
+  private func fill(_ run: PushRun, _ store: Store) throws(PorterStore.StoreError) -> Set<Int64> {
     var content = PushContent()
+    var leftOut: Set<Int64> = []
     let policy = try policy(store)
     var notifications: [NotificationContent] = []
     for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) {
-      guard let event = try notificationEvent(of: entry, store) else { continue }
-      if case .success(let shown) = ContentBuilder.content(for: event, policy) { notifications.append(shown) }
+      do throws(PorterStore.StoreError) {
+        guard let event = try notificationEvent(of: entry, store) else { continue }
+        if case .success(let shown) = ContentBuilder.content(for: event, policy) { notifications.append(shown) }
+      } catch .damaged(let entity) {
+        run.fail(.damaged(entity))
+        leftOut.insert(entry.id)
+      }
     }
     for removal in try store.removals(limit: Self.withdrawalsAtOnce) {
       content.withdrawals.append(Self.notificationIdentifier(of: removal).description)
@@ -83,6 +95,7 @@ extension Engine {
       return notification.json
     }
     run.content = content
+    return leftOut
   }
 
   private func policy(_ store: Store) throws(PorterStore.StoreError) -> NotificationPolicy {

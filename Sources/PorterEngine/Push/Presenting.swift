@@ -55,9 +55,16 @@ extension Engine {
         }.get()
       }
     } catch {
-      // Shown twice under one identifier is better than never.
       log(.error, "what is shown could not be recorded", ["error": error.description])
-      if !run.isOffered { try fill(run, store) }
+      guard !run.isOffered else { return }
+      // A store that failed before is one that fails at each push, as while somebody is frozen with its lock: what each of them
+      // showed would come again with the next.
+      if run.hasFailed {
+        run.content = PushContent()
+      } else {
+        // Shown twice under one identifier is better than never.
+        try fill(run, store)
+      }
     }
   }
 

@@ -1,7 +1,7 @@
 // Sealing: one part of a file at a time, in place, with XChaCha20-Poly1305.
 //
-// Nonces are 24 random bytes (20 of a WAL's header): no counter has to survive a crash, a restored backup or a copied file, and two processes
-// need not agree.
+// Nonces are 24 random bytes (20 of a WAL's header): no counter has to survive a crash, a restored backup or a copied
+// file, and two processes need not agree.
 #include <sodium.h>
 
 #include "internal.h"

@@ -219,6 +219,8 @@ int np_event_fd(chat_ctrl ctrl);
  *     "notifications": [ { "identifier", "title", "body", "categoryIdentifier", "targetContentIdentifier", "userInfo", … } ],
  *     "withdrawals": [ identifiers of shown notifications to take away ],
  *     "badge": number, left out when the store could not be read,
+ *     "recorded": false when it could not be put on record that these were shown, as while another process is frozen with the
+ *                 store's lock: they come again with the next push, under the same identifiers; left out otherwise,
  *     "quiescent": true when no store file is open or locked any more,
  *     "trace": [ { "us": microseconds since the call, "machine", "event", "state" } ] }
  *

@@ -161,8 +161,7 @@ final class ExtensionLoop {
     }
     for notification in answer["notifications"]?.arrayValue ?? [] {
       torture.tally.count("notifications")
-      // Whoever was answered without the engine may be killed before it is on record that this was shown.
-      let isOnRecord = !process.hasFaultyDisk && answer["quiescent"] == true
+      let isOnRecord = !process.hasFaultyDisk && answer["recorded"] == nil
       torture.shown(notification["identifier"]?.stringValue ?? notification.text, byHealthy: isOnRecord)
     }
     return true

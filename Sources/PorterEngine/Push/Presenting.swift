@@ -56,7 +56,7 @@ extension Engine {
       }
     } catch {
       log(.error, "what is shown could not be recorded", ["error": error.description])
-      guard !run.isOffered else { return }
+      guard !run.isOffered else { return run.content.isRecorded = false }
       // A store that failed before is one that fails at each push, as while somebody is frozen with its lock: what each of them
       // showed would come again with the next.
       if run.hasFailed {
@@ -64,6 +64,7 @@ extension Engine {
       } else {
         // Shown twice under one identifier is better than never.
         try fill(run, store)
+        run.content.isRecorded = false
       }
     }
   }

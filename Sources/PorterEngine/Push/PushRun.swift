@@ -68,6 +68,8 @@ final class PushRun {
   /// Offers the caller what there is to show, before it is put on record as shown; an answer without the engine, should it
   /// hang from here on, has it too. False when the caller was answered already: what comes now reaches nobody.
   func offer() -> Bool {
+    var content = content
+    content.isRecorded = false
     let isTaken = pending.offer.fulfil(
       Self.json(
         outcome: machine.state == .presenting && !content.isEmpty ? Push.State.presented.name : Push.State.expired.name,
@@ -108,7 +110,8 @@ final class PushRun {
       "holders": holders.isEmpty ? nil : .array(holders.map { .string($0) }),
       "notifications": .array(content.notifications),
       "withdrawals": .array(content.withdrawals.map { .string($0) }), "badge": content.badge.map { JSONValue($0) },
-      "quiescent": .bool(quiescent), "trace": .array(trace),
+      "recorded": content.isRecorded || content.isEmpty ? nil : .bool(false), "quiescent": .bool(quiescent),
+      "trace": .array(trace),
     ])
   }
 
@@ -199,6 +202,8 @@ struct PushContent {
   var notifications: [JSONValue] = []
   var withdrawals: [String] = []
   var badge: Int64?
+  /// Whether it is on record as shown; else it comes again.
+  var isRecorded = true
 
   var isEmpty: Bool { notifications.isEmpty && withdrawals.isEmpty }
 }

@@ -793,6 +793,7 @@ class PushAnswer(TypedDict):
     notifications: list["Notification"]
     withdrawals: list[str]
     badge: NotRequired[int]
+    recorded: NotRequired[bool]
     quiescent: bool
     trace: list["TraceStep"]
 

@@ -27,16 +27,17 @@ enum np_machine {
 
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
 and believed only while that process lives (INC-12, INC-13, INC-17). A process that has just started is suspended: it
-holds nothing yet. */
+holds nothing yet; it is stopped if that is what the phase file says, since stopping is the user's word and outlives the
+process. Activating ends within the step that began it: nothing else arrives in between. */
 enum np_app_phase_state {
   /* At the front; receives by itself. */
   NP_APP_PHASE_STATE_ACTIVE = 0,
   /* Coming to the front: the store opens. Counts as running, so that extensions yield. An extension at work is asked to
-  let go, and not waited for: the store is the referee (INC-07, INC-22). */
+  release what it holds, and not waited for: the store is the referee (INC-07, INC-22). */
   NP_APP_PHASE_STATE_ACTIVATING = 1,
   /* At work in the background, for a bounded time. */
   NP_APP_PHASE_STATE_BG_REFRESH = 2,
-  /* Finishes what has begun, within a delay. */
+  /* Finishes what has begun, within a delay, which the operations keep (INC-01). */
   NP_APP_PHASE_STATE_SUSPENDING = 3,
   /* Holds nothing: the system may freeze or end the process at any moment (INC-01). */
   NP_APP_PHASE_STATE_SUSPENDED = 4,
@@ -57,72 +58,74 @@ enum np_app_phase_event {
   NP_APP_PHASE_EVENT_BACKGROUND = 4,
   /* The system grants time in the background, by a task or a silent push. */
   NP_APP_PHASE_EVENT_REFRESH_BEGAN = 5,
-  /* Everything must be let go of at once (suspend with a delay of 0). */
+  /* Everything must be released now (suspend with a delay of 0). */
   NP_APP_PHASE_EVENT_SUSPEND_NOW = 6,
   /* The chat is suspended: no file of the store is open. */
   NP_APP_PHASE_EVENT_CHAT_SUSPENDED = 7,
-  /* The suspend timer of the current cycle fired. The engine drops those of earlier cycles (INC-21). */
-  NP_APP_PHASE_EVENT_TIMEOUT = 8,
   /* The user stops the chat, or the store is about to be exported, imported or deleted. */
-  NP_APP_PHASE_EVENT_STOP = 9,
+  NP_APP_PHASE_EVENT_STOP = 8,
   /* The user starts the stopped chat again. */
-  NP_APP_PHASE_EVENT_START_CONFIRMED = 10
+  NP_APP_PHASE_EVENT_START_CONFIRMED = 9
 };
 
 enum np_app_phase_effect {
-  /* Write the new phase and the writing instance where other processes see it. */
-  NP_APP_PHASE_EFFECT_PUBLISH_PHASE = 0,
-  /* Ask the extension to let go of what it holds. */
-  NP_APP_PHASE_EFFECT_ASK_EXTENSION_TO_YIELD = 1,
-  /* Take over by a new epoch: what the extension still tries to commit is refused by the store (INC-04, INC-22). */
-  NP_APP_PHASE_EFFECT_DISPLACE_EXTENSION = 2,
-  /* Open, start or activate the chat, whatever it needs. Answer: activated or activateFailed. */
+  /* Write the phase and the writing instance where other processes see them; the phase file's lock is held. */
+  NP_APP_PHASE_EFFECT_PUBLISH_WORKING = 0,
+  /* Write the phase, and release the phase file's lock. */
+  NP_APP_PHASE_EFFECT_PUBLISH_RESTING = 1,
+  /* Ask the extension to release what it holds. It is not waited for: each claim of this app is a new epoch, and what
+  the extension still tries to commit is refused by the store (INC-04, INC-22). */
+  NP_APP_PHASE_EFFECT_ASK_EXTENSION_TO_YIELD = 2,
+  /* Raise start or activate at the chat lifecycle. Answer: activated or activateFailed. */
   NP_APP_PHASE_EFFECT_ACTIVATE_CHAT = 3,
+  /* Subscribe, send, fetch, and ask the notification server about what waits, unless the host said not to. */
+  NP_APP_PHASE_EFFECT_TAKE_UP_WORK = 4,
   /* Raise suspend at the chat lifecycle, with the delay that the host gave. */
-  NP_APP_PHASE_EFFECT_SUSPEND_CHAT = 4,
+  NP_APP_PHASE_EFFECT_SUSPEND_CHAT = 5,
   /* Raise suspendNow at the chat lifecycle. */
-  NP_APP_PHASE_EFFECT_SUSPEND_CHAT_NOW = 5,
+  NP_APP_PHASE_EFFECT_SUSPEND_CHAT_NOW = 6,
   /* Raise stop at the chat lifecycle. */
-  NP_APP_PHASE_EFFECT_STOP_CHAT = 6,
-  /* Raise timeout one second after the delay that was given to the chat, with a new cycle number (INC-21). */
-  NP_APP_PHASE_EFFECT_ARM_SUSPEND_TIMER = 7,
-  /* End the cycle of the suspend timer. */
-  NP_APP_PHASE_EFFECT_CANCEL_SUSPEND_TIMER = 8
+  NP_APP_PHASE_EFFECT_STOP_CHAT = 7
 };
 
 enum np_app_phase_reason {
   NP_APP_PHASE_REASON_ALREADY_ACTIVE = 0,
   NP_APP_PHASE_REASON_APP_IS_ACTIVE = 1,
   NP_APP_PHASE_REASON_ALREADY_ACTIVATING = 2,
-  NP_APP_PHASE_REASON_ALREADY_REFRESHING = 3,
-  NP_APP_PHASE_REASON_ALREADY_SUSPENDING = 4,
-  NP_APP_PHASE_REASON_ALREADY_SUSPENDED = 5,
-  NP_APP_PHASE_REASON_CHAT_STOPPED = 6
+  NP_APP_PHASE_REASON_ACTIVATING = 3,
+  NP_APP_PHASE_REASON_ALREADY_REFRESHING = 4,
+  NP_APP_PHASE_REASON_ALREADY_SUSPENDING = 5,
+  NP_APP_PHASE_REASON_ALREADY_SUSPENDED = 6,
+  NP_APP_PHASE_REASON_CHAT_STOPPED = 7
 };
 
 /* The chat of one controller: its store and its work. The functions and commands of the interface raise its events
-(chat_reopen_store, /_start, /_app suspend and so on); the answers tell them what to return. Suspending and stopping
-always end: the operations are drained within a delay (see operations). In closed and in suspended no file of the store
-is open. */
+(chat_reopen_store, /_start, /_app suspend and so on); the answers say what to return. Suspending and stopping always
+end: the operations are drained within a delay (see operations). In closed and in suspended no file of the store is
+open. Starting and activating end within the step that began them: nothing else arrives in between. */
 enum np_chat_lifecycle_state {
   /* The store is closed and nothing runs. */
   NP_CHAT_LIFECYCLE_STATE_CLOSED = 0,
+  /* The store should be closed, and could not be. The next event that needs it closed tries again. */
+  NP_CHAT_LIFECYCLE_STATE_STILL_OPEN = 1,
   /* The store is open; the chat has not been started. */
-  NP_CHAT_LIFECYCLE_STATE_OPENED = 1,
-  /* The work begins. */
-  NP_CHAT_LIFECYCLE_STATE_STARTING = 2,
+  NP_CHAT_LIFECYCLE_STATE_OPENED = 2,
+  /* The store opens, if it is not open, and the work begins. */
+  NP_CHAT_LIFECYCLE_STATE_STARTING = 3,
   /* The chat runs. */
-  NP_CHAT_LIFECYCLE_STATE_ACTIVE = 3,
+  NP_CHAT_LIFECYCLE_STATE_ACTIVE = 4,
   /* Operations that have begun are finished; none begins. */
-  NP_CHAT_LIFECYCLE_STATE_SUSPENDING = 4,
-  /* No file is open or locked. The chat counts as started, and goes on when activated. */
-  NP_CHAT_LIFECYCLE_STATE_SUSPENDED = 5,
-  /* The store is opened again, and the work goes on. */
-  NP_CHAT_LIFECYCLE_STATE_ACTIVATING = 6,
+  NP_CHAT_LIFECYCLE_STATE_SUSPENDING = 5,
+  /* No file is open or locked. The chat counts as started, and continues when it is activated. */
+  NP_CHAT_LIFECYCLE_STATE_SUSPENDED = 6,
+  /* As suspended, but the store could not be closed. The next event that needs it closed tries again. */
+  NP_CHAT_LIFECYCLE_STATE_SUSPENDED_STILL_OPEN = 7,
+  /* The store is opened again, and the work continues. */
+  NP_CHAT_LIFECYCLE_STATE_ACTIVATING = 8,
   /* Operations that have begun are finished; then the chat is stopped. */
-  NP_CHAT_LIFECYCLE_STATE_STOPPING = 7,
+  NP_CHAT_LIFECYCLE_STATE_STOPPING = 9,
   /* The chat was stopped. The store is open. */
-  NP_CHAT_LIFECYCLE_STATE_STOPPED = 8
+  NP_CHAT_LIFECYCLE_STATE_STOPPED = 10
 };
 
 enum np_chat_lifecycle_event {
@@ -132,62 +135,72 @@ enum np_chat_lifecycle_event {
   NP_CHAT_LIFECYCLE_EVENT_OPEN_FAILED = 1,
   /* The store is to be closed: chat_close_store. */
   NP_CHAT_LIFECYCLE_EVENT_CLOSE = 2,
-  /* The chat is to start: /_start. */
-  NP_CHAT_LIFECYCLE_EVENT_START = 3,
+  /* The store could not be closed: a statement of it is still being carried out. */
+  NP_CHAT_LIFECYCLE_EVENT_CLOSE_FAILED = 3,
+  /* The chat is to run, whatever that takes: /_start, or a push. */
+  NP_CHAT_LIFECYCLE_EVENT_START = 4,
   /* The work has started. */
-  NP_CHAT_LIFECYCLE_EVENT_STARTED = 4,
-  /* The chat is to go on: /_app activate. */
-  NP_CHAT_LIFECYCLE_EVENT_ACTIVATE = 5,
-  /* The store is open and the work goes on. */
-  NP_CHAT_LIFECYCLE_EVENT_ACTIVATED = 6,
+  NP_CHAT_LIFECYCLE_EVENT_STARTED = 5,
+  /* The store could not be opened. */
+  NP_CHAT_LIFECYCLE_EVENT_START_FAILED_CLOSED = 6,
+  /* The store is open, but could not be read. The chat counts as started, and may be activated. */
+  NP_CHAT_LIFECYCLE_EVENT_START_FAILED_UNREADABLE = 7,
+  /* The chat is to continue: /_app activate. */
+  NP_CHAT_LIFECYCLE_EVENT_ACTIVATE = 8,
+  /* The store is open and the work continues. */
+  NP_CHAT_LIFECYCLE_EVENT_ACTIVATED = 9,
   /* The store could not be opened again. */
-  NP_CHAT_LIFECYCLE_EVENT_ACTIVATE_FAILED = 7,
-  /* The chat is to let go of everything within a delay: /_app suspend. With a delay of 0, raise suspendNow. */
-  NP_CHAT_LIFECYCLE_EVENT_SUSPEND = 8,
-  /* The chat is to let go of everything at once: /_app suspend 0, or the system's "time is up". */
-  NP_CHAT_LIFECYCLE_EVENT_SUSPEND_NOW = 9,
+  NP_CHAT_LIFECYCLE_EVENT_ACTIVATE_FAILED = 10,
+  /* The chat is to release everything within a delay: /_app suspend. With a delay of 0, raise suspendNow. */
+  NP_CHAT_LIFECYCLE_EVENT_SUSPEND = 11,
+  /* The chat is to release everything now: /_app suspend 0, the system's "time is up", or the end of the controller. */
+  NP_CHAT_LIFECYCLE_EVENT_SUSPEND_NOW = 12,
   /* The operations are quiescent: all that had begun are done, or were given up at the deadline; none may begin. */
-  NP_CHAT_LIFECYCLE_EVENT_DRAINED = 10,
+  NP_CHAT_LIFECYCLE_EVENT_DRAINED = 13,
   /* The chat is to stop: /_stop. */
-  NP_CHAT_LIFECYCLE_EVENT_STOP = 11,
-  /* The controller is given back: np_ctrl_free. */
-  NP_CHAT_LIFECYCLE_EVENT_SHUT_DOWN = 12
+  NP_CHAT_LIFECYCLE_EVENT_STOP = 14
 };
 
 enum np_chat_lifecycle_effect {
-  /* Open the store's files; raise openFailed if that fails. */
+  /* Open the store's files; allow transactions. Answer: openFailed, if that fails. */
   NP_CHAT_LIFECYCLE_EFFECT_OPEN_STORE = 0,
-  /* Close them: afterwards no file is open or locked. */
+  /* Close them: afterwards no file is open or locked. Answer: closeFailed, if that fails. */
   NP_CHAT_LIFECYCLE_EFFECT_CLOSE_STORE = 1,
-  /* Begin operations, and listen to other processes. Answer: started. */
+  /* Open the store unless it is open, begin operations, and listen to other processes. Answer: started or startFailed.
+  */
   NP_CHAT_LIFECYCLE_EFFECT_START_WORK = 2,
-  /* Open the store, allow operations, subscribe again. Answer: activated or activateFailed. */
+  /* Open the store, allow operations, listen to other processes. Answer: activated or activateFailed. */
   NP_CHAT_LIFECYCLE_EFFECT_RESUME_WORK = 3,
   /* Give up subscriptions: nothing new comes in. */
   NP_CHAT_LIFECYCLE_EFFECT_STOP_RECEIVING = 4,
-  /* Raise suspend at the operations, with the delay of the suspend, or 3 s for a stop. Answer: drained. */
+  /* Raise suspend at the operations, with the delay that was given. Answer: drained. */
   NP_CHAT_LIFECYCLE_EFFECT_DRAIN_WORK = 5,
   /* Raise suspendNow at the operations: what has begun is given up. */
   NP_CHAT_LIFECYCLE_EFFECT_CANCEL_WORK = 6,
   /* Raise open at the operations: transactions may begin, and nothing else. */
   NP_CHAT_LIFECYCLE_EFFECT_ALLOW_STORE = 7,
+  /* Raise activated or started at the process's phase. */
+  NP_CHAT_LIFECYCLE_EFFECT_REPORT_ACTIVE = 8,
+  /* Raise activateFailed or startFailed at the process's phase. */
+  NP_CHAT_LIFECYCLE_EFFECT_REPORT_INACTIVE = 9,
+  /* Raise chatSuspended at the process's phase. */
+  NP_CHAT_LIFECYCLE_EFFECT_REPORT_SUSPENDED = 10,
   /* Emit the event chatSuspended. Never after suspendNow. */
-  NP_CHAT_LIFECYCLE_EFFECT_EMIT_CHAT_SUSPENDED = 8
+  NP_CHAT_LIFECYCLE_EFFECT_EMIT_CHAT_SUSPENDED = 11
 };
 
 enum np_chat_lifecycle_reason {
   NP_CHAT_LIFECYCLE_REASON_STALE = 0,
   NP_CHAT_LIFECYCLE_REASON_ALREADY_CLOSED = 1,
-  NP_CHAT_LIFECYCLE_REASON_STORE_CLOSED = 2,
+  NP_CHAT_LIFECYCLE_REASON_CHAT_NOT_STARTED = 2,
   NP_CHAT_LIFECYCLE_REASON_NOT_RUNNING = 3,
   NP_CHAT_LIFECYCLE_REASON_ALREADY_OPEN = 4,
-  NP_CHAT_LIFECYCLE_REASON_CHAT_NOT_STARTED = 5,
-  NP_CHAT_LIFECYCLE_REASON_CHAT_NOT_STOPPED = 6,
-  NP_CHAT_LIFECYCLE_REASON_ALREADY_RUNNING = 7,
+  NP_CHAT_LIFECYCLE_REASON_STARTING = 5,
+  NP_CHAT_LIFECYCLE_REASON_ALREADY_RUNNING = 6,
+  NP_CHAT_LIFECYCLE_REASON_CHAT_NOT_STOPPED = 7,
   NP_CHAT_LIFECYCLE_REASON_OPENS_WHEN_ACTIVATED = 8,
-  NP_CHAT_LIFECYCLE_REASON_ALREADY_SUSPENDED = 9,
-  NP_CHAT_LIFECYCLE_REASON_STOPPING = 10,
-  NP_CHAT_LIFECYCLE_REASON_ALREADY_STOPPING = 11
+  NP_CHAT_LIFECYCLE_REASON_ACTIVATING = 9,
+  NP_CHAT_LIFECYCLE_REASON_ALREADY_STOPPING = 10
 };
 
 /* One connection to a contact: from an invitation to a channel on which messages pass. Both sides run this machine: the
@@ -271,8 +284,9 @@ enum np_connection_reason {
 };
 
 /* The phase of a notification extension's process, as the app sees it. One process serves many pushes, one after the
-other or at once; it may be frozen between them, so that it must hold nothing then (INC-01). A new process begins as
-created, which repairs what a crashed one left behind (INC-17). */
+other; it may be frozen between them, so it must hold nothing then (INC-01). A new process begins as created, which
+repairs what a crashed one left behind (INC-17). Starting ends within the step that began it: nothing else arrives in
+between. */
 enum np_extension_phase_state {
   /* The process has just started, and has not needed the chat. */
   NP_EXTENSION_PHASE_STATE_CREATED = 0,
@@ -287,49 +301,43 @@ enum np_extension_phase_state {
 };
 
 enum np_extension_phase_event {
-  /* A push needs the chat. */
+  /* A push, or the host, needs the chat. */
   NP_EXTENSION_PHASE_EVENT_START = 0,
   /* The store is open, and the chat can fetch. */
   NP_EXTENSION_PHASE_EVENT_STARTED = 1,
-  /* The store cannot be opened, or not by an extension (INC-23); nothing is held. */
-  NP_EXTENSION_PHASE_EVENT_START_FAILED_NO_STORE = 2,
-  /* The store was opened, but the chat did not start. */
-  NP_EXTENSION_PHASE_EVENT_START_FAILED_OTHER = 3,
-  /* No push is at work any more. */
-  NP_EXTENSION_PHASE_EVENT_LAST_PUSH_ENDED = 4,
-  /* The app, or a share extension, wants the store. */
-  NP_EXTENSION_PHASE_EVENT_APP_RUNNING = 5,
-  /* The system says that the time is up. */
-  NP_EXTENSION_PHASE_EVENT_SUSPEND_NOW = 6,
+  /* The chat did not start; the store is closed. */
+  NP_EXTENSION_PHASE_EVENT_START_FAILED = 2,
+  /* The host wants everything released within a delay. */
+  NP_EXTENSION_PHASE_EVENT_SUSPEND = 3,
+  /* The app wants the store. */
+  NP_EXTENSION_PHASE_EVENT_APP_RUNNING = 4,
+  /* Everything must be released now: a push is about to be answered, the host says so, or time is up. */
+  NP_EXTENSION_PHASE_EVENT_SUSPEND_NOW = 5,
   /* The chat is suspended: no file of the store is open. */
-  NP_EXTENSION_PHASE_EVENT_CHAT_SUSPENDED = 7,
-  /* The suspend timer of the current cycle fired (INC-21). */
-  NP_EXTENSION_PHASE_EVENT_TIMEOUT = 8
+  NP_EXTENSION_PHASE_EVENT_CHAT_SUSPENDED = 6
 };
 
 enum np_extension_phase_effect {
-  /* Write the new phase and the writing instance where the app sees it (INC-11). */
-  NP_EXTENSION_PHASE_EFFECT_PUBLISH_PHASE = 0,
-  /* Open the store as an extension and start the chat without subscriptions, or activate it if it was suspended.
-  Answer: started or startFailed. */
-  NP_EXTENSION_PHASE_EFFECT_OPEN_CHAT = 1,
-  /* Raise suspend at the chat lifecycle, with the delay of an extension. */
-  NP_EXTENSION_PHASE_EFFECT_SUSPEND_CHAT = 2,
+  /* Take the phase file's lock, and write the phase and the writing instance where the app sees them (INC-11). */
+  NP_EXTENSION_PHASE_EFFECT_PUBLISH_WORKING = 0,
+  /* Close the channel, write the phase, and release the phase file's lock. */
+  NP_EXTENSION_PHASE_EFFECT_PUBLISH_RESTING = 1,
+  /* Raise start at the chat lifecycle. Answer: started or startFailed. */
+  NP_EXTENSION_PHASE_EFFECT_OPEN_CHAT = 2,
+  /* Raise suspend at the chat lifecycle, with the delay that was given. */
+  NP_EXTENSION_PHASE_EFFECT_SUSPEND_CHAT = 3,
   /* Raise suspendNow at the chat lifecycle. */
-  NP_EXTENSION_PHASE_EFFECT_SUSPEND_CHAT_NOW = 3,
-  /* Raise timeout one second after that delay, with a new cycle number (INC-21). */
-  NP_EXTENSION_PHASE_EFFECT_ARM_SUSPEND_TIMER = 4,
-  /* End the cycle of the suspend timer. */
-  NP_EXTENSION_PHASE_EFFECT_CANCEL_SUSPEND_TIMER = 5
+  NP_EXTENSION_PHASE_EFFECT_SUSPEND_CHAT_NOW = 4
 };
 
 enum np_extension_phase_reason {
   NP_EXTENSION_PHASE_REASON_NOT_STARTED = 0,
   NP_EXTENSION_PHASE_REASON_HOLDS_NOTHING = 1,
   NP_EXTENSION_PHASE_REASON_ALREADY_STARTING = 2,
-  NP_EXTENSION_PHASE_REASON_ALREADY_ACTIVE = 3,
-  NP_EXTENSION_PHASE_REASON_ALREADY_SUSPENDING = 4,
-  NP_EXTENSION_PHASE_REASON_ALREADY_SUSPENDED = 5
+  NP_EXTENSION_PHASE_REASON_STARTING = 3,
+  NP_EXTENSION_PHASE_REASON_ALREADY_ACTIVE = 4,
+  NP_EXTENSION_PHASE_REASON_ALREADY_SUSPENDING = 5,
+  NP_EXTENSION_PHASE_REASON_ALREADY_SUSPENDED = 6
 };
 
 /* One thing that may be shown, in the ledger. An entry goes forward only; each step is taken in the transaction that
@@ -449,12 +457,12 @@ enum np_mailbox_fetch_reason {
   NP_MAILBOX_FETCH_REASON_BUSY = 1
 };
 
-/* Which kinds of work may begin, and how they are brought to rest. Each piece of work asks before it begins and tells
-when it has ended; the engine counts, the machine decides. A suspend lets the kinds go in this order, one after the
-other: what an earlier one has begun may still need a later one (a message that was received is committed and
-acknowledged, and what answers it is handed over) and none needs an earlier one. The deadline belongs to the cycle that
-armed it, and so does the end of each piece of work: neither means anything in a later one (INC-21). In quiescent
-nothing is under way, and no file of the store or of the relay is open (INC-01). */
+/* Which kinds of work may begin, and how they come to rest. Each piece of work asks before it begins and reports its
+end; the engine counts, the machine decides. A suspension ends the kinds in this order, one after the other: what an
+earlier one has begun may still need a later one (a message that was received is committed and acknowledged, and what
+answers it is handed over) and none needs an earlier one. The deadline belongs to the cycle that armed it, and so does
+the end of each piece of work: neither means anything in a later one (INC-21). In quiescent nothing is under way, and no
+file of the store or of the relay is open (INC-01). */
 enum np_operations_state {
   /* Nothing may begin, and nothing is under way. */
   NP_OPERATIONS_STATE_QUIESCENT = 0,
@@ -508,7 +516,7 @@ enum np_operations_event {
 };
 
 enum np_operations_effect {
-  /* The work may begin, and is counted until it ends. */
+  /* Count the work until it ends. */
   NP_OPERATIONS_EFFECT_ADMIT = 0,
   /* Answer: idle.notifications, as soon as no work of this kind is under way. */
   NP_OPERATIONS_EFFECT_AWAIT_NOTIFICATIONS = 1,
@@ -520,22 +528,22 @@ enum np_operations_effect {
   NP_OPERATIONS_EFFECT_AWAIT_SENDING = 4,
   /* Answer: idle.database, as soon as no work of this kind is under way. */
   NP_OPERATIONS_EFFECT_AWAIT_DATABASE = 5,
-  /* Begin a cycle, and raise deadline after the delay that was given last. */
+  /* Raise deadline after the delay that was given last. */
   NP_OPERATIONS_EFFECT_ARM_DEADLINE = 6,
-  /* End the cycle: its deadline means nothing any more. */
+  /* Take the deadline back. */
   NP_OPERATIONS_EFFECT_CANCEL_DEADLINE = 7,
-  /* Let go of the relay. Work that is still under way is given up: what it would have committed is not committed, and
+  /* Release the relay. Work that is still under way is given up: what it would have committed is not committed, and
   nothing of that was acknowledged. */
-  NP_OPERATIONS_EFFECT_LET_GO = 8,
-  /* Tell the chat lifecycle: drained. */
+  NP_OPERATIONS_EFFECT_GIVE_UP_WORK = 8,
+  /* Raise drained at the chat lifecycle. */
   NP_OPERATIONS_EFFECT_REPORT_QUIESCENT = 9
 };
 
 enum np_operations_reason {
   NP_OPERATIONS_REASON_STORE_CLOSED = 0,
-  NP_OPERATIONS_REASON_ALREADY_QUIESCENT = 1,
-  NP_OPERATIONS_REASON_STALE = 2,
-  NP_OPERATIONS_REASON_QUIESCENT = 3,
+  NP_OPERATIONS_REASON_QUIESCENT = 1,
+  NP_OPERATIONS_REASON_ALREADY_QUIESCENT = 2,
+  NP_OPERATIONS_REASON_STALE = 3,
   NP_OPERATIONS_REASON_ALREADY_OPEN = 4,
   NP_OPERATIONS_REASON_NOT_AT_WORK = 5,
   NP_OPERATIONS_REASON_ALREADY_RUNNING = 6,
@@ -681,12 +689,14 @@ enum np_presence_reason {
 
 /* One push in an extension, from its arrival to its answer. It is a hint: whatever waits is fetched (INC-38). It ends
 exactly once, on every path, with an outcome (INC-30, INC-31); the answer is the last thing that happens, after the
-store is closed (INC-48); every state has an expire edge that answers at once. What cannot improve ends without waiting
-(INC-32). */
+store is closed (INC-48); every state but the last has an expire edge that waits for nothing. What cannot improve ends
+without waiting (INC-32). The outcome is the first of these that applies, when the store is released: expired, stopped,
+locked, wrongSchema, presented (there is something to show), failed, quarantined (the push itself, or all that came),
+offline, verified, yielded, unknown (unless something came), nothingNew. */
 enum np_push_state {
   /* Handed over by the system; its form is looked at. */
   NP_PUSH_STATE_RECEIVED = 0,
-  /* Who acts: the app, or this process? */
+  /* Which process acts: the app, or this one? */
   NP_PUSH_STATE_DECIDING = 1,
   /* Opens the store, for a bounded time. */
   NP_PUSH_STATE_OPENING_STORE = 2,
@@ -704,46 +714,32 @@ enum np_push_state {
   NP_PUSH_STATE_ACKNOWLEDGING = 8,
   /* Decides what the user sees. */
   NP_PUSH_STATE_PRESENTING = 9,
-  /* There is something to show. */
-  NP_PUSH_STATE_QUIESCING_PRESENTED = 10,
-  /* There is nothing to show. */
-  NP_PUSH_STATE_QUIESCING_NOTHING_NEW = 11,
-  /* Another process fetches. */
-  NP_PUSH_STATE_QUIESCING_YIELDED = 12,
-  /* The token was verified. */
-  NP_PUSH_STATE_QUIESCING_VERIFIED = 13,
-  /* No relay was reached. */
-  NP_PUSH_STATE_QUIESCING_OFFLINE = 14,
-  /* The push was for nobody. */
-  NP_PUSH_STATE_QUIESCING_UNKNOWN = 15,
-  /* What came is quarantined. */
-  NP_PUSH_STATE_QUIESCING_QUARANTINED = 16,
-  /* The store failed. */
-  NP_PUSH_STATE_QUIESCING_FAILED = 17,
+  /* The store is being released. Nothing is waited for, so that time being up changes nothing. */
+  NP_PUSH_STATE_RELEASING = 10,
   /* Something is shown. */
-  NP_PUSH_STATE_PRESENTED = 18,
+  NP_PUSH_STATE_PRESENTED = 11,
   /* There was nothing to show. */
-  NP_PUSH_STATE_NOTHING_NEW = 19,
+  NP_PUSH_STATE_NOTHING_NEW = 12,
   /* Another process does it. */
-  NP_PUSH_STATE_YIELDED = 20,
+  NP_PUSH_STATE_YIELDED = 13,
   /* The token was verified. */
-  NP_PUSH_STATE_VERIFIED = 21,
+  NP_PUSH_STATE_VERIFIED = 14,
   /* The device has not been unlocked yet; the message is fetched later (INC-50). */
-  NP_PUSH_STATE_LOCKED = 22,
+  NP_PUSH_STATE_LOCKED = 15,
   /* No relay was reached. */
-  NP_PUSH_STATE_OFFLINE = 23,
+  NP_PUSH_STATE_OFFLINE = 16,
   /* Time was up; the content is the best there was. */
-  NP_PUSH_STATE_EXPIRED = 24,
-  /* The push was for nobody here. */
-  NP_PUSH_STATE_UNKNOWN = 25,
+  NP_PUSH_STATE_EXPIRED = 17,
+  /* The push is not about anything known here. */
+  NP_PUSH_STATE_UNKNOWN = 18,
   /* What came is quarantined, and is not shown. */
-  NP_PUSH_STATE_QUARANTINED = 26,
+  NP_PUSH_STATE_QUARANTINED = 19,
   /* The user stopped the chat. */
-  NP_PUSH_STATE_STOPPED = 27,
+  NP_PUSH_STATE_STOPPED = 20,
   /* The app must be started once, to migrate the store (INC-23). */
-  NP_PUSH_STATE_WRONG_SCHEMA = 28,
+  NP_PUSH_STATE_WRONG_SCHEMA = 21,
   /* The store failed. */
-  NP_PUSH_STATE_FAILED = 29
+  NP_PUSH_STATE_FAILED = 22
 };
 
 enum np_push_event {
@@ -753,7 +749,7 @@ enum np_push_event {
   NP_PUSH_EVENT_PAYLOAD_VERIFICATION = 1,
   /* It is a periodic wake-up: anything may be waiting. */
   NP_PUSH_EVENT_PAYLOAD_WAKE = 2,
-  /* It is nothing that we know; it may be garbage. */
+  /* It has no known form; it may be garbage. */
   NP_PUSH_EVENT_PAYLOAD_UNKNOWN = 3,
   /* The app lives and runs: it will fetch by itself. */
   NP_PUSH_EVENT_APP_RUNNING = 4,
@@ -761,7 +757,7 @@ enum np_push_event {
   NP_PUSH_EVENT_APP_INACTIVE = 5,
   /* The user stopped the chat. */
   NP_PUSH_EVENT_APP_STOPPED = 6,
-  /* An app that lives has come to the front, and asks this process to let go. */
+  /* An app that lives has come to the front, and asks this process to release the store. */
   NP_PUSH_EVENT_APP_WOKE = 7,
   /* The store is open. */
   NP_PUSH_EVENT_STORE_OPENED = 8,
@@ -769,83 +765,105 @@ enum np_push_event {
   NP_PUSH_EVENT_STORE_LOCKED = 9,
   /* The store is older or newer than this program; only the app migrates (INC-23). */
   NP_PUSH_EVENT_STORE_WRONG_SCHEMA = 10,
-  /* Another process holds what opening needs, and does not let go in time (INC-18). */
+  /* Another process holds what opening needs, and does not release it in time (INC-18). */
   NP_PUSH_EVENT_STORE_BUSY = 11,
   /* The store cannot be opened, or fails. */
   NP_PUSH_EVENT_STORE_FAILED = 12,
-  /* The payload decrypts, and names connections that we know. */
+  /* The payload decrypts, and names connections that are known. */
   NP_PUSH_EVENT_DECODED_MESSAGE = 13,
-  /* The payload decrypts to a verification code. */
+  /* The payload is a verification code. */
   NP_PUSH_EVENT_DECODED_VERIFICATION = 14,
-  /* Everything it names is on record already (INC-34, INC-36). */
+  /* Everything it names is recorded already (INC-34, INC-36). */
   NP_PUSH_EVENT_DECODED_REPEAT = 15,
-  /* It decrypts, but names no connection that we know, such as one of a deleted contact. */
+  /* It decrypts, but names no known connection, such as one of a deleted contact. */
   NP_PUSH_EVENT_DECODED_UNKNOWN = 16,
   /* It does not decrypt or does not verify. */
   NP_PUSH_EVENT_DECODED_UNDECRYPTABLE = 17,
-  /* The token is active, or the code is on record and will be sent again (INC-62). */
-  NP_PUSH_EVENT_VERIFIED = 18,
+  /* The token is active, or the code is recorded and will be sent again (INC-62). */
+  NP_PUSH_EVENT_VERIFY_DONE = 18,
+  /* The code does not open: the server did not send it. */
+  NP_PUSH_EVENT_VERIFY_FORGED = 19,
   /* The code could not be used now. */
-  NP_PUSH_EVENT_VERIFY_FAILED = 19,
+  NP_PUSH_EVENT_VERIFY_FAILED = 20,
   /* The next connection is ours, under a new epoch. */
-  NP_PUSH_EVENT_CLAIM_GRANTED = 20,
+  NP_PUSH_EVENT_CLAIM_GRANTED = 21,
   /* Another living process has claimed it, and fetches. */
-  NP_PUSH_EVENT_CLAIM_BUSY = 21,
-  /* All connections have been seen to. */
-  NP_PUSH_EVENT_CLAIM_NONE_LEFT = 22,
+  NP_PUSH_EVENT_CLAIM_BUSY = 22,
+  /* It has been deleted. */
+  NP_PUSH_EVENT_CLAIM_MISSING = 23,
+  /* Its record is damaged; the others have their turn (INC-44). */
+  NP_PUSH_EVENT_CLAIM_DAMAGED = 24,
+  /* The store cannot be read or written. What is committed already is shown all the same. */
+  NP_PUSH_EVENT_CLAIM_FAILED = 25,
+  /* All connections have been looked into. */
+  NP_PUSH_EVENT_CLAIM_NONE_LEFT = 26,
   /* The mailbox gave a message. */
-  NP_PUSH_EVENT_FETCH_MESSAGE = 23,
+  NP_PUSH_EVENT_FETCH_MESSAGE = 27,
   /* The mailbox is empty. */
-  NP_PUSH_EVENT_FETCH_EMPTY = 24,
+  NP_PUSH_EVENT_FETCH_EMPTY = 28,
   /* The relay cannot be reached. */
-  NP_PUSH_EVENT_FETCH_OFFLINE = 25,
+  NP_PUSH_EVENT_FETCH_OFFLINE = 29,
   /* The relay does not know the mailbox, or not our key. */
-  NP_PUSH_EVENT_FETCH_DENIED = 26,
+  NP_PUSH_EVENT_FETCH_DENIED = 30,
   /* Message, ratchet, ledger and badge are committed. */
-  NP_PUSH_EVENT_COMMIT_DONE = 27,
+  NP_PUSH_EVENT_COMMIT_DONE = 31,
   /* The ledger has it already; nothing changed. */
-  NP_PUSH_EVENT_COMMIT_REPEAT = 28,
+  NP_PUSH_EVENT_COMMIT_REPEAT = 32,
   /* It does not decrypt; it is committed as quarantined, with the reason (INC-41, INC-66). */
-  NP_PUSH_EVENT_COMMIT_QUARANTINED = 29,
+  NP_PUSH_EVENT_COMMIT_QUARANTINED = 33,
   /* Another process has taken the connection: our epoch is over (INC-04, INC-05). */
-  NP_PUSH_EVENT_COMMIT_STALE = 30,
+  NP_PUSH_EVENT_COMMIT_STALE = 34,
+  /* What is recorded of this connection is damaged. The message stays at the relay, and the other connections have
+  their turn (INC-44, INC-66). */
+  NP_PUSH_EVENT_COMMIT_DAMAGED = 35,
   /* The store cannot write. */
-  NP_PUSH_EVENT_COMMIT_FAILED = 31,
+  NP_PUSH_EVENT_COMMIT_FAILED = 36,
   /* The relay has dropped the message; the mailbox may hold more. */
-  NP_PUSH_EVENT_ACKNOWLEDGED = 32,
+  NP_PUSH_EVENT_ACKNOWLEDGED = 37,
   /* The relay did not answer. The message is committed; a repeat will be recognised. */
-  NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 33,
-  /* There is something to show, or to withdraw. */
-  NP_PUSH_EVENT_CONTENT_SHOW = 34,
-  /* Nothing is to be shown: all is read, muted, or on record (INC-37). */
-  NP_PUSH_EVENT_CONTENT_NOTHING = 35,
-  /* Nothing is to be shown here, since another process fetches. */
-  NP_PUSH_EVENT_CONTENT_YIELDED = 36,
-  /* Nothing could be fetched, since no relay was reached. */
-  NP_PUSH_EVENT_CONTENT_OFFLINE = 37,
-  /* No mailbox is known any more. */
-  NP_PUSH_EVENT_CONTENT_UNKNOWN = 38,
-  /* All that came is quarantined. */
-  NP_PUSH_EVENT_CONTENT_QUARANTINED = 39,
-  /* No file of the store is open or locked. */
-  NP_PUSH_EVENT_QUIESCENT = 40,
+  NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 38,
+  /* There is something to show, or to withdraw; it is recorded as shown. */
+  NP_PUSH_EVENT_COMPOSED_SHOW = 39,
+  /* There is nothing to show. */
+  NP_PUSH_EVENT_COMPOSED_NOTHING = 40,
   /* Time is up: the deadline is near, or the system says so. */
   NP_PUSH_EVENT_EXPIRE = 41,
-  /* What is on record of this connection is damaged. The message stays at the relay, and the other connections have
-  their turn (INC-44, INC-66). */
-  NP_PUSH_EVENT_COMMIT_DAMAGED = 42
+  /* The store is released. There is something to show, or to withdraw. */
+  NP_PUSH_EVENT_RELEASED_PRESENTED = 42,
+  /* The store is released. All is read, muted, or recorded already (INC-37). */
+  NP_PUSH_EVENT_RELEASED_NOTHING_NEW = 43,
+  /* The store is released. Another process fetches. */
+  NP_PUSH_EVENT_RELEASED_YIELDED = 44,
+  /* The store is released. The token was verified. */
+  NP_PUSH_EVENT_RELEASED_VERIFIED = 45,
+  /* The store is released. The device has not been unlocked yet. */
+  NP_PUSH_EVENT_RELEASED_LOCKED = 46,
+  /* The store is released. No relay was reached. */
+  NP_PUSH_EVENT_RELEASED_OFFLINE = 47,
+  /* The store is released. Time is up. */
+  NP_PUSH_EVENT_RELEASED_EXPIRED = 48,
+  /* The store is released. The push is not about anything known here. */
+  NP_PUSH_EVENT_RELEASED_UNKNOWN = 49,
+  /* The store is released. What came is quarantined. */
+  NP_PUSH_EVENT_RELEASED_QUARANTINED = 50,
+  /* The store is released. The user stopped the chat. */
+  NP_PUSH_EVENT_RELEASED_STOPPED = 51,
+  /* The store is released. The store is older or newer than this program. */
+  NP_PUSH_EVENT_RELEASED_WRONG_SCHEMA = 52,
+  /* The store is released. The store failed. */
+  NP_PUSH_EVENT_RELEASED_FAILED = 53
 };
 
 enum np_push_effect {
-  /* Find out who acts. Answer: app. */
+  /* Find out which process acts. Answer: app. */
   NP_PUSH_EFFECT_READ_APP_PHASE = 0,
   /* Open the store as an extension, without migrating. Answer: store. */
   NP_PUSH_EFFECT_OPEN_STORE = 1,
   /* Decrypt the payload and look its connections up. Answer: decoded. */
   NP_PUSH_EFFECT_DECODE_PAYLOAD = 2,
-  /* Put the payload on record with its reason. It is not shown. */
+  /* Record the payload with its reason. It is not shown. */
   NP_PUSH_EFFECT_QUARANTINE_PAYLOAD = 3,
-  /* Raise push.verification at the token, and send the code. Answer: verified or verifyFailed. */
+  /* Raise push.verification at the token, and send the code. Answer: verify. */
   NP_PUSH_EFFECT_VERIFY_TOKEN = 4,
   /* Claim the next connection in a short transaction. Answer: claim. */
   NP_PUSH_EFFECT_CLAIM_NEXT = 5,
@@ -859,31 +877,25 @@ enum np_push_effect {
   NP_PUSH_EFFECT_DISCARD_WORK = 9,
   /* Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed. */
   NP_PUSH_EFFECT_ACKNOWLEDGE = 10,
-  /* Remember for the outcome that another process fetches. */
-  NP_PUSH_EFFECT_NOTE_YIELDED = 11,
-  /* Remember for the outcome that a relay was not reached. */
-  NP_PUSH_EFFECT_NOTE_OFFLINE = 12,
-  /* Remember for the outcome that a mailbox is not known. */
-  NP_PUSH_EFFECT_NOTE_UNKNOWN = 13,
-  /* Decide from the ledger and the policy what to show, and put on record in the same transaction that it is shown.
-  Answer: content. */
-  NP_PUSH_EFFECT_COMPOSE_CONTENT = 14,
-  /* As composeContent, at once and without waiting, from what is committed. */
-  NP_PUSH_EFFECT_COMPOSE_BEST = 15,
+  /* Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
+  composed. */
+  NP_PUSH_EFFECT_COMPOSE_CONTENT = 11,
+  /* Like composeContent, from what is committed, without waiting and without an answer. */
+  NP_PUSH_EFFECT_COMPOSE_BEST = 12,
   /* Abandon a request, a transaction and a claim. What was not committed was not acknowledged. */
-  NP_PUSH_EFFECT_CANCEL_WORK = 16,
-  /* Let go of the store. Answer: quiescent. */
-  NP_PUSH_EFFECT_CLOSE_STORE = 17,
-  /* Let go of the store at once, without an answer. */
-  NP_PUSH_EFFECT_CLOSE_STORE_NOW = 18,
+  NP_PUSH_EFFECT_CANCEL_WORK = 13,
+  /* Close the store, and whatever else a frozen process must not hold; an app keeps them. Answer: released, with the
+  outcome. */
+  NP_PUSH_EFFECT_RELEASE_STORE = 14,
   /* Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace. */
-  NP_PUSH_EFFECT_ANSWER = 19
+  NP_PUSH_EFFECT_ANSWER = 15
 };
 
 enum np_push_reason {
   NP_PUSH_REASON_EARLY = 0,
   NP_PUSH_REASON_LATE = 1,
-  NP_PUSH_REASON_ENDED = 2
+  NP_PUSH_REASON_ALREADY_RELEASING = 2,
+  NP_PUSH_REASON_ENDED = 3
 };
 
 /* A device token as the notification server knows it. A token is used only after a code that was pushed to it came

@@ -40,9 +40,8 @@ package final class Controller: Sendable {
     // The key comes with a job, which is over when the store is open. What the thread was begun with it keeps until its
     // end.
     let error = controller.call { engine -> PorterStore.StoreError? in
-      engine.heldKey = key
-      engine.raise(ChatLifecycle.Event.open)
-      return engine.lastStoreError
+      engine.lifecycle.heldKey = key
+      return engine.lifecycle.open()
     }
     guard let outcome = error, let failure = outcome else { return (.ok, controller) }
     thread.stop()
@@ -54,7 +53,7 @@ package final class Controller: Sendable {
     let push = pending.withLock { $0 }
     push?.expiry.fulfil(())
     signal.raise()
-    thread.enqueue { $0.expirePush() }
+    thread.enqueue { $0.pushes.expire() }
     thread.stop()
     signal.lower()
     if let push { settle(push, "the controller was freed") }
@@ -143,12 +142,12 @@ package final class Controller: Sendable {
   }
 
   /// For the next opening of the store. Does not wait.
-  package func setKey(_ key: HeldKey) { thread.enqueue { $0.heldKey = key } }
+  package func setKey(_ key: HeldKey) { thread.enqueue { $0.lifecycle.heldKey = key } }
 
   package var role: Role { configuration.role }
 
-  package func closeStore() -> String { call(.now) { $0.closeStoreForHost() } ?? "the controller was freed" }
-  package func reopenStore() -> String { call { $0.reopenStoreForHost() } ?? "the controller was freed" }
+  package func closeStore() -> String { call(.now) { $0.lifecycle.closeForHost() } ?? "the controller was freed" }
+  package func reopenStore() -> String { call { $0.lifecycle.reopenForHost() } ?? "the controller was freed" }
 
   /// False when the machines refuse.
   package func setPhase(_ phase: HostPhase?) -> Bool {
@@ -188,12 +187,9 @@ package final class Controller: Sendable {
   /// False after the chat has started.
   package func setRelay(_ port: any RelayPort) -> Bool {
     call { engine in
-      switch engine.lifecycle.state {
-      case .closed, .opened, .stopped:
-        engine.hostRelay = port
-        return true
-      case .starting, .active, .suspending, .suspended, .activating, .stopping: return false
-      }
+      guard engine.lifecycle.isAtRest else { return false }
+      engine.hostRelay = port
+      return true
     } ?? false
   }
 
@@ -216,7 +212,7 @@ package final class Controller: Sendable {
     }
     guard isFirst else { return Self.unanswered("busy", "another push is in progress on this controller") }
     defer { pending.withLock { $0 = nil } }
-    guard thread.enqueue({ $0.beginPush(payload, push, started: started, deadline: deadline) }) else {
+    guard thread.enqueue({ $0.pushes.begin(payload, push, started: started, deadline: deadline) }) else {
       return Self.unanswered("failed", "the controller was freed")
     }
     func left() -> Span { deadline - (configuration.clock.now() - started) }
@@ -243,7 +239,7 @@ package final class Controller: Sendable {
   private func beginExpiry(of push: PendingPush) {
     push.expiry.fulfil(())
     // An extension may be frozen after its answer, and must have let go by then.
-    enqueue(configuration.role == .extension ? .now : .none) { $0.expirePush() }
+    enqueue(configuration.role == .extension ? .now : .none) { $0.pushes.expire() }
   }
 
   /// The engine gives its best at once; if it does not, the push is answered without it, with what the engine offered, or

@@ -21,7 +21,21 @@ package struct MachineDefinition: Equatable, Sendable {
     package let line: Int
     /// It happens exactly once on every path to a final state.
     package let occursOnce: Bool
+    package let kind: EffectKind
     package let timer: Timer?
+  }
+
+  /// How an effect is carried out. What changes a record belongs into the transaction that takes the step; everything
+  /// else happens after it.
+  package enum EffectKind: String, Sendable, CaseIterable {
+    /// Carried out by the engine, with nothing to wait for.
+    case act
+    /// Written by the transaction that takes the step.
+    case record
+    /// A request to another machine or process, whose answer is a later event.
+    case ask
+    /// Reported to the host.
+    case tell
   }
 
   /// What a timer effect does: raise `event` after `milliseconds`, or take that back.

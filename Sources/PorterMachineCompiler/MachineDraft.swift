@@ -41,6 +41,7 @@ struct MachineDraft {
     var documentation: String
     var line: Int
     var occursOnce: Bool
+    var kind: MachineDefinition.EffectKind
   }
 
   var file: String

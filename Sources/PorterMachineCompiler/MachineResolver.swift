@@ -66,7 +66,9 @@ struct MachineResolver {
       problems.add(draft.initialLine, "initial '\(draft.initial)' is not a state")
     }
     effects = draft.effects.map {
-      .init(name: $0.name, documentation: $0.documentation, line: $0.line, occursOnce: $0.occursOnce, timer: nil)
+      .init(
+        name: $0.name, documentation: $0.documentation, line: $0.line, occursOnce: $0.occursOnce, kind: $0.kind,
+        timer: nil)
     }
   }
 
@@ -119,7 +121,8 @@ struct MachineResolver {
     if let other = effects.first(where: { $0.name == name }) {
       problems.add(line, "timer '\(timer.id)' needs the effect name '\(name)', taken in line \(other.line)")
     }
-    effects.append(.init(name: name, documentation: documentation, line: line, occursOnce: false, timer: timer))
+    effects.append(
+      .init(name: name, documentation: documentation, line: line, occursOnce: false, kind: .act, timer: timer))
   }
 
   /// `extensionWait` → `startExtensionWait`

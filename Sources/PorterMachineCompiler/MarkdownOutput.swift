@@ -24,7 +24,10 @@ struct MarkdownOutput {
     words(
       "Effects",
       machine.effects.map {
-        ($0.name, $0.documentation + ($0.occursOnce ? " Exactly once on every path to an end." : ""))
+        (
+          $0.name,
+          Self.kind($0.kind) + $0.documentation + ($0.occursOnce ? " Exactly once on every path to an end." : "")
+        )
       })
     moves()
     totality()
@@ -112,6 +115,15 @@ struct MarkdownOutput {
     if !finals.isEmpty {
       line()
       line("Final, ignoring everything as *\(endedReason)*: \(finals.joined(separator: ", ")).")
+    }
+  }
+
+  private static func kind(_ kind: MachineDefinition.EffectKind) -> String {
+    switch kind {
+    case .act: ""
+    case .record: "*Recorded.* "
+    case .ask: "*Asked.* "
+    case .tell: "*Told.* "
     }
   }
 

@@ -58,13 +58,16 @@ struct SCXMLReader {
   }
 
   private mutating func readEffectDeclaration(_ node: XMLNode) {
-    let given = attributes(node, required: ["name"], optional: ["occurs"])
+    let given = attributes(node, required: ["name"], optional: ["occurs", "kind"])
     refuseChildren(node)
     let name = given["name"] ?? ""
     if !Names.isWord(name) { problems.add(node.line, "effect name '\(name)' must be one word, a verb phrase") }
     if let occurs = given["occurs"] { expect(node, "occurs", occurs, oneOf: ["once"]) }
+    expect(node, "kind", given["kind"], oneOf: MachineDefinition.EffectKind.allCases.map(\.rawValue))
     draft.effects.append(
-      .init(name: name, documentation: documentation(of: node), line: node.line, occursOnce: given["occurs"] != nil))
+      .init(
+        name: name, documentation: documentation(of: node), line: node.line, occursOnce: given["occurs"] != nil,
+        kind: given["kind"].flatMap { .init(rawValue: $0) } ?? .act))
   }
 
   private mutating func documentation(of node: XMLNode) -> String {

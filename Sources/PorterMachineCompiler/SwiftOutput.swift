@@ -38,6 +38,8 @@ struct SwiftOutput {
       out.line()
       Self.timers(&out, machine)
       out.line()
+      Self.kinds(&out, machine)
+      out.line()
       Self.step(&out, machine, type)
     }
     out.line()
@@ -49,6 +51,7 @@ struct SwiftOutput {
         out.line("return step")
       }
     }
+    SwiftEffectsOutput.write(&out, machine, type)
   }
 
   private static func stateDocumentation(_ state: MachineDefinition.State) -> String {
@@ -97,6 +100,18 @@ struct SwiftOutput {
           out.line("case .\(Names.swiftCase(effect.name)): \(value)")
         }
         cases(&out, machine.effects.filter { $0.timer == nil }.map(\.name), "nil")
+      }
+    }
+  }
+
+  private static func kinds(_ out: inout SourceWriter, _ machine: MachineDefinition) {
+    out.block("package static func kind(_ effect: Effect) -> MachineEffectKind {") { out in
+      let kinds = MachineDefinition.EffectKind.allCases.filter { kind in machine.effects.contains { $0.kind == kind } }
+      if kinds.count < 2 { return out.line(".\((kinds.first ?? .act).rawValue)") }
+      out.flat("switch effect {") { out in
+        for kind in kinds {
+          cases(&out, machine.effects.filter { $0.kind == kind }.map(\.name), ".\(kind.rawValue)")
+        }
       }
     }
   }
@@ -176,7 +191,7 @@ struct SwiftOutput {
     }
   }
 
-  private static func cases(_ out: inout SourceWriter, _ names: [String], _ value: String?) {
+  static func cases(_ out: inout SourceWriter, _ names: [String], _ value: String?) {
     if names.isEmpty { return }
     let list = names.map { "." + Names.swiftCase($0) }
     let oneLine = "case " + list.joined(separator: ", ") + ":" + (value.map { " " + $0 } ?? "")

@@ -18,6 +18,21 @@ package protocol Machine: Sendable {
 
   /// What an effect does to a timer, if it is about one. The engine keeps the timers; a machine only names them.
   static func timer(_ effect: Effect) -> MachineTimer<Event>?
+
+  /// How an effect is carried out.
+  static func kind(_ effect: Effect) -> MachineEffectKind
+}
+
+/// How an effect is carried out (`kind` in the machine's file).
+package enum MachineEffectKind: Hashable, Sendable {
+  /// By the engine, with nothing to wait for.
+  case act
+  /// By the transaction that takes the step.
+  case record
+  /// As a request whose answer is a later event.
+  case ask
+  /// As a report to the host.
+  case tell
 }
 
 /// A state, event, effect or reason: a byte with a name. Codes are counted from 0 in the order of the machine's file.

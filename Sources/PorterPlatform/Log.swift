@@ -33,6 +33,9 @@ package struct Log: Sendable {
 
   package static let silent = Log()
 
+  /// Whether a line of this level goes anywhere: for callers that would make many.
+  package func writes(_ level: Level) -> Bool { sink != nil && level >= minimum }
+
   /// Writes to standard error; for programs.
   package static func standardError(minimum: Level) -> Log {
     Log(minimum: minimum) { level, line in
@@ -44,7 +47,7 @@ package struct Log: Sendable {
   package func callAsFunction(
     _ level: Level, _ message: StaticString, _ values: KeyValuePairs<StaticString, String> = [:]
   ) {
-    guard let sink, level >= minimum else { return }
+    guard let sink, writes(level) else { return }
     var line = "\(message)"
     for (key, value) in values { line += " \(key)=\(value)" }
     sink(level, line)

@@ -95,11 +95,11 @@ final class TellingTests: XCTestCase {
       try? database.integer("SELECT count(*) FROM ledger")
     }
 
-    func transactionBegins() -> Bool { engine.transactionBegins() }
+    func transactionBegins() -> Bool { engine.lifecycle.operations.transactionBegins() }
 
     /// On the engine's thread, after the commit.
     func transactionEnded() {
-      engine.transactionEnded()
+      engine.lifecycle.operations.transactionEnded()
       guard !isBroken, Self.entries(other) != before else { return }
       isBroken = true
       XCTAssertNoThrow(try other.execute("ALTER TABLE users RENAME TO away"))
@@ -137,7 +137,7 @@ final class TellingTests: XCTestCase {
       try? store.database.query(rows) { _ in
         try? store.database.query(rows) { _ in
           guard result.0.isEmpty else { return }
-          result = (engine.closeStoreForHost(), engine.isQuiescent, engine.posture.holds.isEmpty)
+          result = (engine.lifecycle.closeForHost(), engine.isQuiescent, engine.posture.holds.isEmpty)
         }
       }
       return result
@@ -169,7 +169,7 @@ final class TellingTests: XCTestCase {
       guard let correlation = try? CorrelationID.generate(randomness: SystemRandomness()) else { return [] }
       engine.awaitedAnswers[correlation] = { _ in }
       note()
-      engine.suspendNow()
+      engine.lifecycle.suspendNow()
       note()
       engine.abandonServerRequests()
       note()

@@ -37,7 +37,7 @@ final class GeneratedOutputTests: XCTestCase {
       XCTAssertEqual(try runProgram(program, ["generate", "--root", root.path]).status, 0)
       XCTAssertEqual(try runProgram(program, ["check"], directory: root).status, 0)
       let step = try runProgram(program, ["step", "push", "deciding", "app.running", "--root", root.path])
-      XCTAssertEqual(step.output, "yielded: moved, answer\n")
+      XCTAssertEqual(step.output, "releasing: moved, releaseStore\n")
       let ignored = try runProgram(program, ["step", "app_phase", "active", "startConfirmed", "--root", root.path])
       XCTAssertEqual(ignored.output, "active: ignored (alreadyActive)\n")
       XCTAssertEqual(try runProgram(program, ["step", "push", "nowhere", "expire", "--root", root.path]).status, 2)

@@ -8,24 +8,49 @@ final class LifecycleTests: XCTestCase {
       var state = ChatLifecycle.initial
       var storeIsOpen = false
     }
-    let opening: Set<ChatLifecycle.Effect> = [.openStore, .resumeWork]
+    func asks(_ effects: MachineEffects<ChatLifecycle.Effect>) -> [(Bool, [ChatLifecycle.Event])] {
+      effects.compactMap { effect in
+        switch effect {
+        case .openStore: (true, [.openFailed])
+        case .startWork: (true, [.startFailedClosed, .startFailedUnreadable])
+        case .resumeWork: (true, [.activateFailed])
+        case .closeStore: (false, [.closeFailed])
+        default: nil
+        }
+      }
+    }
+    /// What a step leads to when what it asks for succeeds, and when it fails; failures are steps of their own.
+    func worlds(_ world: World, on event: ChatLifecycle.Event) -> [World] {
+      let step = ChatLifecycle.step(world.state, event)
+      guard let (opens, failures) = asks(step.effects).first else {
+        return [World(state: step.next, storeIsOpen: world.storeIsOpen)]
+      }
+      var outcomes = [World(state: step.next, storeIsOpen: opens)]
+      guard
+        opens != world.storeIsOpen || failures.contains(.startFailedUnreadable) || failures.contains(.activateFailed)
+      else { return outcomes }
+      for failure in failures {
+        let isOpen = failure == .startFailedUnreadable || failure == .closeFailed
+        // Started from an open store, it cannot fail to open.
+        if failure == .startFailedClosed, world.storeIsOpen { continue }
+        outcomes += worlds(World(state: step.next, storeIsOpen: isOpen), on: failure)
+      }
+      return outcomes
+    }
     explore(World()) { world in
       if world.state == .closed || world.state == .suspended { XCTAssertFalse(world.storeIsOpen, "\(world)") }
-      return ChatLifecycle.Event.allCases.map { event in
-        let step = ChatLifecycle.step(world.state, event)
-        var next = World(state: step.next, storeIsOpen: world.storeIsOpen)
-        for effect in step.effects {
-          if opening.contains(effect) { next.storeIsOpen = true }
-          if effect == .closeStore { next.storeIsOpen = false }
-        }
-        if event == .openFailed, step.answer == .moved { next.storeIsOpen = false }
-        return next
+      if world.state == .stillOpen || world.state == .suspendedStillOpen {
+        XCTAssertTrue(world.storeIsOpen, "\(world)")
       }
+      let answers: [ChatLifecycle.Event] = [
+        .openFailed, .closeFailed, .startFailedClosed, .startFailedUnreadable, .activateFailed,
+      ]
+      return ChatLifecycle.Event.allCases.filter { !answers.contains($0) }.flatMap { worlds(world, on: $0) }
     }
   }
 
   func testEverySuspensionWithADelayEndsInTheEventOrIsCalledOff_INC39() {
-    for state in ChatLifecycle.State.allCases where state != .starting && state != .active && state != .activating {
+    for state in ChatLifecycle.State.allCases where ![.starting, .active, .activating].contains(state) {
       let step = ChatLifecycle.step(state, .suspend)
       if state == .suspending {
         XCTAssertEqual(Array(step.effects), [.drainWork], "still one event to come")
@@ -36,69 +61,68 @@ final class LifecycleTests: XCTestCase {
     XCTAssertTrue(ChatLifecycle.step(.suspending, .drained).effects.contains(.emitChatSuspended))
   }
 
-  func testSuspendNowNeverEmitsTheEvent() {
-    for state in ChatLifecycle.State.allCases {
+  func testSuspendNowNeverEmitsTheEventAndIsReported() {
+    for state in ChatLifecycle.State.allCases where ![.starting, .activating].contains(state) {
       let step = ChatLifecycle.step(state, .suspendNow)
       XCTAssertFalse(step.effects.contains(.emitChatSuspended), "\(state)")
-      XCTAssertTrue([.closed, .suspended].contains(step.next), "\(state) must end at once")
+      XCTAssertEqual(Array(step.effects).last, .reportSuspended, "\(state)")
+      XCTAssertTrue([.closed, .suspended].contains(step.next), "\(state)")
     }
   }
 
-  func testShutDownEndsFromEverywhere() {
-    for state in ChatLifecycle.State.allCases {
-      XCTAssertEqual(ChatLifecycle.step(state, .shutDown).next, .closed, "\(state)")
+  /// They end within the step that began them, so an event that arrives is a mistake of the engine's.
+  func testNothingArrivesWhileTheChatStarts() {
+    for event in [ChatLifecycle.Event.suspend, .suspendNow, .stop, .close] {
+      XCTAssertEqual(ChatLifecycle.step(.starting, event).answer, .refused(.starting))
+      XCTAssertEqual(ChatLifecycle.step(.activating, event).answer, .refused(.activating))
     }
   }
 
-  func testSuspendTimersOfPhasesRunOnlyWhileSuspending_INC21() {
-    suspendTimer(AppPhase.self, suspending: .suspending, arm: .armSuspendTimer, cancel: .cancelSuspendTimer, .timeout)
-    suspendTimer(
-      ExtensionPhase.self, suspending: .suspending, arm: .armSuspendTimer, cancel: .cancelSuspendTimer, .timeout)
-  }
-
-  private func suspendTimer<M: Machine>(
-    _ machine: M.Type, suspending: M.State, arm: M.Effect, cancel: M.Effect, _ timeout: M.Event
-  ) {
-    typealias World = TimedWorld<M.State>
-    explore(World(state: M.initial)) { world in
-      XCTAssertEqual(world.armed, world.state == suspending, "\(M.name) \(world)")
-      return M.Event.allCases.compactMap { event in
-        if event == timeout && !world.armed { return nil }
-        let step = M.step(world.state, event)
-        var next = World(state: step.next, armed: world.armed && event != timeout)
-        for effect in step.effects {
-          if effect == arm { next.armed = true }
-          if effect == cancel { next.armed = false }
-        }
-        return next
-      }
-    }
-  }
-
-  /// Whoever comes to the front goes on at once; an extension at work is asked first, and its epoch ends.
+  /// An app that comes to the front never waits; an extension at work is asked first.
   func testAnAppNeverWaitsForAnExtension_INC07_INC22() {
     for (state, event, step) in allSteps(AppPhase.self) where step.answer == .moved && step.next == .activating {
       let effects = Array(step.effects)
       XCTAssertEqual(effects.last, .activateChat, "\(state) \(event)")
-      let asked = event == .foregroundExtensionActive
-      XCTAssertEqual(effects.contains(.askExtensionToYield), asked, "\(state) \(event)")
-      XCTAssertEqual(effects.contains(.displaceExtension), asked, "\(state) \(event)")
+      XCTAssertEqual(effects.contains(.askExtensionToYield), event == .foregroundExtensionActive, "\(state) \(event)")
     }
   }
 
-  func testAPhaseIsPublishedWheneverItChanges_INC11() {
+  func testAPhaseIsPublishedBeforeItIsAtWorkAndAfterTheStoreIsClosed_INC01_INC11() {
     for (state, event, step) in allSteps(AppPhase.self) where step.answer == .moved {
-      XCTAssertEqual(step.effects.count { $0 == .publishPhase }, 1, "\(state) \(event)")
+      let effects = Array(step.effects)
+      switch step.next {
+      case .active, .activating, .bgRefresh: XCTAssertEqual(effects.first, .publishWorking, "\(state) \(event)")
+      case .suspending, .stopped: XCTAssertEqual(effects.last, .publishResting, "\(state) \(event)")
+      case .suspended:
+        XCTAssertEqual(effects, event == .chatSuspended ? [.publishResting] : [.suspendChatNow], "\(state) \(event)")
+      }
     }
+    XCTAssertEqual(Array(AppPhase.step(.suspended, .chatSuspended).effects), [.publishResting])
     for (state, event, step) in allSteps(ExtensionPhase.self) where step.answer == .moved {
-      XCTAssertEqual(step.effects.count { $0 == .publishPhase }, 1, "\(state) \(event)")
+      let effects = Array(step.effects)
+      switch step.next {
+      case .starting, .active: XCTAssertEqual(effects.first, .publishWorking, "\(state) \(event)")
+      case .suspending: XCTAssertEqual(effects, [.suspendChat, .publishWorking], "\(state) \(event)")
+      case .suspended:
+        let isClosed = event == .chatSuspended || event == .startFailed
+        XCTAssertEqual(
+          effects, isClosed ? [.publishResting] : [event == .suspend ? .suspendChat : .suspendChatNow],
+          "\(state) \(event)")
+      case .created: XCTFail("\(state) \(event)")
+      }
     }
+    XCTAssertEqual(Array(ExtensionPhase.step(.suspended, .chatSuspended).effects), [.publishResting])
   }
 
-  func testSuspendedIsPublishedAfterTheStoreIsClosed_INC01() {
-    for (state, event, step) in allSteps(AppPhase.self) where step.answer == .moved && step.next == .suspended {
-      XCTAssertEqual(Array(step.effects).last, .publishPhase, "\(state) \(event)")
-      XCTAssertTrue(event == .chatSuspended || step.effects.contains(.suspendChatNow), "\(state) \(event)")
+  /// Whatever the phase: a process that is asked to release everything asks its chat to.
+  func testEveryPhaseCanBeSuspended_INC01() {
+    for state in AppPhase.State.allCases where state != .activating {
+      XCTAssertTrue(AppPhase.step(state, .suspendNow).effects.contains(.suspendChatNow), "\(state)")
+      XCTAssertTrue(AppPhase.step(state, .background).effects.contains(.suspendChat), "\(state)")
+    }
+    for state in ExtensionPhase.State.allCases where state != .starting {
+      XCTAssertTrue(ExtensionPhase.step(state, .suspendNow).effects.contains(.suspendChatNow), "\(state)")
+      XCTAssertTrue(ExtensionPhase.step(state, .suspend).effects.contains(.suspendChat), "\(state)")
     }
   }
 

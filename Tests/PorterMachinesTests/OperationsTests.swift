@@ -28,7 +28,7 @@ final class OperationsTests: XCTestCase {
       if place < 4 {
         XCTAssertEqual(Array(step.effects), [Self.awaits[place + 1]])
       } else {
-        XCTAssertEqual(Array(step.effects), [.cancelDeadline, .letGo, .reportQuiescent])
+        XCTAssertEqual(Array(step.effects), [.cancelDeadline, .giveUpWork, .reportQuiescent])
       }
     }
     XCTAssertEqual(runner.state, .quiescent)
@@ -86,10 +86,10 @@ final class OperationsTests: XCTestCase {
     }
   }
 
-  /// Whoever asked for rest hears of it, but for `suspendNow`, which gives it at once.
-  func testEveryWayIntoRestLetsGoOfTheRelayAndIsReportedUnlessItWasImmediate_INC01() {
+  /// Rest is reported, but for `suspendNow`, whose caller has it on return.
+  func testEveryWayIntoRestReleasesTheRelayAndIsReportedUnlessItWasImmediate_INC01() {
     for (state, event, step) in allSteps(Operations.self) where step.answer == .moved && step.next == .quiescent {
-      XCTAssertTrue(step.effects.contains(.letGo), "\(state) \(event)")
+      XCTAssertTrue(step.effects.contains(.giveUpWork), "\(state) \(event)")
       XCTAssertEqual(step.effects.contains(.reportQuiescent), event != .suspendNow, "\(state) \(event)")
     }
     for state in Operations.State.allCases {

@@ -10,8 +10,8 @@ final class PushMachineTests: XCTestCase {
     forAll(events.array(0...120), runs: 2_000) { path in
       var push = MachineRunner<Push>()
       var answers = 0
-      // The deadline comes at the end of every path, and once more, as it may.
-      for event in path + [.expire, .expire] {
+      // The deadline comes at the end of every path, and once more, as it may; then the store is released.
+      for event in path + [.expire, .expire, .releasedExpired] {
         let step = push.handle(event)
         answers += step.effects.count { $0 == .answer }
         try expectEqual(answers, Push.isFinal(push.state) ? 1 : 0, "after \(event) in \(push.state)")
@@ -32,45 +32,34 @@ final class PushMachineTests: XCTestCase {
         let step = push.handle(moving[Int(choice) % moving.count])
         answers += step.effects.count { $0 == .answer }
       }
-      answers += push.handle(.expire).effects.count { $0 == .answer }
+      for event in [Push.Event.expire, .releasedExpired] {
+        answers += push.handle(event).effects.count { $0 == .answer }
+      }
       try expect(Push.isFinal(push.state))
       try expectEqual(answers, 1)
     }
   }
 
-  func testExpiryAnswersAtOnceFromEveryState_INC30() {
-    for state in Push.State.allCases where !Push.isFinal(state) {
+  func testExpiryReleasesTheStoreFromEveryState_INC30() {
+    for state in Push.State.allCases where !Push.isFinal(state) && state != .releasing {
       let step = Push.step(state, .expire)
-      XCTAssertTrue(Push.isFinal(step.next), "\(state)")
-      XCTAssertEqual(Array(step.effects).last, .answer, "\(state)")
+      XCTAssertEqual(step.next, .releasing, "\(state)")
+      XCTAssertEqual(Array(step.effects).last, .releaseStore, "\(state)")
     }
+    XCTAssertEqual(Push.step(.releasing, .expire).answer, .ignored(.alreadyReleasing))
   }
 
-  func testTheAnswerIsTheLastThingAndTheStoreIsClosedThen_INC48() {
-    struct World: Hashable {
-      var state = Push.initial
-      var storeIsOpen = false
+  /// The store is released first, and nothing else leads to an answer.
+  func testTheAnswerIsTheLastThingAndTheStoreIsReleasedThen_INC48() {
+    for (state, event, step) in allSteps(Push.self) where Push.isFinal(step.next) && step.answer == .moved {
+      XCTAssertEqual(state, .releasing, "\(event)")
+      XCTAssertTrue(event.name.hasPrefix("released."), event.name)
+      XCTAssertEqual(step.next.name, String(event.name.dropFirst("released.".count)))
+      XCTAssertEqual(Array(step.effects), [.answer])
     }
-    var seen: Set<World> = [World()]
-    var open = [World()]
-    var answered = 0
-    while let world = open.popLast() {
-      for event in Push.Event.allCases {
-        let step = Push.step(world.state, event)
-        var next = World(state: step.next, storeIsOpen: world.storeIsOpen && event != .quiescent)
-        for effect in step.effects {
-          if effect == .openStore { next.storeIsOpen = true }
-          if effect == .closeStoreNow { next.storeIsOpen = false }
-          if effect == .answer {
-            answered += 1
-            XCTAssertFalse(next.storeIsOpen, "\(world.state) \(event)")
-            XCTAssertEqual(Array(step.effects).last, .answer, "\(world.state) \(event)")
-          }
-        }
-        if seen.insert(next).inserted { open.append(next) }
-      }
+    for (state, event, step) in allSteps(Push.self) where step.answer == .moved && step.next == .releasing {
+      XCTAssertEqual(Array(step.effects).last, .releaseStore, "\(state) \(event)")
     }
-    XCTAssertGreaterThan(answered, 0)
   }
 
   func testAnAcknowledgedMessageWasCommitted() {
@@ -83,15 +72,14 @@ final class PushMachineTests: XCTestCase {
   }
 
   func testWhatCannotImproveEndsWithoutWaiting_INC32() {
-    let hopeless: [(Push.State, Push.Event, Push.State)] = [
-      (.received, .payloadUnknown, .unknown), (.deciding, .appRunning, .yielded), (.deciding, .appStopped, .stopped),
-      (.openingStore, .storeLocked, .locked), (.openingStore, .storeWrongSchema, .wrongSchema),
-      (.openingStore, .storeBusy, .yielded), (.openingStore, .storeFailed, .failed),
+    let hopeless: [(Push.State, Push.Event)] = [
+      (.received, .payloadUnknown), (.deciding, .appRunning), (.deciding, .appStopped), (.openingStore, .storeLocked),
+      (.openingStore, .storeWrongSchema), (.openingStore, .storeBusy), (.openingStore, .storeFailed),
     ]
-    for (state, event, outcome) in hopeless {
+    for (state, event) in hopeless {
       let step = Push.step(state, event)
-      XCTAssertEqual(step.next, outcome)
-      XCTAssertTrue(step.effects.contains(.answer))
+      XCTAssertEqual(step.next, .releasing)
+      XCTAssertEqual(Array(step.effects), [.releaseStore])
     }
   }
 
@@ -108,7 +96,7 @@ final class PushMachineTests: XCTestCase {
       (.payloadMessage, [.readAppPhase]), (.appInactive, [.openStore]), (.storeOpened, [.decodePayload]),
       (.decodedMessage, [.claimNext]), (.claimGranted, [.fetchMessage]), (.fetchMessage, [.commitMessage]),
       (.commitDone, [.acknowledge]), (.acknowledged, [.fetchMessage]), (.fetchEmpty, [.releaseClaim, .claimNext]),
-      (.claimNoneLeft, [.composeContent]), (.contentShow, [.closeStore]), (.quiescent, [.answer]),
+      (.claimNoneLeft, [.composeContent]), (.composedShow, [.releaseStore]), (.releasedPresented, [.answer]),
     ]
     for (event, effects) in story { XCTAssertEqual(Array(push.handle(event).effects), effects, event.name) }
     XCTAssertEqual(push.state, .presented)

@@ -3,7 +3,7 @@ import PorterMachines
 import PropertyTesting
 import XCTest
 
-/// Steps, effects, runners and timer cycles.
+/// Steps, effects and runners.
 final class StepTests: XCTestCase {
   func testAStepIsTrivialAndSmall() {
     // Nothing to allocate, nothing to count: a step must cost what a C switch costs.
@@ -36,10 +36,10 @@ final class StepTests: XCTestCase {
     XCTAssertEqual(runner.state, .suspended)
     let step = runner.handle(.foregroundExtensionInactive)
     XCTAssertEqual(step.answer, .moved)
-    XCTAssertEqual(Array(step.effects), [.publishPhase, .activateChat])
-    XCTAssertEqual(step.effects.description, "[publishPhase, activateChat]")
+    XCTAssertEqual(Array(step.effects), [.publishWorking, .activateChat])
+    XCTAssertEqual(step.effects.description, "[publishWorking, activateChat]")
     XCTAssertEqual(runner.state, .activating)
-    XCTAssertEqual(runner.handle(.refreshBegan).answer, .refused(.appIsActive))
+    XCTAssertEqual(runner.handle(.refreshBegan).answer, .refused(.activating))
     XCTAssertEqual(runner.handle(.startConfirmed).answer, .ignored(.alreadyActivating))
     XCTAssertEqual(runner.state, .activating)
     XCTAssertEqual(MachineRunner<TokenStatus>(state: .confirmed).state, .confirmed)
@@ -67,43 +67,6 @@ final class StepTests: XCTestCase {
       MailboxFetch.timer(.startDeadline), .start("deadline", milliseconds: 10_000, raise: .timeout))
     XCTAssertEqual(MailboxFetch.timer(.cancelDeadline), .cancel("deadline"))
     XCTAssertNil(MailboxFetch.timer(.sendGet))
-    XCTAssertNil(AppPhase.timer(.publishPhase))
-  }
-
-  func testATimerOfAnEarlierCycleDoesNothing_INC21() {
-    var cycle = TimerCycle()
-    let first = cycle.begin()
-    cycle.end()
-    let second = cycle.begin()
-    XCTAssertFalse(cycle.fire(first))
-    XCTAssertTrue(cycle.fire(second))
-    XCTAssertFalse(cycle.fire(second), "a timer fires once")
-    let third = cycle.begin()
-    cycle.end()
-    XCTAssertFalse(cycle.fire(third), "the cycle ended without its timer")
-  }
-
-  func testOnlyTheNewestCycleFires_INC21() {
-    forAll(Generator<Int>.number(0...3).array(0...40)) { actions in
-      var cycle = TimerCycle()
-      var armed: [UInt64] = []
-      var current: UInt64?
-      for action in actions {
-        switch action {
-        case 0, 1:
-          let number = cycle.begin()
-          armed.append(number)
-          current = number
-        case 2:
-          cycle.end()
-          current = nil
-        default:
-          guard let oldest = armed.first else { continue }
-          armed.removeFirst()
-          try expectEqual(cycle.fire(oldest), oldest == current)
-          if oldest == current { current = nil }
-        }
-      }
-    }
+    XCTAssertNil(AppPhase.timer(.publishWorking))
   }
 }

@@ -47,7 +47,7 @@ extension Engine {
     case .unmuteUser(let id): try setUserNotifications(id, shown: true)
     case .startChat(let mainApp, _): try startChat(mainApp: mainApp)
     case .stopChat: try stopChat()
-    case .checkRunning: lifecycle.state == .active ? .chatRunning : .chatStopped
+    case .checkRunning: lifecycle.isActive ? .chatRunning : .chatStopped
     case .activateChat(let restores): try activateChat(restores: restores)
     case .suspendChat(let delay): try suspendChat(delay)
     case .setPhase(let phase): try setPhase(phase)

@@ -15,7 +15,8 @@ extension Engine {
     let reservation = try stored { () throws(PorterStore.StoreError) in
       try store.transaction { () throws(PorterStore.StoreError) in
         try store.reserve(
-          .invitation, link.senderID, by: self.identity, material: material, at: self.configuration.clock.wall())
+          .invitation, link.senderID, by: self.context.identity, material: material, at: self.configuration.clock.wall()
+        )
       }
     }
     guard let reservation else { return nil }

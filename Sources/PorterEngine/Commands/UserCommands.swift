@@ -32,7 +32,7 @@ extension Engine {
     do throws(PorterStore.StoreError) {
       return try work()
     } catch {
-      if let holder = holder(in: error) { throw .nightporter(.ownedElsewhere(holder: holder)) }
+      if let holder = lifecycle.holder(in: error) { throw .nightporter(.ownedElsewhere(holder: holder)) }
       throw ChatError(error)
     }
   }

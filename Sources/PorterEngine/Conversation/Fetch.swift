@@ -31,7 +31,7 @@ extension Engine {
     fetches[connectionID] = []
     let run = FetchRun(connectionID: connectionID) { [weak self] run, result in
       let waiting = self?.fetches.removeValue(forKey: connectionID) ?? []
-      if let claim = run.claimed?.claim { self?.endClaim(claim) }
+      if let claim = run.claimed?.claim { self?.claims.end(claim) }
       then(result)
       guard !waiting.isEmpty else { return }
       self?.fetch(connectionID) { result in for tell in waiting { tell(result) } }
@@ -41,16 +41,15 @@ extension Engine {
 
   private func fetchNext(_ run: FetchRun) {
     guard admits(.receiving), store != nil else { return run.finish(.interrupted) }
-    do throws(PorterStore.StoreError) {
-      if run.claimed == nil {
-        switch try claim(run.connectionID) {
-        case .granted(let claimed): run.claimed = claimed
-        case .skipped(let holder): return run.finish(.skipped(holder: holder))
-        }
+    guard run.claimed == nil else { return raise(.get, run) }
+    claims.claim(run.connectionID) { [weak self] result in
+      switch result {
+      case .success(.granted(let claimed)):
+        run.claimed = claimed
+        self?.raise(.get, run)
+      case .success(.skipped(let holder)): run.finish(.skipped(holder: holder))
+      case .failure(let error): run.finish(.storeFailed(error))
       }
-      raise(.get, run)
-    } catch {
-      run.finish(.storeFailed(error))
     }
   }
 

@@ -38,12 +38,12 @@ extension Engine {
         noteOwnCommit(after: earlier, through: newest)
         return .repeated
       }
-      announceChange()
+      peers.announceChange()
       if case .left = outcome { finishLettingGo() }
       return committed(outcome, claim.connectionID, after: earlier, through: newest, store)
     } catch {
       log(.warning, "a message was not committed", ["error": error.description])
-      if case .staleEpoch = error { noteDisplaced(claim) }
+      if case .staleEpoch = error { claims.noteDisplaced(claim) }
       return .failed(error)
     }
   }

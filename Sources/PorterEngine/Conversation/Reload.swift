@@ -8,20 +8,6 @@ import PorterStore
 /// Nothing of the store is kept in memory, so "reload" is this: the entries of the ledger since the last one that this
 /// process knows of, and no others (INC-05).
 extension Engine {
-  /// False when it could not be found out what is there now: without it nothing would be told for the whole run. Once it
-  /// is known, what comes afterwards is news, across suspensions.
-  func beginWatchingChanges() -> Bool {
-    guard knownEntry == nil, configuration.role == .app, let store else { return true }
-    do throws(PorterStore.StoreError) {
-      knownEntry = try store.newestLedgerEntry()
-      lastStoreError = nil
-      return true
-    } catch {
-      lastStoreError = error
-      return false
-    }
-  }
-
   /// Tells what others committed since the last look, up to the entry `last`. Costs one look into an index when there is
   /// nothing. What cannot be told now is told later: an entry counts as known when its events are on their way.
   func reloadChanges(through last: Int64 = .max) {

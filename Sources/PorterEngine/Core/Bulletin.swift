@@ -75,11 +75,12 @@ struct Posture: Sendable {
   let instance: Instance
   let lifecycle: ChatLifecycle.State
   let operations: Operations.State
-  let appPhase: AppPhase.State
-  let extensionPhase: ExtensionPhase.State
+  /// `app_phase` or `extension_phase`, and its state.
+  let phaseMachine: String
+  let phase: String
   let presence: PorterMachines.Presence.State
   let push: Push.State?
-  let book: OperationBook
+  let counter: OperationCounter
   let claims: [TenureState]
   let hasStore: Bool
   let hasRelay: Bool
@@ -96,7 +97,7 @@ struct Posture: Sendable {
   /// Nothing is open, locked or under way: a process may be frozen. The same as that `holds` is empty.
   var isQuiescent: Bool {
     !hasStore && !hasRelay && !hasChannel && !holdsPhaseFile
-      && OperationKind.allCases.allSatisfy { book.count($0) == 0 }
+      && OperationKind.allCases.allSatisfy { counter.count($0) == 0 }
   }
 
   /// What keeps the controller from being quiescent, in words for a person.
@@ -106,8 +107,8 @@ struct Posture: Sendable {
     if hasRelay { holds.append("the relay is open") }
     if hasChannel { holds.append("the channel to other processes is open") }
     if holdsPhaseFile { holds.append("the phase file is locked") }
-    for kind in OperationKind.allCases where book.count(kind) > 0 {
-      holds.append("\(book.count(kind)) operations of \(kind.name) are under way")
+    for kind in OperationKind.allCases where counter.count(kind) > 0 {
+      holds.append("\(counter.count(kind)) operations of \(kind.name) are under way")
     }
     // Without a relay none can come, and whoever waits is about to be told so.
     if hasRelay, awaitedAnswers > 0 {
@@ -118,8 +119,8 @@ struct Posture: Sendable {
 
   /// By kind, how many are under way, and the number of the cycle in which they began.
   var operationCounts: JSONValue {
-    var counts: [(String, JSONValue)] = [("cycle", JSONValue(book.cycle))]
-    for kind in OperationKind.allCases { counts.append((kind.name, JSONValue(book.count(kind)))) }
+    var counts: [(String, JSONValue)] = [("cycle", JSONValue(counter.cycle))]
+    for kind in OperationKind.allCases { counts.append((kind.name, JSONValue(counter.count(kind)))) }
     return .object(JSONObject(counts))
   }
 
@@ -128,8 +129,8 @@ struct Posture: Sendable {
       "chat_lifecycle": .string(lifecycle.name),
       "operations": .string(operations.name),
       "token_status": token.map { .string($0) },
-      "app_phase": role == .app ? .string(appPhase.name) : nil,
-      "extension_phase": role == .extension ? .string(extensionPhase.name) : nil,
+      "app_phase": phaseMachine == AppPhase.name ? .string(phase) : nil,
+      "extension_phase": phaseMachine == ExtensionPhase.name ? .string(phase) : nil,
       "presence": .string(presence.name),
       "push": push.map { .string($0.name) },
     ])

@@ -47,6 +47,8 @@ enum Durations {
   static let serverAnswer = Span.seconds(15)
   /// What a platform leaves an app after it went to the background.
   static let backgroundSuspension = Span.seconds(15)
+  /// After `/_stop`, which names no delay.
+  static let stop = Span.seconds(3)
   /// Between two tries to send, growing from the first to the last.
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(180)

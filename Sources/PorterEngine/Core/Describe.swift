@@ -15,8 +15,8 @@ extension Engine {
       "machines": posture.machines(token: (store.flatMap { try? $0.token() }).map { tokenState($0).name } ?? "none"),
       "instance": .string(instance.description),
       "unread": (store.flatMap { try? $0.badge() }).map { JSONValue($0) },
-      "presence": presenceDescription,
-      "channel": channelDescription,
+      "presence": peers.description,
+      "channel": peers.channelDescription,
       "claims": posture.claimed,
       "owners": store.flatMap { try? $0.owners() }.map { owners in .array(owners.map(describe)) },
       "eventsWaiting": JSONValue(queue.count),
@@ -34,15 +34,13 @@ extension Engine {
   /// As it is at this moment.
   var posture: Posture {
     Posture(
-      role: configuration.role, instance: instance, lifecycle: lifecycle.state, operations: operations.state,
-      appPhase: appPhase.state, extensionPhase: extensionPhase.state, presence: presence.state,
-      push: push?.machine.state, book: book,
-      claims: tenures.isEmpty
-        ? []
-        : tenures.values.sorted { $0.connectionID < $1.connectionID }.map {
-          .init(connectionID: $0.connectionID, state: $0.machine.state, epoch: $0.claimed?.claim.epoch)
-        },
-      hasStore: store != nil, hasRelay: relay != nil, hasChannel: channel != nil, holdsPhaseFile: phaseFile.isHeld,
+      role: configuration.role, instance: instance, lifecycle: lifecycle.chatState,
+      operations: lifecycle.operations.state, phaseMachine: lifecycle.phase.machineName,
+      phase: lifecycle.phase.stateName, presence: peers.presenceState, push: pushes.state,
+      counter: lifecycle.operations.counter,
+      claims: claims.states.map { .init(connectionID: $0.connectionID, state: $0.state, epoch: $0.epoch) },
+      hasStore: store != nil, hasRelay: relay != nil, hasChannel: peers.channel != nil,
+      holdsPhaseFile: phaseFile.isHeld,
       awaitedAnswers: awaitedAnswers.count)
   }
 

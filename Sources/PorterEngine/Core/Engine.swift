@@ -12,67 +12,19 @@ import PorterStore
 /// Threads: lives on its `EngineThread` and is touched nowhere else. The machines decide; the methods here carry out
 /// the effects.
 package final class Engine {
-  let configuration: Configuration
-  let instance: Instance
+  let context: EngineContext
   let thread: EngineThread
-  let queue: EventQueue
-  let timers: Timers
   let phaseFile: PhaseFile
-  /// Raised by whoever needs this engine to let go while it is busy.
-  let stop: StopSignal
-  let bulletin: Bulletin
+  private(set) lazy var peers = PeerLink(context, host: self)
+  private(set) lazy var lifecycle = Lifecycle(context, phaseFile: phaseFile, peers: peers, work: self)
 
-  var store: Store? {
-    didSet { store?.gate = self }
-  }
   var relay: RelayDriver?
   /// A host's own transport, which is used in place of the embedded relay.
   var hostRelay: (any RelayPort)?
   var relaysMade = 0
 
-  var lifecycle = MachineRunner<ChatLifecycle>()
-  var appPhase = MachineRunner<AppPhase>()
-  var extensionPhase = MachineRunner<ExtensionPhase>()
-  var operations = MachineRunner<Operations>()
-  var lifecyclePump = EventPump<ChatLifecycle.Event>()
-  var appPhasePump = EventPump<AppPhase.Event>()
-  var extensionPhasePump = EventPump<ExtensionPhase.Event>()
-  var operationsPump = EventPump<Operations.Event>()
-  /// What is under way, and of which kind the end is awaited.
-  var book = OperationBook()
-  var awaited: OperationKind?
-  var transactions: [OperationBook.Ticket] = []
-  /// A timer of an earlier suspension changes nothing (INC-21).
-  var deadline = TimerCycle()
-  var phaseCycle = TimerCycle()
-  /// By when the suspension that was asked for last has to be over.
-  var suspendEnd: Moment?
-  /// The chat was activated, and work is to be taken up when the phase says so.
-  var resumeIsDue = false
-  /// What the store is opened with, as long as it may be.
-  var heldKey = HeldKey(.none, keeps: true)
-  /// The store is closed without its log being written back.
-  var leavesLog = false
-  /// Why the store could not be opened, or not be read when the chat was to start.
-  var lastStoreError: PorterStore.StoreError?
-  /// Whether this run takes part in receiving and sending by itself; an extension fetches only what a push asks for.
-  var isMain = false
-
-  // Other processes.
-  var presence = MachineRunner<PorterMachines.Presence>()
-  var presencePump = EventPump<PorterMachines.Presence.Event>()
-  var presenceWaiters: [(Bool) -> Void] = []
-  /// The counter of the question that was asked last.
-  var presenceQuestion: UInt64?
-  /// Open while this process works.
-  var channel: Channel?
-  /// Read whenever the store is opened.
-  var channelKey: AuthenticationKey?
-  var channelProblem: ChannelError?
-
-  /// Connections that work of this process has claimed, or tried to.
-  var tenures: [Int64: Tenure] = [:]
-  /// The newest entry of the ledger that the host of an app knows of; nil where nobody is told of any.
+  private(set) lazy var claims = ConnectionClaims(context, peers: peers) { [unowned self] in reloadChanges() }
+  /// The newest entry of the ledger that the host of an app knows of; nil where nothing is reported.
   var knownEntry: Int64?
 
   // Under way.
@@ -103,45 +55,72 @@ package final class Engine {
   var listensForReplies: RelayIdentifier?
   /// Who waits for a relay that was closed, and is still to be told.
   var abandoned: [() -> Void] = []
-  var push: PushRun?
+  private(set) lazy var pushes = PushRunner(self)
 
   init(
     configuration: Configuration, thread: EngineThread, queue: EventQueue, stop: StopSignal, bulletin: Bulletin
   ) {
-    self.configuration = configuration
     self.thread = thread
-    self.queue = queue
-    self.stop = stop
-    self.bulletin = bulletin
-    instance = Instance.current(randomness: configuration.randomness)
-    timers = Timers(clock: configuration.clock)
+    context = EngineContext(
+      configuration: configuration, instance: Instance.current(randomness: configuration.randomness),
+      timers: Timers(clock: configuration.clock), steps: StepQueue(), events: queue, stop: stop, board: bulletin,
+      storeAccess: StoreAccess())
     phaseFile = PhaseFile(prefix: configuration.prefix, role: configuration.role.rawValue)
   }
+
+  var configuration: Configuration { context.configuration }
+  var instance: Instance { context.instance }
+  var timers: Timers { context.timers }
+  var queue: EventQueue { context.events }
+  var stop: StopSignal { context.stop }
+  var bulletin: Bulletin { context.board }
+  var store: Store? { context.store }
+  var isMain: Bool { lifecycle.isMain }
 
   // MARK: What may begin
 
   /// Sending what waits, by itself.
   var maySend: Bool { (isMain || configuration.role == .extension) && admits(.sending) }
 
-  func requireStarted() throws(ChatError) {
-    guard lifecycle.state == .active else { throw .error(.chatNotStarted) }
+  func admits(_ kind: OperationKind) -> Bool { lifecycle.operations.admits(kind) }
+
+  func begin(_ kind: OperationKind) -> Operation? { lifecycle.operations.begin(kind) }
+
+  func requireStarted() throws(ChatError) { try lifecycle.requireStarted() }
+
+  /// Asks the relay, as a piece of work of this kind. `then` is called once; with `closed` when there is no relay or
+  /// the work may not begin.
+  func withRelay<Value: Sendable>(
+    _ kind: OperationKind, _ work: @escaping RelayDriver.Work<Value>,
+    then: @escaping (Result<Value, RelayError>) -> Void
+  ) {
+    guard let relay, let operation = begin(kind) else { return then(.failure(.closed)) }
+    relay.perform(work) { result in
+      then(result)
+      operation.end()
+    }
   }
 
   // MARK: Events and log
 
-  func emit(_ event: Event) { queue.post(event.envelope.text) }
+  func emit(_ event: Event) { context.emit(event) }
 
   func log(_ level: Log.Level, _ message: StaticString, _ values: KeyValuePairs<StaticString, String> = [:]) {
     configuration.log(level, message, values)
   }
 
+  // MARK: Turns
+
+  // Asked by the engine's thread as it waits in poll(2).
+  var channelDescriptor: Int32? { peers.descriptor }
+  func channelHasNews() { peers.receive() }
+
+  /// Called when everything that one job, timer or wake-up brought has been done.
+  func endTurn() { lifecycle.endTurn() }
+
   /// Called by the thread as its last act.
   func end() {
-    // Nobody is waited for, but there is the time to write the log back.
-    stop.whileLettingGo(waitingAtMost: Durations.lettingGo) {
-      letGoOfEverything()
-      raise(ChatLifecycle.Event.shutDown)
-    }
+    lifecycle.end()
     tellAbandoned()
     endPutOff()
     queue.close()
@@ -150,5 +129,40 @@ package final class Engine {
   func relayAnswered(_ number: Int, driver: Int, failure: RelayError?) {
     guard let relay, relay.identifier == driver else { return }
     relay.complete(number, failure: failure)
+  }
+}
+
+extension Engine: LifecycleWork {
+  func beginWatchingChanges(anew: Bool) throws(PorterStore.StoreError) {
+    if anew { knownEntry = nil }
+    guard knownEntry == nil, configuration.role == .app, let store else { return }
+    knownEntry = try store.newestLedgerEntry()
+  }
+
+  func takeUpWork() { resume() }
+
+  func stopReceiving() {
+    // What the server is to be asked goes out now: the relay keeps it, and the server acts on it while this process
+    // sleeps. Otherwise a user who leaves the app right away would get no pushes.
+    askServerAboutSubscriptions()
+    for name in TimerName.work { timers.cancel(name) }
+  }
+
+  func storeWillClose() { claims.forgetAll() }
+}
+
+extension Engine: PeerLinkHost {
+  var isAtWork: Bool { phaseFile.isHeld }
+
+  func appAsksToYield(_ app: Owner) {
+    if !pushes.yieldToApp(app) { lifecycle.yieldToApp() }
+  }
+
+  /// Claims may no longer hold, and a host is to hear of what is new.
+  func storeChanged() {
+    guard lifecycle.isActive else { return }
+    claims.suspectAll()
+    reloadChanges()
+    flushOutbox()
   }
 }

@@ -37,7 +37,7 @@ extension Engine {
   }
 
   private func openRelayAgain() {
-    guard lifecycle.state == .active else { return }
+    guard lifecycle.isActive else { return }
     openRelay()
     if relay != nil { resume() }
   }
@@ -72,7 +72,7 @@ extension Engine {
     let store = try requireStore()
     if let address = settings.relay, case .embedded(let path) = address {
       try stored { () throws(PorterStore.StoreError) in try store.setSetting(Setting.relay, path) }
-      if lifecycle.state == .active, hostRelay == nil {
+      if lifecycle.isActive, hostRelay == nil {
         closeRelay()
         openRelay()
         resume()

@@ -22,12 +22,4 @@ extension Engine {
   var hearsRelay: Bool { putOff.isEmpty || configuration.clock.now() - relayHeard > Self.relayPatience }
 
   private static let relayPatience = Span.milliseconds(500)
-
-  /// For letting go at once: whatever can be done later is, nothing is waited for beyond a moment, and nothing stops it.
-  func hurrying(_ work: () -> Void) {
-    let before = leavesLog
-    leavesLog = true
-    stop.whileLettingGo(waitingAtMost: Durations.lettingGo, work)
-    leavesLog = before
-  }
 }

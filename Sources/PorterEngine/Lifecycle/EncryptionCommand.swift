@@ -19,7 +19,7 @@ extension Engine {
     if current.isNone, new.isNone { return .cmdOk(nil) }
 
     let wasOpen = store != nil
-    raise(ChatLifecycle.Event.close)
+    lifecycle.close()
     bulletin.begin(.rekeying)
     defer { bulletin.end() }
     do throws(PorterStore.StoreError) {
@@ -27,27 +27,28 @@ extension Engine {
       try Rekeying.run(prefix: configuration.prefix, from: current, to: new, stop: stop) { stage in
         FaultPoint.reach(stage)
       }
-      heldKey = HeldKey(new, keeps: heldKey.keeps)
+      lifecycle.heldKey = HeldKey(new, keeps: lifecycle.heldKey.keeps)
     } catch {
       log(.error, "the store could not be given another key", ["error": error.description])
       // The old store is as it was, and is opened again as if nothing had been asked.
-      if wasOpen, heldKey.isForgotten { heldKey = HeldKey(current, keeps: heldKey.keeps) }
-      if wasOpen { hurrying { raise(ChatLifecycle.Event.open) } }
+      if wasOpen, lifecycle.heldKey.isForgotten {
+        lifecycle.heldKey = HeldKey(current, keeps: lifecycle.heldKey.keeps)
+      }
+      if wasOpen { _ = reopenAfterKeyChange() }
       throw inUse(error) ?? ChatError(error)
     }
-    if wasOpen {
-      hurrying { raise(ChatLifecycle.Event.open) }
-      if let lastStoreError { throw ChatError(lastStoreError) }
-    }
+    if wasOpen, let problem = reopenAfterKeyChange() { throw ChatError(problem) }
     return .cmdOk(nil)
+  }
+
+  /// Not called off by what called the change of the key off.
+  private func reopenAfterKeyChange() -> PorterStore.StoreError? {
+    stop.whileLettingGo(waitingAtMost: Durations.lettingGo) { lifecycle.open() }
   }
 
   private func requireKeyMayChange() throws(ChatError) {
     guard configuration.role == .app else { throw .nightporter(.roleNotAllowed("giving the store another key")) }
-    switch lifecycle.state {
-    case .closed, .opened, .stopped: break
-    case .starting, .active, .suspending, .suspended, .activating, .stopping: throw .error(.chatNotStopped)
-    }
+    guard lifecycle.isAtRest else { throw .error(.chatNotStopped) }
   }
 
   /// Who has the store open, if that is why it could not be replaced (INC-18).

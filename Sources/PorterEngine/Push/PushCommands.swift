@@ -66,20 +66,27 @@ extension Engine {
 
   private func takeOne(_ request: ConnectionMessageRequest, then: @escaping (ReceivedNotification) -> Void) {
     guard let store else { return then(.error(.internal("the chat suspends"))) }
-    let claimed: ClaimedMailbox
+    let connection: StoredConnection?
     do throws(PorterStore.StoreError) {
-      guard let id = TextEncoding.base64URLDecoded(request.agentConnectionID),
-        let connection = try store.connection(agentID: id)
-      else { return then(.error(.connection(.notFound, context: ""))) }
-      switch try claim(connection.id) {
-      case .granted(let granted): claimed = granted
-      case .skipped(let holder): return then(.error(.internal("skipped: \(holder) has the connection")))
+      connection = try TextEncoding.base64URLDecoded(request.agentConnectionID).flatMap {
+        (id) throws(PorterStore.StoreError) in try store.connection(agentID: id)
       }
     } catch {
       return then(.error(.internal(error.description)))
     }
+    guard let connection else { return then(.error(.connection(.notFound, context: ""))) }
+    claims.claim(connection.id) { [weak self] result in
+      switch result {
+      case .success(.granted(let claimed)): self?.takeOne(claimed, then: then)
+      case .success(.skipped(let holder)): then(.error(.internal("skipped: \(holder) has the connection")))
+      case .failure(let error): then(.error(.internal(error.description)))
+      }
+    }
+  }
+
+  private func takeOne(_ claimed: ClaimedMailbox, then: @escaping (ReceivedNotification) -> Void) {
     let then = { [weak self] (result: ReceivedNotification) in
-      self?.endClaim(claimed.claim)
+      self?.claims.end(claimed.claim)
       then(result)
     }
     getMessage(claimed) { [weak self] result in

@@ -10,33 +10,36 @@ final class PushRun {
   let text: String
   let started: Moment
   /// When the best there is has to be answered.
-  private let due: Moment
+  let due: Moment
   private let pending: PendingPush
 
-  var machine = MachineRunner<Push>()
-  var pump = EventPump<Push.Event>()
+  /// Set when the run is made.
+  var driver: MachineDriver<Push, PushRun>?
   var payload: PushPayload?
 
-  /// Connections that the push names and that were not looked at yet.
-  var connections: [Int64] = []
-  var claimed: ClaimedMailbox?
-  var message: RelayMessage?
-  /// While the message is committed and acknowledged.
+  /// Connections that the push names and that were not looked into yet.
+  private var connections: ArraySlice<Int64> = []
+  /// What of the relay's this push is working on.
+  var holding = Holding.nothing
+  /// While a message is committed and acknowledged.
   var delivery: Operation?
 
-  // What happened on the way, for an outcome when there is nothing to show.
-  /// Mailboxes that were found empty, and messages that are on record now.
-  var looks = 0
-  /// Who has what was left to another process; each once.
-  private(set) var holders: [String] = []
-  var wasDisplaced = false
-  var wasOffline = false
-  var metUnknown = false
-  /// The store failed at a part of it.
-  private(set) var hasFailed = false
-  var quarantined = 0
-  var committed = 0
+  enum Holding {
+    case nothing
+    case mailbox(ClaimedMailbox)
+    case message(RelayMessage, ClaimedMailbox)
 
+    var claimed: ClaimedMailbox? {
+      switch self {
+      case .nothing: nil
+      case .mailbox(let claimed), .message(_, let claimed): claimed
+      }
+    }
+  }
+
+  var findings = PushFindings()
+  /// Which processes have what this push left alone; each once.
+  private(set) var holders: [String] = []
   var content = PushContent()
   var reason = ""
   private var trace = PushTrace()
@@ -48,10 +51,15 @@ final class PushRun {
     self.pending = pending
   }
 
-  /// What is committed is shown all the same, and other connections have their turn (INC-44): the push has failed only if there
-  /// is nothing to show.
-  func fail(_ error: PorterStore.StoreError) {
-    hasFailed = true
+  var state: Push.State { driver?.state ?? Push.initial }
+
+  func look(into connections: [Int64]) { self.connections = connections[...] }
+
+  func nextConnection() -> Int64? { connections.popFirst() }
+
+  /// A record that the push needs is damaged.
+  func noteDamage(_ error: PorterStore.StoreError) {
+    findings.noteDamage()
     reason = error.description
   }
 
@@ -63,20 +71,20 @@ final class PushRun {
   func isOver(at moment: Moment) -> Bool { moment >= due || pending.expiry.isFulfilled }
 
   /// What this push shows is settled, and on its way to the caller.
-  private(set) var isOffered = false
+  private(set) var hasStagedAnswer = false
 
-  /// Offers the caller what there is to show, before it is put on record as shown; an answer without the engine, should it
-  /// hang from here on, has it too. False when the caller was answered already: what comes now reaches nobody.
-  func offer() -> Bool {
+  /// Offers the caller what there is to show, before it is recorded as shown; an answer without the engine, should it hang
+  /// from here on, has it too. False when the caller was answered already: what comes now reaches no one.
+  func stageAnswer() -> Bool {
     var content = content
     content.isRecorded = false
     let isTaken = pending.offer.fulfil(
       Self.json(
-        outcome: machine.state == .presenting && !content.isEmpty ? Push.State.presented.name : Push.State.expired.name,
+        outcome: state == .presenting && !content.isEmpty ? Push.State.presented.name : Push.State.expired.name,
         reason: "time was up before the store was closed", work: .partial, holders: holders, content: content,
         quiescent: false, trace: trace.json
       ).text)
-    isOffered = isTaken
+    hasStagedAnswer = isTaken
     return isTaken
   }
 
@@ -84,19 +92,19 @@ final class PushRun {
     trace.note(.init(microseconds: (moment - started).microseconds, machine: machine, event: event, state: state))
   }
 
-  /// Notes who has what this push leaves alone; nil when that is not known.
-  func skip(_ holder: Owner?) { skip(holder?.description ?? "another process") }
+  /// Notes which process has what this push leaves alone; nil when that is not known.
+  func noteHeld(by holder: Owner?) { noteHeld(by: holder?.description ?? "another process") }
 
-  func skip(_ name: String) {
+  func noteHeld(by name: String) {
     if !holders.contains(name) { holders.append(name) }
   }
 
   /// The first answer counts (INC-31).
   func finish(quiescent: Bool) {
-    let outcome = machine.state.name
+    let work = findings.work(in: state, leftToOthers: !holders.isEmpty)
     pending.answer.fulfil(
       Self.json(
-        outcome: outcome, reason: reason.isEmpty ? Self.words(machine.state) : reason, work: work, holders: holders,
+        outcome: state.name, reason: reason.isEmpty ? Self.words(state) : reason, work: work, holders: holders,
         content: content, quiescent: quiescent, trace: trace.json
       ).text)
   }
@@ -115,20 +123,6 @@ final class PushRun {
     ])
   }
 
-  private var work: PushWork {
-    switch machine.state {
-    case .stopped, .locked, .wrongSchema: .skipped
-    case .expired, .offline, .failed, .yielded: looks > 0 ? .partial : .skipped
-    case .presented, .nothingNew, .unknown, .quarantined:
-      holders.isEmpty && !wasOffline && !hasFailed ? .ran : looks > 0 ? .partial : .skipped
-    case .verified: .ran
-    case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
-      .presenting, .quiescingPresented, .quiescingNothingNew, .quiescingYielded, .quiescingVerified,
-      .quiescingOffline, .quiescingUnknown, .quiescingQuarantined, .quiescingFailed:
-      .partial
-    }
-  }
-
   private static func words(_ state: Push.State) -> String {
     switch state {
     case .presented: "there is something to show"
@@ -138,14 +132,13 @@ final class PushRun {
     case .locked: "the store cannot be read before the device is unlocked"
     case .offline: "the relay was not reached"
     case .expired: "time was up"
-    case .unknown: "the push is for nobody here"
+    case .unknown: "the push is not about anything known here"
     case .quarantined: "what came does not open; it is kept and not shown"
     case .stopped: "the user stopped the chat"
     case .wrongSchema: "the app must be started once, to migrate the store"
     case .failed: "the store failed"
     case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
-      .presenting, .quiescingPresented, .quiescingNothingNew, .quiescingYielded, .quiescingVerified,
-      .quiescingOffline, .quiescingUnknown, .quiescingQuarantined, .quiescingFailed:
+      .presenting, .releasing:
       "not finished"
     }
   }

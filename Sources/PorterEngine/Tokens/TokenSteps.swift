@@ -82,7 +82,7 @@ extension Engine {
     // One attempt at a time: what an earlier one brings is refused from now on.
     try store.forgetReservations(.token)
     run.reservation = try store.reserve(
-      .token, configuration.randomness.bytes(16), by: identity, material: SecretBytes([attempt.rawValue]),
+      .token, configuration.randomness.bytes(16), by: context.identity, material: SecretBytes([attempt.rawValue]),
       at: configuration.clock.wall())
   }
 

@@ -2,17 +2,18 @@
 
 /// The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
 /// and believed only while that process lives (INC-12, INC-13, INC-17). A process that has just started is suspended:
-/// it holds nothing yet.
+/// it holds nothing yet; it is stopped if that is what the phase file says, since stopping is the user's word and
+/// outlives the process. Activating ends within the step that began it: nothing else arrives in between.
 package enum AppPhase: Machine {
   package enum State: UInt8, MachineCode {
     /// At the front; receives by itself.
     case active
     /// Coming to the front: the store opens. Counts as running, so that extensions yield. An extension at work is asked
-    /// to let go, and not waited for: the store is the referee (INC-07, INC-22).
+    /// to release what it holds, and not waited for: the store is the referee (INC-07, INC-22).
     case activating
     /// At work in the background, for a bounded time.
     case bgRefresh
-    /// Finishes what has begun, within a delay.
+    /// Finishes what has begun, within a delay, which the operations keep (INC-01).
     case suspending
     /// Holds nothing: the system may freeze or end the process at any moment (INC-01).
     case suspended
@@ -44,12 +45,10 @@ package enum AppPhase: Machine {
     case background
     /// The system grants time in the background, by a task or a silent push.
     case refreshBegan
-    /// Everything must be let go of at once (suspend with a delay of 0).
+    /// Everything must be released now (suspend with a delay of 0).
     case suspendNow
     /// The chat is suspended: no file of the store is open.
     case chatSuspended
-    /// The suspend timer of the current cycle fired. The engine drops those of earlier cycles (INC-21).
-    case timeout
     /// The user stops the chat, or the store is about to be exported, imported or deleted.
     case stop
     /// The user starts the stopped chat again.
@@ -65,7 +64,6 @@ package enum AppPhase: Machine {
       case .refreshBegan: "refreshBegan"
       case .suspendNow: "suspendNow"
       case .chatSuspended: "chatSuspended"
-      case .timeout: "timeout"
       case .stop: "stop"
       case .startConfirmed: "startConfirmed"
       }
@@ -73,36 +71,34 @@ package enum AppPhase: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Write the new phase and the writing instance where other processes see it.
-    case publishPhase
-    /// Ask the extension to let go of what it holds.
+    /// Write the phase and the writing instance where other processes see them; the phase file's lock is held.
+    case publishWorking
+    /// Write the phase, and release the phase file's lock.
+    case publishResting
+    /// Ask the extension to release what it holds. It is not waited for: each claim of this app is a new epoch, and
+    /// what the extension still tries to commit is refused by the store (INC-04, INC-22).
     case askExtensionToYield
-    /// Take over by a new epoch: what the extension still tries to commit is refused by the store (INC-04, INC-22).
-    case displaceExtension
-    /// Open, start or activate the chat, whatever it needs. Answer: activated or activateFailed.
+    /// Raise start or activate at the chat lifecycle. Answer: activated or activateFailed.
     case activateChat
+    /// Subscribe, send, fetch, and ask the notification server about what waits, unless the host said not to.
+    case takeUpWork
     /// Raise suspend at the chat lifecycle, with the delay that the host gave.
     case suspendChat
     /// Raise suspendNow at the chat lifecycle.
     case suspendChatNow
     /// Raise stop at the chat lifecycle.
     case stopChat
-    /// Raise timeout one second after the delay that was given to the chat, with a new cycle number (INC-21).
-    case armSuspendTimer
-    /// End the cycle of the suspend timer.
-    case cancelSuspendTimer
 
     package var name: String {
       switch self {
-      case .publishPhase: "publishPhase"
+      case .publishWorking: "publishWorking"
+      case .publishResting: "publishResting"
       case .askExtensionToYield: "askExtensionToYield"
-      case .displaceExtension: "displaceExtension"
       case .activateChat: "activateChat"
+      case .takeUpWork: "takeUpWork"
       case .suspendChat: "suspendChat"
       case .suspendChatNow: "suspendChatNow"
       case .stopChat: "stopChat"
-      case .armSuspendTimer: "armSuspendTimer"
-      case .cancelSuspendTimer: "cancelSuspendTimer"
       }
     }
   }
@@ -111,6 +107,7 @@ package enum AppPhase: Machine {
     case alreadyActive
     case appIsActive
     case alreadyActivating
+    case activating
     case alreadyRefreshing
     case alreadySuspending
     case alreadySuspended
@@ -121,6 +118,7 @@ package enum AppPhase: Machine {
       case .alreadyActive: "alreadyActive"
       case .appIsActive: "appIsActive"
       case .alreadyActivating: "alreadyActivating"
+      case .activating: "activating"
       case .alreadyRefreshing: "alreadyRefreshing"
       case .alreadySuspending: "alreadySuspending"
       case .alreadySuspended: "alreadySuspended"
@@ -141,6 +139,15 @@ package enum AppPhase: Machine {
     nil
   }
 
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    switch effect {
+    case .publishWorking, .publishResting, .askExtensionToYield, .takeUpWork, .suspendChat,
+      .suspendChatNow, .stopChat:
+      .act
+    case .activateChat: .ask
+    }
+  }
+
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<AppPhase> {
     switch state {
@@ -156,40 +163,34 @@ package enum AppPhase: Machine {
   @inline(__always)
   private static func stepActive(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
-    case .foregroundExtensionInactive, .foregroundExtensionActive, .activated, .activateFailed,
-      .chatSuspended, .timeout, .startConfirmed:
+    case .foregroundExtensionInactive, .foregroundExtensionActive:
+      // What came while nothing asked for it is looked for once more.
+      MachineStep(.active, .stayed, .takeUpWork)
+    case .activated, .activateFailed, .chatSuspended, .startConfirmed:
       MachineStep(.active, .ignored(.alreadyActive))
     case .background:
-      MachineStep(.suspending, .moved, .suspendChat, .armSuspendTimer, .publishPhase)
+      MachineStep(.suspending, .moved, .suspendChat, .publishResting)
     case .refreshBegan:
       MachineStep(.active, .refused(.appIsActive))
     case .suspendNow:
-      // Published after the store is closed, never before.
-      MachineStep(.suspended, .moved, .suspendChatNow, .publishPhase)
+      MachineStep(.suspended, .moved, .suspendChatNow)
     case .stop:
-      MachineStep(.stopped, .moved, .stopChat, .publishPhase)
+      MachineStep(.stopped, .moved, .stopChat, .publishResting)
     }
   }
 
   @inline(__always)
   private static func stepActivating(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
-    case .foregroundExtensionInactive, .foregroundExtensionActive, .chatSuspended, .timeout,
-      .startConfirmed:
+    case .foregroundExtensionInactive, .foregroundExtensionActive, .chatSuspended, .startConfirmed:
       MachineStep(.activating, .ignored(.alreadyActivating))
     case .activated:
-      MachineStep(.active, .moved, .publishPhase)
+      MachineStep(.active, .moved, .publishWorking, .takeUpWork)
     case .activateFailed:
       // A phase must not claim what did not happen.
-      MachineStep(.suspended, .moved, .suspendChatNow, .publishPhase)
-    case .background:
-      MachineStep(.suspending, .moved, .suspendChat, .armSuspendTimer, .publishPhase)
-    case .refreshBegan:
-      MachineStep(.activating, .refused(.appIsActive))
-    case .suspendNow:
-      MachineStep(.suspended, .moved, .suspendChatNow, .publishPhase)
-    case .stop:
-      MachineStep(.stopped, .moved, .stopChat, .publishPhase)
+      MachineStep(.suspended, .moved, .suspendChatNow)
+    case .background, .refreshBegan, .suspendNow, .stop:
+      MachineStep(.activating, .refused(.activating))
     }
   }
 
@@ -198,20 +199,22 @@ package enum AppPhase: Machine {
     switch event {
     case .foregroundExtensionInactive:
       // The chat is active already.
-      MachineStep(.active, .moved, .publishPhase)
+      MachineStep(.active, .moved, .publishWorking, .takeUpWork)
     case .foregroundExtensionActive:
-      MachineStep(.active, .moved, .publishPhase, .askExtensionToYield)
-    case .activated, .refreshBegan, .chatSuspended, .timeout, .startConfirmed:
+      MachineStep(.active, .moved, .publishWorking, .askExtensionToYield, .takeUpWork)
+    case .activated:
+      MachineStep(.bgRefresh, .stayed, .takeUpWork)
+    case .activateFailed:
+      MachineStep(.suspended, .moved, .suspendChatNow)
+    case .background:
+      MachineStep(.suspending, .moved, .suspendChat, .publishResting)
+    case .refreshBegan, .chatSuspended, .startConfirmed:
       // One run at a time.
       MachineStep(.bgRefresh, .ignored(.alreadyRefreshing))
-    case .activateFailed:
-      MachineStep(.suspended, .moved, .suspendChatNow, .publishPhase)
-    case .background:
-      MachineStep(.suspending, .moved, .suspendChat, .armSuspendTimer, .publishPhase)
     case .suspendNow:
-      MachineStep(.suspended, .moved, .suspendChatNow, .publishPhase)
+      MachineStep(.suspended, .moved, .suspendChatNow)
     case .stop:
-      MachineStep(.stopped, .moved, .stopChat, .publishPhase)
+      MachineStep(.stopped, .moved, .stopChat, .publishResting)
     }
   }
 
@@ -219,25 +222,22 @@ package enum AppPhase: Machine {
   private static func stepSuspending(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
     case .foregroundExtensionInactive:
-      MachineStep(.activating, .moved, .cancelSuspendTimer, .publishPhase, .activateChat)
+      MachineStep(.activating, .moved, .publishWorking, .activateChat)
     case .foregroundExtensionActive:
-      MachineStep(
-        .activating, .moved, .cancelSuspendTimer, .publishPhase, .askExtensionToYield, .displaceExtension,
-        .activateChat)
+      MachineStep(.activating, .moved, .publishWorking, .askExtensionToYield, .activateChat)
     case .activated, .activateFailed, .startConfirmed:
       MachineStep(.suspending, .ignored(.alreadySuspending))
     case .background:
       // The delay given last counts.
-      MachineStep(.suspending, .stayed, .suspendChat, .armSuspendTimer)
+      MachineStep(.suspending, .stayed, .suspendChat)
     case .refreshBegan:
-      MachineStep(.bgRefresh, .moved, .cancelSuspendTimer, .publishPhase, .activateChat)
-    case .suspendNow, .timeout:
-      // No suspension outlives its delay (INC-01).
-      MachineStep(.suspended, .moved, .cancelSuspendTimer, .suspendChatNow, .publishPhase)
+      MachineStep(.bgRefresh, .moved, .publishWorking, .activateChat)
+    case .suspendNow:
+      MachineStep(.suspended, .moved, .suspendChatNow)
     case .chatSuspended:
-      MachineStep(.suspended, .moved, .cancelSuspendTimer, .publishPhase)
+      MachineStep(.suspended, .moved, .publishResting)
     case .stop:
-      MachineStep(.stopped, .moved, .cancelSuspendTimer, .stopChat, .publishPhase)
+      MachineStep(.stopped, .moved, .stopChat, .publishResting)
     }
   }
 
@@ -246,20 +246,23 @@ package enum AppPhase: Machine {
     switch event {
     case .foregroundExtensionInactive:
       // Published first, so that an extension that starts now yields.
-      MachineStep(.activating, .moved, .publishPhase, .activateChat)
+      MachineStep(.activating, .moved, .publishWorking, .activateChat)
     case .foregroundExtensionActive:
-      MachineStep(.activating, .moved, .publishPhase, .askExtensionToYield, .displaceExtension, .activateChat)
-    case .activated, .activateFailed, .chatSuspended, .timeout, .startConfirmed:
+      MachineStep(.activating, .moved, .publishWorking, .askExtensionToYield, .activateChat)
+    case .activated, .activateFailed, .startConfirmed:
       MachineStep(.suspended, .ignored(.alreadySuspended))
     case .background:
       // A store that was opened, but never started, must not stay open either.
       MachineStep(.suspended, .stayed, .suspendChat)
     case .refreshBegan:
-      MachineStep(.bgRefresh, .moved, .publishPhase, .activateChat)
+      MachineStep(.bgRefresh, .moved, .publishWorking, .activateChat)
     case .suspendNow:
       MachineStep(.suspended, .stayed, .suspendChatNow)
+    case .chatSuspended:
+      // Published after the store is closed, never before.
+      MachineStep(.suspended, .stayed, .publishResting)
     case .stop:
-      MachineStep(.stopped, .moved, .stopChat, .publishPhase)
+      MachineStep(.stopped, .moved, .stopChat, .publishResting)
     }
   }
 
@@ -268,7 +271,7 @@ package enum AppPhase: Machine {
     switch event {
     case .foregroundExtensionInactive, .foregroundExtensionActive, .refreshBegan:
       MachineStep(.stopped, .refused(.chatStopped))
-    case .activated, .activateFailed, .chatSuspended, .timeout, .stop:
+    case .activated, .activateFailed, .chatSuspended, .stop:
       MachineStep(.stopped, .ignored(.chatStopped))
     case .background:
       // The store of a stopped chat is open, and must not be when the process is frozen (INC-01).
@@ -276,7 +279,7 @@ package enum AppPhase: Machine {
     case .suspendNow:
       MachineStep(.stopped, .stayed, .suspendChatNow)
     case .startConfirmed:
-      MachineStep(.activating, .moved, .publishPhase, .activateChat)
+      MachineStep(.activating, .moved, .publishWorking, .activateChat)
     }
   }
 }
@@ -287,5 +290,46 @@ extension MachineRunner where M == AppPhase {
     let step = AppPhase.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `AppPhase`, one method for each.
+package protocol AppPhaseEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Write the phase and the writing instance where other processes see them; the phase file's lock is held.
+  func publishWorking(_ argument: Argument)
+  /// Write the phase, and release the phase file's lock.
+  func publishResting(_ argument: Argument)
+  /// Ask the extension to release what it holds. It is not waited for: each claim of this app is a new epoch, and what
+  /// the extension still tries to commit is refused by the store (INC-04, INC-22).
+  func askExtensionToYield(_ argument: Argument)
+  /// Raise start or activate at the chat lifecycle. Answer: activated or activateFailed.
+  func activateChat(_ argument: Argument)
+  /// Subscribe, send, fetch, and ask the notification server about what waits, unless the host said not to.
+  func takeUpWork(_ argument: Argument)
+  /// Raise suspend at the chat lifecycle, with the delay that the host gave.
+  func suspendChat(_ argument: Argument)
+  /// Raise suspendNow at the chat lifecycle.
+  func suspendChatNow(_ argument: Argument)
+  /// Raise stop at the chat lifecycle.
+  func stopChat(_ argument: Argument)
+}
+
+extension AppPhase {
+  /// Calls the effect's method.
+  package static func perform<Performer: AppPhaseEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .publishWorking: performer.publishWorking(argument)
+    case .publishResting: performer.publishResting(argument)
+    case .askExtensionToYield: performer.askExtensionToYield(argument)
+    case .activateChat: performer.activateChat(argument)
+    case .takeUpWork: performer.takeUpWork(argument)
+    case .suspendChat: performer.suspendChat(argument)
+    case .suspendChatNow: performer.suspendChatNow(argument)
+    case .stopChat: performer.stopChat(argument)
+    }
   }
 }

@@ -1,24 +1,28 @@
 // Generated from spec/machines/chat_lifecycle.scxml by porter-machines: change that file, run `make spec`.
 
 /// The chat of one controller: its store and its work. The functions and commands of the interface raise its events
-/// (chat_reopen_store, /_start, /_app suspend and so on); the answers tell them what to return. Suspending and stopping
+/// (chat_reopen_store, /_start, /_app suspend and so on); the answers say what to return. Suspending and stopping
 /// always end: the operations are drained within a delay (see operations). In closed and in suspended no file of the
-/// store is open.
+/// store is open. Starting and activating end within the step that began them: nothing else arrives in between.
 package enum ChatLifecycle: Machine {
   package enum State: UInt8, MachineCode {
     /// The store is closed and nothing runs.
     case closed
+    /// The store should be closed, and could not be. The next event that needs it closed tries again.
+    case stillOpen
     /// The store is open; the chat has not been started.
     case opened
-    /// The work begins.
+    /// The store opens, if it is not open, and the work begins.
     case starting
     /// The chat runs.
     case active
     /// Operations that have begun are finished; none begins.
     case suspending
-    /// No file is open or locked. The chat counts as started, and goes on when activated.
+    /// No file is open or locked. The chat counts as started, and continues when it is activated.
     case suspended
-    /// The store is opened again, and the work goes on.
+    /// As suspended, but the store could not be closed. The next event that needs it closed tries again.
+    case suspendedStillOpen
+    /// The store is opened again, and the work continues.
     case activating
     /// Operations that have begun are finished; then the chat is stopped.
     case stopping
@@ -28,11 +32,13 @@ package enum ChatLifecycle: Machine {
     package var name: String {
       switch self {
       case .closed: "closed"
+      case .stillOpen: "stillOpen"
       case .opened: "opened"
       case .starting: "starting"
       case .active: "active"
       case .suspending: "suspending"
       case .suspended: "suspended"
+      case .suspendedStillOpen: "suspendedStillOpen"
       case .activating: "activating"
       case .stopping: "stopping"
       case .stopped: "stopped"
@@ -47,34 +53,41 @@ package enum ChatLifecycle: Machine {
     case openFailed
     /// The store is to be closed: chat_close_store.
     case close
-    /// The chat is to start: /_start.
+    /// The store could not be closed: a statement of it is still being carried out.
+    case closeFailed
+    /// The chat is to run, whatever that takes: /_start, or a push.
     case start
     /// The work has started.
     case started
-    /// The chat is to go on: /_app activate.
+    /// The store could not be opened.
+    case startFailedClosed
+    /// The store is open, but could not be read. The chat counts as started, and may be activated.
+    case startFailedUnreadable
+    /// The chat is to continue: /_app activate.
     case activate
-    /// The store is open and the work goes on.
+    /// The store is open and the work continues.
     case activated
     /// The store could not be opened again.
     case activateFailed
-    /// The chat is to let go of everything within a delay: /_app suspend. With a delay of 0, raise suspendNow.
+    /// The chat is to release everything within a delay: /_app suspend. With a delay of 0, raise suspendNow.
     case suspend
-    /// The chat is to let go of everything at once: /_app suspend 0, or the system's "time is up".
+    /// The chat is to release everything now: /_app suspend 0, the system's "time is up", or the end of the controller.
     case suspendNow
     /// The operations are quiescent: all that had begun are done, or were given up at the deadline; none may begin.
     case drained
     /// The chat is to stop: /_stop.
     case stop
-    /// The controller is given back: np_ctrl_free.
-    case shutDown
 
     package var name: String {
       switch self {
       case .open: "open"
       case .openFailed: "openFailed"
       case .close: "close"
+      case .closeFailed: "closeFailed"
       case .start: "start"
       case .started: "started"
+      case .startFailedClosed: "startFailed.closed"
+      case .startFailedUnreadable: "startFailed.unreadable"
       case .activate: "activate"
       case .activated: "activated"
       case .activateFailed: "activateFailed"
@@ -82,28 +95,34 @@ package enum ChatLifecycle: Machine {
       case .suspendNow: "suspendNow"
       case .drained: "drained"
       case .stop: "stop"
-      case .shutDown: "shutDown"
       }
     }
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Open the store's files; raise openFailed if that fails.
+    /// Open the store's files; allow transactions. Answer: openFailed, if that fails.
     case openStore
-    /// Close them: afterwards no file is open or locked.
+    /// Close them: afterwards no file is open or locked. Answer: closeFailed, if that fails.
     case closeStore
-    /// Begin operations, and listen to other processes. Answer: started.
+    /// Open the store unless it is open, begin operations, and listen to other processes. Answer: started or
+    /// startFailed.
     case startWork
-    /// Open the store, allow operations, subscribe again. Answer: activated or activateFailed.
+    /// Open the store, allow operations, listen to other processes. Answer: activated or activateFailed.
     case resumeWork
     /// Give up subscriptions: nothing new comes in.
     case stopReceiving
-    /// Raise suspend at the operations, with the delay of the suspend, or 3 s for a stop. Answer: drained.
+    /// Raise suspend at the operations, with the delay that was given. Answer: drained.
     case drainWork
     /// Raise suspendNow at the operations: what has begun is given up.
     case cancelWork
     /// Raise open at the operations: transactions may begin, and nothing else.
     case allowStore
+    /// Raise activated or started at the process's phase.
+    case reportActive
+    /// Raise activateFailed or startFailed at the process's phase.
+    case reportInactive
+    /// Raise chatSuspended at the process's phase.
+    case reportSuspended
     /// Emit the event chatSuspended. Never after suspendNow.
     case emitChatSuspended
 
@@ -117,6 +136,9 @@ package enum ChatLifecycle: Machine {
       case .drainWork: "drainWork"
       case .cancelWork: "cancelWork"
       case .allowStore: "allowStore"
+      case .reportActive: "reportActive"
+      case .reportInactive: "reportInactive"
+      case .reportSuspended: "reportSuspended"
       case .emitChatSuspended: "emitChatSuspended"
       }
     }
@@ -125,30 +147,28 @@ package enum ChatLifecycle: Machine {
   package enum Reason: UInt8, MachineCode {
     case stale
     case alreadyClosed
-    case storeClosed
+    case chatNotStarted
     case notRunning
     case alreadyOpen
-    case chatNotStarted
-    case chatNotStopped
+    case starting
     case alreadyRunning
+    case chatNotStopped
     case opensWhenActivated
-    case alreadySuspended
-    case stopping
+    case activating
     case alreadyStopping
 
     package var name: String {
       switch self {
       case .stale: "stale"
       case .alreadyClosed: "alreadyClosed"
-      case .storeClosed: "storeClosed"
+      case .chatNotStarted: "chatNotStarted"
       case .notRunning: "notRunning"
       case .alreadyOpen: "alreadyOpen"
-      case .chatNotStarted: "chatNotStarted"
-      case .chatNotStopped: "chatNotStopped"
+      case .starting: "starting"
       case .alreadyRunning: "alreadyRunning"
+      case .chatNotStopped: "chatNotStopped"
       case .opensWhenActivated: "opensWhenActivated"
-      case .alreadySuspended: "alreadySuspended"
-      case .stopping: "stopping"
+      case .activating: "activating"
       case .alreadyStopping: "alreadyStopping"
       }
     }
@@ -166,15 +186,26 @@ package enum ChatLifecycle: Machine {
     nil
   }
 
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    switch effect {
+    case .stopReceiving, .cancelWork, .allowStore, .reportActive, .reportInactive, .reportSuspended:
+      .act
+    case .openStore, .closeStore, .startWork, .resumeWork, .drainWork: .ask
+    case .emitChatSuspended: .tell
+    }
+  }
+
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<ChatLifecycle> {
     switch state {
     case .closed: stepClosed(event)
+    case .stillOpen: stepStillOpen(event)
     case .opened: stepOpened(event)
     case .starting: stepStarting(event)
     case .active: stepActive(event)
     case .suspending: stepSuspending(event)
     case .suspended: stepSuspended(event)
+    case .suspendedStillOpen: stepSuspendedStillOpen(event)
     case .activating: stepActivating(event)
     case .stopping: stepStopping(event)
     case .stopped: stepStopped(event)
@@ -186,17 +217,47 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.opened, .moved, .openStore)
-    case .openFailed, .started, .activated, .activateFailed, .drained:
+    case .openFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
+      .activateFailed, .drained:
       MachineStep(.closed, .ignored(.stale))
-    case .close, .suspendNow, .shutDown:
+    case .close:
       MachineStep(.closed, .ignored(.alreadyClosed))
-    case .start, .activate:
-      MachineStep(.closed, .refused(.storeClosed))
+    case .closeFailed:
+      MachineStep(.stillOpen, .moved)
+    case .start:
+      MachineStep(.starting, .moved, .startWork)
+    case .activate:
+      MachineStep(.closed, .refused(.chatNotStarted))
     case .suspend:
-      // Nothing to do, but whoever waits for the event gets it (INC-39).
-      MachineStep(.closed, .stayed, .emitChatSuspended)
+      // Nothing to do, but a host that waits for the event gets it (INC-39).
+      MachineStep(.closed, .stayed, .reportSuspended, .emitChatSuspended)
+    case .suspendNow:
+      MachineStep(.closed, .stayed, .reportSuspended)
     case .stop:
       MachineStep(.closed, .ignored(.notRunning))
+    }
+  }
+
+  @inline(__always)
+  private static func stepStillOpen(_ event: Event) -> MachineStep<ChatLifecycle> {
+    switch event {
+    case .open:
+      MachineStep(.opened, .moved, .openStore)
+    case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
+      .activateFailed, .drained:
+      MachineStep(.stillOpen, .ignored(.stale))
+    case .close:
+      MachineStep(.closed, .moved, .closeStore)
+    case .start:
+      MachineStep(.starting, .moved, .startWork)
+    case .activate:
+      MachineStep(.stillOpen, .refused(.chatNotStarted))
+    case .suspend:
+      MachineStep(.closed, .moved, .closeStore, .reportSuspended, .emitChatSuspended)
+    case .suspendNow:
+      MachineStep(.closed, .moved, .closeStore, .reportSuspended)
+    case .stop:
+      MachineStep(.stillOpen, .ignored(.notRunning))
     }
   }
 
@@ -207,17 +268,20 @@ package enum ChatLifecycle: Machine {
       MachineStep(.opened, .ignored(.alreadyOpen))
     case .openFailed:
       MachineStep(.closed, .moved)
-    case .close, .suspendNow, .shutDown:
-      MachineStep(.closed, .moved, .closeStore)
+    case .close:
+      MachineStep(.closed, .moved, .cancelWork, .closeStore)
+    case .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
+      .activateFailed, .drained:
+      MachineStep(.opened, .ignored(.stale))
     case .start:
       MachineStep(.starting, .moved, .startWork)
-    case .started, .activated, .activateFailed, .drained:
-      MachineStep(.opened, .ignored(.stale))
     case .activate:
       MachineStep(.opened, .refused(.chatNotStarted))
     case .suspend:
       // Nothing runs, yet the store must not stay open (INC-01).
-      MachineStep(.closed, .moved, .closeStore, .emitChatSuspended)
+      MachineStep(.closed, .moved, .cancelWork, .closeStore, .reportSuspended, .emitChatSuspended)
+    case .suspendNow:
+      MachineStep(.closed, .moved, .cancelWork, .closeStore, .reportSuspended)
     case .stop:
       MachineStep(.opened, .ignored(.notRunning))
     }
@@ -228,22 +292,18 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.starting, .ignored(.alreadyOpen))
-    case .openFailed, .activated, .activateFailed, .drained:
+    case .openFailed, .closeFailed, .activated, .activateFailed, .drained:
       MachineStep(.starting, .ignored(.stale))
-    case .close:
-      MachineStep(.starting, .refused(.chatNotStopped))
+    case .close, .suspend, .suspendNow, .stop:
+      MachineStep(.starting, .refused(.starting))
     case .start, .activate:
       MachineStep(.starting, .ignored(.alreadyRunning))
     case .started:
-      MachineStep(.active, .moved)
-    case .suspend:
-      MachineStep(.suspending, .moved, .stopReceiving, .drainWork)
-    case .suspendNow:
-      MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore)
-    case .stop:
-      MachineStep(.stopping, .moved, .stopReceiving, .drainWork)
-    case .shutDown:
-      MachineStep(.closed, .moved, .stopReceiving, .cancelWork, .closeStore)
+      MachineStep(.active, .moved, .reportActive)
+    case .startFailedClosed:
+      MachineStep(.closed, .moved, .reportInactive)
+    case .startFailedUnreadable:
+      MachineStep(.suspended, .moved, .cancelWork, .closeStore, .reportInactive)
     }
   }
 
@@ -252,20 +312,19 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.active, .ignored(.alreadyOpen))
-    case .openFailed, .started, .activated, .activateFailed, .drained:
+    case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
+      .activateFailed, .drained:
       MachineStep(.active, .ignored(.stale))
     case .close:
       MachineStep(.active, .refused(.chatNotStopped))
     case .start, .activate:
-      MachineStep(.active, .ignored(.alreadyRunning))
+      MachineStep(.active, .stayed, .reportActive)
     case .suspend:
       MachineStep(.suspending, .moved, .stopReceiving, .drainWork)
     case .suspendNow:
-      MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore)
+      MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore, .reportSuspended)
     case .stop:
       MachineStep(.stopping, .moved, .stopReceiving, .drainWork)
-    case .shutDown:
-      MachineStep(.closed, .moved, .stopReceiving, .cancelWork, .closeStore)
     }
   }
 
@@ -274,25 +333,22 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.suspending, .ignored(.alreadyOpen))
-    case .openFailed, .started, .activated, .activateFailed:
+    case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
+      .activateFailed:
       MachineStep(.suspending, .ignored(.stale))
     case .close:
       MachineStep(.suspending, .refused(.chatNotStopped))
-    case .start:
-      MachineStep(.suspending, .ignored(.alreadyRunning))
-    case .activate:
+    case .start, .activate:
       MachineStep(.activating, .moved, .resumeWork)
     case .suspend:
       // The delay given last counts; there is one event for both, which comes at the deadline at the latest.
       MachineStep(.suspending, .stayed, .drainWork)
     case .suspendNow:
-      MachineStep(.suspended, .moved, .cancelWork, .closeStore)
+      MachineStep(.suspended, .moved, .cancelWork, .closeStore, .reportSuspended)
     case .drained:
-      MachineStep(.suspended, .moved, .closeStore, .emitChatSuspended)
+      MachineStep(.suspended, .moved, .closeStore, .reportSuspended, .emitChatSuspended)
     case .stop:
       MachineStep(.stopping, .moved, .drainWork)
-    case .shutDown:
-      MachineStep(.closed, .moved, .cancelWork, .closeStore)
     }
   }
 
@@ -302,23 +358,43 @@ package enum ChatLifecycle: Machine {
     case .open:
       // Opening it now would break what suspended promises; activate does it.
       MachineStep(.suspended, .ignored(.opensWhenActivated))
-    case .openFailed, .started, .activated, .activateFailed, .drained:
+    case .openFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
+      .activateFailed, .drained:
       MachineStep(.suspended, .ignored(.stale))
     case .close:
       MachineStep(.suspended, .ignored(.alreadyClosed))
-    case .start:
-      MachineStep(.suspended, .ignored(.alreadyRunning))
-    case .activate:
+    case .closeFailed:
+      MachineStep(.suspendedStillOpen, .moved)
+    case .start, .activate:
       MachineStep(.activating, .moved, .resumeWork)
     case .suspend:
-      MachineStep(.suspended, .stayed, .emitChatSuspended)
+      MachineStep(.suspended, .stayed, .reportSuspended, .emitChatSuspended)
     case .suspendNow:
-      MachineStep(.suspended, .ignored(.alreadySuspended))
+      MachineStep(.suspended, .stayed, .reportSuspended)
     case .stop:
       // A stopped chat has its store open, for export and the like.
       MachineStep(.stopped, .moved, .openStore)
-    case .shutDown:
-      MachineStep(.closed, .moved)
+    }
+  }
+
+  @inline(__always)
+  private static func stepSuspendedStillOpen(_ event: Event) -> MachineStep<ChatLifecycle> {
+    switch event {
+    case .open:
+      MachineStep(.suspendedStillOpen, .ignored(.opensWhenActivated))
+    case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
+      .activateFailed, .drained:
+      MachineStep(.suspendedStillOpen, .ignored(.stale))
+    case .close:
+      MachineStep(.suspended, .moved, .closeStore)
+    case .start, .activate:
+      MachineStep(.activating, .moved, .resumeWork)
+    case .suspend:
+      MachineStep(.suspended, .moved, .closeStore, .reportSuspended, .emitChatSuspended)
+    case .suspendNow:
+      MachineStep(.suspended, .moved, .closeStore, .reportSuspended)
+    case .stop:
+      MachineStep(.stopped, .moved, .openStore)
     }
   }
 
@@ -327,24 +403,16 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.activating, .ignored(.alreadyOpen))
-    case .openFailed, .started, .drained:
+    case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .drained:
       MachineStep(.activating, .ignored(.stale))
-    case .close:
-      MachineStep(.activating, .refused(.chatNotStopped))
+    case .close, .suspend, .suspendNow, .stop:
+      MachineStep(.activating, .refused(.activating))
     case .start, .activate:
       MachineStep(.activating, .ignored(.alreadyRunning))
     case .activated:
-      MachineStep(.active, .moved)
+      MachineStep(.active, .moved, .reportActive)
     case .activateFailed:
-      MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore)
-    case .suspend:
-      MachineStep(.suspending, .moved, .stopReceiving, .drainWork)
-    case .suspendNow:
-      MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore)
-    case .stop:
-      MachineStep(.stopping, .moved, .stopReceiving, .drainWork)
-    case .shutDown:
-      MachineStep(.closed, .moved, .stopReceiving, .cancelWork, .closeStore)
+      MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore, .reportInactive)
     }
   }
 
@@ -353,16 +421,20 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.stopping, .ignored(.alreadyOpen))
-    case .openFailed, .started, .activated, .activateFailed:
+    case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
+      .activateFailed:
       MachineStep(.stopping, .ignored(.stale))
     case .close:
       MachineStep(.stopping, .refused(.chatNotStopped))
-    case .start, .activate:
-      MachineStep(.stopping, .refused(.stopping))
+    case .start:
+      // The phase that asked must not wait for an answer (INC-39).
+      MachineStep(.stopping, .stayed, .reportInactive)
+    case .activate:
+      MachineStep(.stopping, .refused(.chatNotStarted))
     case .suspend:
-      MachineStep(.closed, .moved, .cancelWork, .closeStore, .emitChatSuspended)
-    case .suspendNow, .shutDown:
-      MachineStep(.closed, .moved, .cancelWork, .closeStore)
+      MachineStep(.closed, .moved, .cancelWork, .closeStore, .reportSuspended, .emitChatSuspended)
+    case .suspendNow:
+      MachineStep(.closed, .moved, .cancelWork, .closeStore, .reportSuspended)
     case .drained:
       MachineStep(.stopped, .moved, .allowStore)
     case .stop:
@@ -377,16 +449,19 @@ package enum ChatLifecycle: Machine {
       MachineStep(.stopped, .ignored(.alreadyOpen))
     case .openFailed:
       MachineStep(.closed, .moved)
-    case .close, .suspendNow, .shutDown:
-      MachineStep(.closed, .moved, .closeStore)
+    case .close:
+      MachineStep(.closed, .moved, .cancelWork, .closeStore)
+    case .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
+      .activateFailed, .drained:
+      MachineStep(.stopped, .ignored(.stale))
     case .start:
       MachineStep(.starting, .moved, .startWork)
-    case .started, .activated, .activateFailed, .drained:
-      MachineStep(.stopped, .ignored(.stale))
     case .activate:
       MachineStep(.stopped, .refused(.chatNotStarted))
     case .suspend:
-      MachineStep(.closed, .moved, .closeStore, .emitChatSuspended)
+      MachineStep(.closed, .moved, .cancelWork, .closeStore, .reportSuspended, .emitChatSuspended)
+    case .suspendNow:
+      MachineStep(.closed, .moved, .cancelWork, .closeStore, .reportSuspended)
     case .stop:
       MachineStep(.stopped, .ignored(.notRunning))
     }
@@ -399,5 +474,57 @@ extension MachineRunner where M == ChatLifecycle {
     let step = ChatLifecycle.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `ChatLifecycle`, one method for each.
+package protocol ChatLifecycleEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Open the store's files; allow transactions. Answer: openFailed, if that fails.
+  func openStore(_ argument: Argument)
+  /// Close them: afterwards no file is open or locked. Answer: closeFailed, if that fails.
+  func closeStore(_ argument: Argument)
+  /// Open the store unless it is open, begin operations, and listen to other processes. Answer: started or startFailed.
+  func startWork(_ argument: Argument)
+  /// Open the store, allow operations, listen to other processes. Answer: activated or activateFailed.
+  func resumeWork(_ argument: Argument)
+  /// Give up subscriptions: nothing new comes in.
+  func stopReceiving(_ argument: Argument)
+  /// Raise suspend at the operations, with the delay that was given. Answer: drained.
+  func drainWork(_ argument: Argument)
+  /// Raise suspendNow at the operations: what has begun is given up.
+  func cancelWork(_ argument: Argument)
+  /// Raise open at the operations: transactions may begin, and nothing else.
+  func allowStore(_ argument: Argument)
+  /// Raise activated or started at the process's phase.
+  func reportActive(_ argument: Argument)
+  /// Raise activateFailed or startFailed at the process's phase.
+  func reportInactive(_ argument: Argument)
+  /// Raise chatSuspended at the process's phase.
+  func reportSuspended(_ argument: Argument)
+  /// Emit the event chatSuspended. Never after suspendNow.
+  func emitChatSuspended(_ argument: Argument)
+}
+
+extension ChatLifecycle {
+  /// Calls the effect's method.
+  package static func perform<Performer: ChatLifecycleEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .openStore: performer.openStore(argument)
+    case .closeStore: performer.closeStore(argument)
+    case .startWork: performer.startWork(argument)
+    case .resumeWork: performer.resumeWork(argument)
+    case .stopReceiving: performer.stopReceiving(argument)
+    case .drainWork: performer.drainWork(argument)
+    case .cancelWork: performer.cancelWork(argument)
+    case .allowStore: performer.allowStore(argument)
+    case .reportActive: performer.reportActive(argument)
+    case .reportInactive: performer.reportInactive(argument)
+    case .reportSuspended: performer.reportSuspended(argument)
+    case .emitChatSuspended: performer.emitChatSuspended(argument)
+    }
   }
 }

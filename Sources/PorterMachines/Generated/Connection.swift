@@ -153,6 +153,10 @@ package enum Connection: Machine {
     nil
   }
 
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    .act
+  }
+
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<Connection> {
     switch state {
@@ -272,5 +276,60 @@ extension MachineRunner where M == Connection {
     let step = Connection.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `Connection`, one method for each.
+package protocol ConnectionEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Send our keys, our profile and our mailbox to the mailbox of the invitation.
+  func sendConfirmation(_ argument: Argument)
+  /// Have the relay accept nobody else's messages in our mailbox.
+  func secureMailbox(_ argument: Argument)
+  /// Say hello: the first message under the ratchet.
+  func sendGreeting(_ argument: Argument)
+  /// Answer the hello.
+  func sendAnswer(_ argument: Argument)
+  /// Tell the other side that we are gone, if there is one yet.
+  func sendLeft(_ argument: Argument)
+  /// Emit contactConnected.
+  func emitContactConnected(_ argument: Argument)
+  /// Emit contactDeletedByContact.
+  func emitContactLeft(_ argument: Argument)
+  /// Listen to the mailbox, and raise create at the connection's notification subscription.
+  func createSubscription(_ argument: Argument)
+  /// Raise turnOff at the notification subscription.
+  func deleteSubscription(_ argument: Argument)
+  /// Encrypt the message, and put it into the outbox.
+  func sendMessage(_ argument: Argument)
+  /// Commit the message.
+  func deliverMessage(_ argument: Argument)
+  /// Have the relay delete the mailbox.
+  func deleteMailbox(_ argument: Argument)
+  /// Delete the keys and the ratchet, and raise forget at the notification subscription.
+  func forgetKeys(_ argument: Argument)
+}
+
+extension Connection {
+  /// Calls the effect's method.
+  package static func perform<Performer: ConnectionEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .sendConfirmation: performer.sendConfirmation(argument)
+    case .secureMailbox: performer.secureMailbox(argument)
+    case .sendGreeting: performer.sendGreeting(argument)
+    case .sendAnswer: performer.sendAnswer(argument)
+    case .sendLeft: performer.sendLeft(argument)
+    case .emitContactConnected: performer.emitContactConnected(argument)
+    case .emitContactLeft: performer.emitContactLeft(argument)
+    case .createSubscription: performer.createSubscription(argument)
+    case .deleteSubscription: performer.deleteSubscription(argument)
+    case .sendMessage: performer.sendMessage(argument)
+    case .deliverMessage: performer.deliverMessage(argument)
+    case .deleteMailbox: performer.deleteMailbox(argument)
+    case .forgetKeys: performer.forgetKeys(argument)
+    }
   }
 }

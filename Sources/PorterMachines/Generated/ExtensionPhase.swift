@@ -1,8 +1,9 @@
 // Generated from spec/machines/extension_phase.scxml by porter-machines: change that file, run `make spec`.
 
 /// The phase of a notification extension's process, as the app sees it. One process serves many pushes, one after the
-/// other or at once; it may be frozen between them, so that it must hold nothing then (INC-01). A new process begins as
-/// created, which repairs what a crashed one left behind (INC-17).
+/// other; it may be frozen between them, so it must hold nothing then (INC-01). A new process begins as created, which
+/// repairs what a crashed one left behind (INC-17). Starting ends within the step that began it: nothing else arrives
+/// in between.
 package enum ExtensionPhase: Machine {
   package enum State: UInt8, MachineCode {
     /// The process has just started, and has not needed the chat.
@@ -28,63 +29,53 @@ package enum ExtensionPhase: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// A push needs the chat.
+    /// A push, or the host, needs the chat.
     case start
     /// The store is open, and the chat can fetch.
     case started
-    /// The store cannot be opened, or not by an extension (INC-23); nothing is held.
-    case startFailedNoStore
-    /// The store was opened, but the chat did not start.
-    case startFailedOther
-    /// No push is at work any more.
-    case lastPushEnded
-    /// The app, or a share extension, wants the store.
+    /// The chat did not start; the store is closed.
+    case startFailed
+    /// The host wants everything released within a delay.
+    case suspend
+    /// The app wants the store.
     case appRunning
-    /// The system says that the time is up.
+    /// Everything must be released now: a push is about to be answered, the host says so, or time is up.
     case suspendNow
     /// The chat is suspended: no file of the store is open.
     case chatSuspended
-    /// The suspend timer of the current cycle fired (INC-21).
-    case timeout
 
     package var name: String {
       switch self {
       case .start: "start"
       case .started: "started"
-      case .startFailedNoStore: "startFailed.noStore"
-      case .startFailedOther: "startFailed.other"
-      case .lastPushEnded: "lastPushEnded"
+      case .startFailed: "startFailed"
+      case .suspend: "suspend"
       case .appRunning: "appRunning"
       case .suspendNow: "suspendNow"
       case .chatSuspended: "chatSuspended"
-      case .timeout: "timeout"
       }
     }
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Write the new phase and the writing instance where the app sees it (INC-11).
-    case publishPhase
-    /// Open the store as an extension and start the chat without subscriptions, or activate it if it was suspended.
-    /// Answer: started or startFailed.
+    /// Take the phase file's lock, and write the phase and the writing instance where the app sees them (INC-11).
+    case publishWorking
+    /// Close the channel, write the phase, and release the phase file's lock.
+    case publishResting
+    /// Raise start at the chat lifecycle. Answer: started or startFailed.
     case openChat
-    /// Raise suspend at the chat lifecycle, with the delay of an extension.
+    /// Raise suspend at the chat lifecycle, with the delay that was given.
     case suspendChat
     /// Raise suspendNow at the chat lifecycle.
     case suspendChatNow
-    /// Raise timeout one second after that delay, with a new cycle number (INC-21).
-    case armSuspendTimer
-    /// End the cycle of the suspend timer.
-    case cancelSuspendTimer
 
     package var name: String {
       switch self {
-      case .publishPhase: "publishPhase"
+      case .publishWorking: "publishWorking"
+      case .publishResting: "publishResting"
       case .openChat: "openChat"
       case .suspendChat: "suspendChat"
       case .suspendChatNow: "suspendChatNow"
-      case .armSuspendTimer: "armSuspendTimer"
-      case .cancelSuspendTimer: "cancelSuspendTimer"
       }
     }
   }
@@ -93,6 +84,7 @@ package enum ExtensionPhase: Machine {
     case notStarted
     case holdsNothing
     case alreadyStarting
+    case starting
     case alreadyActive
     case alreadySuspending
     case alreadySuspended
@@ -102,6 +94,7 @@ package enum ExtensionPhase: Machine {
       case .notStarted: "notStarted"
       case .holdsNothing: "holdsNothing"
       case .alreadyStarting: "alreadyStarting"
+      case .starting: "starting"
       case .alreadyActive: "alreadyActive"
       case .alreadySuspending: "alreadySuspending"
       case .alreadySuspended: "alreadySuspended"
@@ -121,6 +114,13 @@ package enum ExtensionPhase: Machine {
     nil
   }
 
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    switch effect {
+    case .publishWorking, .publishResting, .suspendChat, .suspendChatNow: .act
+    case .openChat: .ask
+    }
+  }
+
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<ExtensionPhase> {
     switch state {
@@ -136,42 +136,42 @@ package enum ExtensionPhase: Machine {
   private static func stepCreated(_ event: Event) -> MachineStep<ExtensionPhase> {
     switch event {
     case .start:
-      MachineStep(.starting, .moved, .publishPhase, .openChat)
-    case .started, .startFailedNoStore, .startFailedOther, .chatSuspended, .timeout:
+      MachineStep(.starting, .moved, .publishWorking, .openChat)
+    case .started, .startFailed, .chatSuspended:
       MachineStep(.created, .ignored(.notStarted))
-    case .lastPushEnded, .suspendNow:
-      MachineStep(.suspended, .moved, .publishPhase)
+    case .suspend:
+      // A store that was opened, but never started, must not stay open either (INC-01).
+      MachineStep(.suspended, .moved, .suspendChat)
     case .appRunning:
       MachineStep(.created, .ignored(.holdsNothing))
+    case .suspendNow:
+      MachineStep(.suspended, .moved, .suspendChatNow)
     }
   }
 
   @inline(__always)
   private static func stepStarting(_ event: Event) -> MachineStep<ExtensionPhase> {
     switch event {
-    case .start, .chatSuspended, .timeout:
+    case .start, .appRunning, .chatSuspended:
       MachineStep(.starting, .ignored(.alreadyStarting))
     case .started:
-      MachineStep(.active, .moved, .publishPhase)
-    case .startFailedNoStore:
-      MachineStep(.created, .moved, .publishPhase)
-    case .startFailedOther, .lastPushEnded:
-      MachineStep(.suspended, .moved, .suspendChatNow, .publishPhase)
-    case .appRunning, .suspendNow:
-      // Nothing has begun yet, so that giving way costs nothing (INC-07).
-      MachineStep(.suspended, .moved, .suspendChatNow, .publishPhase)
+      MachineStep(.active, .moved, .publishWorking)
+    case .startFailed:
+      MachineStep(.suspended, .moved, .publishResting)
+    case .suspend, .suspendNow:
+      MachineStep(.starting, .refused(.starting))
     }
   }
 
   @inline(__always)
   private static func stepActive(_ event: Event) -> MachineStep<ExtensionPhase> {
     switch event {
-    case .start, .started, .startFailedNoStore, .startFailedOther, .chatSuspended, .timeout:
+    case .start, .started, .startFailed, .chatSuspended:
       MachineStep(.active, .ignored(.alreadyActive))
-    case .lastPushEnded, .appRunning:
-      MachineStep(.suspending, .moved, .suspendChat, .armSuspendTimer, .publishPhase)
+    case .suspend, .appRunning:
+      MachineStep(.suspending, .moved, .suspendChat, .publishWorking)
     case .suspendNow:
-      MachineStep(.suspended, .moved, .suspendChatNow, .publishPhase)
+      MachineStep(.suspended, .moved, .suspendChatNow)
     }
   }
 
@@ -179,16 +179,16 @@ package enum ExtensionPhase: Machine {
   private static func stepSuspending(_ event: Event) -> MachineStep<ExtensionPhase> {
     switch event {
     case .start:
-      MachineStep(.starting, .moved, .cancelSuspendTimer, .publishPhase, .openChat)
-    case .started, .startFailedNoStore, .startFailedOther, .appRunning:
+      MachineStep(.starting, .moved, .publishWorking, .openChat)
+    case .started, .startFailed, .appRunning:
       MachineStep(.suspending, .ignored(.alreadySuspending))
-    case .lastPushEnded:
+    case .suspend:
       // The delay given last counts.
-      MachineStep(.suspending, .stayed, .suspendChat, .armSuspendTimer)
-    case .suspendNow, .timeout:
-      MachineStep(.suspended, .moved, .cancelSuspendTimer, .suspendChatNow, .publishPhase)
+      MachineStep(.suspending, .stayed, .suspendChat)
+    case .suspendNow:
+      MachineStep(.suspended, .moved, .suspendChatNow)
     case .chatSuspended:
-      MachineStep(.suspended, .moved, .cancelSuspendTimer, .publishPhase)
+      MachineStep(.suspended, .moved, .publishResting)
     }
   }
 
@@ -196,10 +196,17 @@ package enum ExtensionPhase: Machine {
   private static func stepSuspended(_ event: Event) -> MachineStep<ExtensionPhase> {
     switch event {
     case .start:
-      MachineStep(.starting, .moved, .publishPhase, .openChat)
-    case .started, .startFailedNoStore, .startFailedOther, .lastPushEnded, .appRunning, .suspendNow,
-      .chatSuspended, .timeout:
+      MachineStep(.starting, .moved, .publishWorking, .openChat)
+    case .started, .startFailed, .appRunning:
       MachineStep(.suspended, .ignored(.alreadySuspended))
+    case .suspend:
+      // The host may have opened the store since; a caller that waits for the event gets it (INC-39).
+      MachineStep(.suspended, .stayed, .suspendChat)
+    case .suspendNow:
+      MachineStep(.suspended, .stayed, .suspendChatNow)
+    case .chatSuspended:
+      // Published after the store is closed, never before.
+      MachineStep(.suspended, .stayed, .publishResting)
     }
   }
 }
@@ -210,5 +217,36 @@ extension MachineRunner where M == ExtensionPhase {
     let step = ExtensionPhase.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `ExtensionPhase`, one method for each.
+package protocol ExtensionPhaseEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Take the phase file's lock, and write the phase and the writing instance where the app sees them (INC-11).
+  func publishWorking(_ argument: Argument)
+  /// Close the channel, write the phase, and release the phase file's lock.
+  func publishResting(_ argument: Argument)
+  /// Raise start at the chat lifecycle. Answer: started or startFailed.
+  func openChat(_ argument: Argument)
+  /// Raise suspend at the chat lifecycle, with the delay that was given.
+  func suspendChat(_ argument: Argument)
+  /// Raise suspendNow at the chat lifecycle.
+  func suspendChatNow(_ argument: Argument)
+}
+
+extension ExtensionPhase {
+  /// Calls the effect's method.
+  package static func perform<Performer: ExtensionPhaseEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .publishWorking: performer.publishWorking(argument)
+    case .publishResting: performer.publishResting(argument)
+    case .openChat: performer.openChat(argument)
+    case .suspendChat: performer.suspendChat(argument)
+    case .suspendChatNow: performer.suspendChatNow(argument)
+    }
   }
 }

@@ -118,6 +118,10 @@ package enum LedgerEntry: Machine {
     nil
   }
 
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    .act
+  }
+
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<LedgerEntry> {
     switch state {
@@ -216,5 +220,36 @@ extension MachineRunner where M == LedgerEntry {
     let step = LedgerEntry.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `LedgerEntry`, one method for each.
+package protocol LedgerEntryEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Count it as unread, and compute the badge.
+  func countUnread(_ argument: Argument)
+  /// Count it as unread no more, and compute the badge.
+  func uncountUnread(_ argument: Argument)
+  /// Show it, under its identifier.
+  func show(_ argument: Argument)
+  /// Have the platform remove what was shown under its identifier.
+  func remove(_ argument: Argument)
+  /// Put on record why it is quarantined.
+  func recordReason(_ argument: Argument)
+}
+
+extension LedgerEntry {
+  /// Calls the effect's method.
+  package static func perform<Performer: LedgerEntryEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .countUnread: performer.countUnread(argument)
+    case .uncountUnread: performer.uncountUnread(argument)
+    case .show: performer.show(argument)
+    case .remove: performer.remove(argument)
+    case .recordReason: performer.recordReason(argument)
+    }
   }
 }

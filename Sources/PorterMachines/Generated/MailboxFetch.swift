@@ -123,6 +123,10 @@ package enum MailboxFetch: Machine {
     }
   }
 
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    .act
+  }
+
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<MailboxFetch> {
     switch state {
@@ -199,5 +203,43 @@ extension MachineRunner where M == MailboxFetch {
     let step = MailboxFetch.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `MailboxFetch`, one method for each.
+package protocol MailboxFetchEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Ask the relay for the first message.
+  func sendGet(_ argument: Argument)
+  /// Hand the message to whoever asked. Answer: committed or abandoned.
+  func deliverMessage(_ argument: Argument)
+  /// Tell the relay to drop it. Answer: dropped, noMessage or failed.
+  func sendAcknowledge(_ argument: Argument)
+  /// Tell whoever asked that there is nothing.
+  func reportEmpty(_ argument: Argument)
+  /// Tell whoever asked that the relay was not reached, or refused.
+  func reportFailed(_ argument: Argument)
+  /// Emit ntfMessage: the message is done.
+  func emitMarker(_ argument: Argument)
+  /// Let the next one ask.
+  func releaseMailbox(_ argument: Argument)
+}
+
+extension MailboxFetch {
+  /// Calls the effect's method; recorded effects and timers have none here.
+  package static func perform<Performer: MailboxFetchEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .sendGet: performer.sendGet(argument)
+    case .deliverMessage: performer.deliverMessage(argument)
+    case .sendAcknowledge: performer.sendAcknowledge(argument)
+    case .reportEmpty: performer.reportEmpty(argument)
+    case .reportFailed: performer.reportFailed(argument)
+    case .emitMarker: performer.emitMarker(argument)
+    case .releaseMailbox: performer.releaseMailbox(argument)
+    case .startDeadline, .cancelDeadline: break
+    }
   }
 }

@@ -1,11 +1,11 @@
 // Generated from spec/machines/operations.scxml by porter-machines: change that file, run `make spec`.
 
-/// Which kinds of work may begin, and how they are brought to rest. Each piece of work asks before it begins and tells
-/// when it has ended; the engine counts, the machine decides. A suspend lets the kinds go in this order, one after the
-/// other: what an earlier one has begun may still need a later one (a message that was received is committed and
-/// acknowledged, and what answers it is handed over) and none needs an earlier one. The deadline belongs to the cycle
-/// that armed it, and so does the end of each piece of work: neither means anything in a later one (INC-21). In
-/// quiescent nothing is under way, and no file of the store or of the relay is open (INC-01).
+/// Which kinds of work may begin, and how they come to rest. Each piece of work asks before it begins and reports its
+/// end; the engine counts, the machine decides. A suspension ends the kinds in this order, one after the other: what an
+/// earlier one has begun may still need a later one (a message that was received is committed and acknowledged, and
+/// what answers it is handed over) and none needs an earlier one. The deadline belongs to the cycle that armed it, and
+/// so does the end of each piece of work: neither means anything in a later one (INC-21). In quiescent nothing is under
+/// way, and no file of the store or of the relay is open (INC-01).
 package enum Operations: Machine {
   package enum State: UInt8, MachineCode {
     /// Nothing may begin, and nothing is under way.
@@ -93,7 +93,7 @@ package enum Operations: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// The work may begin, and is counted until it ends.
+    /// Count the work until it ends.
     case admit
     /// Answer: idle.notifications, as soon as no work of this kind is under way.
     case awaitNotifications
@@ -105,14 +105,14 @@ package enum Operations: Machine {
     case awaitSending
     /// Answer: idle.database, as soon as no work of this kind is under way.
     case awaitDatabase
-    /// Begin a cycle, and raise deadline after the delay that was given last.
+    /// Raise deadline after the delay that was given last.
     case armDeadline
-    /// End the cycle: its deadline means nothing any more.
+    /// Take the deadline back.
     case cancelDeadline
-    /// Let go of the relay. Work that is still under way is given up: what it would have committed is not committed,
-    /// and nothing of that was acknowledged.
-    case letGo
-    /// Tell the chat lifecycle: drained.
+    /// Release the relay. Work that is still under way is given up: what it would have committed is not committed, and
+    /// nothing of that was acknowledged.
+    case giveUpWork
+    /// Raise drained at the chat lifecycle.
     case reportQuiescent
 
     package var name: String {
@@ -125,7 +125,7 @@ package enum Operations: Machine {
       case .awaitDatabase: "awaitDatabase"
       case .armDeadline: "armDeadline"
       case .cancelDeadline: "cancelDeadline"
-      case .letGo: "letGo"
+      case .giveUpWork: "giveUpWork"
       case .reportQuiescent: "reportQuiescent"
       }
     }
@@ -133,9 +133,9 @@ package enum Operations: Machine {
 
   package enum Reason: UInt8, MachineCode {
     case storeClosed
+    case quiescent
     case alreadyQuiescent
     case stale
-    case quiescent
     case alreadyOpen
     case notAtWork
     case alreadyRunning
@@ -144,9 +144,9 @@ package enum Operations: Machine {
     package var name: String {
       switch self {
       case .storeClosed: "storeClosed"
+      case .quiescent: "quiescent"
       case .alreadyQuiescent: "alreadyQuiescent"
       case .stale: "stale"
-      case .quiescent: "quiescent"
       case .alreadyOpen: "alreadyOpen"
       case .notAtWork: "notAtWork"
       case .alreadyRunning: "alreadyRunning"
@@ -165,6 +165,13 @@ package enum Operations: Machine {
 
   package static func timer(_ effect: Effect) -> MachineTimer<Event>? {
     nil
+  }
+
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    switch effect {
+    case .admit, .armDeadline, .cancelDeadline, .giveUpWork, .reportQuiescent: .act
+    case .awaitNotifications, .awaitReceiving, .awaitDelivery, .awaitSending, .awaitDatabase: .ask
+    }
   }
 
   @inline(__always)
@@ -189,8 +196,7 @@ package enum Operations: Machine {
     case .resume:
       MachineStep(.quiescent, .refused(.storeClosed))
     case .suspend:
-      // Whoever waits for rest has it.
-      MachineStep(.quiescent, .stayed, .reportQuiescent)
+      MachineStep(.quiescent, .refused(.quiescent))
     case .suspendNow:
       MachineStep(.quiescent, .ignored(.alreadyQuiescent))
     case .deadline, .idleNotifications, .idleReceiving, .idleDelivery, .idleSending, .idleDatabase:
@@ -208,9 +214,9 @@ package enum Operations: Machine {
     case .resume:
       MachineStep(.running, .moved)
     case .suspend:
-      MachineStep(.drainingDatabase, .moved, .armDeadline, .awaitDatabase)
+      MachineStep(.storeOnly, .refused(.notAtWork))
     case .suspendNow:
-      MachineStep(.quiescent, .moved, .letGo)
+      MachineStep(.quiescent, .moved, .giveUpWork)
     case .deadline, .idleNotifications, .idleReceiving, .idleDelivery, .idleSending, .idleDatabase:
       MachineStep(.storeOnly, .ignored(.stale))
     case .beginNotifications, .beginReceiving, .beginDelivery, .beginSending:
@@ -230,7 +236,7 @@ package enum Operations: Machine {
     case .suspend:
       MachineStep(.drainingNotifications, .moved, .armDeadline, .awaitNotifications)
     case .suspendNow:
-      MachineStep(.quiescent, .moved, .letGo)
+      MachineStep(.quiescent, .moved, .giveUpWork)
     case .deadline, .idleNotifications, .idleReceiving, .idleDelivery, .idleSending, .idleDatabase:
       MachineStep(.running, .ignored(.stale))
     case .beginNotifications, .beginReceiving, .beginDelivery, .beginSending, .beginDatabase:
@@ -244,15 +250,15 @@ package enum Operations: Machine {
     case .open:
       MachineStep(.drainingNotifications, .ignored(.alreadyOpen))
     case .resume:
-      // Called off. What was refused meanwhile is taken up by whoever resumes.
+      // Called off. What was refused meanwhile is taken up when the work resumes.
       MachineStep(.running, .moved, .cancelDeadline)
     case .suspend:
       // The delay given last counts.
       MachineStep(.drainingNotifications, .stayed, .armDeadline)
     case .suspendNow:
-      MachineStep(.quiescent, .moved, .cancelDeadline, .letGo)
+      MachineStep(.quiescent, .moved, .cancelDeadline, .giveUpWork)
     case .deadline:
-      MachineStep(.quiescent, .moved, .letGo, .reportQuiescent)
+      MachineStep(.quiescent, .moved, .giveUpWork, .reportQuiescent)
     case .beginNotifications:
       MachineStep(.drainingNotifications, .refused(.draining))
     case .beginReceiving, .beginDelivery, .beginSending, .beginDatabase:
@@ -270,15 +276,15 @@ package enum Operations: Machine {
     case .open:
       MachineStep(.drainingReceiving, .ignored(.alreadyOpen))
     case .resume:
-      // Called off. What was refused meanwhile is taken up by whoever resumes.
+      // Called off. What was refused meanwhile is taken up when the work resumes.
       MachineStep(.running, .moved, .cancelDeadline)
     case .suspend:
       // The delay given last counts.
       MachineStep(.drainingReceiving, .stayed, .armDeadline)
     case .suspendNow:
-      MachineStep(.quiescent, .moved, .cancelDeadline, .letGo)
+      MachineStep(.quiescent, .moved, .cancelDeadline, .giveUpWork)
     case .deadline:
-      MachineStep(.quiescent, .moved, .letGo, .reportQuiescent)
+      MachineStep(.quiescent, .moved, .giveUpWork, .reportQuiescent)
     case .beginNotifications, .beginReceiving:
       MachineStep(.drainingReceiving, .refused(.draining))
     case .beginDelivery, .beginSending, .beginDatabase:
@@ -296,15 +302,15 @@ package enum Operations: Machine {
     case .open:
       MachineStep(.drainingDelivery, .ignored(.alreadyOpen))
     case .resume:
-      // Called off. What was refused meanwhile is taken up by whoever resumes.
+      // Called off. What was refused meanwhile is taken up when the work resumes.
       MachineStep(.running, .moved, .cancelDeadline)
     case .suspend:
       // The delay given last counts.
       MachineStep(.drainingDelivery, .stayed, .armDeadline)
     case .suspendNow:
-      MachineStep(.quiescent, .moved, .cancelDeadline, .letGo)
+      MachineStep(.quiescent, .moved, .cancelDeadline, .giveUpWork)
     case .deadline:
-      MachineStep(.quiescent, .moved, .letGo, .reportQuiescent)
+      MachineStep(.quiescent, .moved, .giveUpWork, .reportQuiescent)
     case .beginNotifications, .beginReceiving, .beginDelivery:
       MachineStep(.drainingDelivery, .refused(.draining))
     case .beginSending, .beginDatabase:
@@ -322,15 +328,15 @@ package enum Operations: Machine {
     case .open:
       MachineStep(.drainingSending, .ignored(.alreadyOpen))
     case .resume:
-      // Called off. What was refused meanwhile is taken up by whoever resumes.
+      // Called off. What was refused meanwhile is taken up when the work resumes.
       MachineStep(.running, .moved, .cancelDeadline)
     case .suspend:
       // The delay given last counts.
       MachineStep(.drainingSending, .stayed, .armDeadline)
     case .suspendNow:
-      MachineStep(.quiescent, .moved, .cancelDeadline, .letGo)
+      MachineStep(.quiescent, .moved, .cancelDeadline, .giveUpWork)
     case .deadline:
-      MachineStep(.quiescent, .moved, .letGo, .reportQuiescent)
+      MachineStep(.quiescent, .moved, .giveUpWork, .reportQuiescent)
     case .beginNotifications, .beginReceiving, .beginDelivery, .beginSending:
       MachineStep(.drainingSending, .refused(.draining))
     case .beginDatabase:
@@ -348,21 +354,21 @@ package enum Operations: Machine {
     case .open:
       MachineStep(.drainingDatabase, .ignored(.alreadyOpen))
     case .resume:
-      // Called off. What was refused meanwhile is taken up by whoever resumes.
+      // Called off. What was refused meanwhile is taken up when the work resumes.
       MachineStep(.running, .moved, .cancelDeadline)
     case .suspend:
       // The delay given last counts.
       MachineStep(.drainingDatabase, .stayed, .armDeadline)
     case .suspendNow:
-      MachineStep(.quiescent, .moved, .cancelDeadline, .letGo)
+      MachineStep(.quiescent, .moved, .cancelDeadline, .giveUpWork)
     case .deadline:
-      MachineStep(.quiescent, .moved, .letGo, .reportQuiescent)
+      MachineStep(.quiescent, .moved, .giveUpWork, .reportQuiescent)
     case .beginNotifications, .beginReceiving, .beginDelivery, .beginSending, .beginDatabase:
       MachineStep(.drainingDatabase, .refused(.draining))
     case .idleNotifications, .idleReceiving, .idleDelivery, .idleSending:
       MachineStep(.drainingDatabase, .ignored(.stale))
     case .idleDatabase:
-      MachineStep(.quiescent, .moved, .cancelDeadline, .letGo, .reportQuiescent)
+      MachineStep(.quiescent, .moved, .cancelDeadline, .giveUpWork, .reportQuiescent)
     }
   }
 }
@@ -373,5 +379,52 @@ extension MachineRunner where M == Operations {
     let step = Operations.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `Operations`, one method for each.
+package protocol OperationsEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Count the work until it ends.
+  func admit(_ argument: Argument)
+  /// Answer: idle.notifications, as soon as no work of this kind is under way.
+  func awaitNotifications(_ argument: Argument)
+  /// Answer: idle.receiving, as soon as no work of this kind is under way.
+  func awaitReceiving(_ argument: Argument)
+  /// Answer: idle.delivery, as soon as no work of this kind is under way.
+  func awaitDelivery(_ argument: Argument)
+  /// Answer: idle.sending, as soon as no work of this kind is under way.
+  func awaitSending(_ argument: Argument)
+  /// Answer: idle.database, as soon as no work of this kind is under way.
+  func awaitDatabase(_ argument: Argument)
+  /// Raise deadline after the delay that was given last.
+  func armDeadline(_ argument: Argument)
+  /// Take the deadline back.
+  func cancelDeadline(_ argument: Argument)
+  /// Release the relay. Work that is still under way is given up: what it would have committed is not committed, and
+  /// nothing of that was acknowledged.
+  func giveUpWork(_ argument: Argument)
+  /// Raise drained at the chat lifecycle.
+  func reportQuiescent(_ argument: Argument)
+}
+
+extension Operations {
+  /// Calls the effect's method.
+  package static func perform<Performer: OperationsEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .admit: performer.admit(argument)
+    case .awaitNotifications: performer.awaitNotifications(argument)
+    case .awaitReceiving: performer.awaitReceiving(argument)
+    case .awaitDelivery: performer.awaitDelivery(argument)
+    case .awaitSending: performer.awaitSending(argument)
+    case .awaitDatabase: performer.awaitDatabase(argument)
+    case .armDeadline: performer.armDeadline(argument)
+    case .cancelDeadline: performer.cancelDeadline(argument)
+    case .giveUpWork: performer.giveUpWork(argument)
+    case .reportQuiescent: performer.reportQuiescent(argument)
+    }
   }
 }

@@ -145,6 +145,10 @@ package enum Ownership: Machine {
     nil
   }
 
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    .act
+  }
+
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<Ownership> {
     switch state {
@@ -240,5 +244,49 @@ extension MachineRunner where M == Ownership {
     let step = Ownership.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `Ownership`, one method for each.
+package protocol OwnershipEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Look who owns the connection, and whether that process lives and works. Answer: owner, missing or failed.
+  func readOwner(_ argument: Argument)
+  /// Write the next epoch and our instance, if the epoch is still the one that was read. Answer: granted, raced,
+  /// missing or failed.
+  func takeEpoch(_ argument: Argument)
+  /// Tell whoever wanted it that the work may begin, under this epoch.
+  func beginWork(_ argument: Argument)
+  /// Tell whoever wanted it that it was skipped, and who has it (INC-18, INC-19).
+  func skipWork(_ argument: Argument)
+  /// Tell whoever wanted it why there is no claim.
+  func refuseWork(_ argument: Argument)
+  /// Compare the epoch on record with ours. Answer: confirmed, displaced, missing or failed.
+  func checkEpoch(_ argument: Argument)
+  /// Drop what was read or computed under the old epoch (INC-05).
+  func discardWork(_ argument: Argument)
+  /// Take over what other processes committed since, and no more. Answer: reloaded.
+  func reload(_ argument: Argument)
+  /// Drop the claim. Nothing is written.
+  func forget(_ argument: Argument)
+}
+
+extension Ownership {
+  /// Calls the effect's method.
+  package static func perform<Performer: OwnershipEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .readOwner: performer.readOwner(argument)
+    case .takeEpoch: performer.takeEpoch(argument)
+    case .beginWork: performer.beginWork(argument)
+    case .skipWork: performer.skipWork(argument)
+    case .refuseWork: performer.refuseWork(argument)
+    case .checkEpoch: performer.checkEpoch(argument)
+    case .discardWork: performer.discardWork(argument)
+    case .reload: performer.reload(argument)
+    case .forget: performer.forget(argument)
+    }
   }
 }

@@ -118,6 +118,10 @@ package enum Presence: Machine {
     }
   }
 
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    .act
+  }
+
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<Presence> {
     switch state {
@@ -207,5 +211,34 @@ extension MachineRunner where M == Presence {
     let step = Presence.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `Presence`, one method for each.
+package protocol PresenceEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Ask the kernel who holds the lock of that role. Answer: lock.
+  func readLock(_ argument: Argument)
+  /// Ask "are you there?" on the channel. Answer: here, if it is.
+  func sendAsk(_ argument: Argument)
+  /// Tell whoever wants to know that it is at work.
+  func reportAlive(_ argument: Argument)
+  /// Tell whoever wants to know that nobody is at work, or nobody who answers.
+  func reportGone(_ argument: Argument)
+}
+
+extension Presence {
+  /// Calls the effect's method; recorded effects and timers have none here.
+  package static func perform<Performer: PresenceEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .readLock: performer.readLock(argument)
+    case .sendAsk: performer.sendAsk(argument)
+    case .reportAlive: performer.reportAlive(argument)
+    case .reportGone: performer.reportGone(argument)
+    case .startPatience, .cancelPatience: break
+    }
   }
 }

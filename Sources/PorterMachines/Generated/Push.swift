@@ -2,13 +2,15 @@
 
 /// One push in an extension, from its arrival to its answer. It is a hint: whatever waits is fetched (INC-38). It ends
 /// exactly once, on every path, with an outcome (INC-30, INC-31); the answer is the last thing that happens, after the
-/// store is closed (INC-48); every state has an expire edge that answers at once. What cannot improve ends without
-/// waiting (INC-32).
+/// store is closed (INC-48); every state but the last has an expire edge that waits for nothing. What cannot improve
+/// ends without waiting (INC-32). The outcome is the first of these that applies, when the store is released: expired,
+/// stopped, locked, wrongSchema, presented (there is something to show), failed, quarantined (the push itself, or all
+/// that came), offline, verified, yielded, unknown (unless something came), nothingNew.
 package enum Push: Machine {
   package enum State: UInt8, MachineCode {
     /// Handed over by the system; its form is looked at.
     case received
-    /// Who acts: the app, or this process?
+    /// Which process acts: the app, or this one?
     case deciding
     /// Opens the store, for a bounded time.
     case openingStore
@@ -26,22 +28,8 @@ package enum Push: Machine {
     case acknowledging
     /// Decides what the user sees.
     case presenting
-    /// There is something to show.
-    case quiescingPresented
-    /// There is nothing to show.
-    case quiescingNothingNew
-    /// Another process fetches.
-    case quiescingYielded
-    /// The token was verified.
-    case quiescingVerified
-    /// No relay was reached.
-    case quiescingOffline
-    /// The push was for nobody.
-    case quiescingUnknown
-    /// What came is quarantined.
-    case quiescingQuarantined
-    /// The store failed.
-    case quiescingFailed
+    /// The store is being released. Nothing is waited for, so that time being up changes nothing.
+    case releasing
     /// Final. Something is shown.
     case presented
     /// Final. There was nothing to show.
@@ -56,7 +44,7 @@ package enum Push: Machine {
     case offline
     /// Final. Time was up; the content is the best there was.
     case expired
-    /// Final. The push was for nobody here.
+    /// Final. The push is not about anything known here.
     case unknown
     /// Final. What came is quarantined, and is not shown.
     case quarantined
@@ -79,14 +67,7 @@ package enum Push: Machine {
       case .committing: "committing"
       case .acknowledging: "acknowledging"
       case .presenting: "presenting"
-      case .quiescingPresented: "quiescingPresented"
-      case .quiescingNothingNew: "quiescingNothingNew"
-      case .quiescingYielded: "quiescingYielded"
-      case .quiescingVerified: "quiescingVerified"
-      case .quiescingOffline: "quiescingOffline"
-      case .quiescingUnknown: "quiescingUnknown"
-      case .quiescingQuarantined: "quiescingQuarantined"
-      case .quiescingFailed: "quiescingFailed"
+      case .releasing: "releasing"
       case .presented: "presented"
       case .nothingNew: "nothingNew"
       case .yielded: "yielded"
@@ -110,7 +91,7 @@ package enum Push: Machine {
     case payloadVerification
     /// It is a periodic wake-up: anything may be waiting.
     case payloadWake
-    /// It is nothing that we know; it may be garbage.
+    /// It has no known form; it may be garbage.
     case payloadUnknown
     /// The app lives and runs: it will fetch by itself.
     case appRunning
@@ -118,7 +99,7 @@ package enum Push: Machine {
     case appInactive
     /// The user stopped the chat.
     case appStopped
-    /// An app that lives has come to the front, and asks this process to let go.
+    /// An app that lives has come to the front, and asks this process to release the store.
     case appWoke
     /// The store is open.
     case storeOpened
@@ -126,29 +107,37 @@ package enum Push: Machine {
     case storeLocked
     /// The store is older or newer than this program; only the app migrates (INC-23).
     case storeWrongSchema
-    /// Another process holds what opening needs, and does not let go in time (INC-18).
+    /// Another process holds what opening needs, and does not release it in time (INC-18).
     case storeBusy
     /// The store cannot be opened, or fails.
     case storeFailed
-    /// The payload decrypts, and names connections that we know.
+    /// The payload decrypts, and names connections that are known.
     case decodedMessage
-    /// The payload decrypts to a verification code.
+    /// The payload is a verification code.
     case decodedVerification
-    /// Everything it names is on record already (INC-34, INC-36).
+    /// Everything it names is recorded already (INC-34, INC-36).
     case decodedRepeat
-    /// It decrypts, but names no connection that we know, such as one of a deleted contact.
+    /// It decrypts, but names no known connection, such as one of a deleted contact.
     case decodedUnknown
     /// It does not decrypt or does not verify.
     case decodedUndecryptable
-    /// The token is active, or the code is on record and will be sent again (INC-62).
-    case verified
+    /// The token is active, or the code is recorded and will be sent again (INC-62).
+    case verifyDone
+    /// The code does not open: the server did not send it.
+    case verifyForged
     /// The code could not be used now.
     case verifyFailed
     /// The next connection is ours, under a new epoch.
     case claimGranted
     /// Another living process has claimed it, and fetches.
     case claimBusy
-    /// All connections have been seen to.
+    /// It has been deleted.
+    case claimMissing
+    /// Its record is damaged; the others have their turn (INC-44).
+    case claimDamaged
+    /// The store cannot be read or written. What is committed already is shown all the same.
+    case claimFailed
+    /// All connections have been looked into.
     case claimNoneLeft
     /// The mailbox gave a message.
     case fetchMessage
@@ -166,31 +155,45 @@ package enum Push: Machine {
     case commitQuarantined
     /// Another process has taken the connection: our epoch is over (INC-04, INC-05).
     case commitStale
+    /// What is recorded of this connection is damaged. The message stays at the relay, and the other connections have
+    /// their turn (INC-44, INC-66).
+    case commitDamaged
     /// The store cannot write.
     case commitFailed
     /// The relay has dropped the message; the mailbox may hold more.
     case acknowledged
     /// The relay did not answer. The message is committed; a repeat will be recognised.
     case acknowledgeFailed
-    /// There is something to show, or to withdraw.
-    case contentShow
-    /// Nothing is to be shown: all is read, muted, or on record (INC-37).
-    case contentNothing
-    /// Nothing is to be shown here, since another process fetches.
-    case contentYielded
-    /// Nothing could be fetched, since no relay was reached.
-    case contentOffline
-    /// No mailbox is known any more.
-    case contentUnknown
-    /// All that came is quarantined.
-    case contentQuarantined
-    /// No file of the store is open or locked.
-    case quiescent
+    /// There is something to show, or to withdraw; it is recorded as shown.
+    case composedShow
+    /// There is nothing to show.
+    case composedNothing
     /// Time is up: the deadline is near, or the system says so.
     case expire
-    /// What is on record of this connection is damaged. The message stays at the relay, and the other connections have
-    /// their turn (INC-44, INC-66).
-    case commitDamaged
+    /// The store is released. There is something to show, or to withdraw.
+    case releasedPresented
+    /// The store is released. All is read, muted, or recorded already (INC-37).
+    case releasedNothingNew
+    /// The store is released. Another process fetches.
+    case releasedYielded
+    /// The store is released. The token was verified.
+    case releasedVerified
+    /// The store is released. The device has not been unlocked yet.
+    case releasedLocked
+    /// The store is released. No relay was reached.
+    case releasedOffline
+    /// The store is released. Time is up.
+    case releasedExpired
+    /// The store is released. The push is not about anything known here.
+    case releasedUnknown
+    /// The store is released. What came is quarantined.
+    case releasedQuarantined
+    /// The store is released. The user stopped the chat.
+    case releasedStopped
+    /// The store is released. The store is older or newer than this program.
+    case releasedWrongSchema
+    /// The store is released. The store failed.
+    case releasedFailed
 
     package var name: String {
       switch self {
@@ -212,10 +215,14 @@ package enum Push: Machine {
       case .decodedRepeat: "decoded.repeat"
       case .decodedUnknown: "decoded.unknown"
       case .decodedUndecryptable: "decoded.undecryptable"
-      case .verified: "verified"
-      case .verifyFailed: "verifyFailed"
+      case .verifyDone: "verify.done"
+      case .verifyForged: "verify.forged"
+      case .verifyFailed: "verify.failed"
       case .claimGranted: "claim.granted"
       case .claimBusy: "claim.busy"
+      case .claimMissing: "claim.missing"
+      case .claimDamaged: "claim.damaged"
+      case .claimFailed: "claim.failed"
       case .claimNoneLeft: "claim.noneLeft"
       case .fetchMessage: "fetch.message"
       case .fetchEmpty: "fetch.empty"
@@ -225,32 +232,39 @@ package enum Push: Machine {
       case .commitRepeat: "commit.repeat"
       case .commitQuarantined: "commit.quarantined"
       case .commitStale: "commit.stale"
+      case .commitDamaged: "commit.damaged"
       case .commitFailed: "commit.failed"
       case .acknowledged: "acknowledged"
       case .acknowledgeFailed: "acknowledgeFailed"
-      case .contentShow: "content.show"
-      case .contentNothing: "content.nothing"
-      case .contentYielded: "content.yielded"
-      case .contentOffline: "content.offline"
-      case .contentUnknown: "content.unknown"
-      case .contentQuarantined: "content.quarantined"
-      case .quiescent: "quiescent"
+      case .composedShow: "composed.show"
+      case .composedNothing: "composed.nothing"
       case .expire: "expire"
-      case .commitDamaged: "commit.damaged"
+      case .releasedPresented: "released.presented"
+      case .releasedNothingNew: "released.nothingNew"
+      case .releasedYielded: "released.yielded"
+      case .releasedVerified: "released.verified"
+      case .releasedLocked: "released.locked"
+      case .releasedOffline: "released.offline"
+      case .releasedExpired: "released.expired"
+      case .releasedUnknown: "released.unknown"
+      case .releasedQuarantined: "released.quarantined"
+      case .releasedStopped: "released.stopped"
+      case .releasedWrongSchema: "released.wrongSchema"
+      case .releasedFailed: "released.failed"
       }
     }
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Find out who acts. Answer: app.
+    /// Find out which process acts. Answer: app.
     case readAppPhase
     /// Open the store as an extension, without migrating. Answer: store.
     case openStore
     /// Decrypt the payload and look its connections up. Answer: decoded.
     case decodePayload
-    /// Put the payload on record with its reason. It is not shown.
+    /// Record the payload with its reason. It is not shown.
     case quarantinePayload
-    /// Raise push.verification at the token, and send the code. Answer: verified or verifyFailed.
+    /// Raise push.verification at the token, and send the code. Answer: verify.
     case verifyToken
     /// Claim the next connection in a short transaction. Answer: claim.
     case claimNext
@@ -264,23 +278,16 @@ package enum Push: Machine {
     case discardWork
     /// Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed.
     case acknowledge
-    /// Remember for the outcome that another process fetches.
-    case noteYielded
-    /// Remember for the outcome that a relay was not reached.
-    case noteOffline
-    /// Remember for the outcome that a mailbox is not known.
-    case noteUnknown
-    /// Decide from the ledger and the policy what to show, and put on record in the same transaction that it is shown.
-    /// Answer: content.
+    /// Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
+    /// composed.
     case composeContent
-    /// As composeContent, at once and without waiting, from what is committed.
+    /// Like composeContent, from what is committed, without waiting and without an answer.
     case composeBest
     /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
     case cancelWork
-    /// Let go of the store. Answer: quiescent.
-    case closeStore
-    /// Let go of the store at once, without an answer.
-    case closeStoreNow
+    /// Close the store, and whatever else a frozen process must not hold; an app keeps them. Answer: released, with the
+    /// outcome.
+    case releaseStore
     /// Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace.
     case answer
 
@@ -297,14 +304,10 @@ package enum Push: Machine {
       case .commitMessage: "commitMessage"
       case .discardWork: "discardWork"
       case .acknowledge: "acknowledge"
-      case .noteYielded: "noteYielded"
-      case .noteOffline: "noteOffline"
-      case .noteUnknown: "noteUnknown"
       case .composeContent: "composeContent"
       case .composeBest: "composeBest"
       case .cancelWork: "cancelWork"
-      case .closeStore: "closeStore"
-      case .closeStoreNow: "closeStoreNow"
+      case .releaseStore: "releaseStore"
       case .answer: "answer"
       }
     }
@@ -313,12 +316,14 @@ package enum Push: Machine {
   package enum Reason: UInt8, MachineCode {
     case early
     case late
+    case alreadyReleasing
     case ended
 
     package var name: String {
       switch self {
       case .early: "early"
       case .late: "late"
+      case .alreadyReleasing: "alreadyReleasing"
       case .ended: "ended"
       }
     }
@@ -334,15 +339,23 @@ package enum Push: Machine {
       .quarantined, .stopped, .wrongSchema, .failed:
       true
     case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching,
-      .committing, .acknowledging, .presenting, .quiescingPresented, .quiescingNothingNew,
-      .quiescingYielded, .quiescingVerified, .quiescingOffline, .quiescingUnknown,
-      .quiescingQuarantined, .quiescingFailed:
+      .committing, .acknowledging, .presenting, .releasing:
       false
     }
   }
 
   package static func timer(_ effect: Effect) -> MachineTimer<Event>? {
     nil
+  }
+
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    switch effect {
+    case .quarantinePayload, .releaseClaim, .discardWork, .composeBest, .cancelWork: .act
+    case .readAppPhase, .openStore, .decodePayload, .verifyToken, .claimNext, .fetchMessage,
+      .commitMessage, .acknowledge, .composeContent, .releaseStore:
+      .ask
+    case .answer: .tell
+    }
   }
 
   @inline(__always)
@@ -358,14 +371,7 @@ package enum Push: Machine {
     case .committing: stepCommitting(event)
     case .acknowledging: stepAcknowledging(event)
     case .presenting: stepPresenting(event)
-    case .quiescingPresented: stepQuiescingPresented(event)
-    case .quiescingNothingNew: stepQuiescingNothingNew(event)
-    case .quiescingYielded: stepQuiescingYielded(event)
-    case .quiescingVerified: stepQuiescingVerified(event)
-    case .quiescingOffline: stepQuiescingOffline(event)
-    case .quiescingUnknown: stepQuiescingUnknown(event)
-    case .quiescingQuarantined: stepQuiescingQuarantined(event)
-    case .quiescingFailed: stepQuiescingFailed(event)
+    case .releasing: stepReleasing(event)
     case .presented: stepPresented(event)
     case .nothingNew: stepNothingNew(event)
     case .yielded: stepYielded(event)
@@ -387,18 +393,21 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake:
       MachineStep(.deciding, .moved, .readAppPhase)
     case .payloadUnknown:
-      // The original is not passed on: nobody knows what is in it.
-      MachineStep(.unknown, .moved, .answer)
+      // The original is not passed on: nothing is known of what is in it.
+      MachineStep(.releasing, .moved, .releaseStore)
     case .appRunning, .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked,
       .storeWrongSchema, .storeBusy, .storeFailed, .decodedMessage, .decodedVerification,
-      .decodedRepeat, .decodedUnknown, .decodedUndecryptable, .verified, .verifyFailed,
-      .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitFailed,
-      .acknowledged, .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded,
-      .contentOffline, .contentUnknown, .contentQuarantined, .quiescent, .commitDamaged:
+      .decodedRepeat, .decodedUnknown, .decodedUndecryptable, .verifyDone, .verifyForged,
+      .verifyFailed, .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed,
+      .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedNothing, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.received, .ignored(.early))
     case .expire:
-      MachineStep(.expired, .moved, .answer)
+      MachineStep(.releasing, .moved, .releaseStore)
     }
   }
 
@@ -407,22 +416,20 @@ package enum Push: Machine {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .storeOpened,
       .storeLocked, .storeWrongSchema, .storeBusy, .storeFailed, .decodedMessage,
-      .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable, .verified,
-      .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitFailed, .acknowledged, .acknowledgeFailed, .contentShow, .contentNothing,
-      .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined, .quiescent,
-      .commitDamaged:
+      .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable, .verifyDone,
+      .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing, .claimDamaged,
+      .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied,
+      .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed,
+      .acknowledged, .acknowledgeFailed, .composedShow, .composedNothing, .releasedPresented,
+      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
+      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.deciding, .ignored(.early))
-    case .appRunning, .appWoke:
-      MachineStep(.yielded, .moved, .answer)
+    case .appRunning, .appStopped, .appWoke, .expire:
+      MachineStep(.releasing, .moved, .releaseStore)
     case .appInactive:
       // A suspending app is no reason to wait: claims keep the two apart (INC-07).
       MachineStep(.openingStore, .moved, .openStore)
-    case .appStopped:
-      MachineStep(.stopped, .moved, .answer)
-    case .expire:
-      MachineStep(.expired, .moved, .answer)
     }
   }
 
@@ -430,25 +437,20 @@ package enum Push: Machine {
   private static func stepOpeningStore(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .appWoke, .decodedMessage, .decodedVerification, .decodedRepeat,
-      .decodedUnknown, .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy,
-      .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
-      .commitRepeat, .commitQuarantined, .commitStale, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .commitDamaged:
+      .appInactive, .appStopped, .decodedMessage, .decodedVerification, .decodedRepeat,
+      .decodedUnknown, .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed,
+      .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft,
+      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedNothing, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.openingStore, .ignored(.early))
+    case .appWoke, .storeLocked, .storeWrongSchema, .storeBusy, .storeFailed, .expire:
+      MachineStep(.releasing, .moved, .releaseStore)
     case .storeOpened:
       MachineStep(.decoding, .moved, .decodePayload)
-    case .storeLocked:
-      MachineStep(.locked, .moved, .closeStoreNow, .answer)
-    case .storeWrongSchema:
-      MachineStep(.wrongSchema, .moved, .closeStoreNow, .answer)
-    case .storeBusy:
-      MachineStep(.yielded, .moved, .closeStoreNow, .answer)
-    case .storeFailed:
-      MachineStep(.failed, .moved, .closeStoreNow, .answer)
-    case .expire:
-      MachineStep(.expired, .moved, .closeStoreNow, .answer)
     }
   }
 
@@ -457,30 +459,32 @@ package enum Push: Machine {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
-      .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage,
-      .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined,
-      .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed, .contentShow, .contentNothing,
-      .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined, .quiescent,
-      .commitDamaged:
+      .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
+      .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
+      .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
+      .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow, .composedNothing,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.decoding, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
-      MachineStep(.presenting, .moved, .cancelWork, .noteYielded, .composeContent)
+      MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
-      MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
+      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
     case .decodedMessage:
       MachineStep(.claiming, .moved, .claimNext)
     case .decodedVerification:
       MachineStep(.verifying, .moved, .verifyToken)
     case .decodedRepeat:
-      // What is on record may still have to be shown, if the process that committed it died.
+      // What is recorded may still have to be shown, if the process that committed it died.
       MachineStep(.presenting, .moved, .composeContent)
     case .decodedUnknown:
-      MachineStep(.quiescingUnknown, .moved, .closeStore)
+      MachineStep(.releasing, .moved, .releaseStore)
     case .decodedUndecryptable:
-      MachineStep(.quiescingQuarantined, .moved, .quarantinePayload, .closeStore)
+      MachineStep(.releasing, .moved, .quarantinePayload, .releaseStore)
     case .expire:
-      MachineStep(.expired, .moved, .cancelWork, .closeStoreNow, .answer)
+      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
     }
   }
 
@@ -490,22 +494,23 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
-      .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitFailed,
-      .acknowledged, .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded,
-      .contentOffline, .contentUnknown, .contentQuarantined, .quiescent, .commitDamaged:
+      .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft,
+      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedNothing, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.verifying, .ignored(.late))
-    case .appWoke:
-      // The code is on record; the app sends it.
-      MachineStep(.quiescingYielded, .moved, .cancelWork, .closeStore)
+    case .appWoke, .expire:
+      // The code is recorded; the app sends it.
+      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
     case .storeFailed:
-      MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
-    case .verified:
-      MachineStep(.quiescingVerified, .moved, .closeStore)
-    case .verifyFailed:
-      MachineStep(.quiescingOffline, .moved, .closeStore)
-    case .expire:
-      MachineStep(.expired, .moved, .cancelWork, .closeStoreNow, .answer)
+      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
+    case .verifyDone, .verifyFailed:
+      MachineStep(.releasing, .moved, .releaseStore)
+    case .verifyForged:
+      MachineStep(.releasing, .moved, .quarantinePayload, .releaseStore)
     }
   }
 
@@ -515,25 +520,27 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
-      .verified, .verifyFailed, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
-      .commitRepeat, .commitQuarantined, .commitStale, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .commitDamaged:
+      .verifyDone, .verifyForged, .verifyFailed, .fetchMessage, .fetchEmpty, .fetchOffline,
+      .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
+      .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow, .composedNothing,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.claiming, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
-      MachineStep(.presenting, .moved, .cancelWork, .noteYielded, .composeContent)
+      MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
-      MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
+      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
     case .claimGranted:
       MachineStep(.fetching, .moved, .fetchMessage)
-    case .claimBusy:
-      // One busy connection does not stop the others (INC-44).
-      MachineStep(.claiming, .stayed, .noteYielded, .claimNext)
-    case .claimNoneLeft:
+    case .claimBusy, .claimMissing, .claimDamaged:
+      // One connection does not stop the others (INC-44).
+      MachineStep(.claiming, .stayed, .claimNext)
+    case .claimFailed, .claimNoneLeft:
       MachineStep(.presenting, .moved, .composeContent)
     case .expire:
-      MachineStep(.expired, .moved, .cancelWork, .composeBest, .closeStoreNow, .answer)
+      MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     }
   }
 
@@ -543,26 +550,24 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
-      .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .commitDone,
-      .commitRepeat, .commitQuarantined, .commitStale, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .commitDamaged:
+      .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
+      .claimDamaged, .claimFailed, .claimNoneLeft, .commitDone, .commitRepeat, .commitQuarantined,
+      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing, .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified,
+      .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined,
+      .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.fetching, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
-      MachineStep(.presenting, .moved, .cancelWork, .noteYielded, .composeContent)
+      MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
-      MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
+      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
     case .fetchMessage:
       MachineStep(.committing, .moved, .commitMessage)
-    case .fetchEmpty:
+    case .fetchEmpty, .fetchOffline, .fetchDenied:
       MachineStep(.claiming, .moved, .releaseClaim, .claimNext)
-    case .fetchOffline:
-      MachineStep(.claiming, .moved, .noteOffline, .releaseClaim, .claimNext)
-    case .fetchDenied:
-      MachineStep(.claiming, .moved, .noteUnknown, .releaseClaim, .claimNext)
     case .expire:
-      MachineStep(.expired, .moved, .cancelWork, .composeBest, .closeStoreNow, .answer)
+      MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     }
   }
 
@@ -572,27 +577,29 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
-      .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage,
-      .fetchEmpty, .fetchOffline, .fetchDenied, .acknowledged, .acknowledgeFailed, .contentShow,
-      .contentNothing, .contentYielded, .contentOffline, .contentUnknown, .contentQuarantined,
-      .quiescent:
+      .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
+      .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
+      .fetchDenied, .acknowledged, .acknowledgeFailed, .composedShow, .composedNothing,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.committing, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
-      MachineStep(.presenting, .moved, .cancelWork, .noteYielded, .composeContent)
+      MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
-      MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
+      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
     case .commitDone, .commitRepeat, .commitQuarantined:
       MachineStep(.acknowledging, .moved, .acknowledge)
     case .commitStale:
-      MachineStep(.claiming, .moved, .discardWork, .noteYielded, .claimNext)
+      MachineStep(.claiming, .moved, .discardWork, .claimNext)
+    case .commitDamaged:
+      MachineStep(.claiming, .moved, .discardWork, .releaseClaim, .claimNext)
     case .commitFailed:
       // Such as a full disk. What is committed already is shown all the same.
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .expire:
-      MachineStep(.expired, .moved, .cancelWork, .composeBest, .closeStoreNow, .answer)
-    case .commitDamaged:
-      MachineStep(.claiming, .moved, .discardWork, .releaseClaim, .claimNext)
+      MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     }
   }
 
@@ -602,22 +609,25 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
-      .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage,
-      .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined,
-      .commitStale, .commitFailed, .contentShow, .contentNothing, .contentYielded, .contentOffline,
-      .contentUnknown, .contentQuarantined, .quiescent, .commitDamaged:
+      .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
+      .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
+      .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
+      .commitFailed, .composedShow, .composedNothing, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.acknowledging, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
-      MachineStep(.presenting, .moved, .cancelWork, .noteYielded, .composeContent)
+      MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
-      MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
+      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
     case .acknowledged:
       MachineStep(.fetching, .moved, .fetchMessage)
     case .acknowledgeFailed:
-      MachineStep(.claiming, .moved, .noteOffline, .releaseClaim, .claimNext)
+      MachineStep(.claiming, .moved, .releaseClaim, .claimNext)
     case .expire:
-      MachineStep(.expired, .moved, .cancelWork, .composeBest, .closeStoreNow, .answer)
+      MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     }
   }
 
@@ -627,180 +637,63 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
-      .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft, .fetchMessage,
-      .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined,
-      .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed, .quiescent, .commitDamaged:
+      .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
+      .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
+      .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
+      .commitFailed, .acknowledged, .acknowledgeFailed, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.presenting, .ignored(.late))
     case .appWoke:
       MachineStep(.presenting, .ignored(.late))
     case .storeFailed:
-      MachineStep(.quiescingFailed, .moved, .cancelWork, .closeStore)
-    case .contentShow:
-      MachineStep(.quiescingPresented, .moved, .closeStore)
-    case .contentNothing:
-      MachineStep(.quiescingNothingNew, .moved, .closeStore)
-    case .contentYielded:
-      MachineStep(.quiescingYielded, .moved, .closeStore)
-    case .contentOffline:
-      MachineStep(.quiescingOffline, .moved, .closeStore)
-    case .contentUnknown:
-      MachineStep(.quiescingUnknown, .moved, .closeStore)
-    case .contentQuarantined:
-      MachineStep(.quiescingQuarantined, .moved, .closeStore)
+      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
+    case .composedShow, .composedNothing:
+      MachineStep(.releasing, .moved, .releaseStore)
     case .expire:
-      MachineStep(.expired, .moved, .cancelWork, .composeBest, .closeStoreNow, .answer)
+      MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     }
   }
 
   @inline(__always)
-  private static func stepQuiescingPresented(_ event: Event) -> MachineStep<Push> {
+  private static func stepReleasing(_ event: Event) -> MachineStep<Push> {
     switch event {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .commitDamaged:
-      MachineStep(.quiescingPresented, .ignored(.late))
-    case .quiescent:
+      .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
+      .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
+      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing:
+      MachineStep(.releasing, .ignored(.late))
+    case .expire:
+      MachineStep(.releasing, .ignored(.alreadyReleasing))
+    case .releasedPresented:
       MachineStep(.presented, .moved, .answer)
-    case .expire:
-      MachineStep(.presented, .moved, .closeStoreNow, .answer)
-    }
-  }
-
-  @inline(__always)
-  private static func stepQuiescingNothingNew(_ event: Event) -> MachineStep<Push> {
-    switch event {
-    case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
-      .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .commitDamaged:
-      MachineStep(.quiescingNothingNew, .ignored(.late))
-    case .quiescent:
+    case .releasedNothingNew:
       MachineStep(.nothingNew, .moved, .answer)
-    case .expire:
-      MachineStep(.nothingNew, .moved, .closeStoreNow, .answer)
-    }
-  }
-
-  @inline(__always)
-  private static func stepQuiescingYielded(_ event: Event) -> MachineStep<Push> {
-    switch event {
-    case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
-      .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .commitDamaged:
-      MachineStep(.quiescingYielded, .ignored(.late))
-    case .quiescent:
+    case .releasedYielded:
       MachineStep(.yielded, .moved, .answer)
-    case .expire:
-      MachineStep(.yielded, .moved, .closeStoreNow, .answer)
-    }
-  }
-
-  @inline(__always)
-  private static func stepQuiescingVerified(_ event: Event) -> MachineStep<Push> {
-    switch event {
-    case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
-      .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .commitDamaged:
-      MachineStep(.quiescingVerified, .ignored(.late))
-    case .quiescent:
+    case .releasedVerified:
       MachineStep(.verified, .moved, .answer)
-    case .expire:
-      MachineStep(.verified, .moved, .closeStoreNow, .answer)
-    }
-  }
-
-  @inline(__always)
-  private static func stepQuiescingOffline(_ event: Event) -> MachineStep<Push> {
-    switch event {
-    case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
-      .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .commitDamaged:
-      MachineStep(.quiescingOffline, .ignored(.late))
-    case .quiescent:
+    case .releasedLocked:
+      MachineStep(.locked, .moved, .answer)
+    case .releasedOffline:
       MachineStep(.offline, .moved, .answer)
-    case .expire:
-      MachineStep(.offline, .moved, .closeStoreNow, .answer)
-    }
-  }
-
-  @inline(__always)
-  private static func stepQuiescingUnknown(_ event: Event) -> MachineStep<Push> {
-    switch event {
-    case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
-      .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .commitDamaged:
-      MachineStep(.quiescingUnknown, .ignored(.late))
-    case .quiescent:
+    case .releasedExpired:
+      MachineStep(.expired, .moved, .answer)
+    case .releasedUnknown:
       MachineStep(.unknown, .moved, .answer)
-    case .expire:
-      MachineStep(.unknown, .moved, .closeStoreNow, .answer)
-    }
-  }
-
-  @inline(__always)
-  private static func stepQuiescingQuarantined(_ event: Event) -> MachineStep<Push> {
-    switch event {
-    case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
-      .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .commitDamaged:
-      MachineStep(.quiescingQuarantined, .ignored(.late))
-    case .quiescent:
+    case .releasedQuarantined:
       MachineStep(.quarantined, .moved, .answer)
-    case .expire:
-      MachineStep(.quarantined, .moved, .closeStoreNow, .answer)
-    }
-  }
-
-  @inline(__always)
-  private static func stepQuiescingFailed(_ event: Event) -> MachineStep<Push> {
-    switch event {
-    case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
-      .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
-      .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .commitDamaged:
-      MachineStep(.quiescingFailed, .ignored(.late))
-    case .quiescent:
+    case .releasedStopped:
+      MachineStep(.stopped, .moved, .answer)
+    case .releasedWrongSchema:
+      MachineStep(.wrongSchema, .moved, .answer)
+    case .releasedFailed:
       MachineStep(.failed, .moved, .answer)
-    case .expire:
-      MachineStep(.failed, .moved, .closeStoreNow, .answer)
     }
   }
 
@@ -810,11 +703,13 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire, .commitDamaged:
+      .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
+      .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
+      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.presented, .ignored(.ended))
     }
   }
@@ -825,11 +720,13 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire, .commitDamaged:
+      .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
+      .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
+      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.nothingNew, .ignored(.ended))
     }
   }
@@ -840,11 +737,13 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire, .commitDamaged:
+      .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
+      .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
+      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.yielded, .ignored(.ended))
     }
   }
@@ -855,11 +754,13 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire, .commitDamaged:
+      .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
+      .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
+      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.verified, .ignored(.ended))
     }
   }
@@ -870,11 +771,13 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire, .commitDamaged:
+      .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
+      .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
+      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.locked, .ignored(.ended))
     }
   }
@@ -885,11 +788,13 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire, .commitDamaged:
+      .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
+      .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
+      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.offline, .ignored(.ended))
     }
   }
@@ -900,11 +805,13 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire, .commitDamaged:
+      .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
+      .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
+      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.expired, .ignored(.ended))
     }
   }
@@ -915,11 +822,13 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire, .commitDamaged:
+      .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
+      .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
+      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.unknown, .ignored(.ended))
     }
   }
@@ -930,11 +839,13 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire, .commitDamaged:
+      .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
+      .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
+      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.quarantined, .ignored(.ended))
     }
   }
@@ -945,11 +856,13 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire, .commitDamaged:
+      .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
+      .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
+      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.stopped, .ignored(.ended))
     }
   }
@@ -960,11 +873,13 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire, .commitDamaged:
+      .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
+      .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
+      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.wrongSchema, .ignored(.ended))
     }
   }
@@ -975,11 +890,13 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
       .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
-      .decodedUndecryptable, .verified, .verifyFailed, .claimGranted, .claimBusy, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitFailed, .acknowledged, .acknowledgeFailed,
-      .contentShow, .contentNothing, .contentYielded, .contentOffline, .contentUnknown,
-      .contentQuarantined, .quiescent, .expire, .commitDamaged:
+      .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
+      .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
+      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.failed, .ignored(.ended))
     }
   }
@@ -991,5 +908,71 @@ extension MachineRunner where M == Push {
     let step = Push.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `Push`, one method for each.
+package protocol PushEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Find out which process acts. Answer: app.
+  func readAppPhase(_ argument: Argument)
+  /// Open the store as an extension, without migrating. Answer: store.
+  func openStore(_ argument: Argument)
+  /// Decrypt the payload and look its connections up. Answer: decoded.
+  func decodePayload(_ argument: Argument)
+  /// Record the payload with its reason. It is not shown.
+  func quarantinePayload(_ argument: Argument)
+  /// Raise push.verification at the token, and send the code. Answer: verify.
+  func verifyToken(_ argument: Argument)
+  /// Claim the next connection in a short transaction. Answer: claim.
+  func claimNext(_ argument: Argument)
+  /// Give the connection back.
+  func releaseClaim(_ argument: Argument)
+  /// Ask the relay for the next message; nothing is held meanwhile. Answer: fetch.
+  func fetchMessage(_ argument: Argument)
+  /// Decrypt and commit in one transaction, under the epoch of the claim. Answer: commit.
+  func commitMessage(_ argument: Argument)
+  /// Drop what was computed and could not be committed.
+  func discardWork(_ argument: Argument)
+  /// Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed.
+  func acknowledge(_ argument: Argument)
+  /// Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
+  /// composed.
+  func composeContent(_ argument: Argument)
+  /// Like composeContent, from what is committed, without waiting and without an answer.
+  func composeBest(_ argument: Argument)
+  /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
+  func cancelWork(_ argument: Argument)
+  /// Close the store, and whatever else a frozen process must not hold; an app keeps them. Answer: released, with the
+  /// outcome.
+  func releaseStore(_ argument: Argument)
+  /// Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace.
+  func answer(_ argument: Argument)
+}
+
+extension Push {
+  /// Calls the effect's method.
+  package static func perform<Performer: PushEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .readAppPhase: performer.readAppPhase(argument)
+    case .openStore: performer.openStore(argument)
+    case .decodePayload: performer.decodePayload(argument)
+    case .quarantinePayload: performer.quarantinePayload(argument)
+    case .verifyToken: performer.verifyToken(argument)
+    case .claimNext: performer.claimNext(argument)
+    case .releaseClaim: performer.releaseClaim(argument)
+    case .fetchMessage: performer.fetchMessage(argument)
+    case .commitMessage: performer.commitMessage(argument)
+    case .discardWork: performer.discardWork(argument)
+    case .acknowledge: performer.acknowledge(argument)
+    case .composeContent: performer.composeContent(argument)
+    case .composeBest: performer.composeBest(argument)
+    case .cancelWork: performer.cancelWork(argument)
+    case .releaseStore: performer.releaseStore(argument)
+    case .answer: performer.answer(argument)
+    }
   }
 }

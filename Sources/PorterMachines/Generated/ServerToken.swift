@@ -191,6 +191,10 @@ package enum ServerToken: Machine {
     nil
   }
 
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    .act
+  }
+
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<ServerToken> {
     switch state {
@@ -541,5 +545,63 @@ extension MachineRunner where M == ServerToken {
     let step = ServerToken.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `ServerToken`, one method for each.
+package protocol ServerTokenEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Put the token on record, with a new key and a new code.
+  func createToken(_ argument: Argument)
+  /// Put the new device token and a new code on record; subscriptions stay.
+  func replaceToken(_ argument: Argument)
+  /// Delete the token.
+  func deleteToken(_ argument: Argument)
+  /// Delete other records of the same device token.
+  func deleteOthers(_ argument: Argument)
+  /// Delete the token's subscriptions.
+  func deleteSubscriptions(_ argument: Argument)
+  /// Push the code, encrypted. Answer: push.
+  func sendVerification(_ argument: Argument)
+  /// Push the last notifications, encrypted. Answer: push.
+  func sendMessage(_ argument: Argument)
+  /// Push a wake-up. Answer: push.
+  func sendWake(_ argument: Argument)
+  /// Put the interval on record.
+  func saveInterval(_ argument: Argument)
+  /// Put the status on record.
+  func saveStatus(_ argument: Argument)
+  /// Answer with the token's id and key (IDTKN).
+  func replyToken(_ argument: Argument)
+  /// Answer with the status (TKN).
+  func replyStatus(_ argument: Argument)
+  /// Answer OK.
+  func replyOk(_ argument: Argument)
+  /// Carry out the subscription command.
+  func admitSubscription(_ argument: Argument)
+}
+
+extension ServerToken {
+  /// Calls the effect's method.
+  package static func perform<Performer: ServerTokenEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .createToken: performer.createToken(argument)
+    case .replaceToken: performer.replaceToken(argument)
+    case .deleteToken: performer.deleteToken(argument)
+    case .deleteOthers: performer.deleteOthers(argument)
+    case .deleteSubscriptions: performer.deleteSubscriptions(argument)
+    case .sendVerification: performer.sendVerification(argument)
+    case .sendMessage: performer.sendMessage(argument)
+    case .sendWake: performer.sendWake(argument)
+    case .saveInterval: performer.saveInterval(argument)
+    case .saveStatus: performer.saveStatus(argument)
+    case .replyToken: performer.replyToken(argument)
+    case .replyStatus: performer.replyStatus(argument)
+    case .replyOk: performer.replyOk(argument)
+    case .admitSubscription: performer.admitSubscription(argument)
+    }
   }
 }

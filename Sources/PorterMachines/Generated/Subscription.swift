@@ -179,6 +179,10 @@ package enum Subscription: Machine {
     nil
   }
 
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    .act
+  }
+
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<Subscription> {
     switch state {
@@ -396,5 +400,60 @@ extension MachineRunner where M == Subscription {
     let step = Subscription.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `Subscription`, one method for each.
+package protocol SubscriptionEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Make keys for this mailbox, and put them on record.
+  func makeNotifierKeys(_ argument: Argument)
+  /// Give the relay the notifier key (NKEY). Answer: notifier.
+  func enableNotifier(_ argument: Argument)
+  /// Put the notifier id and the relay's key on record.
+  func saveNotifier(_ argument: Argument)
+  /// Have the server watch (SNEW). Answer: subscribe.
+  func subscribeAtServer(_ argument: Argument)
+  /// Ask the server (SCHK). Answer: check.
+  func checkAtServer(_ argument: Argument)
+  /// Have the server forget it (SDEL): the request waits in the store until the relay has it.
+  func releaseAtServer(_ argument: Argument)
+  /// Have the relay drop the notifier key (NDEL), asked again until it did. Answer: turnedOff.
+  func disableNotifier(_ argument: Argument)
+  /// Take the notifier's id and its keys off the record.
+  func forgetNotifier(_ argument: Argument)
+  /// Raise check.due in a day, within every expiry that a server may have (INC-64).
+  func scheduleCheck(_ argument: Argument)
+  /// Repeat the last request later, after a growing delay.
+  func scheduleRetry(_ argument: Argument)
+  /// Put the status on record; it is shown as the subscription's health (INC-67).
+  func saveStatus(_ argument: Argument)
+  /// Tell the host what was answered.
+  func reportError(_ argument: Argument)
+  /// Delete the record.
+  func deleteRecord(_ argument: Argument)
+}
+
+extension Subscription {
+  /// Calls the effect's method.
+  package static func perform<Performer: SubscriptionEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .makeNotifierKeys: performer.makeNotifierKeys(argument)
+    case .enableNotifier: performer.enableNotifier(argument)
+    case .saveNotifier: performer.saveNotifier(argument)
+    case .subscribeAtServer: performer.subscribeAtServer(argument)
+    case .checkAtServer: performer.checkAtServer(argument)
+    case .releaseAtServer: performer.releaseAtServer(argument)
+    case .disableNotifier: performer.disableNotifier(argument)
+    case .forgetNotifier: performer.forgetNotifier(argument)
+    case .scheduleCheck: performer.scheduleCheck(argument)
+    case .scheduleRetry: performer.scheduleRetry(argument)
+    case .saveStatus: performer.saveStatus(argument)
+    case .reportError: performer.reportError(argument)
+    case .deleteRecord: performer.deleteRecord(argument)
+    }
   }
 }

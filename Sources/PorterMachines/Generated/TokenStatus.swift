@@ -224,6 +224,10 @@ package enum TokenStatus: Machine {
     nil
   }
 
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    .act
+  }
+
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<TokenStatus> {
     switch state {
@@ -749,5 +753,75 @@ extension MachineRunner where M == TokenStatus {
     let step = TokenStatus.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `TokenStatus`, one method for each.
+package protocol TokenStatusEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Choose a server, make the keys, and put the token on record.
+  func createRecord(_ argument: Argument)
+  /// Delete the token, its keys and its server from the record.
+  func forgetRecord(_ argument: Argument)
+  /// Put the new device token on record, beside the one that the server knows.
+  func saveDeviceToken(_ argument: Argument)
+  /// Ask the server to take the token (TNEW). Answer: register.
+  func sendRegister(_ argument: Argument)
+  /// Ask the server to take the new token in place of the old (TRPL). Answer: replace.
+  func sendReplace(_ argument: Argument)
+  /// Send the code on record (TVFY). Answer: verify.
+  func sendVerify(_ argument: Argument)
+  /// Ask for the status (TCHK). Answer: check.
+  func sendCheck(_ argument: Argument)
+  /// Ask for periodic wake-ups (TCRN), 20 minutes; no answer is waited for.
+  func sendInterval(_ argument: Argument)
+  /// Put the token among those the server must forget (TDEL), retried for 21 days.
+  func queueDelete(_ argument: Argument)
+  /// Put the id and the key that the server gave on record.
+  func saveServerToken(_ argument: Argument)
+  /// Put the verification code on record, so that it survives the process.
+  func saveCode(_ argument: Argument)
+  /// Put the mode on record.
+  func saveMode(_ argument: Argument)
+  /// Subscribe all connections, if the status on record is active and the mode is instant.
+  func createSubscriptions(_ argument: Argument)
+  /// Give up the subscriptions of all connections.
+  func deleteSubscriptions(_ argument: Argument)
+  /// Repeat the last request later, after a growing delay (INC-65, INC-68).
+  func scheduleRetry(_ argument: Argument)
+  /// Raise check.due in a day (INC-63).
+  func scheduleCheck(_ argument: Argument)
+  /// Tell the host what the server said.
+  func reportError(_ argument: Argument)
+  /// Put the status on record, and tell the host.
+  func publishStatus(_ argument: Argument)
+}
+
+extension TokenStatus {
+  /// Calls the effect's method.
+  package static func perform<Performer: TokenStatusEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .createRecord: performer.createRecord(argument)
+    case .forgetRecord: performer.forgetRecord(argument)
+    case .saveDeviceToken: performer.saveDeviceToken(argument)
+    case .sendRegister: performer.sendRegister(argument)
+    case .sendReplace: performer.sendReplace(argument)
+    case .sendVerify: performer.sendVerify(argument)
+    case .sendCheck: performer.sendCheck(argument)
+    case .sendInterval: performer.sendInterval(argument)
+    case .queueDelete: performer.queueDelete(argument)
+    case .saveServerToken: performer.saveServerToken(argument)
+    case .saveCode: performer.saveCode(argument)
+    case .saveMode: performer.saveMode(argument)
+    case .createSubscriptions: performer.createSubscriptions(argument)
+    case .deleteSubscriptions: performer.deleteSubscriptions(argument)
+    case .scheduleRetry: performer.scheduleRetry(argument)
+    case .scheduleCheck: performer.scheduleCheck(argument)
+    case .reportError: performer.reportError(argument)
+    case .publishStatus: performer.publishStatus(argument)
+    }
   }
 }

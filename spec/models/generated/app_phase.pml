@@ -18,19 +18,17 @@
 #define app_phase_on_refreshBegan 5
 #define app_phase_on_suspendNow 6
 #define app_phase_on_chatSuspended 7
-#define app_phase_on_timeout 8
-#define app_phase_on_stop 9
-#define app_phase_on_startConfirmed 10
+#define app_phase_on_stop 8
+#define app_phase_on_startConfirmed 9
 
-#define app_phase_do_publishPhase 0
-#define app_phase_do_askExtensionToYield 1
-#define app_phase_do_displaceExtension 2
+#define app_phase_do_publishWorking 0
+#define app_phase_do_publishResting 1
+#define app_phase_do_askExtensionToYield 2
 #define app_phase_do_activateChat 3
-#define app_phase_do_suspendChat 4
-#define app_phase_do_suspendChatNow 5
-#define app_phase_do_stopChat 6
-#define app_phase_do_armSuspendTimer 7
-#define app_phase_do_cancelSuspendTimer 8
+#define app_phase_do_takeUpWork 4
+#define app_phase_do_suspendChat 5
+#define app_phase_do_suspendChatNow 6
+#define app_phase_do_stopChat 7
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -54,25 +52,23 @@ inline app_phase_step(state, event, answer) {
   :: state == app_phase_state_active ->
     if
     :: event == app_phase_on_foregroundExtensionInactive ->
-       answer = IGNORED
+       answer = STAYED; app_phase_does(app_phase_do_takeUpWork)
     :: event == app_phase_on_foregroundExtensionActive ->
-       answer = IGNORED
+       answer = STAYED; app_phase_does(app_phase_do_takeUpWork)
     :: event == app_phase_on_activated ->
        answer = IGNORED
     :: event == app_phase_on_activateFailed ->
        answer = IGNORED
     :: event == app_phase_on_background ->
-       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_armSuspendTimer); app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_refreshBegan ->
        answer = REFUSED
     :: event == app_phase_on_suspendNow ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_chatSuspended ->
        answer = IGNORED
-    :: event == app_phase_on_timeout ->
-       answer = IGNORED
     :: event == app_phase_on_stop ->
-       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_startConfirmed ->
        answer = IGNORED
     fi
@@ -83,80 +79,51 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_foregroundExtensionActive ->
        answer = IGNORED
     :: event == app_phase_on_activated ->
-       answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_takeUpWork)
     :: event == app_phase_on_activateFailed ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_background ->
-       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_armSuspendTimer); app_phase_does(app_phase_do_publishPhase)
+       answer = REFUSED
     :: event == app_phase_on_refreshBegan ->
        answer = REFUSED
     :: event == app_phase_on_suspendNow ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
+       answer = REFUSED
     :: event == app_phase_on_chatSuspended ->
        answer = IGNORED
-    :: event == app_phase_on_timeout ->
-       answer = IGNORED
     :: event == app_phase_on_stop ->
-       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishPhase)
+       answer = REFUSED
     :: event == app_phase_on_startConfirmed ->
        answer = IGNORED
     fi
   :: state == app_phase_state_bgRefresh ->
     if
     :: event == app_phase_on_foregroundExtensionInactive ->
-       answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_takeUpWork)
     :: event == app_phase_on_foregroundExtensionActive ->
-       answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_askExtensionToYield)
+       answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_askExtensionToYield); app_phase_does(app_phase_do_takeUpWork)
     :: event == app_phase_on_activated ->
-       answer = IGNORED
+       answer = STAYED; app_phase_does(app_phase_do_takeUpWork)
     :: event == app_phase_on_activateFailed ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_background ->
-       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_armSuspendTimer); app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_refreshBegan ->
        answer = IGNORED
     :: event == app_phase_on_suspendNow ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_chatSuspended ->
        answer = IGNORED
-    :: event == app_phase_on_timeout ->
-       answer = IGNORED
     :: event == app_phase_on_stop ->
-       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_startConfirmed ->
        answer = IGNORED
     fi
   :: state == app_phase_state_suspending ->
     if
     :: event == app_phase_on_foregroundExtensionInactive ->
-       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_activateChat)
+       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_activateChat)
     :: event == app_phase_on_foregroundExtensionActive ->
-       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_askExtensionToYield); app_phase_does(app_phase_do_displaceExtension); app_phase_does(app_phase_do_activateChat)
-    :: event == app_phase_on_activated ->
-       answer = IGNORED
-    :: event == app_phase_on_activateFailed ->
-       answer = IGNORED
-    :: event == app_phase_on_background ->
-       answer = STAYED; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_armSuspendTimer)
-    :: event == app_phase_on_refreshBegan ->
-       answer = MOVED; state = app_phase_state_bgRefresh; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_activateChat)
-    :: event == app_phase_on_suspendNow ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
-    :: event == app_phase_on_chatSuspended ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_publishPhase)
-    :: event == app_phase_on_timeout ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_publishPhase)
-    :: event == app_phase_on_stop ->
-       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_cancelSuspendTimer); app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishPhase)
-    :: event == app_phase_on_startConfirmed ->
-       answer = IGNORED
-    fi
-  :: state == app_phase_state_suspended ->
-    if
-    :: event == app_phase_on_foregroundExtensionInactive ->
-       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_activateChat)
-    :: event == app_phase_on_foregroundExtensionActive ->
-       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_askExtensionToYield); app_phase_does(app_phase_do_displaceExtension); app_phase_does(app_phase_do_activateChat)
+       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_askExtensionToYield); app_phase_does(app_phase_do_activateChat)
     :: event == app_phase_on_activated ->
        answer = IGNORED
     :: event == app_phase_on_activateFailed ->
@@ -164,15 +131,36 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_background ->
        answer = STAYED; app_phase_does(app_phase_do_suspendChat)
     :: event == app_phase_on_refreshBegan ->
-       answer = MOVED; state = app_phase_state_bgRefresh; app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_activateChat)
+       answer = MOVED; state = app_phase_state_bgRefresh; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_activateChat)
+    :: event == app_phase_on_suspendNow ->
+       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow)
+    :: event == app_phase_on_chatSuspended ->
+       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_publishResting)
+    :: event == app_phase_on_stop ->
+       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishResting)
+    :: event == app_phase_on_startConfirmed ->
+       answer = IGNORED
+    fi
+  :: state == app_phase_state_suspended ->
+    if
+    :: event == app_phase_on_foregroundExtensionInactive ->
+       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_activateChat)
+    :: event == app_phase_on_foregroundExtensionActive ->
+       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_askExtensionToYield); app_phase_does(app_phase_do_activateChat)
+    :: event == app_phase_on_activated ->
+       answer = IGNORED
+    :: event == app_phase_on_activateFailed ->
+       answer = IGNORED
+    :: event == app_phase_on_background ->
+       answer = STAYED; app_phase_does(app_phase_do_suspendChat)
+    :: event == app_phase_on_refreshBegan ->
+       answer = MOVED; state = app_phase_state_bgRefresh; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_activateChat)
     :: event == app_phase_on_suspendNow ->
        answer = STAYED; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_chatSuspended ->
-       answer = IGNORED
-    :: event == app_phase_on_timeout ->
-       answer = IGNORED
+       answer = STAYED; app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_stop ->
-       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishPhase)
+       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_startConfirmed ->
        answer = IGNORED
     fi
@@ -194,12 +182,10 @@ inline app_phase_step(state, event, answer) {
        answer = STAYED; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_chatSuspended ->
        answer = IGNORED
-    :: event == app_phase_on_timeout ->
-       answer = IGNORED
     :: event == app_phase_on_stop ->
        answer = IGNORED
     :: event == app_phase_on_startConfirmed ->
-       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishPhase); app_phase_does(app_phase_do_activateChat)
+       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_activateChat)
     fi
   fi
 }
@@ -221,7 +207,6 @@ active proctype app_phase_world() {
       :: event = app_phase_on_refreshBegan
       :: event = app_phase_on_suspendNow
       :: event = app_phase_on_chatSuspended
-      :: event = app_phase_on_timeout
       :: event = app_phase_on_stop
       :: event = app_phase_on_startConfirmed
       fi;

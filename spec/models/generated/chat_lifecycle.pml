@@ -4,28 +4,32 @@
  * Alone: every state is offered every event, and must answer. */
 
 #define chat_lifecycle_state_closed 0
-#define chat_lifecycle_state_opened 1
-#define chat_lifecycle_state_starting 2
-#define chat_lifecycle_state_active 3
-#define chat_lifecycle_state_suspending 4
-#define chat_lifecycle_state_suspended 5
-#define chat_lifecycle_state_activating 6
-#define chat_lifecycle_state_stopping 7
-#define chat_lifecycle_state_stopped 8
+#define chat_lifecycle_state_stillOpen 1
+#define chat_lifecycle_state_opened 2
+#define chat_lifecycle_state_starting 3
+#define chat_lifecycle_state_active 4
+#define chat_lifecycle_state_suspending 5
+#define chat_lifecycle_state_suspended 6
+#define chat_lifecycle_state_suspendedStillOpen 7
+#define chat_lifecycle_state_activating 8
+#define chat_lifecycle_state_stopping 9
+#define chat_lifecycle_state_stopped 10
 
 #define chat_lifecycle_on_open 0
 #define chat_lifecycle_on_openFailed 1
 #define chat_lifecycle_on_close 2
-#define chat_lifecycle_on_start 3
-#define chat_lifecycle_on_started 4
-#define chat_lifecycle_on_activate 5
-#define chat_lifecycle_on_activated 6
-#define chat_lifecycle_on_activateFailed 7
-#define chat_lifecycle_on_suspend 8
-#define chat_lifecycle_on_suspendNow 9
-#define chat_lifecycle_on_drained 10
-#define chat_lifecycle_on_stop 11
-#define chat_lifecycle_on_shutDown 12
+#define chat_lifecycle_on_closeFailed 3
+#define chat_lifecycle_on_start 4
+#define chat_lifecycle_on_started 5
+#define chat_lifecycle_on_startFailedClosed 6
+#define chat_lifecycle_on_startFailedUnreadable 7
+#define chat_lifecycle_on_activate 8
+#define chat_lifecycle_on_activated 9
+#define chat_lifecycle_on_activateFailed 10
+#define chat_lifecycle_on_suspend 11
+#define chat_lifecycle_on_suspendNow 12
+#define chat_lifecycle_on_drained 13
+#define chat_lifecycle_on_stop 14
 
 #define chat_lifecycle_do_openStore 0
 #define chat_lifecycle_do_closeStore 1
@@ -35,7 +39,10 @@
 #define chat_lifecycle_do_drainWork 5
 #define chat_lifecycle_do_cancelWork 6
 #define chat_lifecycle_do_allowStore 7
-#define chat_lifecycle_do_emitChatSuspended 8
+#define chat_lifecycle_do_reportActive 8
+#define chat_lifecycle_do_reportInactive 9
+#define chat_lifecycle_do_reportSuspended 10
+#define chat_lifecycle_do_emitChatSuspended 11
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -64,9 +71,15 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_close ->
        answer = IGNORED
+    :: event == chat_lifecycle_on_closeFailed ->
+       answer = MOVED; state = chat_lifecycle_state_stillOpen
     :: event == chat_lifecycle_on_start ->
-       answer = REFUSED
+       answer = MOVED; state = chat_lifecycle_state_starting; chat_lifecycle_does(chat_lifecycle_do_startWork)
     :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedClosed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedUnreadable ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = REFUSED
@@ -75,14 +88,45 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_activateFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_suspend ->
-       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_suspendNow ->
-       answer = IGNORED
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_shutDown ->
+    fi
+  :: state == chat_lifecycle_state_stillOpen ->
+    if
+    :: event == chat_lifecycle_on_open ->
+       answer = MOVED; state = chat_lifecycle_state_opened; chat_lifecycle_does(chat_lifecycle_do_openStore)
+    :: event == chat_lifecycle_on_openFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_close ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_closeFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_start ->
+       answer = MOVED; state = chat_lifecycle_state_starting; chat_lifecycle_does(chat_lifecycle_do_startWork)
+    :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedClosed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedUnreadable ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activate ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_activated ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activateFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_suspend ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+    :: event == chat_lifecycle_on_suspendNow ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_drained ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_stop ->
        answer = IGNORED
     fi
   :: state == chat_lifecycle_state_opened ->
@@ -92,10 +136,16 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_openFailed ->
        answer = MOVED; state = chat_lifecycle_state_closed
     :: event == chat_lifecycle_on_close ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_closeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_start ->
        answer = MOVED; state = chat_lifecycle_state_starting; chat_lifecycle_does(chat_lifecycle_do_startWork)
     :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedClosed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedUnreadable ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = REFUSED
@@ -104,15 +154,13 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_activateFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_suspend ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_suspendNow ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_shutDown ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
     fi
   :: state == chat_lifecycle_state_starting ->
     if
@@ -122,10 +170,16 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_close ->
        answer = REFUSED
+    :: event == chat_lifecycle_on_closeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_start ->
        answer = IGNORED
     :: event == chat_lifecycle_on_started ->
-       answer = MOVED; state = chat_lifecycle_state_active
+       answer = MOVED; state = chat_lifecycle_state_active; chat_lifecycle_does(chat_lifecycle_do_reportActive)
+    :: event == chat_lifecycle_on_startFailedClosed ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_reportInactive)
+    :: event == chat_lifecycle_on_startFailedUnreadable ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportInactive)
     :: event == chat_lifecycle_on_activate ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activated ->
@@ -133,15 +187,13 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_activateFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_suspend ->
-       answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
+       answer = REFUSED
     :: event == chat_lifecycle_on_suspendNow ->
-       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = REFUSED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
-       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
-    :: event == chat_lifecycle_on_shutDown ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = REFUSED
     fi
   :: state == chat_lifecycle_state_active ->
     if
@@ -151,12 +203,18 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_close ->
        answer = REFUSED
-    :: event == chat_lifecycle_on_start ->
+    :: event == chat_lifecycle_on_closeFailed ->
        answer = IGNORED
+    :: event == chat_lifecycle_on_start ->
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportActive)
     :: event == chat_lifecycle_on_started ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_activate ->
+    :: event == chat_lifecycle_on_startFailedClosed ->
        answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedUnreadable ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activate ->
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportActive)
     :: event == chat_lifecycle_on_activated ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activateFailed ->
@@ -164,13 +222,11 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_suspend ->
        answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
     :: event == chat_lifecycle_on_suspendNow ->
-       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
-    :: event == chat_lifecycle_on_shutDown ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     fi
   :: state == chat_lifecycle_state_suspending ->
     if
@@ -180,9 +236,15 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_close ->
        answer = REFUSED
-    :: event == chat_lifecycle_on_start ->
+    :: event == chat_lifecycle_on_closeFailed ->
        answer = IGNORED
+    :: event == chat_lifecycle_on_start ->
+       answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_resumeWork)
     :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedClosed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedUnreadable ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_resumeWork)
@@ -193,13 +255,11 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_suspend ->
        answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_drainWork)
     :: event == chat_lifecycle_on_suspendNow ->
-       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
     :: event == chat_lifecycle_on_drained ->
-       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_stop ->
        answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_drainWork)
-    :: event == chat_lifecycle_on_shutDown ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     fi
   :: state == chat_lifecycle_state_suspended ->
     if
@@ -209,9 +269,15 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_close ->
        answer = IGNORED
+    :: event == chat_lifecycle_on_closeFailed ->
+       answer = MOVED; state = chat_lifecycle_state_suspendedStillOpen
     :: event == chat_lifecycle_on_start ->
-       answer = IGNORED
+       answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_resumeWork)
     :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedClosed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedUnreadable ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_resumeWork)
@@ -220,15 +286,46 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_activateFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_suspend ->
-       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_suspendNow ->
-       answer = IGNORED
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_openStore)
-    :: event == chat_lifecycle_on_shutDown ->
-       answer = MOVED; state = chat_lifecycle_state_closed
+    fi
+  :: state == chat_lifecycle_state_suspendedStillOpen ->
+    if
+    :: event == chat_lifecycle_on_open ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_openFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_close ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_closeFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_start ->
+       answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_resumeWork)
+    :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedClosed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedUnreadable ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activate ->
+       answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_resumeWork)
+    :: event == chat_lifecycle_on_activated ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activateFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_suspend ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+    :: event == chat_lifecycle_on_suspendNow ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_drained ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_stop ->
+       answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_openStore)
     fi
   :: state == chat_lifecycle_state_activating ->
     if
@@ -238,26 +335,30 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_close ->
        answer = REFUSED
+    :: event == chat_lifecycle_on_closeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_start ->
        answer = IGNORED
     :: event == chat_lifecycle_on_started ->
        answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedClosed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedUnreadable ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activated ->
-       answer = MOVED; state = chat_lifecycle_state_active
+       answer = MOVED; state = chat_lifecycle_state_active; chat_lifecycle_does(chat_lifecycle_do_reportActive)
     :: event == chat_lifecycle_on_activateFailed ->
-       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportInactive)
     :: event == chat_lifecycle_on_suspend ->
-       answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
+       answer = REFUSED
     :: event == chat_lifecycle_on_suspendNow ->
-       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = REFUSED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
-       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
-    :: event == chat_lifecycle_on_shutDown ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = REFUSED
     fi
   :: state == chat_lifecycle_state_stopping ->
     if
@@ -267,9 +368,15 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_close ->
        answer = REFUSED
+    :: event == chat_lifecycle_on_closeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_start ->
-       answer = REFUSED
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportInactive)
     :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedClosed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedUnreadable ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = REFUSED
@@ -278,15 +385,13 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_activateFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_suspend ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_suspendNow ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
     :: event == chat_lifecycle_on_drained ->
        answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_allowStore)
     :: event == chat_lifecycle_on_stop ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_shutDown ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
     fi
   :: state == chat_lifecycle_state_stopped ->
     if
@@ -295,10 +400,16 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_openFailed ->
        answer = MOVED; state = chat_lifecycle_state_closed
     :: event == chat_lifecycle_on_close ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_closeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_start ->
        answer = MOVED; state = chat_lifecycle_state_starting; chat_lifecycle_does(chat_lifecycle_do_startWork)
     :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedClosed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedUnreadable ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
        answer = REFUSED
@@ -307,15 +418,13 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_activateFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_suspend ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_suspendNow ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = IGNORED
-    :: event == chat_lifecycle_on_shutDown ->
-       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore)
     fi
   fi
 }
@@ -332,8 +441,11 @@ active proctype chat_lifecycle_world() {
       :: event = chat_lifecycle_on_open
       :: event = chat_lifecycle_on_openFailed
       :: event = chat_lifecycle_on_close
+      :: event = chat_lifecycle_on_closeFailed
       :: event = chat_lifecycle_on_start
       :: event = chat_lifecycle_on_started
+      :: event = chat_lifecycle_on_startFailedClosed
+      :: event = chat_lifecycle_on_startFailedUnreadable
       :: event = chat_lifecycle_on_activate
       :: event = chat_lifecycle_on_activated
       :: event = chat_lifecycle_on_activateFailed
@@ -341,7 +453,6 @@ active proctype chat_lifecycle_world() {
       :: event = chat_lifecycle_on_suspendNow
       :: event = chat_lifecycle_on_drained
       :: event = chat_lifecycle_on_stop
-      :: event = chat_lifecycle_on_shutDown
       fi;
       answer = 0;
       chat_lifecycle_step(state, event, answer);

@@ -11,20 +11,17 @@
 
 #define extension_phase_on_start 0
 #define extension_phase_on_started 1
-#define extension_phase_on_startFailedNoStore 2
-#define extension_phase_on_startFailedOther 3
-#define extension_phase_on_lastPushEnded 4
-#define extension_phase_on_appRunning 5
-#define extension_phase_on_suspendNow 6
-#define extension_phase_on_chatSuspended 7
-#define extension_phase_on_timeout 8
+#define extension_phase_on_startFailed 2
+#define extension_phase_on_suspend 3
+#define extension_phase_on_appRunning 4
+#define extension_phase_on_suspendNow 5
+#define extension_phase_on_chatSuspended 6
 
-#define extension_phase_do_publishPhase 0
-#define extension_phase_do_openChat 1
-#define extension_phase_do_suspendChat 2
-#define extension_phase_do_suspendChatNow 3
-#define extension_phase_do_armSuspendTimer 4
-#define extension_phase_do_cancelSuspendTimer 5
+#define extension_phase_do_publishWorking 0
+#define extension_phase_do_publishResting 1
+#define extension_phase_do_openChat 2
+#define extension_phase_do_suspendChat 3
+#define extension_phase_do_suspendChatNow 4
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -48,22 +45,18 @@ inline extension_phase_step(state, event, answer) {
   :: state == extension_phase_state_created ->
     if
     :: event == extension_phase_on_start ->
-       answer = MOVED; state = extension_phase_state_starting; extension_phase_does(extension_phase_do_publishPhase); extension_phase_does(extension_phase_do_openChat)
+       answer = MOVED; state = extension_phase_state_starting; extension_phase_does(extension_phase_do_publishWorking); extension_phase_does(extension_phase_do_openChat)
     :: event == extension_phase_on_started ->
        answer = IGNORED
-    :: event == extension_phase_on_startFailedNoStore ->
+    :: event == extension_phase_on_startFailed ->
        answer = IGNORED
-    :: event == extension_phase_on_startFailedOther ->
-       answer = IGNORED
-    :: event == extension_phase_on_lastPushEnded ->
-       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_publishPhase)
+    :: event == extension_phase_on_suspend ->
+       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_suspendChat)
     :: event == extension_phase_on_appRunning ->
        answer = IGNORED
     :: event == extension_phase_on_suspendNow ->
-       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_publishPhase)
+       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_suspendChatNow)
     :: event == extension_phase_on_chatSuspended ->
-       answer = IGNORED
-    :: event == extension_phase_on_timeout ->
        answer = IGNORED
     fi
   :: state == extension_phase_state_starting ->
@@ -71,20 +64,16 @@ inline extension_phase_step(state, event, answer) {
     :: event == extension_phase_on_start ->
        answer = IGNORED
     :: event == extension_phase_on_started ->
-       answer = MOVED; state = extension_phase_state_active; extension_phase_does(extension_phase_do_publishPhase)
-    :: event == extension_phase_on_startFailedNoStore ->
-       answer = MOVED; state = extension_phase_state_created; extension_phase_does(extension_phase_do_publishPhase)
-    :: event == extension_phase_on_startFailedOther ->
-       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_suspendChatNow); extension_phase_does(extension_phase_do_publishPhase)
-    :: event == extension_phase_on_lastPushEnded ->
-       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_suspendChatNow); extension_phase_does(extension_phase_do_publishPhase)
+       answer = MOVED; state = extension_phase_state_active; extension_phase_does(extension_phase_do_publishWorking)
+    :: event == extension_phase_on_startFailed ->
+       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_publishResting)
+    :: event == extension_phase_on_suspend ->
+       answer = REFUSED
     :: event == extension_phase_on_appRunning ->
-       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_suspendChatNow); extension_phase_does(extension_phase_do_publishPhase)
-    :: event == extension_phase_on_suspendNow ->
-       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_suspendChatNow); extension_phase_does(extension_phase_do_publishPhase)
-    :: event == extension_phase_on_chatSuspended ->
        answer = IGNORED
-    :: event == extension_phase_on_timeout ->
+    :: event == extension_phase_on_suspendNow ->
+       answer = REFUSED
+    :: event == extension_phase_on_chatSuspended ->
        answer = IGNORED
     fi
   :: state == extension_phase_state_active ->
@@ -93,62 +82,50 @@ inline extension_phase_step(state, event, answer) {
        answer = IGNORED
     :: event == extension_phase_on_started ->
        answer = IGNORED
-    :: event == extension_phase_on_startFailedNoStore ->
+    :: event == extension_phase_on_startFailed ->
        answer = IGNORED
-    :: event == extension_phase_on_startFailedOther ->
-       answer = IGNORED
-    :: event == extension_phase_on_lastPushEnded ->
-       answer = MOVED; state = extension_phase_state_suspending; extension_phase_does(extension_phase_do_suspendChat); extension_phase_does(extension_phase_do_armSuspendTimer); extension_phase_does(extension_phase_do_publishPhase)
+    :: event == extension_phase_on_suspend ->
+       answer = MOVED; state = extension_phase_state_suspending; extension_phase_does(extension_phase_do_suspendChat); extension_phase_does(extension_phase_do_publishWorking)
     :: event == extension_phase_on_appRunning ->
-       answer = MOVED; state = extension_phase_state_suspending; extension_phase_does(extension_phase_do_suspendChat); extension_phase_does(extension_phase_do_armSuspendTimer); extension_phase_does(extension_phase_do_publishPhase)
+       answer = MOVED; state = extension_phase_state_suspending; extension_phase_does(extension_phase_do_suspendChat); extension_phase_does(extension_phase_do_publishWorking)
     :: event == extension_phase_on_suspendNow ->
-       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_suspendChatNow); extension_phase_does(extension_phase_do_publishPhase)
+       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_suspendChatNow)
     :: event == extension_phase_on_chatSuspended ->
-       answer = IGNORED
-    :: event == extension_phase_on_timeout ->
        answer = IGNORED
     fi
   :: state == extension_phase_state_suspending ->
     if
     :: event == extension_phase_on_start ->
-       answer = MOVED; state = extension_phase_state_starting; extension_phase_does(extension_phase_do_cancelSuspendTimer); extension_phase_does(extension_phase_do_publishPhase); extension_phase_does(extension_phase_do_openChat)
+       answer = MOVED; state = extension_phase_state_starting; extension_phase_does(extension_phase_do_publishWorking); extension_phase_does(extension_phase_do_openChat)
     :: event == extension_phase_on_started ->
        answer = IGNORED
-    :: event == extension_phase_on_startFailedNoStore ->
+    :: event == extension_phase_on_startFailed ->
        answer = IGNORED
-    :: event == extension_phase_on_startFailedOther ->
-       answer = IGNORED
-    :: event == extension_phase_on_lastPushEnded ->
-       answer = STAYED; extension_phase_does(extension_phase_do_suspendChat); extension_phase_does(extension_phase_do_armSuspendTimer)
+    :: event == extension_phase_on_suspend ->
+       answer = STAYED; extension_phase_does(extension_phase_do_suspendChat)
     :: event == extension_phase_on_appRunning ->
        answer = IGNORED
     :: event == extension_phase_on_suspendNow ->
-       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_cancelSuspendTimer); extension_phase_does(extension_phase_do_suspendChatNow); extension_phase_does(extension_phase_do_publishPhase)
+       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_suspendChatNow)
     :: event == extension_phase_on_chatSuspended ->
-       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_cancelSuspendTimer); extension_phase_does(extension_phase_do_publishPhase)
-    :: event == extension_phase_on_timeout ->
-       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_cancelSuspendTimer); extension_phase_does(extension_phase_do_suspendChatNow); extension_phase_does(extension_phase_do_publishPhase)
+       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_publishResting)
     fi
   :: state == extension_phase_state_suspended ->
     if
     :: event == extension_phase_on_start ->
-       answer = MOVED; state = extension_phase_state_starting; extension_phase_does(extension_phase_do_publishPhase); extension_phase_does(extension_phase_do_openChat)
+       answer = MOVED; state = extension_phase_state_starting; extension_phase_does(extension_phase_do_publishWorking); extension_phase_does(extension_phase_do_openChat)
     :: event == extension_phase_on_started ->
        answer = IGNORED
-    :: event == extension_phase_on_startFailedNoStore ->
+    :: event == extension_phase_on_startFailed ->
        answer = IGNORED
-    :: event == extension_phase_on_startFailedOther ->
-       answer = IGNORED
-    :: event == extension_phase_on_lastPushEnded ->
-       answer = IGNORED
+    :: event == extension_phase_on_suspend ->
+       answer = STAYED; extension_phase_does(extension_phase_do_suspendChat)
     :: event == extension_phase_on_appRunning ->
        answer = IGNORED
     :: event == extension_phase_on_suspendNow ->
-       answer = IGNORED
+       answer = STAYED; extension_phase_does(extension_phase_do_suspendChatNow)
     :: event == extension_phase_on_chatSuspended ->
-       answer = IGNORED
-    :: event == extension_phase_on_timeout ->
-       answer = IGNORED
+       answer = STAYED; extension_phase_does(extension_phase_do_publishResting)
     fi
   fi
 }
@@ -164,13 +141,11 @@ active proctype extension_phase_world() {
       if
       :: event = extension_phase_on_start
       :: event = extension_phase_on_started
-      :: event = extension_phase_on_startFailedNoStore
-      :: event = extension_phase_on_startFailedOther
-      :: event = extension_phase_on_lastPushEnded
+      :: event = extension_phase_on_startFailed
+      :: event = extension_phase_on_suspend
       :: event = extension_phase_on_appRunning
       :: event = extension_phase_on_suspendNow
       :: event = extension_phase_on_chatSuspended
-      :: event = extension_phase_on_timeout
       fi;
       answer = 0;
       extension_phase_step(state, event, answer);

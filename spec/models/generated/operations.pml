@@ -36,7 +36,7 @@
 #define operations_do_awaitDatabase 5
 #define operations_do_armDeadline 6
 #define operations_do_cancelDeadline 7
-#define operations_do_letGo 8
+#define operations_do_giveUpWork 8
 #define operations_do_reportQuiescent 9
 
 #ifndef PORTER_ANSWERS
@@ -65,7 +65,7 @@ inline operations_step(state, event, answer) {
     :: event == operations_on_resume ->
        answer = REFUSED
     :: event == operations_on_suspend ->
-       answer = STAYED; operations_does(operations_do_reportQuiescent)
+       answer = REFUSED
     :: event == operations_on_suspendNow ->
        answer = IGNORED
     :: event == operations_on_deadline ->
@@ -98,9 +98,9 @@ inline operations_step(state, event, answer) {
     :: event == operations_on_resume ->
        answer = MOVED; state = operations_state_running
     :: event == operations_on_suspend ->
-       answer = MOVED; state = operations_state_drainingDatabase; operations_does(operations_do_armDeadline); operations_does(operations_do_awaitDatabase)
+       answer = REFUSED
     :: event == operations_on_suspendNow ->
-       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_letGo)
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_giveUpWork)
     :: event == operations_on_deadline ->
        answer = IGNORED
     :: event == operations_on_beginNotifications ->
@@ -133,7 +133,7 @@ inline operations_step(state, event, answer) {
     :: event == operations_on_suspend ->
        answer = MOVED; state = operations_state_drainingNotifications; operations_does(operations_do_armDeadline); operations_does(operations_do_awaitNotifications)
     :: event == operations_on_suspendNow ->
-       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_letGo)
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_giveUpWork)
     :: event == operations_on_deadline ->
        answer = IGNORED
     :: event == operations_on_beginNotifications ->
@@ -166,9 +166,9 @@ inline operations_step(state, event, answer) {
     :: event == operations_on_suspend ->
        answer = STAYED; operations_does(operations_do_armDeadline)
     :: event == operations_on_suspendNow ->
-       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_cancelDeadline); operations_does(operations_do_letGo)
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_cancelDeadline); operations_does(operations_do_giveUpWork)
     :: event == operations_on_deadline ->
-       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_letGo); operations_does(operations_do_reportQuiescent)
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_giveUpWork); operations_does(operations_do_reportQuiescent)
     :: event == operations_on_beginNotifications ->
        answer = REFUSED
     :: event == operations_on_beginReceiving ->
@@ -199,9 +199,9 @@ inline operations_step(state, event, answer) {
     :: event == operations_on_suspend ->
        answer = STAYED; operations_does(operations_do_armDeadline)
     :: event == operations_on_suspendNow ->
-       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_cancelDeadline); operations_does(operations_do_letGo)
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_cancelDeadline); operations_does(operations_do_giveUpWork)
     :: event == operations_on_deadline ->
-       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_letGo); operations_does(operations_do_reportQuiescent)
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_giveUpWork); operations_does(operations_do_reportQuiescent)
     :: event == operations_on_beginNotifications ->
        answer = REFUSED
     :: event == operations_on_beginReceiving ->
@@ -232,9 +232,9 @@ inline operations_step(state, event, answer) {
     :: event == operations_on_suspend ->
        answer = STAYED; operations_does(operations_do_armDeadline)
     :: event == operations_on_suspendNow ->
-       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_cancelDeadline); operations_does(operations_do_letGo)
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_cancelDeadline); operations_does(operations_do_giveUpWork)
     :: event == operations_on_deadline ->
-       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_letGo); operations_does(operations_do_reportQuiescent)
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_giveUpWork); operations_does(operations_do_reportQuiescent)
     :: event == operations_on_beginNotifications ->
        answer = REFUSED
     :: event == operations_on_beginReceiving ->
@@ -265,9 +265,9 @@ inline operations_step(state, event, answer) {
     :: event == operations_on_suspend ->
        answer = STAYED; operations_does(operations_do_armDeadline)
     :: event == operations_on_suspendNow ->
-       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_cancelDeadline); operations_does(operations_do_letGo)
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_cancelDeadline); operations_does(operations_do_giveUpWork)
     :: event == operations_on_deadline ->
-       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_letGo); operations_does(operations_do_reportQuiescent)
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_giveUpWork); operations_does(operations_do_reportQuiescent)
     :: event == operations_on_beginNotifications ->
        answer = REFUSED
     :: event == operations_on_beginReceiving ->
@@ -298,9 +298,9 @@ inline operations_step(state, event, answer) {
     :: event == operations_on_suspend ->
        answer = STAYED; operations_does(operations_do_armDeadline)
     :: event == operations_on_suspendNow ->
-       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_cancelDeadline); operations_does(operations_do_letGo)
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_cancelDeadline); operations_does(operations_do_giveUpWork)
     :: event == operations_on_deadline ->
-       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_letGo); operations_does(operations_do_reportQuiescent)
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_giveUpWork); operations_does(operations_do_reportQuiescent)
     :: event == operations_on_beginNotifications ->
        answer = REFUSED
     :: event == operations_on_beginReceiving ->
@@ -320,7 +320,7 @@ inline operations_step(state, event, answer) {
     :: event == operations_on_idleSending ->
        answer = IGNORED
     :: event == operations_on_idleDatabase ->
-       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_cancelDeadline); operations_does(operations_do_letGo); operations_does(operations_do_reportQuiescent)
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_cancelDeadline); operations_does(operations_do_giveUpWork); operations_does(operations_do_reportQuiescent)
     fi
   fi
 }

@@ -13,26 +13,19 @@
 #define push_state_committing 7
 #define push_state_acknowledging 8
 #define push_state_presenting 9
-#define push_state_quiescingPresented 10
-#define push_state_quiescingNothingNew 11
-#define push_state_quiescingYielded 12
-#define push_state_quiescingVerified 13
-#define push_state_quiescingOffline 14
-#define push_state_quiescingUnknown 15
-#define push_state_quiescingQuarantined 16
-#define push_state_quiescingFailed 17
-#define push_state_presented 18
-#define push_state_nothingNew 19
-#define push_state_yielded 20
-#define push_state_verified 21
-#define push_state_locked 22
-#define push_state_offline 23
-#define push_state_expired 24
-#define push_state_unknown 25
-#define push_state_quarantined 26
-#define push_state_stopped 27
-#define push_state_wrongSchema 28
-#define push_state_failed 29
+#define push_state_releasing 10
+#define push_state_presented 11
+#define push_state_nothingNew 12
+#define push_state_yielded 13
+#define push_state_verified 14
+#define push_state_locked 15
+#define push_state_offline 16
+#define push_state_expired 17
+#define push_state_unknown 18
+#define push_state_quarantined 19
+#define push_state_stopped 20
+#define push_state_wrongSchema 21
+#define push_state_failed 22
 
 #define push_on_payloadMessage 0
 #define push_on_payloadVerification 1
@@ -52,31 +45,42 @@
 #define push_on_decodedRepeat 15
 #define push_on_decodedUnknown 16
 #define push_on_decodedUndecryptable 17
-#define push_on_verified 18
-#define push_on_verifyFailed 19
-#define push_on_claimGranted 20
-#define push_on_claimBusy 21
-#define push_on_claimNoneLeft 22
-#define push_on_fetchMessage 23
-#define push_on_fetchEmpty 24
-#define push_on_fetchOffline 25
-#define push_on_fetchDenied 26
-#define push_on_commitDone 27
-#define push_on_commitRepeat 28
-#define push_on_commitQuarantined 29
-#define push_on_commitStale 30
-#define push_on_commitFailed 31
-#define push_on_acknowledged 32
-#define push_on_acknowledgeFailed 33
-#define push_on_contentShow 34
-#define push_on_contentNothing 35
-#define push_on_contentYielded 36
-#define push_on_contentOffline 37
-#define push_on_contentUnknown 38
-#define push_on_contentQuarantined 39
-#define push_on_quiescent 40
+#define push_on_verifyDone 18
+#define push_on_verifyForged 19
+#define push_on_verifyFailed 20
+#define push_on_claimGranted 21
+#define push_on_claimBusy 22
+#define push_on_claimMissing 23
+#define push_on_claimDamaged 24
+#define push_on_claimFailed 25
+#define push_on_claimNoneLeft 26
+#define push_on_fetchMessage 27
+#define push_on_fetchEmpty 28
+#define push_on_fetchOffline 29
+#define push_on_fetchDenied 30
+#define push_on_commitDone 31
+#define push_on_commitRepeat 32
+#define push_on_commitQuarantined 33
+#define push_on_commitStale 34
+#define push_on_commitDamaged 35
+#define push_on_commitFailed 36
+#define push_on_acknowledged 37
+#define push_on_acknowledgeFailed 38
+#define push_on_composedShow 39
+#define push_on_composedNothing 40
 #define push_on_expire 41
-#define push_on_commitDamaged 42
+#define push_on_releasedPresented 42
+#define push_on_releasedNothingNew 43
+#define push_on_releasedYielded 44
+#define push_on_releasedVerified 45
+#define push_on_releasedLocked 46
+#define push_on_releasedOffline 47
+#define push_on_releasedExpired 48
+#define push_on_releasedUnknown 49
+#define push_on_releasedQuarantined 50
+#define push_on_releasedStopped 51
+#define push_on_releasedWrongSchema 52
+#define push_on_releasedFailed 53
 
 #define push_do_readAppPhase 0
 #define push_do_openStore 1
@@ -89,15 +93,11 @@
 #define push_do_commitMessage 8
 #define push_do_discardWork 9
 #define push_do_acknowledge 10
-#define push_do_noteYielded 11
-#define push_do_noteOffline 12
-#define push_do_noteUnknown 13
-#define push_do_composeContent 14
-#define push_do_composeBest 15
-#define push_do_cancelWork 16
-#define push_do_closeStore 17
-#define push_do_closeStoreNow 18
-#define push_do_answer 19
+#define push_do_composeContent 11
+#define push_do_composeBest 12
+#define push_do_cancelWork 13
+#define push_do_releaseStore 14
+#define push_do_answer 15
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -129,7 +129,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_payloadWake ->
        answer = MOVED; state = push_state_deciding; push_does(push_do_readAppPhase)
     :: event == push_on_payloadUnknown ->
-       answer = MOVED; state = push_state_unknown; push_does(push_do_answer)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_appRunning ->
        answer = IGNORED
     :: event == push_on_appInactive ->
@@ -158,13 +158,21 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_decodedUndecryptable ->
        answer = IGNORED
-    :: event == push_on_verified ->
+    :: event == push_on_verifyDone ->
+       answer = IGNORED
+    :: event == push_on_verifyForged ->
        answer = IGNORED
     :: event == push_on_verifyFailed ->
        answer = IGNORED
     :: event == push_on_claimGranted ->
        answer = IGNORED
     :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimMissing ->
+       answer = IGNORED
+    :: event == push_on_claimDamaged ->
+       answer = IGNORED
+    :: event == push_on_claimFailed ->
        answer = IGNORED
     :: event == push_on_claimNoneLeft ->
        answer = IGNORED
@@ -184,29 +192,43 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitStale ->
        answer = IGNORED
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
-    :: event == push_on_contentShow ->
+    :: event == push_on_composedShow ->
        answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_composedNothing ->
        answer = IGNORED
     :: event == push_on_expire ->
-       answer = MOVED; state = push_state_expired; push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+    :: event == push_on_releasedPresented ->
+       answer = IGNORED
+    :: event == push_on_releasedNothingNew ->
+       answer = IGNORED
+    :: event == push_on_releasedYielded ->
+       answer = IGNORED
+    :: event == push_on_releasedVerified ->
+       answer = IGNORED
+    :: event == push_on_releasedLocked ->
+       answer = IGNORED
+    :: event == push_on_releasedOffline ->
+       answer = IGNORED
+    :: event == push_on_releasedExpired ->
+       answer = IGNORED
+    :: event == push_on_releasedUnknown ->
+       answer = IGNORED
+    :: event == push_on_releasedQuarantined ->
+       answer = IGNORED
+    :: event == push_on_releasedStopped ->
+       answer = IGNORED
+    :: event == push_on_releasedWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_releasedFailed ->
        answer = IGNORED
     fi
   :: state == push_state_deciding ->
@@ -220,13 +242,13 @@ inline push_step(state, event, answer) {
     :: event == push_on_payloadUnknown ->
        answer = IGNORED
     :: event == push_on_appRunning ->
-       answer = MOVED; state = push_state_yielded; push_does(push_do_answer)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_appInactive ->
        answer = MOVED; state = push_state_openingStore; push_does(push_do_openStore)
     :: event == push_on_appStopped ->
-       answer = MOVED; state = push_state_stopped; push_does(push_do_answer)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_appWoke ->
-       answer = MOVED; state = push_state_yielded; push_does(push_do_answer)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -247,13 +269,21 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_decodedUndecryptable ->
        answer = IGNORED
-    :: event == push_on_verified ->
+    :: event == push_on_verifyDone ->
+       answer = IGNORED
+    :: event == push_on_verifyForged ->
        answer = IGNORED
     :: event == push_on_verifyFailed ->
        answer = IGNORED
     :: event == push_on_claimGranted ->
        answer = IGNORED
     :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimMissing ->
+       answer = IGNORED
+    :: event == push_on_claimDamaged ->
+       answer = IGNORED
+    :: event == push_on_claimFailed ->
        answer = IGNORED
     :: event == push_on_claimNoneLeft ->
        answer = IGNORED
@@ -273,29 +303,43 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitStale ->
        answer = IGNORED
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
-    :: event == push_on_contentShow ->
+    :: event == push_on_composedShow ->
        answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_composedNothing ->
        answer = IGNORED
     :: event == push_on_expire ->
-       answer = MOVED; state = push_state_expired; push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+    :: event == push_on_releasedPresented ->
+       answer = IGNORED
+    :: event == push_on_releasedNothingNew ->
+       answer = IGNORED
+    :: event == push_on_releasedYielded ->
+       answer = IGNORED
+    :: event == push_on_releasedVerified ->
+       answer = IGNORED
+    :: event == push_on_releasedLocked ->
+       answer = IGNORED
+    :: event == push_on_releasedOffline ->
+       answer = IGNORED
+    :: event == push_on_releasedExpired ->
+       answer = IGNORED
+    :: event == push_on_releasedUnknown ->
+       answer = IGNORED
+    :: event == push_on_releasedQuarantined ->
+       answer = IGNORED
+    :: event == push_on_releasedStopped ->
+       answer = IGNORED
+    :: event == push_on_releasedWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_releasedFailed ->
        answer = IGNORED
     fi
   :: state == push_state_openingStore ->
@@ -315,17 +359,17 @@ inline push_step(state, event, answer) {
     :: event == push_on_appStopped ->
        answer = IGNORED
     :: event == push_on_appWoke ->
-       answer = IGNORED
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_storeOpened ->
        answer = MOVED; state = push_state_decoding; push_does(push_do_decodePayload)
     :: event == push_on_storeLocked ->
-       answer = MOVED; state = push_state_locked; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_storeWrongSchema ->
-       answer = MOVED; state = push_state_wrongSchema; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_storeBusy ->
-       answer = MOVED; state = push_state_yielded; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_failed; push_does(push_do_closeStoreNow); push_does(push_do_answer)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = IGNORED
     :: event == push_on_decodedVerification ->
@@ -336,13 +380,21 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_decodedUndecryptable ->
        answer = IGNORED
-    :: event == push_on_verified ->
+    :: event == push_on_verifyDone ->
+       answer = IGNORED
+    :: event == push_on_verifyForged ->
        answer = IGNORED
     :: event == push_on_verifyFailed ->
        answer = IGNORED
     :: event == push_on_claimGranted ->
        answer = IGNORED
     :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimMissing ->
+       answer = IGNORED
+    :: event == push_on_claimDamaged ->
+       answer = IGNORED
+    :: event == push_on_claimFailed ->
        answer = IGNORED
     :: event == push_on_claimNoneLeft ->
        answer = IGNORED
@@ -362,29 +414,43 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitStale ->
        answer = IGNORED
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
-    :: event == push_on_contentShow ->
+    :: event == push_on_composedShow ->
        answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_composedNothing ->
        answer = IGNORED
     :: event == push_on_expire ->
-       answer = MOVED; state = push_state_expired; push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+    :: event == push_on_releasedPresented ->
+       answer = IGNORED
+    :: event == push_on_releasedNothingNew ->
+       answer = IGNORED
+    :: event == push_on_releasedYielded ->
+       answer = IGNORED
+    :: event == push_on_releasedVerified ->
+       answer = IGNORED
+    :: event == push_on_releasedLocked ->
+       answer = IGNORED
+    :: event == push_on_releasedOffline ->
+       answer = IGNORED
+    :: event == push_on_releasedExpired ->
+       answer = IGNORED
+    :: event == push_on_releasedUnknown ->
+       answer = IGNORED
+    :: event == push_on_releasedQuarantined ->
+       answer = IGNORED
+    :: event == push_on_releasedStopped ->
+       answer = IGNORED
+    :: event == push_on_releasedWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_releasedFailed ->
        answer = IGNORED
     fi
   :: state == push_state_decoding ->
@@ -404,7 +470,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_appStopped ->
        answer = IGNORED
     :: event == push_on_appWoke ->
-       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_noteYielded); push_does(push_do_composeContent)
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -414,7 +480,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = MOVED; state = push_state_claiming; push_does(push_do_claimNext)
     :: event == push_on_decodedVerification ->
@@ -422,16 +488,24 @@ inline push_step(state, event, answer) {
     :: event == push_on_decodedRepeat ->
        answer = MOVED; state = push_state_presenting; push_does(push_do_composeContent)
     :: event == push_on_decodedUnknown ->
-       answer = MOVED; state = push_state_quiescingUnknown; push_does(push_do_closeStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_decodedUndecryptable ->
-       answer = MOVED; state = push_state_quiescingQuarantined; push_does(push_do_quarantinePayload); push_does(push_do_closeStore)
-    :: event == push_on_verified ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_quarantinePayload); push_does(push_do_releaseStore)
+    :: event == push_on_verifyDone ->
+       answer = IGNORED
+    :: event == push_on_verifyForged ->
        answer = IGNORED
     :: event == push_on_verifyFailed ->
        answer = IGNORED
     :: event == push_on_claimGranted ->
        answer = IGNORED
     :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimMissing ->
+       answer = IGNORED
+    :: event == push_on_claimDamaged ->
+       answer = IGNORED
+    :: event == push_on_claimFailed ->
        answer = IGNORED
     :: event == push_on_claimNoneLeft ->
        answer = IGNORED
@@ -451,29 +525,43 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitStale ->
        answer = IGNORED
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
-    :: event == push_on_contentShow ->
+    :: event == push_on_composedShow ->
        answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_composedNothing ->
        answer = IGNORED
     :: event == push_on_expire ->
-       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
+    :: event == push_on_releasedPresented ->
+       answer = IGNORED
+    :: event == push_on_releasedNothingNew ->
+       answer = IGNORED
+    :: event == push_on_releasedYielded ->
+       answer = IGNORED
+    :: event == push_on_releasedVerified ->
+       answer = IGNORED
+    :: event == push_on_releasedLocked ->
+       answer = IGNORED
+    :: event == push_on_releasedOffline ->
+       answer = IGNORED
+    :: event == push_on_releasedExpired ->
+       answer = IGNORED
+    :: event == push_on_releasedUnknown ->
+       answer = IGNORED
+    :: event == push_on_releasedQuarantined ->
+       answer = IGNORED
+    :: event == push_on_releasedStopped ->
+       answer = IGNORED
+    :: event == push_on_releasedWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_releasedFailed ->
        answer = IGNORED
     fi
   :: state == push_state_verifying ->
@@ -493,7 +581,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_appStopped ->
        answer = IGNORED
     :: event == push_on_appWoke ->
-       answer = MOVED; state = push_state_quiescingYielded; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -503,7 +591,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = IGNORED
     :: event == push_on_decodedVerification ->
@@ -514,13 +602,21 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_decodedUndecryptable ->
        answer = IGNORED
-    :: event == push_on_verified ->
-       answer = MOVED; state = push_state_quiescingVerified; push_does(push_do_closeStore)
+    :: event == push_on_verifyDone ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+    :: event == push_on_verifyForged ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_quarantinePayload); push_does(push_do_releaseStore)
     :: event == push_on_verifyFailed ->
-       answer = MOVED; state = push_state_quiescingOffline; push_does(push_do_closeStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_claimGranted ->
        answer = IGNORED
     :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimMissing ->
+       answer = IGNORED
+    :: event == push_on_claimDamaged ->
+       answer = IGNORED
+    :: event == push_on_claimFailed ->
        answer = IGNORED
     :: event == push_on_claimNoneLeft ->
        answer = IGNORED
@@ -540,29 +636,43 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitStale ->
        answer = IGNORED
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
-    :: event == push_on_contentShow ->
+    :: event == push_on_composedShow ->
        answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_composedNothing ->
        answer = IGNORED
     :: event == push_on_expire ->
-       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
+    :: event == push_on_releasedPresented ->
+       answer = IGNORED
+    :: event == push_on_releasedNothingNew ->
+       answer = IGNORED
+    :: event == push_on_releasedYielded ->
+       answer = IGNORED
+    :: event == push_on_releasedVerified ->
+       answer = IGNORED
+    :: event == push_on_releasedLocked ->
+       answer = IGNORED
+    :: event == push_on_releasedOffline ->
+       answer = IGNORED
+    :: event == push_on_releasedExpired ->
+       answer = IGNORED
+    :: event == push_on_releasedUnknown ->
+       answer = IGNORED
+    :: event == push_on_releasedQuarantined ->
+       answer = IGNORED
+    :: event == push_on_releasedStopped ->
+       answer = IGNORED
+    :: event == push_on_releasedWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_releasedFailed ->
        answer = IGNORED
     fi
   :: state == push_state_claiming ->
@@ -582,7 +692,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_appStopped ->
        answer = IGNORED
     :: event == push_on_appWoke ->
-       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_noteYielded); push_does(push_do_composeContent)
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -592,7 +702,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = IGNORED
     :: event == push_on_decodedVerification ->
@@ -603,14 +713,22 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_decodedUndecryptable ->
        answer = IGNORED
-    :: event == push_on_verified ->
+    :: event == push_on_verifyDone ->
+       answer = IGNORED
+    :: event == push_on_verifyForged ->
        answer = IGNORED
     :: event == push_on_verifyFailed ->
        answer = IGNORED
     :: event == push_on_claimGranted ->
        answer = MOVED; state = push_state_fetching; push_does(push_do_fetchMessage)
     :: event == push_on_claimBusy ->
-       answer = STAYED; push_does(push_do_noteYielded); push_does(push_do_claimNext)
+       answer = STAYED; push_does(push_do_claimNext)
+    :: event == push_on_claimMissing ->
+       answer = STAYED; push_does(push_do_claimNext)
+    :: event == push_on_claimDamaged ->
+       answer = STAYED; push_does(push_do_claimNext)
+    :: event == push_on_claimFailed ->
+       answer = MOVED; state = push_state_presenting; push_does(push_do_composeContent)
     :: event == push_on_claimNoneLeft ->
        answer = MOVED; state = push_state_presenting; push_does(push_do_composeContent)
     :: event == push_on_fetchMessage ->
@@ -629,29 +747,43 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitStale ->
        answer = IGNORED
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
-    :: event == push_on_contentShow ->
+    :: event == push_on_composedShow ->
        answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_composedNothing ->
        answer = IGNORED
     :: event == push_on_expire ->
-       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
+    :: event == push_on_releasedPresented ->
+       answer = IGNORED
+    :: event == push_on_releasedNothingNew ->
+       answer = IGNORED
+    :: event == push_on_releasedYielded ->
+       answer = IGNORED
+    :: event == push_on_releasedVerified ->
+       answer = IGNORED
+    :: event == push_on_releasedLocked ->
+       answer = IGNORED
+    :: event == push_on_releasedOffline ->
+       answer = IGNORED
+    :: event == push_on_releasedExpired ->
+       answer = IGNORED
+    :: event == push_on_releasedUnknown ->
+       answer = IGNORED
+    :: event == push_on_releasedQuarantined ->
+       answer = IGNORED
+    :: event == push_on_releasedStopped ->
+       answer = IGNORED
+    :: event == push_on_releasedWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_releasedFailed ->
        answer = IGNORED
     fi
   :: state == push_state_fetching ->
@@ -671,7 +803,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_appStopped ->
        answer = IGNORED
     :: event == push_on_appWoke ->
-       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_noteYielded); push_does(push_do_composeContent)
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -681,7 +813,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = IGNORED
     :: event == push_on_decodedVerification ->
@@ -692,13 +824,21 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_decodedUndecryptable ->
        answer = IGNORED
-    :: event == push_on_verified ->
+    :: event == push_on_verifyDone ->
+       answer = IGNORED
+    :: event == push_on_verifyForged ->
        answer = IGNORED
     :: event == push_on_verifyFailed ->
        answer = IGNORED
     :: event == push_on_claimGranted ->
        answer = IGNORED
     :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimMissing ->
+       answer = IGNORED
+    :: event == push_on_claimDamaged ->
+       answer = IGNORED
+    :: event == push_on_claimFailed ->
        answer = IGNORED
     :: event == push_on_claimNoneLeft ->
        answer = IGNORED
@@ -707,9 +847,9 @@ inline push_step(state, event, answer) {
     :: event == push_on_fetchEmpty ->
        answer = MOVED; state = push_state_claiming; push_does(push_do_releaseClaim); push_does(push_do_claimNext)
     :: event == push_on_fetchOffline ->
-       answer = MOVED; state = push_state_claiming; push_does(push_do_noteOffline); push_does(push_do_releaseClaim); push_does(push_do_claimNext)
+       answer = MOVED; state = push_state_claiming; push_does(push_do_releaseClaim); push_does(push_do_claimNext)
     :: event == push_on_fetchDenied ->
-       answer = MOVED; state = push_state_claiming; push_does(push_do_noteUnknown); push_does(push_do_releaseClaim); push_does(push_do_claimNext)
+       answer = MOVED; state = push_state_claiming; push_does(push_do_releaseClaim); push_does(push_do_claimNext)
     :: event == push_on_commitDone ->
        answer = IGNORED
     :: event == push_on_commitRepeat ->
@@ -718,29 +858,43 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitStale ->
        answer = IGNORED
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
-    :: event == push_on_contentShow ->
+    :: event == push_on_composedShow ->
        answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_composedNothing ->
        answer = IGNORED
     :: event == push_on_expire ->
-       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
+    :: event == push_on_releasedPresented ->
+       answer = IGNORED
+    :: event == push_on_releasedNothingNew ->
+       answer = IGNORED
+    :: event == push_on_releasedYielded ->
+       answer = IGNORED
+    :: event == push_on_releasedVerified ->
+       answer = IGNORED
+    :: event == push_on_releasedLocked ->
+       answer = IGNORED
+    :: event == push_on_releasedOffline ->
+       answer = IGNORED
+    :: event == push_on_releasedExpired ->
+       answer = IGNORED
+    :: event == push_on_releasedUnknown ->
+       answer = IGNORED
+    :: event == push_on_releasedQuarantined ->
+       answer = IGNORED
+    :: event == push_on_releasedStopped ->
+       answer = IGNORED
+    :: event == push_on_releasedWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_releasedFailed ->
        answer = IGNORED
     fi
   :: state == push_state_committing ->
@@ -760,7 +914,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_appStopped ->
        answer = IGNORED
     :: event == push_on_appWoke ->
-       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_noteYielded); push_does(push_do_composeContent)
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -770,7 +924,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = IGNORED
     :: event == push_on_decodedVerification ->
@@ -781,13 +935,21 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_decodedUndecryptable ->
        answer = IGNORED
-    :: event == push_on_verified ->
+    :: event == push_on_verifyDone ->
+       answer = IGNORED
+    :: event == push_on_verifyForged ->
        answer = IGNORED
     :: event == push_on_verifyFailed ->
        answer = IGNORED
     :: event == push_on_claimGranted ->
        answer = IGNORED
     :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimMissing ->
+       answer = IGNORED
+    :: event == push_on_claimDamaged ->
+       answer = IGNORED
+    :: event == push_on_claimFailed ->
        answer = IGNORED
     :: event == push_on_claimNoneLeft ->
        answer = IGNORED
@@ -806,31 +968,45 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitQuarantined ->
        answer = MOVED; state = push_state_acknowledging; push_does(push_do_acknowledge)
     :: event == push_on_commitStale ->
-       answer = MOVED; state = push_state_claiming; push_does(push_do_discardWork); push_does(push_do_noteYielded); push_does(push_do_claimNext)
+       answer = MOVED; state = push_state_claiming; push_does(push_do_discardWork); push_does(push_do_claimNext)
+    :: event == push_on_commitDamaged ->
+       answer = MOVED; state = push_state_claiming; push_does(push_do_discardWork); push_does(push_do_releaseClaim); push_does(push_do_claimNext)
     :: event == push_on_commitFailed ->
        answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_acknowledged ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
-    :: event == push_on_contentShow ->
+    :: event == push_on_composedShow ->
        answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_composedNothing ->
        answer = IGNORED
     :: event == push_on_expire ->
-       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
-       answer = MOVED; state = push_state_claiming; push_does(push_do_discardWork); push_does(push_do_releaseClaim); push_does(push_do_claimNext)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
+    :: event == push_on_releasedPresented ->
+       answer = IGNORED
+    :: event == push_on_releasedNothingNew ->
+       answer = IGNORED
+    :: event == push_on_releasedYielded ->
+       answer = IGNORED
+    :: event == push_on_releasedVerified ->
+       answer = IGNORED
+    :: event == push_on_releasedLocked ->
+       answer = IGNORED
+    :: event == push_on_releasedOffline ->
+       answer = IGNORED
+    :: event == push_on_releasedExpired ->
+       answer = IGNORED
+    :: event == push_on_releasedUnknown ->
+       answer = IGNORED
+    :: event == push_on_releasedQuarantined ->
+       answer = IGNORED
+    :: event == push_on_releasedStopped ->
+       answer = IGNORED
+    :: event == push_on_releasedWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_releasedFailed ->
+       answer = IGNORED
     fi
   :: state == push_state_acknowledging ->
     if
@@ -849,7 +1025,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_appStopped ->
        answer = IGNORED
     :: event == push_on_appWoke ->
-       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_noteYielded); push_does(push_do_composeContent)
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_storeOpened ->
        answer = IGNORED
     :: event == push_on_storeLocked ->
@@ -859,7 +1035,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = IGNORED
     :: event == push_on_decodedVerification ->
@@ -870,13 +1046,21 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_decodedUndecryptable ->
        answer = IGNORED
-    :: event == push_on_verified ->
+    :: event == push_on_verifyDone ->
+       answer = IGNORED
+    :: event == push_on_verifyForged ->
        answer = IGNORED
     :: event == push_on_verifyFailed ->
        answer = IGNORED
     :: event == push_on_claimGranted ->
        answer = IGNORED
     :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimMissing ->
+       answer = IGNORED
+    :: event == push_on_claimDamaged ->
+       answer = IGNORED
+    :: event == push_on_claimFailed ->
        answer = IGNORED
     :: event == push_on_claimNoneLeft ->
        answer = IGNORED
@@ -896,29 +1080,43 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitStale ->
        answer = IGNORED
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = MOVED; state = push_state_fetching; push_does(push_do_fetchMessage)
     :: event == push_on_acknowledgeFailed ->
-       answer = MOVED; state = push_state_claiming; push_does(push_do_noteOffline); push_does(push_do_releaseClaim); push_does(push_do_claimNext)
-    :: event == push_on_contentShow ->
+       answer = MOVED; state = push_state_claiming; push_does(push_do_releaseClaim); push_does(push_do_claimNext)
+    :: event == push_on_composedShow ->
        answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_composedNothing ->
        answer = IGNORED
     :: event == push_on_expire ->
-       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
+    :: event == push_on_releasedPresented ->
+       answer = IGNORED
+    :: event == push_on_releasedNothingNew ->
+       answer = IGNORED
+    :: event == push_on_releasedYielded ->
+       answer = IGNORED
+    :: event == push_on_releasedVerified ->
+       answer = IGNORED
+    :: event == push_on_releasedLocked ->
+       answer = IGNORED
+    :: event == push_on_releasedOffline ->
+       answer = IGNORED
+    :: event == push_on_releasedExpired ->
+       answer = IGNORED
+    :: event == push_on_releasedUnknown ->
+       answer = IGNORED
+    :: event == push_on_releasedQuarantined ->
+       answer = IGNORED
+    :: event == push_on_releasedStopped ->
+       answer = IGNORED
+    :: event == push_on_releasedWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_releasedFailed ->
        answer = IGNORED
     fi
   :: state == push_state_presenting ->
@@ -948,7 +1146,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_quiescingFailed; push_does(push_do_cancelWork); push_does(push_do_closeStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = IGNORED
     :: event == push_on_decodedVerification ->
@@ -959,13 +1157,21 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_decodedUndecryptable ->
        answer = IGNORED
-    :: event == push_on_verified ->
+    :: event == push_on_verifyDone ->
+       answer = IGNORED
+    :: event == push_on_verifyForged ->
        answer = IGNORED
     :: event == push_on_verifyFailed ->
        answer = IGNORED
     :: event == push_on_claimGranted ->
        answer = IGNORED
     :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimMissing ->
+       answer = IGNORED
+    :: event == push_on_claimDamaged ->
+       answer = IGNORED
+    :: event == push_on_claimFailed ->
        answer = IGNORED
     :: event == push_on_claimNoneLeft ->
        answer = IGNORED
@@ -985,32 +1191,46 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitStale ->
        answer = IGNORED
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
-    :: event == push_on_contentShow ->
-       answer = MOVED; state = push_state_quiescingPresented; push_does(push_do_closeStore)
-    :: event == push_on_contentNothing ->
-       answer = MOVED; state = push_state_quiescingNothingNew; push_does(push_do_closeStore)
-    :: event == push_on_contentYielded ->
-       answer = MOVED; state = push_state_quiescingYielded; push_does(push_do_closeStore)
-    :: event == push_on_contentOffline ->
-       answer = MOVED; state = push_state_quiescingOffline; push_does(push_do_closeStore)
-    :: event == push_on_contentUnknown ->
-       answer = MOVED; state = push_state_quiescingUnknown; push_does(push_do_closeStore)
-    :: event == push_on_contentQuarantined ->
-       answer = MOVED; state = push_state_quiescingQuarantined; push_does(push_do_closeStore)
-    :: event == push_on_quiescent ->
-       answer = IGNORED
+    :: event == push_on_composedShow ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+    :: event == push_on_composedNothing ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_expire ->
-       answer = MOVED; state = push_state_expired; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
+    :: event == push_on_releasedPresented ->
+       answer = IGNORED
+    :: event == push_on_releasedNothingNew ->
+       answer = IGNORED
+    :: event == push_on_releasedYielded ->
+       answer = IGNORED
+    :: event == push_on_releasedVerified ->
+       answer = IGNORED
+    :: event == push_on_releasedLocked ->
+       answer = IGNORED
+    :: event == push_on_releasedOffline ->
+       answer = IGNORED
+    :: event == push_on_releasedExpired ->
+       answer = IGNORED
+    :: event == push_on_releasedUnknown ->
+       answer = IGNORED
+    :: event == push_on_releasedQuarantined ->
+       answer = IGNORED
+    :: event == push_on_releasedStopped ->
+       answer = IGNORED
+    :: event == push_on_releasedWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_releasedFailed ->
        answer = IGNORED
     fi
-  :: state == push_state_quiescingPresented ->
+  :: state == push_state_releasing ->
     if
     :: event == push_on_payloadMessage ->
        answer = IGNORED
@@ -1048,13 +1268,21 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_decodedUndecryptable ->
        answer = IGNORED
-    :: event == push_on_verified ->
+    :: event == push_on_verifyDone ->
+       answer = IGNORED
+    :: event == push_on_verifyForged ->
        answer = IGNORED
     :: event == push_on_verifyFailed ->
        answer = IGNORED
     :: event == push_on_claimGranted ->
        answer = IGNORED
     :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimMissing ->
+       answer = IGNORED
+    :: event == push_on_claimDamaged ->
+       answer = IGNORED
+    :: event == push_on_claimFailed ->
        answer = IGNORED
     :: event == push_on_claimNoneLeft ->
        answer = IGNORED
@@ -1074,653 +1302,44 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitStale ->
        answer = IGNORED
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
     :: event == push_on_commitFailed ->
        answer = IGNORED
     :: event == push_on_acknowledged ->
        answer = IGNORED
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
-    :: event == push_on_contentShow ->
+    :: event == push_on_composedShow ->
        answer = IGNORED
-    :: event == push_on_contentNothing ->
+    :: event == push_on_composedNothing ->
        answer = IGNORED
-    :: event == push_on_contentYielded ->
+    :: event == push_on_expire ->
        answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_releasedPresented ->
        answer = MOVED; state = push_state_presented; push_does(push_do_answer)
-    :: event == push_on_expire ->
-       answer = MOVED; state = push_state_presented; push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
-       answer = IGNORED
-    fi
-  :: state == push_state_quiescingNothingNew ->
-    if
-    :: event == push_on_payloadMessage ->
-       answer = IGNORED
-    :: event == push_on_payloadVerification ->
-       answer = IGNORED
-    :: event == push_on_payloadWake ->
-       answer = IGNORED
-    :: event == push_on_payloadUnknown ->
-       answer = IGNORED
-    :: event == push_on_appRunning ->
-       answer = IGNORED
-    :: event == push_on_appInactive ->
-       answer = IGNORED
-    :: event == push_on_appStopped ->
-       answer = IGNORED
-    :: event == push_on_appWoke ->
-       answer = IGNORED
-    :: event == push_on_storeOpened ->
-       answer = IGNORED
-    :: event == push_on_storeLocked ->
-       answer = IGNORED
-    :: event == push_on_storeWrongSchema ->
-       answer = IGNORED
-    :: event == push_on_storeBusy ->
-       answer = IGNORED
-    :: event == push_on_storeFailed ->
-       answer = IGNORED
-    :: event == push_on_decodedMessage ->
-       answer = IGNORED
-    :: event == push_on_decodedVerification ->
-       answer = IGNORED
-    :: event == push_on_decodedRepeat ->
-       answer = IGNORED
-    :: event == push_on_decodedUnknown ->
-       answer = IGNORED
-    :: event == push_on_decodedUndecryptable ->
-       answer = IGNORED
-    :: event == push_on_verified ->
-       answer = IGNORED
-    :: event == push_on_verifyFailed ->
-       answer = IGNORED
-    :: event == push_on_claimGranted ->
-       answer = IGNORED
-    :: event == push_on_claimBusy ->
-       answer = IGNORED
-    :: event == push_on_claimNoneLeft ->
-       answer = IGNORED
-    :: event == push_on_fetchMessage ->
-       answer = IGNORED
-    :: event == push_on_fetchEmpty ->
-       answer = IGNORED
-    :: event == push_on_fetchOffline ->
-       answer = IGNORED
-    :: event == push_on_fetchDenied ->
-       answer = IGNORED
-    :: event == push_on_commitDone ->
-       answer = IGNORED
-    :: event == push_on_commitRepeat ->
-       answer = IGNORED
-    :: event == push_on_commitQuarantined ->
-       answer = IGNORED
-    :: event == push_on_commitStale ->
-       answer = IGNORED
-    :: event == push_on_commitFailed ->
-       answer = IGNORED
-    :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgeFailed ->
-       answer = IGNORED
-    :: event == push_on_contentShow ->
-       answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_releasedNothingNew ->
        answer = MOVED; state = push_state_nothingNew; push_does(push_do_answer)
-    :: event == push_on_expire ->
-       answer = MOVED; state = push_state_nothingNew; push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
-       answer = IGNORED
-    fi
-  :: state == push_state_quiescingYielded ->
-    if
-    :: event == push_on_payloadMessage ->
-       answer = IGNORED
-    :: event == push_on_payloadVerification ->
-       answer = IGNORED
-    :: event == push_on_payloadWake ->
-       answer = IGNORED
-    :: event == push_on_payloadUnknown ->
-       answer = IGNORED
-    :: event == push_on_appRunning ->
-       answer = IGNORED
-    :: event == push_on_appInactive ->
-       answer = IGNORED
-    :: event == push_on_appStopped ->
-       answer = IGNORED
-    :: event == push_on_appWoke ->
-       answer = IGNORED
-    :: event == push_on_storeOpened ->
-       answer = IGNORED
-    :: event == push_on_storeLocked ->
-       answer = IGNORED
-    :: event == push_on_storeWrongSchema ->
-       answer = IGNORED
-    :: event == push_on_storeBusy ->
-       answer = IGNORED
-    :: event == push_on_storeFailed ->
-       answer = IGNORED
-    :: event == push_on_decodedMessage ->
-       answer = IGNORED
-    :: event == push_on_decodedVerification ->
-       answer = IGNORED
-    :: event == push_on_decodedRepeat ->
-       answer = IGNORED
-    :: event == push_on_decodedUnknown ->
-       answer = IGNORED
-    :: event == push_on_decodedUndecryptable ->
-       answer = IGNORED
-    :: event == push_on_verified ->
-       answer = IGNORED
-    :: event == push_on_verifyFailed ->
-       answer = IGNORED
-    :: event == push_on_claimGranted ->
-       answer = IGNORED
-    :: event == push_on_claimBusy ->
-       answer = IGNORED
-    :: event == push_on_claimNoneLeft ->
-       answer = IGNORED
-    :: event == push_on_fetchMessage ->
-       answer = IGNORED
-    :: event == push_on_fetchEmpty ->
-       answer = IGNORED
-    :: event == push_on_fetchOffline ->
-       answer = IGNORED
-    :: event == push_on_fetchDenied ->
-       answer = IGNORED
-    :: event == push_on_commitDone ->
-       answer = IGNORED
-    :: event == push_on_commitRepeat ->
-       answer = IGNORED
-    :: event == push_on_commitQuarantined ->
-       answer = IGNORED
-    :: event == push_on_commitStale ->
-       answer = IGNORED
-    :: event == push_on_commitFailed ->
-       answer = IGNORED
-    :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgeFailed ->
-       answer = IGNORED
-    :: event == push_on_contentShow ->
-       answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_releasedYielded ->
        answer = MOVED; state = push_state_yielded; push_does(push_do_answer)
-    :: event == push_on_expire ->
-       answer = MOVED; state = push_state_yielded; push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
-       answer = IGNORED
-    fi
-  :: state == push_state_quiescingVerified ->
-    if
-    :: event == push_on_payloadMessage ->
-       answer = IGNORED
-    :: event == push_on_payloadVerification ->
-       answer = IGNORED
-    :: event == push_on_payloadWake ->
-       answer = IGNORED
-    :: event == push_on_payloadUnknown ->
-       answer = IGNORED
-    :: event == push_on_appRunning ->
-       answer = IGNORED
-    :: event == push_on_appInactive ->
-       answer = IGNORED
-    :: event == push_on_appStopped ->
-       answer = IGNORED
-    :: event == push_on_appWoke ->
-       answer = IGNORED
-    :: event == push_on_storeOpened ->
-       answer = IGNORED
-    :: event == push_on_storeLocked ->
-       answer = IGNORED
-    :: event == push_on_storeWrongSchema ->
-       answer = IGNORED
-    :: event == push_on_storeBusy ->
-       answer = IGNORED
-    :: event == push_on_storeFailed ->
-       answer = IGNORED
-    :: event == push_on_decodedMessage ->
-       answer = IGNORED
-    :: event == push_on_decodedVerification ->
-       answer = IGNORED
-    :: event == push_on_decodedRepeat ->
-       answer = IGNORED
-    :: event == push_on_decodedUnknown ->
-       answer = IGNORED
-    :: event == push_on_decodedUndecryptable ->
-       answer = IGNORED
-    :: event == push_on_verified ->
-       answer = IGNORED
-    :: event == push_on_verifyFailed ->
-       answer = IGNORED
-    :: event == push_on_claimGranted ->
-       answer = IGNORED
-    :: event == push_on_claimBusy ->
-       answer = IGNORED
-    :: event == push_on_claimNoneLeft ->
-       answer = IGNORED
-    :: event == push_on_fetchMessage ->
-       answer = IGNORED
-    :: event == push_on_fetchEmpty ->
-       answer = IGNORED
-    :: event == push_on_fetchOffline ->
-       answer = IGNORED
-    :: event == push_on_fetchDenied ->
-       answer = IGNORED
-    :: event == push_on_commitDone ->
-       answer = IGNORED
-    :: event == push_on_commitRepeat ->
-       answer = IGNORED
-    :: event == push_on_commitQuarantined ->
-       answer = IGNORED
-    :: event == push_on_commitStale ->
-       answer = IGNORED
-    :: event == push_on_commitFailed ->
-       answer = IGNORED
-    :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgeFailed ->
-       answer = IGNORED
-    :: event == push_on_contentShow ->
-       answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_releasedVerified ->
        answer = MOVED; state = push_state_verified; push_does(push_do_answer)
-    :: event == push_on_expire ->
-       answer = MOVED; state = push_state_verified; push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
-       answer = IGNORED
-    fi
-  :: state == push_state_quiescingOffline ->
-    if
-    :: event == push_on_payloadMessage ->
-       answer = IGNORED
-    :: event == push_on_payloadVerification ->
-       answer = IGNORED
-    :: event == push_on_payloadWake ->
-       answer = IGNORED
-    :: event == push_on_payloadUnknown ->
-       answer = IGNORED
-    :: event == push_on_appRunning ->
-       answer = IGNORED
-    :: event == push_on_appInactive ->
-       answer = IGNORED
-    :: event == push_on_appStopped ->
-       answer = IGNORED
-    :: event == push_on_appWoke ->
-       answer = IGNORED
-    :: event == push_on_storeOpened ->
-       answer = IGNORED
-    :: event == push_on_storeLocked ->
-       answer = IGNORED
-    :: event == push_on_storeWrongSchema ->
-       answer = IGNORED
-    :: event == push_on_storeBusy ->
-       answer = IGNORED
-    :: event == push_on_storeFailed ->
-       answer = IGNORED
-    :: event == push_on_decodedMessage ->
-       answer = IGNORED
-    :: event == push_on_decodedVerification ->
-       answer = IGNORED
-    :: event == push_on_decodedRepeat ->
-       answer = IGNORED
-    :: event == push_on_decodedUnknown ->
-       answer = IGNORED
-    :: event == push_on_decodedUndecryptable ->
-       answer = IGNORED
-    :: event == push_on_verified ->
-       answer = IGNORED
-    :: event == push_on_verifyFailed ->
-       answer = IGNORED
-    :: event == push_on_claimGranted ->
-       answer = IGNORED
-    :: event == push_on_claimBusy ->
-       answer = IGNORED
-    :: event == push_on_claimNoneLeft ->
-       answer = IGNORED
-    :: event == push_on_fetchMessage ->
-       answer = IGNORED
-    :: event == push_on_fetchEmpty ->
-       answer = IGNORED
-    :: event == push_on_fetchOffline ->
-       answer = IGNORED
-    :: event == push_on_fetchDenied ->
-       answer = IGNORED
-    :: event == push_on_commitDone ->
-       answer = IGNORED
-    :: event == push_on_commitRepeat ->
-       answer = IGNORED
-    :: event == push_on_commitQuarantined ->
-       answer = IGNORED
-    :: event == push_on_commitStale ->
-       answer = IGNORED
-    :: event == push_on_commitFailed ->
-       answer = IGNORED
-    :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgeFailed ->
-       answer = IGNORED
-    :: event == push_on_contentShow ->
-       answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_releasedLocked ->
+       answer = MOVED; state = push_state_locked; push_does(push_do_answer)
+    :: event == push_on_releasedOffline ->
        answer = MOVED; state = push_state_offline; push_does(push_do_answer)
-    :: event == push_on_expire ->
-       answer = MOVED; state = push_state_offline; push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
-       answer = IGNORED
-    fi
-  :: state == push_state_quiescingUnknown ->
-    if
-    :: event == push_on_payloadMessage ->
-       answer = IGNORED
-    :: event == push_on_payloadVerification ->
-       answer = IGNORED
-    :: event == push_on_payloadWake ->
-       answer = IGNORED
-    :: event == push_on_payloadUnknown ->
-       answer = IGNORED
-    :: event == push_on_appRunning ->
-       answer = IGNORED
-    :: event == push_on_appInactive ->
-       answer = IGNORED
-    :: event == push_on_appStopped ->
-       answer = IGNORED
-    :: event == push_on_appWoke ->
-       answer = IGNORED
-    :: event == push_on_storeOpened ->
-       answer = IGNORED
-    :: event == push_on_storeLocked ->
-       answer = IGNORED
-    :: event == push_on_storeWrongSchema ->
-       answer = IGNORED
-    :: event == push_on_storeBusy ->
-       answer = IGNORED
-    :: event == push_on_storeFailed ->
-       answer = IGNORED
-    :: event == push_on_decodedMessage ->
-       answer = IGNORED
-    :: event == push_on_decodedVerification ->
-       answer = IGNORED
-    :: event == push_on_decodedRepeat ->
-       answer = IGNORED
-    :: event == push_on_decodedUnknown ->
-       answer = IGNORED
-    :: event == push_on_decodedUndecryptable ->
-       answer = IGNORED
-    :: event == push_on_verified ->
-       answer = IGNORED
-    :: event == push_on_verifyFailed ->
-       answer = IGNORED
-    :: event == push_on_claimGranted ->
-       answer = IGNORED
-    :: event == push_on_claimBusy ->
-       answer = IGNORED
-    :: event == push_on_claimNoneLeft ->
-       answer = IGNORED
-    :: event == push_on_fetchMessage ->
-       answer = IGNORED
-    :: event == push_on_fetchEmpty ->
-       answer = IGNORED
-    :: event == push_on_fetchOffline ->
-       answer = IGNORED
-    :: event == push_on_fetchDenied ->
-       answer = IGNORED
-    :: event == push_on_commitDone ->
-       answer = IGNORED
-    :: event == push_on_commitRepeat ->
-       answer = IGNORED
-    :: event == push_on_commitQuarantined ->
-       answer = IGNORED
-    :: event == push_on_commitStale ->
-       answer = IGNORED
-    :: event == push_on_commitFailed ->
-       answer = IGNORED
-    :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgeFailed ->
-       answer = IGNORED
-    :: event == push_on_contentShow ->
-       answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_releasedExpired ->
+       answer = MOVED; state = push_state_expired; push_does(push_do_answer)
+    :: event == push_on_releasedUnknown ->
        answer = MOVED; state = push_state_unknown; push_does(push_do_answer)
-    :: event == push_on_expire ->
-       answer = MOVED; state = push_state_unknown; push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
-       answer = IGNORED
-    fi
-  :: state == push_state_quiescingQuarantined ->
-    if
-    :: event == push_on_payloadMessage ->
-       answer = IGNORED
-    :: event == push_on_payloadVerification ->
-       answer = IGNORED
-    :: event == push_on_payloadWake ->
-       answer = IGNORED
-    :: event == push_on_payloadUnknown ->
-       answer = IGNORED
-    :: event == push_on_appRunning ->
-       answer = IGNORED
-    :: event == push_on_appInactive ->
-       answer = IGNORED
-    :: event == push_on_appStopped ->
-       answer = IGNORED
-    :: event == push_on_appWoke ->
-       answer = IGNORED
-    :: event == push_on_storeOpened ->
-       answer = IGNORED
-    :: event == push_on_storeLocked ->
-       answer = IGNORED
-    :: event == push_on_storeWrongSchema ->
-       answer = IGNORED
-    :: event == push_on_storeBusy ->
-       answer = IGNORED
-    :: event == push_on_storeFailed ->
-       answer = IGNORED
-    :: event == push_on_decodedMessage ->
-       answer = IGNORED
-    :: event == push_on_decodedVerification ->
-       answer = IGNORED
-    :: event == push_on_decodedRepeat ->
-       answer = IGNORED
-    :: event == push_on_decodedUnknown ->
-       answer = IGNORED
-    :: event == push_on_decodedUndecryptable ->
-       answer = IGNORED
-    :: event == push_on_verified ->
-       answer = IGNORED
-    :: event == push_on_verifyFailed ->
-       answer = IGNORED
-    :: event == push_on_claimGranted ->
-       answer = IGNORED
-    :: event == push_on_claimBusy ->
-       answer = IGNORED
-    :: event == push_on_claimNoneLeft ->
-       answer = IGNORED
-    :: event == push_on_fetchMessage ->
-       answer = IGNORED
-    :: event == push_on_fetchEmpty ->
-       answer = IGNORED
-    :: event == push_on_fetchOffline ->
-       answer = IGNORED
-    :: event == push_on_fetchDenied ->
-       answer = IGNORED
-    :: event == push_on_commitDone ->
-       answer = IGNORED
-    :: event == push_on_commitRepeat ->
-       answer = IGNORED
-    :: event == push_on_commitQuarantined ->
-       answer = IGNORED
-    :: event == push_on_commitStale ->
-       answer = IGNORED
-    :: event == push_on_commitFailed ->
-       answer = IGNORED
-    :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgeFailed ->
-       answer = IGNORED
-    :: event == push_on_contentShow ->
-       answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_releasedQuarantined ->
        answer = MOVED; state = push_state_quarantined; push_does(push_do_answer)
-    :: event == push_on_expire ->
-       answer = MOVED; state = push_state_quarantined; push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
-       answer = IGNORED
-    fi
-  :: state == push_state_quiescingFailed ->
-    if
-    :: event == push_on_payloadMessage ->
-       answer = IGNORED
-    :: event == push_on_payloadVerification ->
-       answer = IGNORED
-    :: event == push_on_payloadWake ->
-       answer = IGNORED
-    :: event == push_on_payloadUnknown ->
-       answer = IGNORED
-    :: event == push_on_appRunning ->
-       answer = IGNORED
-    :: event == push_on_appInactive ->
-       answer = IGNORED
-    :: event == push_on_appStopped ->
-       answer = IGNORED
-    :: event == push_on_appWoke ->
-       answer = IGNORED
-    :: event == push_on_storeOpened ->
-       answer = IGNORED
-    :: event == push_on_storeLocked ->
-       answer = IGNORED
-    :: event == push_on_storeWrongSchema ->
-       answer = IGNORED
-    :: event == push_on_storeBusy ->
-       answer = IGNORED
-    :: event == push_on_storeFailed ->
-       answer = IGNORED
-    :: event == push_on_decodedMessage ->
-       answer = IGNORED
-    :: event == push_on_decodedVerification ->
-       answer = IGNORED
-    :: event == push_on_decodedRepeat ->
-       answer = IGNORED
-    :: event == push_on_decodedUnknown ->
-       answer = IGNORED
-    :: event == push_on_decodedUndecryptable ->
-       answer = IGNORED
-    :: event == push_on_verified ->
-       answer = IGNORED
-    :: event == push_on_verifyFailed ->
-       answer = IGNORED
-    :: event == push_on_claimGranted ->
-       answer = IGNORED
-    :: event == push_on_claimBusy ->
-       answer = IGNORED
-    :: event == push_on_claimNoneLeft ->
-       answer = IGNORED
-    :: event == push_on_fetchMessage ->
-       answer = IGNORED
-    :: event == push_on_fetchEmpty ->
-       answer = IGNORED
-    :: event == push_on_fetchOffline ->
-       answer = IGNORED
-    :: event == push_on_fetchDenied ->
-       answer = IGNORED
-    :: event == push_on_commitDone ->
-       answer = IGNORED
-    :: event == push_on_commitRepeat ->
-       answer = IGNORED
-    :: event == push_on_commitQuarantined ->
-       answer = IGNORED
-    :: event == push_on_commitStale ->
-       answer = IGNORED
-    :: event == push_on_commitFailed ->
-       answer = IGNORED
-    :: event == push_on_acknowledged ->
-       answer = IGNORED
-    :: event == push_on_acknowledgeFailed ->
-       answer = IGNORED
-    :: event == push_on_contentShow ->
-       answer = IGNORED
-    :: event == push_on_contentNothing ->
-       answer = IGNORED
-    :: event == push_on_contentYielded ->
-       answer = IGNORED
-    :: event == push_on_contentOffline ->
-       answer = IGNORED
-    :: event == push_on_contentUnknown ->
-       answer = IGNORED
-    :: event == push_on_contentQuarantined ->
-       answer = IGNORED
-    :: event == push_on_quiescent ->
+    :: event == push_on_releasedStopped ->
+       answer = MOVED; state = push_state_stopped; push_does(push_do_answer)
+    :: event == push_on_releasedWrongSchema ->
+       answer = MOVED; state = push_state_wrongSchema; push_does(push_do_answer)
+    :: event == push_on_releasedFailed ->
        answer = MOVED; state = push_state_failed; push_does(push_do_answer)
-    :: event == push_on_expire ->
-       answer = MOVED; state = push_state_failed; push_does(push_do_closeStoreNow); push_does(push_do_answer)
-    :: event == push_on_commitDamaged ->
-       answer = IGNORED
     fi
   :: push_isFinal(state) -> answer = IGNORED
   fi
@@ -1753,10 +1372,14 @@ active proctype push_world() {
       :: event = push_on_decodedRepeat
       :: event = push_on_decodedUnknown
       :: event = push_on_decodedUndecryptable
-      :: event = push_on_verified
+      :: event = push_on_verifyDone
+      :: event = push_on_verifyForged
       :: event = push_on_verifyFailed
       :: event = push_on_claimGranted
       :: event = push_on_claimBusy
+      :: event = push_on_claimMissing
+      :: event = push_on_claimDamaged
+      :: event = push_on_claimFailed
       :: event = push_on_claimNoneLeft
       :: event = push_on_fetchMessage
       :: event = push_on_fetchEmpty
@@ -1766,18 +1389,25 @@ active proctype push_world() {
       :: event = push_on_commitRepeat
       :: event = push_on_commitQuarantined
       :: event = push_on_commitStale
+      :: event = push_on_commitDamaged
       :: event = push_on_commitFailed
       :: event = push_on_acknowledged
       :: event = push_on_acknowledgeFailed
-      :: event = push_on_contentShow
-      :: event = push_on_contentNothing
-      :: event = push_on_contentYielded
-      :: event = push_on_contentOffline
-      :: event = push_on_contentUnknown
-      :: event = push_on_contentQuarantined
-      :: event = push_on_quiescent
+      :: event = push_on_composedShow
+      :: event = push_on_composedNothing
       :: event = push_on_expire
-      :: event = push_on_commitDamaged
+      :: event = push_on_releasedPresented
+      :: event = push_on_releasedNothingNew
+      :: event = push_on_releasedYielded
+      :: event = push_on_releasedVerified
+      :: event = push_on_releasedLocked
+      :: event = push_on_releasedOffline
+      :: event = push_on_releasedExpired
+      :: event = push_on_releasedUnknown
+      :: event = push_on_releasedQuarantined
+      :: event = push_on_releasedStopped
+      :: event = push_on_releasedWrongSchema
+      :: event = push_on_releasedFailed
       fi;
       answer = 0;
       push_step(state, event, answer);

@@ -6,22 +6,21 @@ import PorterSchema
 import PorterStore
 
 /// From the ledger to what the user sees.
-extension Engine {
+struct PushPresentation {
+  private let context: EngineContext
+
+  init(_ context: EngineContext) { self.context = context }
+
   /// Everything that is committed and was not shown yet is shown, whichever push or process committed it (INC-38).
   func compose(_ run: PushRun) -> Push.Event {
-    guard let store else { return .storeFailed }
+    guard let store = context.store else { return .storeFailed }
     do throws(PorterStore.StoreError) {
       try composeAndRecord(run, store)
     } catch {
       run.reason = error.description
       return .storeFailed
     }
-    if !run.content.isEmpty { return .contentShow }
-    if run.hasFailed { return .storeFailed }
-    if run.quarantined > 0, run.committed == 0 { return .contentQuarantined }
-    if run.wasOffline { return .contentOffline }
-    if run.wasDisplaced { return .contentYielded }
-    return run.metUnknown && run.committed == 0 ? .contentUnknown : .contentNothing
+    return run.content.isEmpty ? .composedNothing : .composedShow
   }
 
   /// On record in the transaction that reads what is to be shown: of two extensions at work at the same time one shows it
@@ -31,7 +30,7 @@ extension Engine {
   /// Not on record for a caller that was answered without it: nobody would ever see it. Once for a push: what is on record
   /// as shown would not be found again.
   private func composeAndRecord(_ run: PushRun, _ store: Store) throws(PorterStore.StoreError) {
-    guard !run.isOffered else { return }
+    guard !run.hasStagedAnswer else { return }
     // Most pushes that show nothing need no write, and wait for nobody who writes.
     let due =
       try store.entriesToPresent(limit: Self.notificationsAtOnce).count
@@ -43,9 +42,9 @@ extension Engine {
     do throws(PorterStore.StoreError) {
       try store.lightTransaction { () throws(PorterStore.StoreError) in
         let leftOut = try fill(run, store)
-        guard run.offer() else { return }
+        guard run.stageAnswer() else { return }
         // From here on somebody may see it: it is put on record to the end, though time is up.
-        try stop.whileLettingGo(waitingAtMost: Durations.lettingGo) {
+        try context.stop.whileLettingGo(waitingAtMost: Durations.lettingGo) {
           Result { () throws(PorterStore.StoreError) in
             for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) where !leftOut.contains(entry.id) {
               try store.raise(.present, entry)
@@ -55,11 +54,11 @@ extension Engine {
         }.get()
       }
     } catch {
-      log(.error, "what is shown could not be recorded", ["error": error.description])
-      guard !run.isOffered else { return run.content.isRecorded = false }
+      context.log(.error, "what is shown could not be recorded", ["error": error.description])
+      guard !run.hasStagedAnswer else { return run.content.isRecorded = false }
       // A store that failed before is one that fails at each push, as while somebody is frozen with its lock: what each of them
       // showed would come again with the next.
-      if run.hasFailed {
+      if run.findings.hasFailed {
         run.content = PushContent()
       } else {
         // Shown twice under one identifier is better than never.
@@ -87,7 +86,7 @@ extension Engine {
         guard let event = try notificationEvent(of: entry, store) else { continue }
         if case .success(let shown) = ContentBuilder.content(for: event, policy) { notifications.append(shown) }
       } catch .damaged(let entity) {
-        run.fail(.damaged(entity))
+        run.noteDamage(.damaged(entity))
         leftOut.insert(entry.id)
       }
     }

@@ -1,15 +1,15 @@
 import PorterMachines
 
-/// A kind of work, in the order in which a suspension lets them go.
+/// A kind of work, in the order in which a suspension ends them.
 enum OperationKind: Int, CaseIterable {
-  /// What is asked of a notification server, and fetching its answers. Waiting for an answer is no work: the server may
-  /// be away for hours, and whoever asked is told that it does not come.
+  /// Asking a notification server, and fetching its answers. Waiting for an answer is not work: the server may be away
+  /// for hours, and the caller is answered when the engine rests.
   case notifications
   /// Asking the relay for messages, and subscribing to its mailboxes.
   case receiving
   /// From a received message to its acknowledgement.
   case delivery
-  /// Handing the relay what is to go out.
+  /// Handing messages over to the relay.
   case sending
   /// A transaction of the store.
   case database
@@ -46,32 +46,32 @@ enum OperationKind: Int, CaseIterable {
 }
 
 /// What is under way, counted by kind. A value: the machine `operations` decides what may begin.
-struct OperationBook {
+struct OperationCounter {
   /// Admits that one piece of work ends, in the cycle in which it began.
   struct Ticket: Equatable {
     let kind: OperationKind
     fileprivate let cycle: UInt64
   }
 
-  /// From one rest to the next. The end of work of an earlier cycle, which was given up, counts for nothing (INC-21).
+  /// Counts resets. The end of work of an earlier cycle, which was given up, counts for nothing (INC-21).
   private(set) var cycle: UInt64 = 1
   private var counts = [Int](repeating: 0, count: OperationKind.allCases.count)
 
   func count(_ kind: OperationKind) -> Int { counts[kind.rawValue] }
 
-  mutating func begin(_ kind: OperationKind) -> Ticket {
-    counts[kind.rawValue] += 1
-    return Ticket(kind: kind, cycle: cycle)
-  }
+  mutating func begin(_ kind: OperationKind) { counts[kind.rawValue] += 1 }
 
-  /// To be called once a ticket.
+  /// For a piece of work that has just begun.
+  func ticket(for kind: OperationKind) -> Ticket { Ticket(kind: kind, cycle: cycle) }
+
+  /// To be called once for each that has begun.
   mutating func end(_ ticket: Ticket) {
     guard ticket.cycle == cycle, counts[ticket.kind.rawValue] > 0 else { return }
     counts[ticket.kind.rawValue] -= 1
   }
 
   /// The cycle is over; what is still under way is given up.
-  mutating func rest() {
+  mutating func reset() {
     cycle += 1
     for kind in OperationKind.allCases { counts[kind.rawValue] = 0 }
   }
@@ -79,18 +79,18 @@ struct OperationBook {
 
 /// One piece of work that was admitted.
 final class Operation {
-  private var ticket: OperationBook.Ticket?
-  private weak var engine: Engine?
+  private var ticket: OperationCounter.Ticket?
+  private weak var gate: OperationGate?
 
-  init(_ ticket: OperationBook.Ticket, of engine: Engine) {
+  init(_ ticket: OperationCounter.Ticket, of gate: OperationGate) {
     self.ticket = ticket
-    self.engine = engine
+    self.gate = gate
   }
 
   /// Once is enough; a second time changes nothing.
   func end() {
     guard let ticket else { return }
     self.ticket = nil
-    engine?.operationEnded(ticket)
+    gate?.ended(ticket)
   }
 }

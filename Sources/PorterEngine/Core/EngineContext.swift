@@ -1,0 +1,78 @@
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// What every part of the engine needs, handed to each when it is made. Threads: the engine's.
+struct EngineContext {
+  let configuration: Configuration
+  let instance: Instance
+  let timers: Timers
+  /// The events of all machines.
+  let steps: StepQueue
+  /// Events on their way to the host.
+  let events: EventQueue
+  /// Raised when the engine is needed for something urgent while it is busy.
+  let stop: StopSignal
+  let board: Bulletin
+  let storeAccess: StoreAccess
+
+  var clock: any Clock { configuration.clock }
+  var randomness: any Randomness { configuration.randomness }
+  var role: Role { configuration.role }
+  /// This process, as it is recorded in the store.
+  var identity: Owner { Owner(role: role.rawValue, instance: instance) }
+  /// Nil while it is closed.
+  var store: Store? { storeAccess.store }
+
+  var machines: MachineSurroundings {
+    MachineSurroundings(queue: steps, timers: EngineMachineTimers(timers: timers), trace: EngineTrace(log: log))
+  }
+
+  var log: Log { configuration.log }
+
+  func emit(_ event: Event) { events.post(event.envelope.text) }
+}
+
+/// The open store, for all parts to use. Only `Lifecycle` opens and closes it.
+final class StoreAccess {
+  private(set) var store: Store?
+
+  func set(_ store: Store?) { self.store = store }
+}
+
+/// Machines' timers among the engine's.
+private struct EngineMachineTimers: MachineTimers {
+  let timers: Timers
+
+  func set(_ name: String, milliseconds: UInt32, _ fire: @escaping () -> Void) {
+    timers.set(name, after: .milliseconds(Int64(milliseconds)), fire)
+  }
+
+  func cancel(_ name: String) { timers.cancel(name) }
+}
+
+/// Each step of each machine, as a line of the log: `step machine=… event=… from=… to=… answer=…`.
+private struct EngineTrace: MachineTrace {
+  let log: Log
+
+  func stepped<M: Machine>(
+    _ machine: M.Type, _ subject: String, from state: M.State, on event: M.Event, _ step: MachineStep<M>
+  ) {
+    guard log.writes(.debug) else { return }
+    let answer =
+      switch step.answer {
+      case .moved: "moved"
+      case .stayed: "stayed"
+      case .ignored(let reason): "ignored.\(reason.name)"
+      case .refused(let reason): "refused.\(reason.name)"
+      }
+    log(
+      .debug, "step",
+      [
+        "machine": M.name, "subject": subject.isEmpty ? "-" : subject, "event": event.name, "from": state.name,
+        "to": step.next.name, "answer": answer,
+      ])
+  }
+}

@@ -1,0 +1,341 @@
+import PorterMachines
+import PorterPlatform
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// What the lifecycle asks of the engine's other parts.
+protocol LifecycleWork: AnyObject {
+  /// Notes what is in the ledger, so that only what comes afterwards is news. Throws when that cannot be read.
+  func beginWatchingChanges(anew: Bool) throws(PorterStore.StoreError)
+  /// Opens the relay, if there is one.
+  func openRelay()
+  /// Closes the relay and gives up the requests to it.
+  func closeRelay()
+  /// Takes up everything that a main run does by itself.
+  func takeUpWork()
+  /// Begins nothing new by itself.
+  func stopReceiving()
+  /// The store is about to be closed.
+  func storeWillClose()
+}
+
+/// Whether the store is open and the chat runs, what this process shows others of it, and which work may begin.
+///
+/// Owns the machines `app_phase` or `extension_phase`, `chat_lifecycle` and `operations`, the store, its key, and the
+/// phase file. Threads: the engine's.
+final class Lifecycle {
+  let context: EngineContext
+  let phaseFile: PhaseFile
+  let peers: PeerLink
+  unowned let work: any LifecycleWork
+
+  private lazy var chat = MachineDriver<ChatLifecycle, LifecycleRequest>(context.machines) {
+    [unowned self] effect, request in ChatLifecycle.perform(effect, by: self, request)
+  }
+  private(set) lazy var phase: any ProcessPhase = makePhase()
+  private(set) lazy var operations = OperationGate(
+    context,
+    giveUp: { [unowned self] in
+      work.closeRelay()
+      peers.close()
+    }, reportRest: { [unowned self] in chat.post(.drained, $0) })
+
+  /// What the store is opened with, as long as it may be.
+  var heldKey = HeldKey(.none, keeps: true)
+  /// Why the store could not be opened, or not be read when the chat was to start.
+  private(set) var storeProblem: PorterStore.StoreError?
+  /// Whether this run takes part in receiving and sending by itself; an extension fetches only what a push asks for.
+  private(set) var isMain = false
+  /// Callers that wait until the chat runs, or cannot.
+  private var activationWaiters: [(Bool) -> Void] = []
+  /// Callers that wait until everything is released.
+  private var releaseWaiters: [() -> Void] = []
+
+  init(_ context: EngineContext, phaseFile: PhaseFile, peers: PeerLink, work: any LifecycleWork) {
+    self.context = context
+    self.phaseFile = phaseFile
+    self.peers = peers
+    self.work = work
+  }
+
+  private func makePhase() -> any ProcessPhase {
+    let surroundings = PhaseSurroundings(
+      context: context, file: phaseFile, peers: peers, chat: { [unowned self] in chat.post($0, $1) },
+      takeUpWork: { [unowned self] in work.takeUpWork() })
+    switch context.role {
+    case .app: return AppProcessPhase(surroundings)
+    case .extension: return ExtensionProcessPhase(surroundings)
+    }
+  }
+
+  // MARK: States
+
+  var chatState: ChatLifecycle.State { chat.state }
+  var isActive: Bool { chat.state == .active }
+  /// Sending and receiving by itself.
+  var store: Store? { context.store }
+
+  func requireStarted() throws(ChatError) {
+    guard isActive else { throw .error(.chatNotStarted) }
+  }
+
+  /// Neither running nor suspended: the store may be replaced, and the relay be set.
+  var isAtRest: Bool {
+    switch chat.state {
+    case .closed, .stillOpen, .opened, .stopped: true
+    case .starting, .active, .suspending, .suspended, .suspendedStillOpen, .activating, .stopping: false
+    }
+  }
+
+  // MARK: Opening and closing for the host
+
+  /// Nil when the store is open, or needs not be; else why not.
+  func open() -> PorterStore.StoreError? {
+    chat.post(.open, .none)
+    return store == nil ? storeProblem : nil
+  }
+
+  func close() { chat.post(.close, .none) }
+
+  /// "" or why the store is still open. A chat that runs is suspended first: a host that closes the store means it.
+  func closeForHost() -> String {
+    if !isAtRest { suspendNow() }
+    chat.post(.close, .none)
+    return store == nil ? "" : "the store is still in use"
+  }
+
+  func reopenForHost() -> String {
+    chat.post(.open, .none)
+    if store != nil { return "" }
+    // The words that programs made for SimpleX's interface know.
+    let forgotten = "reopenDBStore: no key"
+    // A suspended chat stays quiescent until it is activated, which opens the files.
+    if chat.state == .suspended { return heldKey.isForgotten ? forgotten : "" }
+    if case .seal(.keyForgotten) = storeProblem { return forgotten }
+    return storeProblem?.description ?? "the store could not be opened"
+  }
+
+  // MARK: Running
+
+  /// `/_start`. False when the chat ran already.
+  func start(mainApp: Bool) throws(ChatError) -> Bool {
+    let wasActive = isActive
+    isMain = mainApp && context.role == .app
+    try enter(Activation(kind: .start, takesUpWork: !wasActive))
+    return !wasActive
+  }
+
+  /// `/_app activate`.
+  func activate(takesUpWork: Bool) throws(ChatError) {
+    if case .refused = chat.answer(to: .activate) { throw .error(.chatNotStarted) }
+    try enter(Activation(kind: .activate, takesUpWork: takesUpWork))
+  }
+
+  private func enter(_ activation: Activation) throws(ChatError) {
+    // Asked before anything is changed, so that a second app leaves the first alone and stays as it is (INC-16).
+    if context.role == .app, !phaseFile.hold() {
+      if let problem = phaseFile.problem { throw ChatError(problem) }
+      throw .nightporter(.ownedElsewhere(holder: phaseFile.published()?.instance?.description ?? "another process"))
+    }
+    storeProblem = nil
+    if let reason = phase.enter(activation) { throw .internal("refused: \(reason)") }
+    guard isActive else { throw activationError }
+  }
+
+  /// Woken in the background to fetch: a bounded time at work, which the host ends with `background` or `suspended`.
+  func beginBackgroundRefresh() throws(ChatError) {
+    guard context.role == .app else { throw .nightporter(.roleNotAllowed("background refresh")) }
+    // Before `/_start` it is not known that this is the main run, and nothing would be fetched.
+    guard isMain else { throw .error(.chatNotStarted) }
+    if let reason = phase.beginBackgroundWork() { throw .internal("refused: \(reason)") }
+    guard isActive else { throw activationError }
+  }
+
+  private var activationError: ChatError { storeProblem.map { ChatError($0) } ?? .error(.chatNotStarted) }
+
+  /// Has the chat run for a push. `then` is called once, with whether it does; `storeProblem` says why not.
+  func runForPush(then: @escaping (Bool) -> Void) {
+    if isActive { return then(true) }
+    activationWaiters.append(then)
+    if phase.beginBackgroundWork() != nil { reportActivation(false) }
+  }
+
+  private func reportActivation(_ isActive: Bool) {
+    let waiting = activationWaiters
+    activationWaiters = []
+    for then in waiting { then(isActive) }
+  }
+
+  // MARK: Releasing
+
+  /// `/_stop`.
+  func stop() { phase.stop(Suspension(end: context.clock.now() + Durations.stop)) }
+
+  /// `/_app suspend`: within `delay`, and right now without one.
+  func suspend(within delay: Span) {
+    guard delay > .zero else { return suspendNow() }
+    phase.suspend(Suspension(end: context.clock.now() + delay))
+  }
+
+  /// Releases everything for a push that is about to be answered. `then` is called once, in a later step, when nothing is open
+  /// or locked any more.
+  func release(by end: Moment, then: @escaping () -> Void) {
+    releaseWaiters.append(then)
+    phase.suspendNow(Suspension(end: end, waits: false, writesLogBack: false))
+  }
+
+  /// Safe at any moment, and without an event; from outside of a step no file of the store is open on return.
+  func suspendNow() { phase.suspendNow(.immediate(at: context.clock.now())) }
+
+  /// The last act of a controller.
+  func end() { phase.suspendNow(.final(at: context.clock.now())) }
+
+  /// An app came to the front, and no push is in progress.
+  func yieldToApp() {
+    (phase as? ExtensionProcessPhase)?.yieldToApp(Suspension(end: context.clock.now() + Durations.backgroundSuspension))
+  }
+
+  /// Which process had the store, if that is what an error says (INC-18): the one that the kernel knows to be at work on it,
+  /// of either role.
+  func holder(in error: PorterStore.StoreError) -> String? {
+    guard case .sqlite(let error) = error, error.kind == .busy || error.kind == .locked else { return nil }
+    for (role, file) in [(context.role.peer, peers.peerFile), (context.role, phaseFile)] {
+      // The holder may end at any moment, so each file is looked at once (a process that is gone holds nothing).
+      guard file.isHeldElsewhere(), let instance = file.published()?.instance, instance != context.instance else {
+        continue
+      }
+      return Owner(role: role.rawValue, instance: instance).description
+    }
+    return "another process"
+  }
+
+  /// Called at the end of each turn.
+  func endTurn() {
+    operations.endTurn()
+    assert(isConsistent, "chat_lifecycle says \(chat.state.name), the store is \(store == nil ? "closed" : "open")")
+  }
+
+  /// What `chat_lifecycle` promises.
+  private var isConsistent: Bool {
+    switch chat.state {
+    case .closed, .suspended: store == nil
+    case .stillOpen, .opened, .active, .suspending, .suspendedStillOpen, .stopping, .stopped: store != nil
+    case .starting, .activating: false
+    }
+  }
+}
+
+// MARK: - The effects of chat_lifecycle
+
+extension Lifecycle: ChatLifecycleEffects {
+  func openStore(_ request: LifecycleRequest) {
+    if !openFiles() { chat.post(.openFailed, request) }
+  }
+
+  func startWork(_ request: LifecycleRequest) {
+    // A host loads its chats when it starts, so only what comes afterwards is news to it.
+    guard beginWork(anew: true) else {
+      return chat.post(store == nil ? .startFailedClosed : .startFailedUnreadable, request)
+    }
+    chat.post(.started, request)
+  }
+
+  func resumeWork(_ request: LifecycleRequest) {
+    guard beginWork(anew: false) else { return chat.post(.activateFailed, request) }
+    chat.post(.activated, request)
+  }
+
+  private func beginWork(anew: Bool) -> Bool {
+    guard openFiles() else { return false }
+    do throws(PorterStore.StoreError) { try work.beginWatchingChanges(anew: anew) } catch {
+      storeProblem = error
+      return false
+    }
+    work.openRelay()
+    operations.post(.resume)
+    peers.announcePresence()
+    return true
+  }
+
+  /// False when the store is not open afterwards; `storeProblem` says why.
+  private func openFiles() -> Bool {
+    if store == nil {
+      context.board.begin(.opening)
+      defer { context.board.end() }
+      do throws(PorterStore.StoreError) {
+        let opened = try Store.open(
+          prefix: context.configuration.prefix, key: heldKey.key, confirmation: context.configuration.confirmation,
+          mayMigrate: context.role == .app, stop: context.stop)
+        peers.use(try opened.channelKey())
+        opened.gate = operations
+        context.storeAccess.set(opened)
+        heldKey.wasUsed()
+        storeProblem = nil
+      } catch {
+        storeProblem = error
+        context.log(.error, "the store could not be opened", ["error": error.description])
+        return false
+      }
+    }
+    operations.post(.open)
+    return true
+  }
+
+  /// Closes everything that can hold a lock.
+  func closeStore(_ request: LifecycleRequest) {
+    peers.close()
+    guard let store else { return }
+    work.storeWillClose()
+    context.board.begin(.closing)
+    defer { context.board.end() }
+    releasing(request) {
+      // An extension leaves writing the log back to the app, and so does an app that has no time for it.
+      let hasTime = request.suspension?.writesLogBack ?? true && !context.stop.isRaised
+      let writesLogBack = context.role == .app && hasTime
+      do throws(PorterStore.StoreError) {
+        try store.close(checkpoint: writesLogBack)
+        context.storeAccess.set(nil)
+      } catch {
+        context.log(.error, "the store could not be closed", ["error": error.description])
+        chat.post(.closeFailed, request)
+      }
+    }
+  }
+
+  func stopReceiving(_ request: LifecycleRequest) {
+    // Heeded by what is still read from the store before the draining begins.
+    if let suspension = request.suspension, suspension.waits { context.stop.set(.drain, suspension.end) }
+    releasing(request) { work.stopReceiving() }
+  }
+
+  /// What cannot wait is not stopped either, and other processes' locks are waited for a moment at most.
+  private func releasing(_ request: LifecycleRequest, _ body: () -> Void) {
+    guard let suspension = request.suspension, !suspension.waits else { return body() }
+    context.stop.whileLettingGo(waitingAtMost: Durations.lettingGo, body)
+  }
+
+  func drainWork(_ request: LifecycleRequest) { operations.post(.suspend, request) }
+  func cancelWork(_ request: LifecycleRequest) { operations.post(.suspendNow, request) }
+  func allowStore(_ request: LifecycleRequest) { operations.post(.open) }
+
+  func reportActive(_ request: LifecycleRequest) {
+    phase.chatIsActive(request)
+    reportActivation(true)
+  }
+
+  func reportInactive(_ request: LifecycleRequest) {
+    phase.chatIsInactive(request)
+    reportActivation(false)
+  }
+
+  func reportSuspended(_ request: LifecycleRequest) {
+    phase.chatIsSuspended(request)
+    // After the phase has taken that step, which releases the phase file.
+    let waiting = releaseWaiters
+    releaseWaiters = []
+    for then in waiting { context.steps.post(then) }
+  }
+
+  func emitChatSuspended(_ request: LifecycleRequest) { context.emit(.chatSuspended) }
+}

@@ -1,0 +1,119 @@
+import PorterMachines
+import PorterPlatform
+import PorterStore
+
+/// Lets work begin, counts it, and brings it to rest; the machine `operations` decides.
+final class OperationGate {
+  private let context: EngineContext
+  private let giveUp: () -> Void
+  private let reportRest: (LifecycleRequest) -> Void
+  private lazy var driver = MachineDriver<Operations, LifecycleRequest>(context.machines) {
+    [unowned self] effect, request in Operations.perform(effect, by: self, request)
+  }
+  private(set) var counter = OperationCounter()
+  private var transactions: [OperationCounter.Ticket] = []
+
+  /// `giveUp` ends what work that was given up holds; `reportRest` is called when nothing is under way any more.
+  init(
+    _ context: EngineContext, giveUp: @escaping () -> Void, reportRest: @escaping (LifecycleRequest) -> Void
+  ) {
+    self.context = context
+    self.giveUp = giveUp
+    self.reportRest = reportRest
+  }
+
+  var state: Operations.State { driver.state }
+
+  func post(_ event: Operations.Event, _ request: LifecycleRequest = .none) { driver.post(event, request) }
+
+  // MARK: Work
+
+  /// Whether work of this kind may begin now.
+  func admits(_ kind: OperationKind) -> Bool { driver.answer(to: kind.begin) == .stayed }
+
+  /// Nil when the machine refuses: then the work stays where it is, in the store or at the relay, and is taken up when
+  /// the chat is next activated.
+  func begin(_ kind: OperationKind) -> Operation? {
+    guard driver.decide(kind.begin, .work(kind)) == .stayed else { return nil }
+    return Operation(counter.ticket(for: kind), of: self)
+  }
+
+  func ended(_ ticket: OperationCounter.Ticket) { counter.end(ticket) }
+
+  // MARK: Coming to rest
+
+  /// Called when everything that one job, timer or wake-up brought has been done. The end of work is noticed here and not
+  /// where it ended, so the store is never closed while a caller further up the stack still uses it.
+  func endTurn() {
+    guard let kind = drainingKind, counter.count(kind) == 0 else { return }
+    driver.post(kind.idle, .none)
+  }
+
+  private var drainingKind: OperationKind? {
+    switch driver.state {
+    case .quiescent, .storeOnly, .running: nil
+    case .drainingNotifications: .notifications
+    case .drainingReceiving: .receiving
+    case .drainingDelivery: .delivery
+    case .drainingSending: .sending
+    case .drainingDatabase: .database
+    }
+  }
+
+  private func answerIfIdle(_ kind: OperationKind, _ request: LifecycleRequest) {
+    if counter.count(kind) == 0 { driver.post(kind.idle, request) }
+  }
+
+  private static let deadlineTimer = "drain"
+}
+
+extension OperationGate: OperationsEffects {
+  func admit(_ request: LifecycleRequest) {
+    if case .work(let kind) = request { counter.begin(kind) }
+  }
+
+  func awaitNotifications(_ request: LifecycleRequest) { answerIfIdle(.notifications, request) }
+  func awaitReceiving(_ request: LifecycleRequest) { answerIfIdle(.receiving, request) }
+  func awaitDelivery(_ request: LifecycleRequest) { answerIfIdle(.delivery, request) }
+  func awaitSending(_ request: LifecycleRequest) { answerIfIdle(.sending, request) }
+  func awaitDatabase(_ request: LifecycleRequest) { answerIfIdle(.database, request) }
+
+  func armDeadline(_ request: LifecycleRequest) {
+    let now = context.clock.now()
+    let end = request.suspension?.end ?? now + Durations.backgroundSuspension
+    // For the turn that is under way when it comes.
+    context.stop.set(.drain, end)
+    context.timers.set(Self.deadlineTimer, after: max(.zero, end - now)) { [weak self] in
+      guard let self else { return }
+      self.driver.post(.deadline, .suspension(.immediate(at: self.context.clock.now())))
+    }
+  }
+
+  func cancelDeadline(_ request: LifecycleRequest) {
+    context.stop.set(.drain, nil)
+    context.timers.cancel(Self.deadlineTimer)
+  }
+
+  func giveUpWork(_ request: LifecycleRequest) {
+    context.stop.set(.drain, nil)
+    counter.reset()
+    giveUp()
+  }
+
+  func reportQuiescent(_ request: LifecycleRequest) { reportRest(request) }
+}
+
+/// The store asks before each of its transactions.
+extension OperationGate: TransactionGate {
+  package func transactionBegins() -> Bool {
+    guard driver.decide(.beginDatabase, .work(.database)) == .stayed else { return false }
+    transactions.append(counter.ticket(for: .database))
+    context.board.begin(.transaction)
+    return true
+  }
+
+  package func transactionEnded() {
+    if let ticket = transactions.popLast() { counter.end(ticket) }
+    context.board.end()
+  }
+}

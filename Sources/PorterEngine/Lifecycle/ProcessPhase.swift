@@ -1,0 +1,206 @@
+import PorterMachines
+import PorterPlatform
+import PorterStore
+
+/// The phase of this process, as its role has it: machine `app_phase` or `extension_phase`.
+protocol ProcessPhase: AnyObject {
+  /// For people and for other processes.
+  var machineName: String { get }
+  var stateName: String { get }
+  var holdsPhaseFile: Bool { get }
+  /// The user stopped the chat: nothing is received until it is started again.
+  var isStopped: Bool { get }
+
+  /// Comes to the front, or is started. Returns why the machine refused, if it did. Call it from outside of a step.
+  func enter(_ activation: Activation) -> String?
+  /// Begins to work in the background for a bounded time, for a push or a wake-up. As above.
+  func beginBackgroundWork() -> String?
+  func suspend(_ suspension: Suspension)
+  func suspendNow(_ suspension: Suspension)
+  func stop(_ suspension: Suspension)
+
+  // What the chat lifecycle reports.
+  func chatIsActive(_ request: LifecycleRequest)
+  func chatIsInactive(_ request: LifecycleRequest)
+  func chatIsSuspended(_ request: LifecycleRequest)
+}
+
+/// What a phase asks of the rest of the engine.
+struct PhaseSurroundings {
+  let context: EngineContext
+  let file: PhaseFile
+  let peers: PeerLink
+  /// Raises an event at the chat lifecycle.
+  let chat: (ChatLifecycle.Event, LifecycleRequest) -> Void
+  /// Takes up everything that a main run does by itself.
+  let takeUpWork: () -> Void
+
+  func publishWorking(_ phase: String) {
+    // Several extension processes may be at work, and each holds the lock: it shows the app that one is.
+    if file.hold() { file.publish(phase, by: context.instance) }
+  }
+
+  /// `always`: also by a process that has published nothing, which may have no lock.
+  func publishResting(_ phase: String, always: Bool = false) {
+    if !file.isHeld, !always {
+      // Released when the suspension began, and still ours if no other process has published since.
+      guard let last = file.published(), last.instance == context.instance, last.phase != phase, file.hold() else {
+        return
+      }
+    }
+    file.release(saying: phase, by: context.instance)
+  }
+}
+
+/// The phase of an app.
+final class AppProcessPhase: ProcessPhase {
+  private let surroundings: PhaseSurroundings
+  private let driver: MachineDriver<AppPhase, LifecycleRequest>
+
+  init(_ surroundings: PhaseSurroundings) {
+    self.surroundings = surroundings
+    // The user's word outlives the process that heard it.
+    let stopped = AppPhase.State.stopped
+    let isStopped = surroundings.file.published()?.phase == stopped.name
+    let performer = AppPhaseWork(surroundings)
+    driver = MachineDriver(surroundings.context.machines, state: isStopped ? stopped : AppPhase.initial) {
+      AppPhase.perform($0, by: performer, $1)
+    }
+    performer.driver = driver
+  }
+
+  var machineName: String { AppPhase.name }
+  var stateName: String { driver.state.name }
+  var holdsPhaseFile: Bool { surroundings.file.isHeld }
+  var isStopped: Bool { driver.state == .stopped }
+
+  func enter(_ activation: Activation) -> String? {
+    // A machine that is stopped needs the user's word, which `/_start` is.
+    let event: AppPhase.Event =
+      isStopped && activation.kind == .start
+      ? .startConfirmed : surroundings.peers.probe() ? .foregroundExtensionActive : .foregroundExtensionInactive
+    return driver.refusal(of: event, .activation(activation))
+  }
+
+  func beginBackgroundWork() -> String? {
+    driver.refusal(of: .refreshBegan, .activation(Activation(kind: .start)))
+  }
+
+  func suspend(_ suspension: Suspension) { driver.post(.background, .suspension(suspension)) }
+  func suspendNow(_ suspension: Suspension) { driver.post(.suspendNow, .suspension(suspension)) }
+  func stop(_ suspension: Suspension) { driver.post(.stop, .suspension(suspension)) }
+  func chatIsActive(_ request: LifecycleRequest) { driver.post(.activated, request) }
+  func chatIsInactive(_ request: LifecycleRequest) { driver.post(.activateFailed, request) }
+  func chatIsSuspended(_ request: LifecycleRequest) { driver.post(.chatSuspended, request) }
+}
+
+/// Carries out the effects of `app_phase`.
+private final class AppPhaseWork: AppPhaseEffects {
+  private let surroundings: PhaseSurroundings
+  weak var driver: MachineDriver<AppPhase, LifecycleRequest>?
+
+  init(_ surroundings: PhaseSurroundings) { self.surroundings = surroundings }
+
+  func publishWorking(_ request: LifecycleRequest) {
+    if let driver { surroundings.publishWorking(driver.state.name) }
+  }
+
+  func publishResting(_ request: LifecycleRequest) {
+    guard let driver else { return }
+    // It may have been opened for a question only, before a start that failed.
+    if driver.state != .suspending { surroundings.peers.close() }
+    surroundings.publishResting(driver.state.name, always: driver.state == .stopped)
+  }
+
+  func askExtensionToYield(_ request: LifecycleRequest) { surroundings.peers.askExtensionToYield() }
+
+  func activateChat(_ request: LifecycleRequest) {
+    // There is one app (INC-16).
+    guard surroundings.file.hold() else {
+      driver?.post(.activateFailed, .suspension(.immediate(at: surroundings.context.clock.now())))
+      return
+    }
+    switch request.activation?.kind {
+    case .activate: surroundings.chat(.activate, request)
+    case .start, nil: surroundings.chat(.start, request)
+    }
+  }
+
+  func takeUpWork(_ request: LifecycleRequest) {
+    if request.activation?.takesUpWork ?? true { surroundings.takeUpWork() }
+  }
+
+  func suspendChat(_ request: LifecycleRequest) { surroundings.chat(.suspend, request) }
+
+  func suspendChatNow(_ request: LifecycleRequest) {
+    surroundings.chat(
+      .suspendNow,
+      request.suspension == nil ? .suspension(.immediate(at: surroundings.context.clock.now())) : request)
+  }
+
+  func stopChat(_ request: LifecycleRequest) { surroundings.chat(.stop, request) }
+}
+
+/// The phase of a notification extension.
+final class ExtensionProcessPhase: ProcessPhase {
+  private let surroundings: PhaseSurroundings
+  private let driver: MachineDriver<ExtensionPhase, LifecycleRequest>
+
+  init(_ surroundings: PhaseSurroundings) {
+    self.surroundings = surroundings
+    let performer = ExtensionPhaseWork(surroundings)
+    driver = MachineDriver(surroundings.context.machines) { ExtensionPhase.perform($0, by: performer, $1) }
+    performer.driver = driver
+  }
+
+  var machineName: String { ExtensionPhase.name }
+  var stateName: String { driver.state.name }
+  var holdsPhaseFile: Bool { surroundings.file.isHeld }
+  /// Stopping is said to the app, and read from the app's phase file.
+  var isStopped: Bool { false }
+
+  func enter(_ activation: Activation) -> String? { driver.refusal(of: .start, .activation(activation)) }
+  func beginBackgroundWork() -> String? { enter(Activation(kind: .start)) }
+  func suspend(_ suspension: Suspension) { driver.post(.suspend, .suspension(suspension)) }
+  func suspendNow(_ suspension: Suspension) { driver.post(.suspendNow, .suspension(suspension)) }
+  /// An extension has no stopped state: it releases everything.
+  func stop(_ suspension: Suspension) {
+    driver.post(.suspendNow, .suspension(.immediate(at: surroundings.context.clock.now())))
+  }
+  func yieldToApp(_ suspension: Suspension) { driver.post(.appRunning, .suspension(suspension)) }
+  func chatIsActive(_ request: LifecycleRequest) { driver.post(.started, request) }
+  func chatIsInactive(_ request: LifecycleRequest) { driver.post(.startFailed, request) }
+  func chatIsSuspended(_ request: LifecycleRequest) { driver.post(.chatSuspended, request) }
+}
+
+/// Carries out the effects of `extension_phase`.
+private final class ExtensionPhaseWork: ExtensionPhaseEffects {
+  private let surroundings: PhaseSurroundings
+  weak var driver: MachineDriver<ExtensionPhase, LifecycleRequest>?
+
+  init(_ surroundings: PhaseSurroundings) { self.surroundings = surroundings }
+
+  func publishWorking(_ request: LifecycleRequest) {
+    if let driver { surroundings.publishWorking(driver.state.name) }
+  }
+
+  func publishResting(_ request: LifecycleRequest) {
+    surroundings.peers.close()
+    if let driver { surroundings.publishResting(driver.state.name) }
+  }
+
+  func openChat(_ request: LifecycleRequest) { surroundings.chat(.start, request) }
+  func suspendChat(_ request: LifecycleRequest) { surroundings.chat(.suspend, request) }
+  func suspendChatNow(_ request: LifecycleRequest) { surroundings.chat(.suspendNow, request) }
+}
+
+extension MachineDriver {
+  /// Takes the step with everything that it causes; returns the name of the reason if the machine refused.
+  fileprivate func refusal(of event: M.Event, _ argument: Argument) -> String? {
+    var refusal: String?
+    post(event, argument) { answer in
+      if case .refused(let reason) = answer { refusal = reason.name }
+    }
+    return refusal
+  }
+}

@@ -1,0 +1,212 @@
+import PorterCrypto
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterStore
+
+/// What another process asks of this one.
+protocol PeerLinkHost: AnyObject {
+  /// Whether this process works, so that it answers questions.
+  var isAtWork: Bool { get }
+  /// The app came to the front, and wants the store.
+  func appAsksToYield(_ app: Owner)
+  /// Another process committed something.
+  func storeChanged()
+}
+
+/// What processes that share a store say to each other, and whether the other role's process is at work (machine
+/// `presence`).
+///
+/// All of it is a hint: the store is the referee, and the kernel says which processes live. An end that cannot be opened,
+/// or a message that is lost, costs time and nothing else. Threads: the engine's.
+final class PeerLink {
+  let context: EngineContext
+  unowned let host: any PeerLinkHost
+
+  private lazy var presence = MachineDriver<Presence, Void>(context.machines) {
+    [unowned self] effect, argument in Presence.perform(effect, by: self, argument)
+  }
+  /// Callers that want to know whether the other role is at work.
+  private var waiters: [(Bool) -> Void] = []
+  /// The counter of the question that was asked last.
+  private var lastQuestion: UInt64?
+  /// Open while this process works.
+  private(set) var channel: Channel?
+  /// Read whenever the store is opened.
+  private var key: AuthenticationKey?
+
+  init(_ context: EngineContext, host: any PeerLinkHost) {
+    self.context = context
+    self.host = host
+  }
+
+  func use(_ key: AuthenticationKey) { self.key = key }
+
+  // MARK: Presence
+
+  var presenceState: Presence.State { presence.state }
+  private var role: Role { context.role.peer }
+
+  /// The other role's phase file: its lock is what the kernel answers by.
+  var peerFile: PhaseFile { PhaseFile(prefix: context.configuration.prefix, role: role.rawValue) }
+
+  /// Finds out whether the other role is at work. `then` is called once, at the latest when the machine's patience is
+  /// over, and immediately when the kernel's word is enough.
+  func askPresence(then: @escaping (Bool) -> Void) {
+    waiters.append(then)
+    presence.post(.question, ())
+  }
+
+  /// Like `askPresence`, but never waits: whether the other role's process holds its lock. Call it from outside of a step.
+  func probe() -> Bool {
+    presence.post(.question, ())
+    switch presence.state {
+    case .asking, .alive, .silent: return true
+    case .unknown, .gone: return false
+    }
+  }
+
+  /// Whether `owner` is an app that lives and works, so that an extension leaves its connections alone. An app gives way to
+  /// no process.
+  func hasPriority(_ owner: Owner) -> Bool {
+    guard context.role == .extension, owner.role == Role.app.rawValue, owner.instance != context.instance else {
+      return false
+    }
+    // One that was frozen at work still holds its lock, and does not answer.
+    guard presence.state != .silent else { return false }
+    let app = peerFile
+    return app.isHeldElsewhere() && app.published()?.instance == owner.instance
+  }
+
+  /// An authentic message of the other role. An answer counts if it is to the question that was asked last; what was said
+  /// unasked counts while the kernel agrees.
+  private func peerSpoke(answering counter: UInt64) {
+    if counter == 0 ? peerFile.isHeldElsewhere() : counter == lastQuestion { presence.post(.here, ()) }
+  }
+
+  // MARK: The channel
+
+  /// Set from the engine's thread as it waits in poll(2).
+  var descriptor: Int32? { channel?.descriptor }
+
+  /// This process's end, opened if need be; nil when it cannot have one.
+  private func openChannel() -> Channel? {
+    if let channel { return channel }
+    guard let key else { return nil }
+    do throws(ChannelError) {
+      channel = try Channel(
+        prefix: context.configuration.prefix, role: context.role.channelRole, instance: context.instance, key: key,
+        clock: context.clock, randomness: context.randomness)
+    } catch {
+      context.log(.warning, "this process cannot be asked for anything", ["error": "\(error)"])
+    }
+    return channel
+  }
+
+  /// Afterwards no socket is open, and none of its name is left.
+  func close() {
+    channel?.close()
+    channel = nil
+    // No answer can come any more.
+    presence.post(.deaf, ())
+  }
+
+  /// Says that this process is at work now.
+  func announcePresence() { openChannel()?.tell(.here, all: role.channelRole) }
+
+  /// Says that something was committed, to every process that listens.
+  func announceChange() { channel?.tell(.changed, all: role.channelRole) }
+
+  func askExtensionToYield() {
+    guard context.role == .app else { return }
+    openChannel()?.tell(.yield, all: .extension)
+  }
+
+  /// Takes what other processes have sent.
+  func receive() {
+    guard let channel else { return }
+    for message in channel.receive() { receive(message) }
+  }
+
+  private func receive(_ message: ChannelMessage) {
+    let isPeer = message.sender.role == role.channelRole
+    context.log(.debug, "channel", ["kind": "\(message.kind)", "process": String(message.process)])
+    switch message.kind {
+    // A process that is about to close has closed this end when it suspends.
+    case .ask: if host.isAtWork { channel?.answer(message) }
+    case .here: if isPeer { peerSpoke(answering: message.answers) }
+    case .yield: if isPeer { yield(to: owner(message)) }
+    case .changed: host.storeChanged()
+    }
+  }
+
+  /// Authentic, so these are the sender's own words, in this boot.
+  private func owner(_ message: ChannelMessage) -> Owner {
+    Owner(
+      role: message.sender.role.name,
+      instance: Instance(
+        boot: context.instance.boot, process: message.process, started: message.started, nonce: message.nonce))
+  }
+
+  /// An app came to the front. One that has gone again since gets nothing: the kernel says so, whatever a message says that
+  /// was read late.
+  private func yield(to app: Owner) {
+    guard context.role == .extension, peerFile.isHeldElsewhere() else { return }
+    peerSpoke(answering: 0)
+    context.log(.info, "the app asks this extension to release the store", ["app": app.description])
+    host.appAsksToYield(app)
+  }
+}
+
+extension PeerLink: PresenceEffects {
+  func readLock(_ argument: Void) { presence.post(peerFile.isHeldElsewhere() ? .lockHeld : .lockFree, ()) }
+
+  func sendAsk(_ argument: Void) {
+    lastQuestion = openChannel()?.tell(.ask, all: role.channelRole)
+    if lastQuestion == nil { presence.post(.lockMute, ()) }
+  }
+
+  func reportAlive(_ argument: Void) { report(true) }
+  func reportGone(_ argument: Void) { report(false) }
+
+  private func report(_ isAlive: Bool) {
+    let waiting = waiters
+    waiters = []
+    for then in waiting { then(isAlive) }
+  }
+}
+
+// MARK: - For people
+
+extension PeerLink {
+  /// What the machine knows, and what the kernel says at this moment.
+  var description: JSONValue {
+    let peer = peerFile
+    let published = peer.published()
+    return .compact([
+      "role": .string(context.role.peer.rawValue), "state": .string(presenceState.name),
+      "working": .bool(peer.isHeldElsewhere()), "phase": published.map { .string($0.phase) },
+      "instance": published?.instance.map { .string($0.description) },
+      "process": published?.instance.map { JSONValue(Int64($0.process)) },
+    ])
+  }
+
+  var channelDescription: JSONValue? {
+    channel.map { channel in
+      [
+        "name": .string(channel.address.name), "sent": JSONValue(channel.counts.sent),
+        "received": JSONValue(channel.counts.received), "rejected": JSONValue(channel.counts.rejected),
+        "repeated": JSONValue(channel.counts.repeated),
+      ]
+    }
+  }
+}
+
+extension Role {
+  fileprivate var channelRole: ChannelAddress.Role {
+    switch self {
+    case .app: .app
+    case .extension: .extension
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import PorterMachines
+
+/// What a push found on its way, and the outcome that follows from it. A value: which finding prevails over which is decided
+/// here and nowhere else, in the order that `spec/machines/push.md` names.
+struct PushFindings: Equatable, Sendable {
+  private struct Facts: OptionSet, Equatable {
+    let rawValue: UInt16
+    static let expired = Facts(rawValue: 1 << 0)
+    static let stopped = Facts(rawValue: 1 << 1)
+    static let locked = Facts(rawValue: 1 << 2)
+    static let wrongSchema = Facts(rawValue: 1 << 3)
+    static let shows = Facts(rawValue: 1 << 4)
+    static let failed = Facts(rawValue: 1 << 5)
+    static let forged = Facts(rawValue: 1 << 6)
+    static let offline = Facts(rawValue: 1 << 7)
+    static let verified = Facts(rawValue: 1 << 8)
+    static let yielded = Facts(rawValue: 1 << 9)
+    static let unknown = Facts(rawValue: 1 << 10)
+    static let missing = Facts(rawValue: 1 << 11)
+  }
+
+  private var facts: Facts = []
+  /// Messages by what became of them.
+  private var committed = 0
+  private var quarantined = 0
+  /// Mailboxes found empty, and messages that are recorded now.
+  private(set) var mailboxChecks = 0
+
+  /// The store failed at a part of the push.
+  var hasFailed: Bool { facts.contains(.failed) }
+
+  /// A record that the push needs is damaged. What is committed is shown all the same, and other connections have their
+  /// turn (INC-44): the push has failed only if there is nothing to show.
+  mutating func noteDamage() { facts.insert(.failed) }
+
+  /// An event that the machine did not ignore.
+  mutating func note(_ event: Push.Event) {
+    switch event {
+    case .expire: facts.insert(.expired)
+    case .appStopped: facts.insert(.stopped)
+    case .storeLocked: facts.insert(.locked)
+    case .storeWrongSchema: facts.insert(.wrongSchema)
+    case .composedShow: facts.insert(.shows)
+    case .storeFailed, .claimDamaged, .claimFailed, .commitDamaged, .commitFailed: facts.insert(.failed)
+    case .decodedUndecryptable, .verifyForged: facts.insert(.forged)
+    case .fetchOffline, .acknowledgeFailed, .verifyFailed: facts.insert(.offline)
+    case .verifyDone: facts.insert(.verified)
+    case .appRunning, .appWoke, .storeBusy, .claimBusy, .commitStale: facts.insert(.yielded)
+    case .payloadUnknown, .decodedUnknown: facts.insert(.unknown)
+    case .claimMissing, .fetchDenied: facts.insert(.missing)
+    case .commitDone:
+      committed += 1
+      mailboxChecks += 1
+    case .commitQuarantined:
+      quarantined += 1
+      mailboxChecks += 1
+    case .commitRepeat, .fetchEmpty: mailboxChecks += 1
+    case .payloadMessage, .payloadVerification, .payloadWake, .appInactive, .storeOpened, .decodedMessage,
+      .decodedVerification, .decodedRepeat, .claimGranted, .claimNoneLeft, .fetchMessage, .acknowledged,
+      .composedNothing:
+      break
+    case .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
+      break
+    }
+  }
+
+  /// The event to raise when the store is released.
+  var outcome: Push.Event {
+    if facts.contains(.expired) { return .releasedExpired }
+    if facts.contains(.stopped) { return .releasedStopped }
+    if facts.contains(.locked) { return .releasedLocked }
+    if facts.contains(.wrongSchema) { return .releasedWrongSchema }
+    if facts.contains(.shows) { return .releasedPresented }
+    if facts.contains(.failed) { return .releasedFailed }
+    if facts.contains(.forged) || (quarantined > 0 && committed == 0) { return .releasedQuarantined }
+    if facts.contains(.offline) { return .releasedOffline }
+    if facts.contains(.verified) { return .releasedVerified }
+    if facts.contains(.yielded) { return .releasedYielded }
+    if facts.contains(.unknown) || (facts.contains(.missing) && committed == 0) { return .releasedUnknown }
+    return .releasedNothingNew
+  }
+
+  /// How much of its work a push did that ends in `state`.
+  func work(in state: Push.State, leftToOthers: Bool) -> PushWork {
+    let begun: PushWork = mailboxChecks > 0 ? .partial : .skipped
+    switch state {
+    case .stopped, .locked, .wrongSchema: return .skipped
+    case .expired, .offline, .failed, .yielded: return begun
+    case .presented, .nothingNew, .unknown, .quarantined:
+      return leftToOthers || facts.contains(.offline) || hasFailed ? begun : .ran
+    case .verified: return .ran
+    case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
+      .presenting, .releasing:
+      return .partial
+    }
+  }
+}

@@ -1,0 +1,321 @@
+import PorterCrypto
+import PorterMachines
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// Carries a push from the call to its one answer. Owns the push in progress, and its machine.
+final class PushRunner {
+  unowned let engine: Engine
+  let context: EngineContext
+  /// The push in progress.
+  private(set) var current: PushRun?
+
+  private static let deadlineTimer = "push"
+
+  init(_ engine: Engine) {
+    self.engine = engine
+    context = engine.context
+  }
+
+  var state: Push.State? { current?.state }
+
+  /// Begins a push. It is answered exactly once, before `deadline`.
+  func begin(_ text: String, _ pending: PendingPush, started: Moment, deadline: Span) {
+    let due = started + max(.zero, deadline - Durations.pushMargin)
+    let run = PushRun(text: text, started: started, due: due, pending)
+    run.driver = MachineDriver(context.machines) { [unowned self] effect, run in
+      Push.perform(effect, by: self, run)
+    }
+    current = run
+    // The platform freezes an extension soon after; an app continues, and what else it does is not cut off.
+    if context.role == .extension { context.stop.set(.push, due) }
+    context.timers.set(Self.deadlineTimer, after: max(.zero, due - context.clock.now())) { [weak self] in
+      self?.post(.expire, run)
+    }
+    do throws(PushError) {
+      let payload = try PushPayload(decoding: text)
+      run.payload = payload
+      switch payload {
+      case .message: post(.payloadMessage, run)
+      case .verification: post(.payloadVerification, run)
+      case .checkMessages: post(.payloadWake, run)
+      }
+    } catch {
+      run.reason = "the payload is not one of ours: \(error)"
+      post(.payloadUnknown, run)
+    }
+  }
+
+  /// Time is up for the push in progress.
+  func expire() {
+    if let current { post(.expire, current) }
+  }
+
+  /// False when there is no push in progress.
+  func yieldToApp(_ app: Owner) -> Bool {
+    guard let current else { return false }
+    current.noteHeld(by: app)
+    post(.appWoke, current)
+    return true
+  }
+
+  /// A push whose time is up ends, whatever it was about to hear: no timer fires while one message follows the other.
+  func post(_ event: Push.Event, _ run: PushRun) {
+    let event = run.isOver(at: context.clock.now()) ? .expire : event
+    run.driver?.post(event, run) { [context] answer in
+      switch answer {
+      case .moved, .stayed: run.findings.note(event)
+      case .ignored, .refused: break
+      }
+      run.note(Push.name, event.name, run.state.name, at: context.clock.now())
+    }
+  }
+
+  /// The store is released: the push ends, also when its time is up meanwhile.
+  private func end(_ run: PushRun, _ outcome: Push.Event) {
+    run.driver?.post(outcome, run) { [context] _ in
+      run.note(Push.name, outcome.name, run.state.name, at: context.clock.now())
+    }
+  }
+
+  /// Why the store failed, and which process had it, if it was busy.
+  func note(_ error: PorterStore.StoreError, _ run: PushRun) {
+    run.reason = error.description
+    guard let holder = engine.lifecycle.holder(in: error) else { return }
+    run.reason += "; held by \(holder)"
+    run.noteHeld(by: holder)
+  }
+}
+
+// MARK: - Which process acts, and the store
+
+extension PushRunner: PushEffects {
+  func readAppPhase(_ run: PushRun) {
+    // In the app itself there is no other process to ask.
+    guard context.role == .extension else {
+      return post(engine.lifecycle.phase.isStopped ? .appStopped : .appInactive, run)
+    }
+    engine.peers.askPresence { [weak self] isAlive in
+      guard let self else { return }
+      let published = self.engine.peers.peerFile.published()
+      if isAlive {
+        run.noteHeld(by: published?.instance.map { Owner(role: Role.app.rawValue, instance: $0) })
+        self.post(.appRunning, run)
+      } else {
+        self.post(published?.phase == AppPhase.State.stopped.name ? .appStopped : .appInactive, run)
+      }
+    }
+  }
+
+  func openStore(_ run: PushRun) {
+    engine.lifecycle.runForPush { [weak self] isActive in
+      guard let self else { return }
+      self.post(isActive ? .storeOpened : self.whyNotOpen(run), run)
+    }
+  }
+
+  private func whyNotOpen(_ run: PushRun) -> Push.Event {
+    guard let error = engine.lifecycle.storeProblem else { return .storeFailed }
+    note(error, run)
+    switch error {
+    case .needsMigration, .newerSchema: return .storeWrongSchema
+    case .sqlite(let error) where error.kind == .busy || error.kind == .locked: return .storeBusy
+    case .sqlite(let error) where error.kind == .cannotOpen && Self.isDenied(error.systemError): return .storeLocked
+    // Its app gives it the key again, as it does after the first unlock.
+    case .seal(.keyForgotten): return .storeLocked
+    case .sqlite, .seal, .foreign, .staleEpoch, .notFound, .duplicate, .damaged: return .storeFailed
+    }
+  }
+
+  /// Before the first unlock after a boot, a protected file is there but may not be read (INC-50).
+  private static func isDenied(_ systemError: Int32) -> Bool { systemError == EACCES || systemError == EPERM }
+
+  /// An extension's process may be frozen the moment it has answered (INC-48). The app keeps what it has open.
+  func releaseStore(_ run: PushRun) {
+    let outcome = run.findings.outcome
+    if run.content.badge == nil, outcome != .releasedExpired { run.content.badge = try? context.store?.badge() }
+    guard context.role == .extension, !engine.isQuiescent else { return end(run, outcome) }
+    engine.lifecycle.release(by: run.due) { [weak self] in self?.end(run, outcome) }
+  }
+
+  func answer(_ run: PushRun) {
+    context.timers.cancel(Self.deadlineTimer)
+    context.stop.set(.push, nil)
+    current = nil
+    run.finish(quiescent: engine.isQuiescent)
+  }
+
+  // MARK: What the push says
+
+  func decodePayload(_ run: PushRun) { post(PushDecoder(context, engine).decode(run), run) }
+
+  func quarantinePayload(_ run: PushRun) {
+    try? context.store?.quarantinePush(reason: run.reason, payload: run.text, at: context.clock.wall())
+  }
+
+  func verifyToken(_ run: PushRun) {
+    let left: (token: StoredToken, attempt: TokenAttempt)?
+    do throws(PorterStore.StoreError) { left = try engine.leftTokenAttempt() } catch {
+      run.reason = error.description
+      return post(.storeFailed, run)
+    }
+    guard let (token, attempt) = left else { return sendCode(run) }
+    // The app was cut off. Asked again under this process's name, so that what the app still does with the earlier answer
+    // is refused (INC-09).
+    engine.finish(attempt, of: token) { [weak self] in
+      switch attempt {
+      case .register: self?.sendCode(run)
+      case .replace:
+        run.reason = "the token was being replaced; the server sends another code"
+        self?.post(.verifyFailed, run)
+      }
+    }
+  }
+
+  private func sendCode(_ run: PushRun) {
+    guard case .verification(let nonce, let sealedCode) = run.payload, let token = try? context.store?.token(),
+      let secret = token.pushSecret
+    else { return post(.verifyFailed, run) }
+    do throws(PushError) { _ = try VerificationCode(opening: sealedCode, nonce: nonce, with: secret) } catch {
+      run.reason = "the verification push does not open: \(error)"
+      return post(.verifyForged, run)
+    }
+    engine.verify(token, nonce: nonce, sealedCode: sealedCode, within: Durations.serverAnswer) { [weak self] reply in
+      switch reply {
+      case .result: self?.post(.verifyDone, run)
+      case .error:
+        run.reason = "the notification server did not take the code"
+        self?.post(.verifyFailed, run)
+      }
+    }
+  }
+
+  // MARK: One message after the other
+
+  func claimNext(_ run: PushRun) {
+    guard context.store != nil else { return post(.storeFailed, run) }
+    guard let id = run.nextConnection() else { return post(.claimNoneLeft, run) }
+    engine.claims.claim(id) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(.granted(let claimed)):
+        run.holding = .mailbox(claimed)
+        self.post(.claimGranted, run)
+      case .success(.skipped(let holder)):
+        run.noteHeld(by: holder)
+        self.post(.claimBusy, run)
+      case .failure(.notFound(.connection)): self.post(.claimMissing, run)
+      case .failure(.damaged(let entity)):
+        run.reason = PorterStore.StoreError.damaged(entity).description
+        self.post(.claimDamaged, run)
+      case .failure(let error):
+        self.note(error, run)
+        self.post(.claimFailed, run)
+      }
+    }
+  }
+
+  func releaseClaim(_ run: PushRun) {
+    if let claim = run.holding.claimed?.claim { engine.claims.end(claim) }
+    run.holding = .nothing
+  }
+
+  /// After a message, the next one is another turn's, so that the engine hears what it is asked for meanwhile.
+  func fetchMessage(_ run: PushRun) {
+    guard run.findings.mailboxChecks > 1 else { return fetchNow(run) }
+    engine.later { [weak self] in
+      guard run.state == .fetching else { return }
+      self?.fetchNow(run)
+    }
+  }
+
+  private func fetchNow(_ run: PushRun) {
+    // With a relay in this process one message follows the other, and the channel is not polled in between.
+    engine.peers.receive()
+    guard let claimed = run.holding.claimed else { return post(.storeFailed, run) }
+    engine.getMessage(claimed) { [weak self] result in
+      switch result {
+      case .success(let message?):
+        run.holding = .message(message, claimed)
+        self?.post(.fetchMessage, run)
+      case .success(nil): self?.post(.fetchEmpty, run)
+      case .failure(.auth): self?.post(.fetchDenied, run)
+      case .failure(let error):
+        run.reason = error.description
+        self?.post(.fetchOffline, run)
+      }
+    }
+  }
+
+  func commitMessage(_ run: PushRun) { post(commit(run), run) }
+
+  private func commit(_ run: PushRun) -> Push.Event {
+    guard case .message(let message, let claimed) = run.holding, let delivery = engine.begin(.delivery) else {
+      return .commitFailed
+    }
+    run.delivery = delivery
+    switch engine.commit(message, under: claimed.claim) {
+    case .committed(let events):
+      FaultPoint.reach(.afterCommit)
+      for event in events { context.emit(event) }
+      engine.flushOutbox()
+      return .commitDone
+    case .repeated: return .commitRepeat
+    case .quarantined: return .commitQuarantined
+    case .failed(.staleEpoch(let owner)):
+      run.noteHeld(by: owner)
+      run.endDelivery()
+      return .commitStale
+    case .failed(.damaged(let entity)):
+      run.endDelivery()
+      run.reason = PorterStore.StoreError.damaged(entity).description
+      return .commitDamaged
+    case .failed(let error):
+      run.endDelivery()
+      note(error, run)
+      return .commitFailed
+    }
+  }
+
+  func discardWork(_ run: PushRun) {
+    if let claimed = run.holding.claimed { run.holding = .mailbox(claimed) }
+  }
+
+  func acknowledge(_ run: PushRun) {
+    guard case .message(let message, let claimed) = run.holding else { return post(.acknowledgeFailed, run) }
+    engine.acknowledge(message, claimed) { [weak self] result in
+      run.holding = .mailbox(claimed)
+      run.endDelivery()
+      if case .success = result { self?.post(.acknowledged, run) } else { self?.post(.acknowledgeFailed, run) }
+    }
+  }
+
+  func cancelWork(_ run: PushRun) {
+    // In the app, a command may be waiting for the server, which does not concern this push.
+    if context.role == .extension { engine.abandonServerRequests() }
+    releaseClaim(run)
+  }
+
+  // MARK: What is shown
+
+  func composeContent(_ run: PushRun) { post(PushPresentation(context).compose(run), run) }
+
+  func composeBest(_ run: PushRun) {
+    context.stop.set(.push, nil)
+    // From here on it is shown, though time is up.
+    context.stop.whileLettingGo(waitingAtMost: Durations.lettingGo) { _ = PushPresentation(context).compose(run) }
+  }
+}

@@ -1,0 +1,240 @@
+import PorterMachines
+import PorterPlatform
+import PorterStore
+
+/// The outcome of a claim attempt. Skipping is reported separately from success (INC-19).
+enum ClaimOutcome {
+  case granted(ClaimedMailbox)
+  /// Nothing was done: an app that lives and works has the connection.
+  case skipped(holder: Owner)
+}
+
+/// The connections that work of this process has claimed, or tried to: one machine `ownership` for each. A claim is a short
+/// transaction, and nothing is held after it. Threads: the engine's.
+final class ConnectionClaims {
+  typealias Completion = (Result<ClaimOutcome, PorterStore.StoreError>) -> Void
+
+  /// What comes with an event of the machine: what the step before found out.
+  enum Finding {
+    case none
+    case wanted(Completion)
+    case owner(OwnershipRecord, StoredConnection, Completion)
+    case granted(ClaimedMailbox, Completion)
+    case failed(PorterStore.StoreError, Completion)
+  }
+
+  /// One connection as this process owns it, or not.
+  private final class Tracked {
+    let connectionID: Int64
+    var driver: MachineDriver<Ownership, Finding>?
+    /// Of a claim that is held.
+    var claimed: ClaimedMailbox?
+
+    init(connectionID: Int64) { self.connectionID = connectionID }
+  }
+
+  private let context: EngineContext
+  private let peers: PeerLink
+  private let reload: () -> Void
+  private var tracked: [Int64: Tracked] = [:]
+
+  /// `reload` takes over what other processes committed.
+  init(_ context: EngineContext, peers: PeerLink, reload: @escaping () -> Void) {
+    self.context = context
+    self.peers = peers
+    self.reload = reload
+  }
+
+  // MARK: Claiming
+
+  /// Claims the connection under a new epoch. `then` is called once, in a later step.
+  func claim(_ connectionID: Int64, then: @escaping Completion) {
+    let tracked = tracked[connectionID] ?? track(connectionID)
+    tracked.driver?.post(.want, .wanted(then)) { answer in
+      // Another attempt on it has not come to its end.
+      if case .refused = answer { then(.failure(.sqlite(SQLiteError(kind: .busy)))) }
+    }
+  }
+
+  /// The work that a claim was for has ended. Work that began later, under an epoch of its own, continues.
+  func end(_ claim: Claim) { post(.finished, about: claim) }
+
+  /// The store refused to commit under this claim.
+  func noteDisplaced(_ claim: Claim) { post(.displaced, about: claim) }
+
+  /// Another process said that it took or changed something: what works here looks before it continues from memory.
+  func suspectAll() {
+    for connectionID in tracked.keys.sorted() { tracked[connectionID]?.driver?.post(.suspected, .none) }
+  }
+
+  /// The store is closed: no work is left that a claim could be for.
+  func forgetAll() { tracked.removeAll() }
+
+  /// For people: connection, state and epoch, by connection.
+  var states: [(connectionID: Int64, state: Ownership.State, epoch: Int64?)] {
+    tracked.values.sorted { $0.connectionID < $1.connectionID }.map {
+      ($0.connectionID, $0.driver?.state ?? Ownership.initial, $0.claimed?.claim.epoch)
+    }
+  }
+
+  private func post(_ event: Ownership.Event, about claim: Claim) {
+    guard let tracked = tracked[claim.connectionID], tracked.claimed?.claim == claim else { return }
+    tracked.driver?.post(event, .none)
+  }
+
+  private func track(_ connectionID: Int64) -> Tracked {
+    let new = Tracked(connectionID: connectionID)
+    let work = ConnectionClaimWork(context, peers, connectionID, reload: reload) { [weak self, weak new] change in
+      guard let new else { return }
+      switch change {
+      case .holds(let claimed): new.claimed = claimed
+      case .ended:
+        new.claimed = nil
+        // Unless another one was begun under this number meanwhile.
+        if let self, self.tracked[connectionID] === new { self.tracked[connectionID] = nil }
+      }
+    }
+    new.driver = MachineDriver(context.machines, subject: String(connectionID)) {
+      Ownership.perform($0, by: work, $1)
+    }
+    work.driver = new.driver
+    tracked[connectionID] = new
+    return new
+  }
+}
+
+/// Carries out the effects of `ownership` for one connection.
+private final class ConnectionClaimWork: OwnershipEffects {
+  typealias Finding = ConnectionClaims.Finding
+
+  enum Change {
+    case holds(ClaimedMailbox?)
+    /// Nothing is left to track.
+    case ended
+  }
+
+  private let context: EngineContext
+  private let peers: PeerLink
+  private let connectionID: Int64
+  private let reloadChanges: () -> Void
+  private let changed: (Change) -> Void
+  private var claimed: ClaimedMailbox?
+  weak var driver: MachineDriver<Ownership, Finding>?
+
+  init(
+    _ context: EngineContext, _ peers: PeerLink, _ connectionID: Int64, reload: @escaping () -> Void,
+    changed: @escaping (Change) -> Void
+  ) {
+    self.context = context
+    self.peers = peers
+    self.connectionID = connectionID
+    reloadChanges = reload
+    self.changed = changed
+  }
+
+  func readOwner(_ finding: Finding) {
+    guard let then = finding.completion else { return }
+    answer(then) { (store) throws(PorterStore.StoreError) in
+      let record = try store.ownership(connectionID: connectionID)
+      let connection = try store.connection(connectionID)
+      let prevails = record.owner.map { peers.hasPriority($0) } ?? false
+      driver?.post(prevails ? .ownerPrevails : .ownerYields, .owner(record, connection, then))
+    }
+  }
+
+  func takeEpoch(_ finding: Finding) {
+    guard case .owner(let record, let connection, let then) = finding else { return }
+    answer(then) { (store) throws(PorterStore.StoreError) in
+      let mailbox = try Engine.relayIdentifier(connection.recipientID)
+      guard let claim = try store.claim(connectionID: connectionID, after: record.epoch, by: context.identity) else {
+        // Told apart from a connection that is gone, which would be looked at again for ever.
+        _ = try store.ownership(connectionID: connectionID)
+        driver?.post(.raced, .wanted(then))
+        return
+      }
+      let claimed = ClaimedMailbox(claim: claim, mailbox: mailbox, key: connection.recipientKey)
+      driver?.post(.granted, .granted(claimed, then))
+    }
+  }
+
+  func beginWork(_ finding: Finding) {
+    guard case .granted(let claimed, let then) = finding else { return }
+    hold(claimed)
+    then(.success(.granted(claimed)))
+  }
+
+  func skipWork(_ finding: Finding) {
+    if case .owner(let record, _, let then) = finding, let owner = record.owner {
+      then(.success(.skipped(holder: owner)))
+    }
+    end()
+  }
+
+  func refuseWork(_ finding: Finding) {
+    if case .failed(let error, let then) = finding { then(.failure(error)) }
+    end()
+  }
+
+  func checkEpoch(_ finding: Finding) {
+    guard let claim = claimed?.claim else {
+      driver?.post(.displaced, .none)
+      return
+    }
+    do throws(PorterStore.StoreError) {
+      guard let store = context.store else { throw .sqlite(SQLiteError(kind: .closed)) }
+      driver?.post(try store.isCurrent(claim) ? .confirmed : .displaced, .none)
+    } catch .notFound {
+      driver?.post(.missing, .none)
+    } catch {
+      driver?.post(.failed, .none)
+    }
+  }
+
+  /// The message that was fetched under the old epoch is given up; its sender's relay still has it.
+  func discardWork(_ finding: Finding) {
+    hold(nil)
+    context.log(.info, "another process took a connection over", ["connection": String(connectionID)])
+  }
+
+  func reload(_ finding: Finding) {
+    reloadChanges()
+    driver?.post(.reloaded, .none)
+  }
+
+  func forget(_ finding: Finding) { end() }
+
+  private func hold(_ claimed: ClaimedMailbox?) {
+    self.claimed = claimed
+    changed(.holds(claimed))
+  }
+
+  private func end() {
+    claimed = nil
+    changed(.ended)
+  }
+
+  /// Looks into the store; what fails ends the attempt.
+  private func answer(
+    _ then: @escaping ConnectionClaims.Completion, _ look: (Store) throws(PorterStore.StoreError) -> Void
+  ) {
+    do throws(PorterStore.StoreError) {
+      guard let store = context.store else { throw .sqlite(SQLiteError(kind: .closed)) }
+      try look(store)
+    } catch {
+      if case .notFound = error {
+        driver?.post(.missing, .failed(error, then))
+      } else {
+        driver?.post(.failed, .failed(error, then))
+      }
+    }
+  }
+}
+
+extension ConnectionClaims.Finding {
+  fileprivate var completion: ConnectionClaims.Completion? {
+    switch self {
+    case .none: nil
+    case .wanted(let then), .owner(_, _, let then), .granted(_, let then), .failed(_, let then): then
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/// What a machine's driver needs from its engine.
+package struct MachineSurroundings {
+  package let queue: StepQueue
+  package let timers: any MachineTimers
+  package let trace: any MachineTrace
+
+  package init(queue: StepQueue, timers: any MachineTimers, trace: any MachineTrace) {
+    self.queue = queue
+    self.timers = timers
+    self.trace = trace
+  }
+}
+
+/// Timers by name. Setting one replaces a timer of that name, and a timer that was cancelled never fires (INC-21).
+package protocol MachineTimers {
+  func set(_ name: String, milliseconds: UInt32, _ fire: @escaping () -> Void)
+  func cancel(_ name: String)
+}
+
+/// Hears of each step that is taken.
+package protocol MachineTrace {
+  func stepped<M: Machine>(
+    _ machine: M.Type, _ subject: String, from state: M.State, on event: M.Event, _ step: MachineStep<M>)
+}
+
+/// One running machine, and the only thing that steps it. Events go through the engine's queue; effects are carried out in
+/// order, to the end, before the next event's step is taken.
+///
+/// Threads: the engine's. Ownership: the part whose state the machine is owns the driver; `perform` must not keep that part
+/// alive.
+package final class MachineDriver<M: Machine, Argument> {
+  package private(set) var state: M.State
+  /// What the machine is about, where there are several of its kind: in traces and in the names of timers.
+  private let subject: String
+  private let surroundings: MachineSurroundings
+  private let perform: (M.Effect, Argument) -> Void
+
+  package init(
+    _ surroundings: MachineSurroundings, subject: String = "", state: M.State = M.initial,
+    perform: @escaping (M.Effect, Argument) -> Void
+  ) {
+    self.surroundings = surroundings
+    self.subject = subject
+    self.state = state
+    self.perform = perform
+  }
+
+  /// Queues the event. `answered` is called when its step was taken, before the effects.
+  package func post(
+    _ event: M.Event, _ argument: Argument, answered: ((MachineAnswer<M.Reason>) -> Void)? = nil
+  ) {
+    surroundings.queue.post { self.take(event, argument, answered) }
+  }
+
+  /// Takes the step with everything that it causes, and returns the machine's answer; nil from within another step, since
+  /// this one has not been taken then.
+  package func request(_ event: M.Event, _ argument: Argument) -> MachineAnswer<M.Reason>? {
+    var answer: MachineAnswer<M.Reason>?
+    post(event, argument) { answer = $0 }
+    return answer
+  }
+
+  /// What the machine would answer now. Takes no step: for asking whether something may begin.
+  package func answer(to event: M.Event) -> MachineAnswer<M.Reason> { M.step(state, event).answer }
+
+  /// Takes a step that changes no state, without the queue: for asking whether something may begin, when the caller cannot
+  /// wait for the answer. A step that would change the state is not taken, and is a mistake of the caller.
+  package func decide(_ event: M.Event, _ argument: Argument) -> MachineAnswer<M.Reason> {
+    let step = M.step(state, event)
+    guard step.next == state else {
+      assertionFailure("\(M.name): \(event.name) changes the state, and must be posted")
+      return step.answer
+    }
+    surroundings.trace.stepped(M.self, subject, from: state, on: event, step)
+    for effect in step.effects where M.timer(effect) == nil { perform(effect, argument) }
+    return step.answer
+  }
+
+  private func take(
+    _ event: M.Event, _ argument: Argument, _ answered: ((MachineAnswer<M.Reason>) -> Void)?
+  ) {
+    let before = state
+    let step = M.step(before, event)
+    state = step.next
+    surroundings.trace.stepped(M.self, subject, from: before, on: event, step)
+    answered?(step.answer)
+    for effect in step.effects {
+      switch M.timer(effect) {
+      case .start(let name, let milliseconds, let event):
+        surroundings.timers.set(timerName(name), milliseconds: milliseconds) { [weak self] in
+          self?.post(event, argument)
+        }
+      case .cancel(let name): surroundings.timers.cancel(timerName(name))
+      case nil: perform(effect, argument)
+      }
+    }
+  }
+
+  private func timerName(_ name: String) -> String { "\(M.name) \(subject) \(name)" }
+}

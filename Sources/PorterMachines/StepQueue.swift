@@ -1,0 +1,28 @@
+/// The events of all machines of one engine, first in, first out.
+///
+/// An event that is posted while another one's effects are carried out waits for its turn. So the effects of a step happen
+/// in the order in which the machine's file lists them, whatever they cause, and the order of everything that happens is
+/// the order in which it was asked for.
+package final class StepQueue {
+  private var waiting: [() -> Void] = []
+  private var next = 0
+  package private(set) var isRunning = false
+
+  package init() {}
+
+  /// Takes the step after those that wait. When none is under way, it has been taken on return, with everything that it
+  /// caused.
+  package func post(_ step: @escaping () -> Void) {
+    waiting.append(step)
+    guard !isRunning else { return }
+    isRunning = true
+    while next < waiting.count {
+      let step = waiting[next]
+      next += 1
+      step()
+    }
+    waiting.removeAll(keepingCapacity: true)
+    next = 0
+    isRunning = false
+  }
+}

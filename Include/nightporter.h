@@ -9,23 +9,24 @@
  *
  * CONVENTIONS
  *
- * Strings    Every string in and out is UTF-8 and ends with NUL. A string that is not UTF-8 is answered with an error.
- * Ownership  A `char *` result belongs to the caller, who gives it back with np_string_free() or free(). A `const char *`
+ * Strings    Every string in and out is UTF-8 and NUL-terminated. A string that is not UTF-8 is answered with an error.
+ * Ownership  A `char *` result belongs to the caller, who frees it with np_string_free() or free(). A `const char *`
  *            result is static: it lives as long as the library and is not freed. Arguments are copied; none is kept.
- * NULL       NULL and garbage are never trusted: they are answered with an error, and by the functions under "Validation" with what
- *            they answer to a text in which there is nothing. A function with a `char *` result gives NULL only when memory is
- *            exhausted.
- * Handles    A chat_ctrl is an opaque handle, not an address. A handle that was freed, or never given, is recognised and
- *            answered with an error; it can not become valid again by chance.
- * Threads    Every function may be called from any thread at any time, unless its own text says otherwise. Calls on one controller
- *            are carried out one after the other on that controller's own thread; np_expire_push(), np_event_fd(), np_version()
- *            and np_machine_* do not wait for that thread.
- * Forking    A controller does not survive fork(). Call exec() in the child, or create the controller after the fork. What the
- *            parent lets go of is let go of, also when a child that did not call exec() has a copy of it; but the locks of a
- *            parent that dies live on in such a child, and others believe the parent to be at work until the child ends.
+ * NULL       NULL and garbage are never trusted: they are answered with an error. The functions under "Validation" treat
+ *            them like an empty text, unless they say otherwise. A function with a `char *` result returns NULL only when
+ *            memory is exhausted.
+ * Handles    A chat_ctrl is an opaque handle, not an address. A handle that was freed, or never issued, is recognised and
+ *            answered with an error; it cannot become valid again by chance.
+ * Threads    Every function may be called from any thread at any time, unless its own text says otherwise. Calls on one
+ *            controller are carried out one after the other on that controller's own thread; np_expire_push(),
+ *            np_event_fd(), np_version() and np_machine_* do not wait for that thread.
+ * Forking    A controller does not survive fork(). Call exec() in the child, or create the controller after the fork. What
+ *            the parent releases is released, even if a child that did not call exec() has a copy of it. But the locks of
+ *            a parent that dies live on in such a child, and other processes take the parent for running until the child
+ *            ends.
  * Errors     An np_error code, or a JSON object {"error": …} in SimpleX's taxonomy. No call ends the process.
- * Order      End in this order: stop calling, chat_close_store() or "/_app suspend 0", np_ctrl_free(). A call that waits in
- *            chat_recv_msg() returns when its controller is freed.
+ * Order      Shut down in this order: stop calling, chat_close_store() or "/_app suspend 0", np_ctrl_free(). A call that
+ *            waits in chat_recv_msg() returns when its controller is freed.
  */
 #ifndef NIGHTPORTER_H
 #define NIGHTPORTER_H
@@ -41,33 +42,33 @@ extern "C" {
  * Version
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The version of this header. np_version() tells that of the library that was loaded. */
+/* The version of this header. np_version() returns that of the loaded library. */
 #define NP_VERSION "0.1.0"
 
-/* Grows by one whenever a program compiled against an older header could misbehave. */
+/* Incremented whenever a program compiled against an older header could misbehave. */
 #define NP_ABI_VERSION 1
 
 /* The library's version, such as "0.1.0". Static. */
 const char *np_version(void);
 
-/* The library's ABI number; a host compares it with NP_ABI_VERSION at its start. */
+/* The library's ABI number. Hosts compare it with NP_ABI_VERSION when they start. */
 int np_abi_version(void);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Errors
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* What a function with an np_error result answers. Values are never reused. */
+/* The results of functions that return an np_error. Values are never reused. */
 typedef enum np_error {
   NP_OK = 0,
   NP_ERROR_NULL = 1,          /* a pointer that must not be NULL was NULL */
-  NP_ERROR_HANDLE = 2,        /* no controller has this handle: it was freed, or never given */
+  NP_ERROR_HANDLE = 2,        /* no controller has this handle: it was freed, or never issued */
   NP_ERROR_UTF8 = 3,          /* a string is not UTF-8 */
   NP_ERROR_ARGUMENT = 4,      /* a value is outside what the function documents */
-  NP_ERROR_STATE = 5,         /* the controller's machines refuse this now; np_state() says what they are in */
+  NP_ERROR_STATE = 5,         /* the controller's machines refuse this now; np_state() shows their states */
   NP_ERROR_NOTHING_PENDING = 6, /* np_expire_push() found no push in progress */
   NP_ERROR_SYSTEM = 7,        /* the operating system refused a resource (descriptor, thread, memory) */
-  NP_ERROR_TIMEOUT = 8        /* a relay exchange did not end in its time */
+  NP_ERROR_TIMEOUT = 8        /* a relay exchange exceeded its time */
 } np_error;
 
 /* The name of an error, such as "NP_ERROR_HANDLE"; "unknown" for a value outside the enum. Static. */
@@ -84,82 +85,84 @@ typedef void *chat_ctrl;
  * Opens the store at `path` (a prefix: the file is `<path>_chat.db`), creating or migrating it, and makes a controller.
  *
  * key       "": a plain file. x'…' with 64 hexadecimal digits between the quotes: a raw key of 32 bytes. Anything else: a
- *           passphrase, at most 4096 bytes, which must not begin with x'; Argon2id makes the key, in some 0.1 s and with 64 MB.
- *           With a key every page, the log and all else that is written is sealed (Sources/CSealedVFS/README.md).
- *           A key is never ignored, and a plain file never made in its place. `errorNotADatabase`: no key for a sealed store,
- *           another key than its own, a key for a plain store, a file that is no database, a newer format; `np.code` tells
- *           which, and `np.advice` what to do. A page that was changed or is missing: `errorSQL`, with `np.page`
- *           and `np.file`.
+ *           passphrase of at most 4096 bytes, which must not begin with x'. Argon2id derives the key from it, which takes
+ *           some 0.1 s and 64 MB. With a key, every page, the log and everything else that is written is sealed
+ *           (Sources/CSealedVFS/README.md). A key is never ignored: no plain file is created instead.
+ *           `errorNotADatabase`: no key for a sealed store, a wrong key, a key for a plain store, a file that is no
+ *           database, or a newer format; `np.code` says which, and `np.advice` what to do. `errorSQL`, with `np.page` and
+ *           `np.file`: a page was changed or is missing.
  * confirm   "yesUp": migrate forwards without asking. "error": answer `errorMigration` when a migration is needed.
- *           "yesUpDown", "console": as in SimpleX's interface; a store of a newer schema is always refused, since migrations here
- *           go forwards only. Any other text is answered with `invalidConfirmation`.
- * ctrl      receives the handle, only when the answer is {"type":"ok"}. The caller ends it with np_ctrl_free().
+ *           "yesUpDown", "console": as in SimpleX's interface; but migrations here only go forwards, so a store with a
+ *           newer schema is always refused. Any other text is answered with `invalidConfirmation`.
+ * ctrl      receives the handle, only if the answer is {"type":"ok"}. Free it with np_ctrl_free().
  *
  * The controller has the role `app`. Returns SimpleX's DBMigrationResult as JSON. Waits for the disk; no network.
  */
 char *chat_migrate_init(const char *path, const char *key, const char *confirm, chat_ctrl *ctrl);
 
 /*
- * As chat_migrate_init(), with two more choices.
+ * Like chat_migrate_init(), with two more choices.
  *
- * keep_key    not 0: the key stays in memory (guarded, not in swap or core dumps), so that the store can be opened again.
- *             0: it is wiped as soon as the store is open, and so is a passphrase with all that was made of it. What
- *             remains while the store is open is the file's own key, from which the given one cannot be found. `key` itself
- *             is the caller's to wipe. A suspension closes the store all the same, at once and whole; what would open it
- *             again then is refused until np_set_key() gave the key: chat_reopen_store() says "reopenDBStore: no key",
+ * keep_key    not 0: the key stays in memory (guarded, not in swap or core dumps), so that the store can be reopened.
+ *             0: the key is wiped as soon as the store is open, as are a passphrase and everything derived from it. While
+ *             the store is open only the file's own key remains, from which the given one cannot be found. `key` itself
+ *             is the caller's to wipe. A suspension still closes the store, immediately and completely. Reopening it is
+ *             then refused until np_set_key() supplied the key: chat_reopen_store() says "reopenDBStore: no key",
  *             "/_app activate" has the code `storeKeyForgotten`, and a push ends with the outcome "locked". "" is always
  *             kept.
- * background  0: role `app`. Not 0: role `extension`: it never migrates (INC-23) but answers `errorMigration`, its phase
- *             is that of a notification extension, and chat_start is `/_start main=off snd_files=off`. A passphrase
- *             is refused with the code `storeKeyNotRaw`, since its 64 MB do not fit an extension: the app calls
- *             np_derive_key() and keeps the answer where its extension finds it.
+ * background  0: role `app`. Not 0: role `extension`. An extension never migrates (INC-23) but answers `errorMigration`;
+ *             its phase is that of a notification extension, and chat_start is `/_start main=off snd_files=off`. A
+ *             passphrase is refused with the code `storeKeyNotRaw`, since its 64 MB do not fit an extension: the app calls
+ *             np_derive_key() and stores the answer where its extension finds it.
  */
 char *chat_migrate_init_key(const char *path, const char *key, int keep_key, const char *confirm, int background,
                             chat_ctrl *ctrl);
 
 /*
  * Closes the store's files. Afterwards the process holds no open file and no lock of the store, whatever was in progress:
- * what waits for another process or takes long is broken off, rolled back, and done when the chat goes on; a command that
- * this ends is answered with an error, "/_db encryption" too, after which the store is as it was. So for "/_app suspend 0",
- * for the end of a suspension's delay, and for np_ctrl_free(). np_state() says `quiescent: true`. Returns "" or a text that
- * says what failed: then the store is still open, and "holds" says so. Closing twice is harmless.
+ * work that waits for another process or takes long is interrupted, rolled back, and done when the chat continues. A
+ * command that is interrupted is answered with an error; so is "/_db encryption", which leaves the store as it was. The
+ * same holds for "/_app suspend 0", for the end of a suspension's delay, and for np_ctrl_free(). np_state() then reports
+ * `quiescent: true`. Returns "", or a text that says what failed: then the store is still open, and "holds" says so.
+ * Closing twice is harmless.
  */
 char *chat_close_store(chat_ctrl ctrl);
 
 /*
- * Opens the files again. Returns "" or a text that says what failed. Reopening an open store is harmless. While the chat is
- * suspended nothing is opened, so that the process stays quiescent: "/_app activate" opens the files then, and says why
+ * Reopens the files. Returns "", or a text that says what failed. Reopening an open store is harmless. While the chat is
+ * suspended nothing is opened, so that the process stays quiescent: "/_app activate" opens the files then, and reports why
  * if it cannot.
  */
 char *chat_reopen_store(chat_ctrl ctrl);
 
 /*
- * The raw key of the store at `path`, which was sealed with this passphrase: for the app to make once, and to give to its
- * extension. {"result": {"type": "storeKey", "storeKey": "x'…'"}}, or an error. It is the key of this file only; after
- * "/_db encryption" it is another one, also with the same passphrase. Takes 64 MB and some 0.1 s. The store may be
- * open meanwhile, and is not changed. np_string_free() overwrites the answer; free() would leave the key in memory.
+ * Returns the raw key of the store at `path`, which was sealed with this passphrase. The app derives it once and passes it
+ * to its extension. {"result": {"type": "storeKey", "storeKey": "x'…'"}}, or an error. The key is for this file only; after
+ * "/_db encryption" it is a different one, even for the same passphrase. Takes 64 MB and some 0.1 s. The store may be open
+ * meanwhile, and is not changed. np_string_free() overwrites the answer; free() would leave the key in memory.
  */
 char *np_derive_key(const char *path, const char *passphrase);
 
 /*
- * Gives the controller the key for the next opening of its store, with `keep_key` for each later one too: when the key
- * was not kept, or when the app has sealed the store with another one. Does not wait, and opens nothing. A key that is none, or
- * a passphrase in an extension: NP_ERROR_ARGUMENT.
+ * Sets the key for the next opening of the controller's store, and with `keep_key` for all later ones. Needed when the key
+ * was not kept, or when the app has sealed the store with another one. Does not wait, and opens nothing.
+ * NP_ERROR_ARGUMENT for a malformed key, or for a passphrase in an extension.
  */
 np_error np_set_key(chat_ctrl ctrl, const char *key, int keep_key);
 
 /*
- * Gives the store another key, its first (`current_key` is ""), or none (`new_key` is ""): what "/_db encryption" does, with
- * its rules and its answer, {"result": {"type": "cmdOk"}} or an error. spec/protocol/commands.md has them. Here the keys
- * are read where they are, and copied into guarded memory only; the command's text makes copies of them, in ordinary
- * memory, that nobody wipes. Waits for the disk, and up to 3 s for whoever is about to open the store.
+ * Changes the store's key, seals a plain store (`current_key` is ""), or makes it plain (`new_key` is ""). Does what
+ * "/_db encryption" does, with the same rules and answer, {"result": {"type": "cmdOk"}} or an error; see
+ * spec/protocol/commands.md. Here the keys are read in place and copied into guarded memory only, while the text of the
+ * command leaves copies of them in ordinary memory that are never wiped. Waits for the disk, and up to 3 s for another
+ * process that is about to open the store.
  */
 char *np_change_key(chat_ctrl ctrl, const char *current_key, const char *new_key);
 
-/* Ends a controller: closes its store, wakes its waiting callers, gives its thread and memory back. NULL is allowed. */
+/* Frees a controller: closes its store, wakes its waiting callers, releases its thread and memory. NULL is allowed. */
 np_error np_ctrl_free(chat_ctrl ctrl);
 
-/* Overwrites and frees a string that a function of this header gave. NULL is allowed. */
+/* Overwrites and frees a string that a function of this header returned. NULL is allowed. */
 void np_string_free(char *string);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -168,15 +171,15 @@ void np_string_free(char *string);
 
 /*
  * Carries out one command and waits for its answer: {"result": …} or {"error": …}. spec/protocol/commands.md has the grammar.
- * No wait is without end: the relay and the notification server have 15 s for each answer, and a command is answered
- * with an error then. Most commands need none or one; `/_ntf register` asks both, one after the other, and `/_ntf conn messages`
- * the relay for each message.
+ * Every wait is bounded: the relay and the notification server have 15 s for each answer, after which the command is
+ * answered with an error. Most commands ask neither or one of them; `/_ntf register` asks both, one after the other, and
+ * `/_ntf conn messages` asks the relay for each message.
  */
 char *chat_send_cmd(chat_ctrl ctrl, const char *command);
 
 /*
- * As chat_send_cmd(); a `retry` above 0 gives the notification server more time, in steps of 15 s (at most 4 steps), in `/_ntf
- * register`, `/_ntf verify` and `/_ntf check`.
+ * Like chat_send_cmd(). A `retry` above 0 gives the notification server more time, in steps of 15 s (at most 4 steps), in
+ * `/_ntf register`, `/_ntf verify` and `/_ntf check`.
  */
 char *chat_send_cmd_retry(chat_ctrl ctrl, const char *command, int retry);
 
@@ -184,17 +187,18 @@ char *chat_send_cmd_retry(chat_ctrl ctrl, const char *command, int retry);
 char *chat_recv_msg(chat_ctrl ctrl);
 
 /*
- * Waits at most `wait_us` microseconds for the next event; a number below 0 counts as 0. "" when none came; `{"error": …}`, each
- * time, when the controller was freed. An event is taken and returned in one step: one that arrives as the time ends is
- * either returned or still there for the next call. At most 4096 events wait, and at most 16 MB of them, in the role
- * `extension` 1 MB; the oldest give way, and an event `eventsLost` with their number takes their place.
+ * Waits at most `wait_us` microseconds for the next event; a negative number counts as 0. Returns "" if none came, and
+ * `{"error": …}` on every call once the controller was freed. An event is taken and returned in one step: one that arrives
+ * as the time ends is either returned or still there for the next call. The queue holds at most 4096 events and 16 MB, or
+ * 1 MB in the role `extension`; beyond that the oldest are dropped, and an event `eventsLost` with their number replaces
+ * them.
  */
 char *chat_recv_msg_wait(chat_ctrl ctrl, int wait_us);
 
 /*
- * A descriptor that is readable while events wait, for poll(), epoll, libuv or asyncio. Owned by the controller: do not
- * read, write or close it; np_ctrl_free() closes it, so take it out of what waits for it before. After it became readable call
- * chat_recv_msg_wait(ctrl, 0) until that returns "" or an error. Returns -1 for a handle that is not valid.
+ * Returns a descriptor that is readable while events wait, for poll(), epoll, libuv or asyncio. The controller owns it: do
+ * not read, write or close it. np_ctrl_free() closes it, so remove it from your event loop before. When it becomes readable,
+ * call chat_recv_msg_wait(ctrl, 0) until that returns "" or an error. Returns -1 for a handle that is not valid.
  */
 int np_event_fd(chat_ctrl ctrl);
 
@@ -203,39 +207,40 @@ int np_event_fd(chat_ctrl ctrl);
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /*
- * Takes in one push and answers once, before `deadline_ms` milliseconds have passed, what to show.
+ * Handles one push, and returns what to show once, before `deadline_ms` milliseconds have passed.
  *
- * payload_json  the whole payload as the platform gave it, {"aps": …, "notificationData": …}.
+ * payload_json  the whole payload as the platform delivered it, {"aps": …, "notificationData": …}.
  * deadline_ms   1 to 30000.
  *
- * In the role `extension` the store is closed again before the answer is given, so that the caller can hand over to the platform
- * at once (INC-48). The answer:
+ * In the role `extension` the store is closed again before the call returns, so that the caller can hand the answer to the
+ * platform immediately (INC-48). The answer:
  *
  *   { "outcome": "presented" | "nothingNew" | "yielded" | "verified" | "locked" | "offline" | "expired" | "unknown" |
  *                "quarantined" | "stopped" | "wrongSchema" | "failed" (final states of the machine `push`) | "busy",
  *     "reason": a sentence for a log, without any content,
- *     "work": "ran" | "partial" | "skipped": whether all, some or none of the mailboxes were looked into,
- *     "holders": [ role and instance of processes that have what was left alone ], left out when there are none,
+ *     "work": "ran" | "partial" | "skipped": whether all, some or none of the mailboxes were checked,
+ *     "holders": [ role and instance of the processes that hold what was skipped ], left out when there are none,
  *     "notifications": [ { "identifier", "title", "body", "categoryIdentifier", "targetContentIdentifier", "userInfo", … } ],
- *     "withdrawals": [ identifiers of shown notifications to take away ],
+ *     "withdrawals": [ identifiers of shown notifications to remove ],
  *     "badge": number, left out when the store could not be read,
- *     "recorded": false when it could not be put on record that these were shown, as while another process is frozen with the
+ *     "recorded": false when it could not be recorded that these were shown, for instance because a frozen process holds the
  *                 store's lock: they come again with the next push, under the same identifiers; left out otherwise,
- *     "quiescent": true when no store file is open or locked any more,
+ *     "quiescent": true when no store file is open or locked any longer,
  *     "trace": [ { "us": microseconds since the call, "machine", "event", "state" } ] }
  *
- * One push at a time for each controller: a second call during a first is answered with the outcome "busy", at once. A handle
- * that is not valid and a deadline out of range are answered with {"error": …} instead; a payload that is NULL or
- * no JSON with the outcome "unknown".
+ * A controller handles one push at a time: a second call during the first returns the outcome "busy" immediately. A handle
+ * that is not valid and a deadline out of range are answered with {"error": …} instead; a payload that is NULL or not JSON
+ * ends with the outcome "unknown".
  *
- * An answer has at most 256 notifications, the newest, 1024 withdrawals, and the first and last 256 steps of the trace, so that
- * it fits an extension's memory though thousands of messages waited. What is left over comes with the next push, each once.
+ * An answer has at most 256 notifications (the newest), 1024 withdrawals, and the first and last 256 steps of the trace, so
+ * that it fits an extension's memory even if thousands of messages waited. The rest comes with the next push, each once.
  */
 char *np_receive_push(chat_ctrl ctrl, const char *payload_json, int deadline_ms);
 
 /*
- * The platform's "time is up" for the push in progress; call it from another thread. The waiting np_receive_push() returns its
- * best answer at once, with outcome "expired" unless it had one already. NP_ERROR_NOTHING_PENDING when none is in progress.
+ * Reports the platform's "time is up" for the push in progress; call it from another thread. The waiting np_receive_push()
+ * returns its best answer immediately, with outcome "expired" unless it had one already. NP_ERROR_NOTHING_PENDING when no
+ * push is in progress.
  */
 np_error np_expire_push(chat_ctrl ctrl);
 
@@ -243,7 +248,7 @@ np_error np_expire_push(chat_ctrl ctrl);
  * Phases and states
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* What the platform tells a process about itself. */
+/* The phases that a platform puts a process into. */
 typedef enum np_phase {
   NP_PHASE_ACTIVE = 0,            /* on screen, or about to be: the same as "/_app activate" */
   NP_PHASE_BACKGROUND = 1,        /* begins to suspend, with the platform's usual time (15 s) */
@@ -252,26 +257,26 @@ typedef enum np_phase {
 } np_phase;
 
 /*
- * Tells the controller its phase. NP_ERROR_STATE when it does not get there: the machines refuse, for instance before "/_start" and
- * in the role `extension`, or the store does not open. The commands that the phases stand for say why.
+ * Sets the controller's phase. NP_ERROR_STATE when the phase is not reached: the machines refuse, for instance before
+ * "/_start" and in the role `extension`, or the store does not open. The commands that the phases stand for report why.
  */
 np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
 
 /*
- * Everything that can be known about a controller without changing it:
+ * Returns everything that can be known about a controller without changing it:
  *   { "role", "quiescent", "holds": [what keeps it from being quiescent], "operations": { "cycle", kind: how many are
- *     under way, … }, "machines": { name: state, … }, "instance", "unread", "eventsWaiting",
+ *     in progress, … }, "machines": { name: state, … }, "instance", "unread", "eventsWaiting",
  *     "presence": { "role": of the other process, "state", "working": whether it holds its lock, "phase", "instance",
  *     "process" }, "channel": { "name", "sent", "received", "rejected", "repeated" },
- *     "claims": [what work of this process has claimed now: { "connection", "state", "epoch" }],
+ *     "claims": [what this process has claimed at the moment: { "connection", "state", "epoch" }],
  *     "owners": [the last owners of the store's connections: { "role", "instance", "process", "connections", "self" }] }
  * The kinds of operations are "notifications", "receiving", "delivery", "sending" and "database", in the order in which a
- * suspension lets them go. "unread" and "owners" are left out while the store is closed, "channel" while nothing can be
- * heard. "quiescent" is true exactly when "holds" is empty. Never opens the store.
+ * suspension drains them. "unread" and "owners" are left out while the store is closed, "channel" while there is none.
+ * "quiescent" is true exactly when "holds" is empty. Never opens the store.
  *
- * Answers within some two seconds: an engine that has been at one thing for a second, such as waiting for another process's
- * transaction, is not waited for. Then "busy" says what it does: { "doing", "milliseconds" }; the rest is as it was when
- * that began, "quiescent" is false, and "unread", "owners", "channel" and the token's status are left out.
+ * Answers within some two seconds. It does not wait for an engine that has been busy with one thing for a second, such as
+ * waiting for another process's transaction. "busy" then says with what: { "doing", "milliseconds" }. The rest is as it was
+ * when that began, "quiescent" is false, and "unread", "owners", "channel" and the token's status are left out.
  */
 char *np_state(chat_ctrl ctrl);
 
@@ -280,33 +285,34 @@ char *np_state(chat_ctrl ctrl);
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /*
- * Carries one request to the relay and its answer back; spec/protocol/relay.md has their form, which a transport need not know.
+ * Carries one request to the relay and its answer back. spec/protocol/relay.md has their format, which a transport need not
+ * know.
  *
- * answer         to be set to memory from malloc(); the library frees it.
+ * answer         set this to memory from malloc(); the library frees it.
  * answer_length  its length, at most 65536.
- * timeout_ms     after this time the answer is of no use.
+ * timeout_ms     after this time the answer is useless.
  *
- * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on a thread of the library's own, one call at a time for each
- * controller; it may block. Of this library it may call np_relay_ready() only.
+ * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on one of the library's threads, one call at a time for each
+ * controller; it may block. The only function of this library that it may call is np_relay_ready().
  */
 typedef np_error (*np_relay_exchange)(void *context, const uint8_t *request, size_t request_length, uint8_t **answer,
                                       size_t *answer_length, int timeout_ms);
 
 typedef struct np_relay {
   size_t size;                    /* sizeof(np_relay) of the host's header */
-  void *context;                  /* given to each call; the host's own */
+  void *context;                  /* passed to each call; the host's own */
   np_relay_exchange exchange;     /* must not be NULL */
-  void (*release)(void *context); /* called once, on any thread, when the library needs the transport no more; may be NULL.
-                                     After np_ctrl_free() has returned, if an exchange was still under way then. */
+  void (*release)(void *context); /* called once, on any thread, when the library no longer needs the transport; may be
+                                     NULL. If an exchange is in progress when np_ctrl_free() returns, called later. */
 } np_relay;
 
 /*
- * Makes the controller reach the relay through the host. Before "/_start" only, else NP_ERROR_STATE.
- * `relay` is copied; its context must live until `release` is called, which is never when the answer is not NP_OK.
+ * Makes the controller reach the relay through the host. Only before "/_start", otherwise NP_ERROR_STATE.
+ * `relay` is copied; its context must live until `release` is called, which never happens if the result is not NP_OK.
  */
 np_error np_set_relay(chat_ctrl ctrl, const np_relay *relay);
 
-/* The host's transport has learned that something waits at the relay: the controller asks for it. Does not wait. */
+/* Call this when the transport learns that messages wait at the relay: the controller fetches them. Does not wait. */
 np_error np_relay_ready(chat_ctrl ctrl);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -326,10 +332,10 @@ char *chat_parse_uri(const char *uri, int safe);
 /* The hash of a hidden profile's password with its salt, both base64url in and out. */
 char *chat_password_hash(const char *password, const char *salt);
 
-/* The nearest valid display name: at most 50 characters; "" when nothing is left of it. */
+/* The nearest valid display name, at most 50 characters; "" if no valid character is left. */
 char *chat_valid_name(const char *name);
 
-/* Length in bytes of the text as a JSON string, without its quotes; -1 for NULL or a text that is not UTF-8. */
+/* The text's length in bytes as a JSON string, without the quotes; -1 for NULL or a text that is not UTF-8. */
 int chat_json_length(const char *text);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -340,7 +346,7 @@ int chat_json_length(const char *text);
 
 typedef enum np_step_kind {
   NP_STEP_MOVED = 0,   /* a transition was taken, to another state */
-  NP_STEP_STAYED = 1,  /* a transition was taken that ends where it began; its effects count */
+  NP_STEP_STAYED = 1,  /* a transition was taken that ends where it began; its effects still count */
   NP_STEP_IGNORED = 2, /* a harmless repeat; `reason` names it */
   NP_STEP_REFUSED = 3  /* not allowed in this state; `reason` names why */
 } np_step_kind;
@@ -349,14 +355,14 @@ typedef struct np_step {
   int32_t state;                         /* the state afterwards */
   int32_t kind;                          /* an np_step_kind */
   int32_t effect_count;                  /* how many of `effects` are set */
-  int32_t effects[NP_STEP_MAX_EFFECTS];  /* in the order in which they are to be carried out */
+  int32_t effects[NP_STEP_MAX_EFFECTS];  /* in the order in which to carry them out */
   const char *reason;                    /* static; "" when a transition was taken */
 } np_step;
 
 /* How many machines there are; they are numbered from 0. */
 int np_machine_count(void);
 
-/* The number of the machine with this name, such as "token_status"; -1 when there is none. */
+/* The number of the machine with this name, such as "token_status"; -1 if there is none. */
 int np_machine_find(const char *name);
 
 /* Names are static; NULL for a number out of range. Counts are -1 for a number out of range. */
@@ -378,12 +384,13 @@ np_error np_machine_step(int machine, int state, int event, np_step *step);
  * Log
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* level: 0 debug, 1 info, 2 warning, 3 error. `line` lives for the call only, and never holds a message, name or key. */
+/* level: 0 debug, 1 info, 2 warning, 3 error. `line` is valid during the call only, and never contains a message, name or
+   key. */
 typedef void (*np_log_sink)(void *context, int level, const char *line);
 
 /*
- * Where controllers made afterwards write their log; NULL for nowhere, which is how the library starts. The sink is called on any
- * thread and must not call back into the library.
+ * Sets the sink for the logs of controllers that are created afterwards; NULL, the default, discards them. The sink is called
+ * on any thread and must not call back into the library.
  */
 np_error np_set_log(np_log_sink sink, void *context, int minimum_level);
 

@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
 // Nightporter: the notification core for end-to-end encrypted apps.
-// Imports point down this list only: Nightporter → Engine → Notifications, Push, Relay → Store → Crypto → Machines.
+// What a module may import is the table of rooms in ARCHITECTURE.md, from its top down; a test compares the two.
 
 import PackageDescription
 

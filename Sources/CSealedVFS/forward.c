@@ -87,6 +87,9 @@ int forward_shm_map(sqlite3_file *file, int region, int size, int extend, void v
 }
 
 int forward_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
+  // The first of these locks is the one for writing, see https://sqlite.org/walformat.html#locks
+  bool ends_write = offset == 0 && (flags & SQLITE_SHM_UNLOCK) != 0;
+  if (ends_write && self(file)->log != NULL) { wal_end_write(self(file)->log); }
   return real(file)->pMethods->xShmLock(real(file), offset, count, flags);
 }
 

@@ -20,6 +20,7 @@ enum {
   CLEAR_BYTES = 24,
   HEADER_PAGE_SIZE = 16,
   HEADER_RESERVED = 20,
+  WAL_SALTS_BYTES = 8, // of the log's header, repeated in each of its frames
   MIN_PAGE = 512,
   MAX_PAGE = 65536,
 };
@@ -119,9 +120,10 @@ struct wal_state {
   uint32_t filled;      // its bytes so far
   uint64_t held;        // frame whose plaintext is in `spare`, read whole; 0: none
   uint64_t highest_own; // highest frame that this handle has written since the WAL's header was read or written
-  uint8_t salts[8];     // the WAL's current generation
+  uint8_t salts[WAL_SALTS_BYTES]; // of the generation that this handle knows, if it does
   bool salts_known;
-  uint8_t needing_salts[8]; // the generation that the next one is about
+  bool is_uncommitted; // this handle has begun it, in the transaction under way
+  uint8_t needing_salts[WAL_SALTS_BYTES]; // the generation that the next one is about
   uint32_t needed_pages;    // of the main file, or fewer
 };
 
@@ -184,6 +186,8 @@ extern const sqlite3_io_methods wal_methods;
 // Answers whether a page must be in the main file, whatever of the log has been written back. Of the others, those that
 // are in use are in the log.
 int wal_needs_page(struct sealed_file *log, uint64_t number, bool *result);
+// To be called when the connection gives up SQLite's lock for writing to the log.
+void wal_end_write(struct sealed_file *log);
 // Whether a page was in the main file when the journal was begun.
 bool journal_needs_page(const struct sealed_file *journal, uint64_t number);
 extern const sqlite3_io_methods journal_methods;

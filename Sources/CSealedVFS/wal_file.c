@@ -1,37 +1,27 @@
-// The write-ahead log. On disk:
+// The frames of the write-ahead log. On disk:
 //
-//   header   32 bytes of SQLite's header, sealed, and 64 bytes of trailer; so all frames lie 64 bytes further than
-//   SQLite thinks frame i  24 bytes of frame header and the page, sealed as one; the trailer is in the page's reserved
-//   bytes
+// - The header: 32 bytes of SQLite's, sealed, and 64 bytes of trailer. So all frames lie 64 bytes further than SQLite
+//   thinks.
+// - Each frame: 24 bytes of frame header and the page, sealed as one. The trailer is in the page's reserved bytes.
 //
 // SQLite's checksums in the headers are over plaintext, so they must be encrypted as well. Sealing a frame as one costs
 // one operation and one write where SQLite makes two; for that, its header is kept here until its page arrives.
-#include "internal.h"
-
-enum {
-  HEADER_BYTES = 32,
-  HEADER_ON_DISK = HEADER_BYTES + TRAILER_BYTES,
-  FRAME_HEADER_BYTES = 24,
-  HEADER_SALTS = 16,
-  FRAME_COMMIT = 4, // how many pages the database has after this frame, if a transaction ends with it; else 0
-  FRAME_SALTS = 8,
-  SALTS_BYTES = 8,
-};
+#include "wal_file.h"
 
 static struct sealed_file *self(sqlite3_file *file) { return (struct sealed_file *)(void *)file; }
 
-static int real_read(struct sealed_file *file, void *bytes, size_t amount, int64_t offset) {
+int wal_real_read(struct sealed_file *file, void *bytes, size_t amount, int64_t offset) {
   return file->real->pMethods->xRead(file->real, bytes, (int)amount, offset);
 }
 
-static int real_write(struct sealed_file *file, const void *bytes, size_t amount, int64_t offset) {
+int wal_real_write(struct sealed_file *file, const void *bytes, size_t amount, int64_t offset) {
   return file->real->pMethods->xWrite(file->real, bytes, (int)amount, offset);
 }
 
 static size_t frame_bytes(const struct sealed_file *file) { return FRAME_HEADER_BYTES + file->main->page_size; }
 
-static int64_t frame_offset(const struct sealed_file *file, uint64_t frame) {
-  return HEADER_ON_DISK + (int64_t)(frame - 1) * (int64_t)frame_bytes(file);
+int64_t wal_frame_offset(const struct sealed_file *file, uint64_t frame) {
+  return WAL_HEADER_ON_DISK + (int64_t)(frame - 1) * (int64_t)frame_bytes(file);
 }
 
 static uint8_t *frame_trailer(const struct sealed_file *file, uint8_t *frame) {
@@ -42,8 +32,8 @@ static struct seal_place frame_place(uint64_t frame) {
   return (struct seal_place){.sort = SORT_WAL_FRAME, .number = frame};
 }
 
-static int finding(struct sealed_file *file, sealed_vfs_kind kind, uint64_t frame) {
-  report(file, kind, 0, frame, frame == 0 ? 0 : frame_offset(file, frame));
+int wal_finding(struct sealed_file *file, sealed_vfs_kind kind, uint64_t frame) {
+  report(file, kind, 0, frame, frame == 0 ? 0 : wal_frame_offset(file, frame));
   return code_for(kind);
 }
 
@@ -52,51 +42,15 @@ static int make_ready(struct sealed_file *file) {
   if (file->main->page_size == 0) {
     int code = main_learn_page_size(file->main);
     if (code != SQLITE_OK) { return code; }
-    if (file->main->page_size == 0) { return finding(file, SEALED_VFS_FOREIGN, 0); }
+    if (file->main->page_size == 0) { return wal_finding(file, SEALED_VFS_FOREIGN, 0); }
   }
   return file_reserve(file, frame_bytes(file));
-}
-
-// Reads and decrypts the header. Zeros that a crash left stay zeros, and are no log to SQLite.
-static int read_header(struct sealed_file *file, uint8_t header[HEADER_ON_DISK]) {
-  int code = real_read(file, header, HEADER_ON_DISK, 0);
-  if (code != SQLITE_OK || is_all_zero(header, HEADER_ON_DISK)) { return code; }
-  const uint8_t *trailer = header + HEADER_BYTES;
-  sealed_vfs_kind kind = main_identity_for_part(file->main, trailer, true);
-  struct seal_place place = {.sort = SORT_WAL_HEADER};
-  if (kind == SEALED_VFS_NOTHING && !seal_open(file->main->keys, place, header, HEADER_BYTES, trailer)) {
-    kind = SEALED_VFS_DAMAGED;
-  }
-  // Not taken for an empty log: 96 bytes in one sector are not torn, and a whole log would be dropped without a word.
-  if (kind != SEALED_VFS_NOTHING) { return finding(file, kind, 0); }
-  memcpy(file->state.wal.salts, header + HEADER_SALTS, SALTS_BYTES);
-  file->state.wal.salts_known = true;
-  return SQLITE_OK;
-}
-
-static int write_header(struct sealed_file *file, const uint8_t *bytes) {
-  int code = main_identity_for_writing(file->main);
-  if (code != SQLITE_OK) { return code; }
-  // All of the log before this one has been written back, so that this is how long the main file is at least, until
-  // a transaction of this log makes it shorter.
-  sqlite3_int64 size = 0;
-  code = forward_file_size(&file->main->sqlite, &size);
-  if (code != SQLITE_OK) { return code; }
-  uint32_t pages = file->main->page_size == 0 ? 0 : (uint32_t)(size / file->main->page_size);
-  uint8_t header[HEADER_ON_DISK];
-  memcpy(header, bytes, HEADER_BYTES);
-  struct wal_state *wal = &file->state.wal;
-  wal->assembling = wal->held = wal->highest_own = 0;
-  wal->salts_known = false;
-  struct seal_place place = {.sort = SORT_WAL_HEADER};
-  seal_close_noting(file->main->keys, place, header, HEADER_BYTES, header + HEADER_BYTES, pages);
-  return real_write(file, header, sizeof header, 0);
 }
 
 // Reads a frame into `spare` and decrypts it. The answer tells what is wrong with it; `code` what the base VFS said.
 static sealed_vfs_kind load_frame(struct sealed_file *file, uint64_t frame, int *code) {
   file->state.wal.held = 0;
-  *code = real_read(file, file->spare, frame_bytes(file), frame_offset(file, frame));
+  *code = wal_real_read(file, file->spare, frame_bytes(file), wal_frame_offset(file, frame));
   if (*code != SQLITE_OK) { return SEALED_VFS_TRUNCATED; }
   const uint8_t *trailer = frame_trailer(file, file->spare);
   sealed_vfs_kind kind = main_identity_for_part(file->main, trailer, true);
@@ -107,22 +61,6 @@ static sealed_vfs_kind load_frame(struct sealed_file *file, uint64_t frame, int 
   return SEALED_VFS_NOTHING;
 }
 
-// A frame of an earlier generation that somebody put back would authenticate: its salts tell. Ours may be old as well,
-// when another process has begun the log anew.
-static int check_generation(struct sealed_file *file, uint64_t frame) {
-  struct wal_state *wal = &file->state.wal;
-  const uint8_t *salts = file->spare + FRAME_SALTS;
-  if (wal->salts_known && memcmp(salts, wal->salts, SALTS_BYTES) == 0) { return SQLITE_OK; }
-  // SQLite leaves out salts and checksums until the commit once it has written over a spilled page. After ROLLBACK TO
-  // some versions (3.40) forget to fill them in, so they are seen by readers, too.
-  if (is_all_zero(salts, SALTS_BYTES)) { return SQLITE_OK; }
-  uint8_t header[HEADER_ON_DISK];
-  int code = read_header(file, header);
-  if (code == SQLITE_IOERR_SHORT_READ) { return finding(file, SEALED_VFS_TRUNCATED, 0); }
-  if (code != SQLITE_OK) { return code; }
-  return memcmp(salts, wal->salts, SALTS_BYTES) == 0 ? SQLITE_OK : finding(file, SEALED_VFS_DAMAGED, frame);
-}
-
 // The fewest pages that the main file may have had since this generation of the log began: as many as then, or as a
 // transaction left that made it shorter. Only such a one makes it necessary to look at all frames.
 static int count_needed_pages(struct sealed_file *file) {
@@ -130,7 +68,7 @@ static int count_needed_pages(struct sealed_file *file) {
   int code = SQLITE_OK;
   for (uint64_t frame = 1; load_frame(file, frame, &code) == SEALED_VFS_NOTHING; frame++) {
     const uint8_t *salts = file->spare + FRAME_SALTS;
-    if (memcmp(salts, wal->salts, SALTS_BYTES) != 0 && !is_all_zero(salts, SALTS_BYTES)) { break; }
+    if (memcmp(salts, wal->salts, WAL_SALTS_BYTES) != 0 && !is_all_zero(salts, WAL_SALTS_BYTES)) { break; }
     uint32_t pages = get_u32(file->spare + FRAME_COMMIT);
     if (pages != 0 && pages < wal->needed_pages) { wal->needed_pages = pages; }
   }
@@ -140,15 +78,15 @@ static int count_needed_pages(struct sealed_file *file) {
 int wal_needs_page(struct sealed_file *file, uint64_t number, bool *result) {
   struct wal_state *wal = &file->state.wal;
   *result = false;
-  uint8_t header[HEADER_ON_DISK];
+  uint8_t header[WAL_HEADER_ON_DISK];
   int code = make_ready(file);
-  if (code == SQLITE_OK) { code = read_header(file, header); }
+  if (code == SQLITE_OK) { code = wal_read_header(file, header); }
   // An empty log.
   if (code == SQLITE_IOERR_SHORT_READ) { return SQLITE_OK; }
-  if (code != SQLITE_OK || is_all_zero(header, HEADER_ON_DISK)) { return code; }
-  if (memcmp(wal->needing_salts, wal->salts, SALTS_BYTES) != 0) {
-    memcpy(wal->needing_salts, wal->salts, SALTS_BYTES);
-    wal->needed_pages = seal_noted(header + HEADER_BYTES);
+  if (code != SQLITE_OK || is_all_zero(header, WAL_HEADER_ON_DISK)) { return code; }
+  if (memcmp(wal->needing_salts, wal->salts, WAL_SALTS_BYTES) != 0) {
+    memcpy(wal->needing_salts, wal->salts, WAL_SALTS_BYTES);
+    wal->needed_pages = seal_noted(header + WAL_HEADER_BYTES);
   }
   if (number <= wal->needed_pages) { code = count_needed_pages(file); }
   *result = number <= wal->needed_pages;
@@ -160,30 +98,30 @@ int wal_needs_page(struct sealed_file *file, uint64_t number, bool *result) {
 // ever written there.
 static int recover_frame(struct sealed_file *file, uint64_t frame, sealed_vfs_kind kind) {
   bool may_be_torn = kind == SEALED_VFS_DAMAGED || kind == SEALED_VFS_FOREIGN || kind == SEALED_VFS_NEWER_FORMAT;
-  if (!may_be_torn) { return finding(file, kind, frame); }
-  return is_all_zero(file->spare, frame_bytes(file)) ? SQLITE_OK : finding(file, SEALED_VFS_CUT, frame);
+  if (!may_be_torn) { return wal_finding(file, kind, frame); }
+  return is_all_zero(file->spare, frame_bytes(file)) ? SQLITE_OK : wal_finding(file, SEALED_VFS_CUT, frame);
 }
 
 static int read_frame(struct sealed_file *file, uint64_t frame, size_t start, size_t amount, uint8_t *result) {
   int code = SQLITE_OK;
   sealed_vfs_kind kind = load_frame(file, frame, &code);
   bool is_whole = amount == frame_bytes(file);
+  // What this connection wrote in its transaction is not recovered, and cannot be torn.
+  bool is_recovery = is_whole && frame > file->state.wal.highest_own;
   memset(result, 0, amount);
   if (code != SQLITE_OK) {
     // Recovery reads only as far as the file goes. A page that is in the index, and not in the log, was cut off.
-    return code == SQLITE_IOERR_SHORT_READ && !is_whole ? finding(file, SEALED_VFS_TRUNCATED, frame) : code;
+    return code == SQLITE_IOERR_SHORT_READ && !is_whole ? wal_finding(file, SEALED_VFS_TRUNCATED, frame) : code;
   }
   if (kind != SEALED_VFS_NOTHING) {
-    // What this process wrote in this transaction cannot be torn.
-    bool is_recovery = is_whole && frame > file->state.wal.highest_own;
-    return is_recovery ? recover_frame(file, frame, kind) : finding(file, kind, frame);
+    return is_recovery ? recover_frame(file, frame, kind) : wal_finding(file, kind, frame);
   }
-  if (is_whole) {
-    // SQLite compares the salts itself, and ends recovery where an older generation begins.
-    file->state.wal.held = frame;
-  } else {
-    code = check_generation(file, frame);
+  // In recovery SQLite compares the salts itself, and ends where an older generation begins. Elsewhere it trusts the
+  // index: a frame of an earlier generation that was put back would authenticate.
+  if (!is_recovery) {
+    code = wal_check_generation(file, frame, file->spare + FRAME_SALTS);
     if (code != SQLITE_OK) { return code; }
+    if (is_whole) { file->state.wal.held = frame; }
   }
   memcpy(result, file->spare + start, amount);
   // The trailer is zero to SQLite, as in any page.
@@ -195,22 +133,22 @@ static int read_frame(struct sealed_file *file, uint64_t frame, size_t start, si
 static int wal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64 offset) {
   struct sealed_file *file = self(sqlite);
   size_t length = (size_t)amount;
-  if (offset < HEADER_BYTES) {
-    uint8_t header[HEADER_ON_DISK];
+  if (offset < WAL_HEADER_BYTES) {
+    uint8_t header[WAL_HEADER_ON_DISK];
     memset(bytes, 0, length);
-    if (offset + amount > HEADER_BYTES) { return SQLITE_IOERR_READ; }
+    if (offset + amount > WAL_HEADER_BYTES) { return SQLITE_IOERR_READ; }
     // Recovery begins with the header.
     if (offset == 0) { file->state.wal.highest_own = 0; }
     int code = make_ready(file);
-    if (code == SQLITE_OK) { code = read_header(file, header); }
+    if (code == SQLITE_OK) { code = wal_read_header(file, header); }
     if (code == SQLITE_OK) { memcpy(bytes, header + offset, length); }
     return code;
   }
   int code = make_ready(file);
   if (code != SQLITE_OK) { return code; }
-  size_t start = (size_t)(offset - HEADER_BYTES) % frame_bytes(file);
+  size_t start = (size_t)(offset - WAL_HEADER_BYTES) % frame_bytes(file);
   if (start + length > frame_bytes(file)) { return SQLITE_IOERR_READ; }
-  uint64_t frame = (uint64_t)(offset - HEADER_BYTES) / frame_bytes(file) + 1;
+  uint64_t frame = (uint64_t)(offset - WAL_HEADER_BYTES) / frame_bytes(file) + 1;
   return read_frame(file, frame, start, length, bytes);
 }
 
@@ -218,10 +156,10 @@ static int wal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64
 static int write_frame(struct sealed_file *file, uint64_t frame, uint8_t *text) {
   struct wal_state *wal = &file->state.wal;
   uint8_t *trailer = frame_trailer(file, text);
-  if (!is_all_zero(trailer, TRAILER_BYTES)) { return finding(file, SEALED_VFS_UNSUITABLE, frame); }
+  if (!is_all_zero(trailer, TRAILER_BYTES)) { return wal_finding(file, SEALED_VFS_UNSUITABLE, frame); }
   if (wal->held == frame) { wal->held = 0; }
   seal_close(file->main->keys, frame_place(frame), text, frame_bytes(file) - TRAILER_BYTES, trailer);
-  int code = real_write(file, text, frame_bytes(file), frame_offset(file, frame));
+  int code = wal_real_write(file, text, frame_bytes(file), wal_frame_offset(file, frame));
   if (code == SQLITE_OK && frame > wal->highest_own) { wal->highest_own = frame; }
   return code;
 }
@@ -232,7 +170,8 @@ static int patch_frame(struct sealed_file *file, uint64_t frame, size_t start, s
   int code = SQLITE_OK;
   if (file->state.wal.held != frame) {
     sealed_vfs_kind kind = load_frame(file, frame, &code);
-    if (code == SQLITE_OK && kind != SEALED_VFS_NOTHING) { code = finding(file, kind, frame); }
+    if (code == SQLITE_OK && kind != SEALED_VFS_NOTHING) { code = wal_finding(file, kind, frame); }
+    if (code == SQLITE_OK) { code = wal_check_generation(file, frame, file->spare + FRAME_SALTS); }
     if (code != SQLITE_OK) { return code; }
   }
   memset(frame_trailer(file, file->spare), 0, TRAILER_BYTES);
@@ -244,14 +183,14 @@ static int wal_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlite
   struct sealed_file *file = self(sqlite);
   struct wal_state *wal = &file->state.wal;
   size_t length = (size_t)amount;
-  if (offset == 0 && length == HEADER_BYTES) { return write_header(file, bytes); }
+  if (offset == 0 && length == WAL_HEADER_BYTES) { return wal_write_header(file, bytes); }
   // The first may find that the pages are of another size than before.
   int code = main_identity_for_writing(file->main);
   if (code == SQLITE_OK) { code = make_ready(file); }
   if (code != SQLITE_OK) { return code; }
-  if (offset < HEADER_BYTES) { return SQLITE_IOERR_WRITE; }
-  uint64_t frame = (uint64_t)(offset - HEADER_BYTES) / frame_bytes(file) + 1;
-  size_t start = (size_t)(offset - HEADER_BYTES) % frame_bytes(file);
+  if (offset < WAL_HEADER_BYTES) { return SQLITE_IOERR_WRITE; }
+  uint64_t frame = (uint64_t)(offset - WAL_HEADER_BYTES) / frame_bytes(file) + 1;
+  size_t start = (size_t)(offset - WAL_HEADER_BYTES) % frame_bytes(file);
   if (start + length > frame_bytes(file)) { return SQLITE_IOERR_WRITE; }
 
   bool continues = wal->assembling == frame && wal->filled == start;

@@ -60,6 +60,8 @@ final class ScenarioTests: XCTestCase {
   func testPagesOfAnotherFileAreRefusedWithoutLocks() { run("foreign-pages-without-locks") }
   func testPagesOfAnotherFileAreRefusedWhilePage1IsDamaged() { run("foreign-pages-beside-log") }
   func testLargerPagesInTheSamePlaceOverrunNothing() { run("larger-pages") }
+  func testFramesOfTheLastGenerationAreRefused() { run("replayed-generations") }
+  func testFlushedFramesAreNotReplaced() { run("replayed-flush") }
   func testOnlySuperJournalsAreDeletedAfterARollback() { run("named-files") }
   func testWorksWithoutLocks() { run("no-locks") }
   func testLooksForFilesThroughItsOwnBase() { run("other-bases") }
@@ -69,6 +71,6 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 43)
+    XCTAssertEqual(names.count, 45)
   }
 }

@@ -261,20 +261,6 @@ static void log_files(struct dice *dice) {
   free(copy);
 }
 
-// Bytes of a file that is open, written behind SQLite's back.
-static void poke(const char *path, long offset, const void *bytes, size_t length) {
-  pid_t child = fork();  // closing it here would give up this process's locks on it
-  if (child == 0) {
-    FILE *file = fopen(path, "r+b");
-    fseek(file, offset, SEEK_SET);
-    fwrite(bytes, 1, length, file);
-    fclose(file);
-    leave(0);
-  }
-  int status;
-  waitpid(child, &status, 0);
-}
-
 static void live_log(struct dice *dice) {
   (void)dice;
   const char *path = path_of("live.db");
@@ -293,7 +279,7 @@ static void live_log(struct dice *dice) {
   for (size_t frame = 0; frame < frames && frame < (old_length - WAL_START) / FRAME; frame++) {
     long offset = (long)(WAL_START + frame * FRAME);
     bool is_other = memcmp(old + offset, bytes + offset, FRAME) != 0;
-    poke(log, offset, old + offset, FRAME);
+    file_poke(log, offset, old + offset, FRAME);
     sqlite3 *reader = NULL;
     sealed_vfs_clear_report();
     CHECK_EQUAL(sqlite3_open_v2(path, &reader, SQLITE_OPEN_READWRITE, SEALED_VFS_NAME), SQLITE_OK);
@@ -302,7 +288,7 @@ static void live_log(struct dice *dice) {
     CHECK(!is_other || code == SQLITE_OK || (code == SQLITE_IOERR_DATA && last_report().frame == frame + 1),
           "frame %zu: %d %s", frame + 1, code, describe(last_report()));
     if (frame == 0) { CHECK_EQUAL(code, SQLITE_IOERR_DATA); }
-    poke(log, offset, bytes + offset, FRAME);
+    file_poke(log, offset, bytes + offset, FRAME);
   }
   // Cut while it is in use.
   sqlite3 *reader = database_open(path, SEALED_VFS_NAME);
@@ -310,13 +296,13 @@ static void live_log(struct dice *dice) {
   CHECK_EQUAL(try_sql(reader, "SELECT sum(length(b)) FROM t"), SQLITE_IOERR_DATA);
   CHECK_EQUAL(last_report().kind, SEALED_VFS_TRUNCATED);
   CHECK_EQUAL(truncate(log, 0), 0);
-  poke(log, 0, bytes, length);
+  file_poke(log, 0, bytes, length);
   // The header is looked at again when the generation does not fit.
   const uint8_t zeros[WAL_START] = {0};
-  poke(log, 0, zeros, WAL_START);
+  file_poke(log, 0, zeros, WAL_START);
   sqlite3 *late = database_open(path, SEALED_VFS_NAME);
   CHECK_EQUAL(try_sql(late, "SELECT sum(length(b)) FROM t"), SQLITE_IOERR_DATA);
-  poke(log, 0, bytes, WAL_START);
+  file_poke(log, 0, bytes, WAL_START);
   CHECK_EQUAL(ask(late, "SELECT sum(length(b)) FROM t"), 49000);
   database_close(late);
   database_close(reader);

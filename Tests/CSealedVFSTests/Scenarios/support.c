@@ -140,6 +140,18 @@ void file_copy(const char *from, const char *to) {
   free(bytes);
 }
 
+void file_poke(const char *path, long offset, const void *bytes, size_t length) {
+  pid_t child = fork();
+  if (child == 0) {
+    FILE *file = fopen(path, "r+b");
+    bool done = file != NULL && fseek(file, offset, SEEK_SET) == 0 && fwrite(bytes, 1, length, file) == length;
+    leave(done && fclose(file) == 0 ? 0 : 1);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "cannot write %s", path);
+}
+
 bool file_contains(const char *path, const char *text) {
   size_t length;
   uint8_t *bytes = file_load(path, &length);
@@ -373,7 +385,7 @@ static void begin_once(void) {
 static const struct scenario *scenario_at(size_t index) {
   // Secrets first: what is searched is all of the memory that scenarios before them have used.
   const struct scenario *lists[] = {secret_scenarios, workload_scenarios, damage_scenarios, fault_scenarios, process_scenarios, format_scenarios,
-                                    direct_scenarios, edge_scenarios, attack_scenarios, length_scenarios};
+                                    direct_scenarios, edge_scenarios, attack_scenarios, replay_scenarios, length_scenarios};
   for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
     for (const struct scenario *scenario = lists[list]; scenario->name != NULL; scenario++) {
       if (index-- == 0) { return scenario; }

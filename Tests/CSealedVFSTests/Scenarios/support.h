@@ -52,6 +52,8 @@ uint8_t *file_load(const char *path, size_t *length);  // free it
 void file_store(const char *path, const void *bytes, size_t length);
 void file_copy(const char *from, const char *to);
 void database_remove(const char *path);
+// Writes into a file that is open, behind SQLite's back: in a child, since to close the file would drop this process's locks.
+void file_poke(const char *path, long offset, const void *bytes, size_t length);
 bool file_contains(const char *path, const char *text);
 
 // ---- Databases ----
@@ -98,6 +100,6 @@ struct scenario {
   void (*run)(struct dice *dice);
 };
 extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[], format_scenarios[], direct_scenarios[], edge_scenarios[],
-    secret_scenarios[], attack_scenarios[], length_scenarios[];
+    secret_scenarios[], attack_scenarios[], replay_scenarios[], length_scenarios[];
 
 #endif

@@ -1,0 +1,27 @@
+// What the files of the write-ahead log share.
+#ifndef SEALED_VFS_WAL_FILE_H
+#define SEALED_VFS_WAL_FILE_H
+
+#include "internal.h"
+
+enum {
+  WAL_HEADER_BYTES = 32,
+  WAL_HEADER_ON_DISK = WAL_HEADER_BYTES + TRAILER_BYTES,
+  FRAME_HEADER_BYTES = 24,
+  FRAME_COMMIT = 4, // how many pages the database has after this frame, if a transaction ends with it; else 0
+  FRAME_SALTS = 8,
+};
+
+int wal_real_read(struct sealed_file *file, void *bytes, size_t amount, int64_t offset);
+int wal_real_write(struct sealed_file *file, const void *bytes, size_t amount, int64_t offset);
+int64_t wal_frame_offset(const struct sealed_file *file, uint64_t frame);
+// Reports a finding; `frame` is 0 for the header. SQLITE_... for it.
+int wal_finding(struct sealed_file *file, sealed_vfs_kind kind, uint64_t frame);
+
+// Reads and decrypts the header. Zeros that a crash left stay zeros, and are no log to SQLite.
+int wal_read_header(struct sealed_file *file, uint8_t header[WAL_HEADER_ON_DISK]);
+int wal_write_header(struct sealed_file *file, const uint8_t *bytes);
+// Fails unless a frame with these salts belongs to the generation that is in force.
+int wal_check_generation(struct sealed_file *file, uint64_t frame, const uint8_t salts[WAL_SALTS_BYTES]);
+
+#endif

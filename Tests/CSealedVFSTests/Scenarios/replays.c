@@ -1,0 +1,77 @@
+// Authentic parts of a log put back in their place: by an attacker who kept copies of the file.
+#include "support.h"
+
+enum { PAGE = 4096, FRAME = PAGE + 24, FRAMES_START = 96 };
+
+// A database whose one row, in each generation of the log, takes the same frames.
+static sqlite3 *make_generations(const char *path) {
+  use_key(path);
+  sqlite3 *database = database_open(path, SEALED_VFS_NAME);
+  run_sql(database, "PRAGMA page_size=%d; PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0", PAGE);
+  run_sql(database, "CREATE TABLE t(a); INSERT INTO t VALUES('zero'); PRAGMA wal_checkpoint(TRUNCATE)");
+  return database;
+}
+
+// `stale` has read the first generation and nothing since; `writer` has begun the second.
+static void replay_frame(bool is_checkpoint, bool is_header) {
+  const char *path = path_of("generations.db");
+  database_remove(path);
+  const char *log = with_suffix(path, "-wal");
+  sqlite3 *writer = make_generations(path), *stale = database_open(path, SEALED_VFS_NAME);
+  run_sql(stale, "PRAGMA cache_size=0");
+  run_sql(writer, "UPDATE t SET a = 'first'");
+  CHECK_EQUAL(ask(stale, "SELECT a = 'first' FROM t"), 1);
+  size_t length;
+  uint8_t *first = file_load(log, &length);
+  run_sql(writer, "PRAGMA wal_checkpoint(RESTART); UPDATE t SET a = 'second'");
+  uint8_t *second = file_load(log, &length);
+  CHECK_EQUAL(length, FRAMES_START + FRAME);
+  file_poke(log, FRAMES_START, first + FRAMES_START, FRAME);
+  if (is_header) { file_poke(log, 0, first, FRAMES_START); }
+  int code = try_sql(stale, is_checkpoint ? "PRAGMA wal_checkpoint(FULL)" : "SELECT a FROM t");
+  CHECK_EQUAL(code, SQLITE_IOERR_DATA);
+  sealed_vfs_report found = last_report();
+  CHECK(found.kind == SEALED_VFS_DAMAGED && found.file == SEALED_VFS_FILE_WAL, "%s", describe(found));
+  CHECK_EQUAL(found.frame, is_header ? 0 : 1);
+  // Nothing of it was written back: with the log as it was, all is there.
+  file_poke(log, 0, second, length);
+  CHECK_EQUAL(ask(stale, "SELECT a = 'second' FROM t"), 1);
+  run_sql(stale, "PRAGMA wal_checkpoint(TRUNCATE)");
+  database_close(stale);
+  database_close(writer);
+  sqlite3 *database = database_open(path, SEALED_VFS_NAME);
+  CHECK_EQUAL(ask(database, "SELECT a = 'second' FROM t"), 1);
+  database_close(database);
+  free(first);
+  free(second);
+}
+
+static void frames_of_the_last_generation(struct dice *dice) {
+  (void)dice;
+  for (int variant = 0; variant < 4; variant++) { replay_frame(variant % 2 == 1, variant / 2 == 1); }
+}
+
+// A frame of the last generation, put under a page that the transaction under way has flushed and then writes again.
+// SQLite takes the page number from the frame when it renews the checksums: the page would be committed as another one.
+static void replayed_flush(struct dice *dice) {
+  (void)dice;
+  const char *path = path_of("flushed.db");
+  const char *log = with_suffix(path, "-wal");
+  sqlite3 *writer = make_generations(path);
+  run_sql(writer, "CREATE TABLE u(a); INSERT INTO u VALUES('zero')");
+  size_t length;
+  uint8_t *first = file_load(log, &length); // frame 1 is page 1
+  run_sql(writer, "PRAGMA wal_checkpoint(RESTART); BEGIN; UPDATE t SET a = 'one'; UPDATE u SET a = 'one'");
+  CHECK_EQUAL(sqlite3_db_cacheflush(writer), SQLITE_OK);
+  file_poke(log, FRAMES_START, first + FRAMES_START, FRAME);
+  CHECK_EQUAL(try_sql(writer, "UPDATE t SET a = 'two'; UPDATE u SET a = 'two'; COMMIT"), SQLITE_IOERR_DATA);
+  CHECK(last_report().kind == SEALED_VFS_DAMAGED && last_report().frame == 1, "%s", describe(last_report()));
+  try_sql(writer, "ROLLBACK");
+  CHECK_EQUAL(ask(writer, "SELECT t.a = 'zero' AND u.a = 'zero' FROM t, u"), 1);
+  database_close(writer);
+  free(first);
+}
+
+const struct scenario replay_scenarios[] = {
+    {"replayed-generations", frames_of_the_last_generation}, {"replayed-flush", replayed_flush}, {NULL, NULL},
+};

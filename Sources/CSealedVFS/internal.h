@@ -13,6 +13,8 @@ enum {
   KEY_BYTES = SEALED_VFS_KEY_BYTES,
   SALT_BYTES = SEALED_VFS_SALT_BYTES,
   TRAILER_BYTES = SEALED_VFS_RESERVED_BYTES,
+  // Of files that are made. In those of version 1 logs and journals have no plain header, and keep having none.
+  FORMAT_VERSION = 2,
   // A trailer is: label (24 bytes, the same in every part of a file), nonce (24), tag (16).
   LABEL_BYTES = 24,
   NONCE_BYTES = 24,
@@ -52,7 +54,7 @@ struct seal_place {
 
 // Derives the key and label of the file whose salt this is.
 void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], const uint8_t salt[SALT_BYTES],
-                    bool is_passphrase);
+                    uint8_t version, bool is_passphrase);
 // Encrypts `length` bytes in place, and fills the trailer.
 void seal_close(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, uint8_t *trailer);
 // The same, with a number in the last bytes of the nonce. The other 20 are random.
@@ -64,6 +66,7 @@ bool seal_open(const struct file_keys *keys, struct seal_place place, uint8_t *t
                const uint8_t *trailer);
 // Whether a label is one of this format at all: SEALED_VFS_NOTHING, SEALED_VFS_NEWER_FORMAT or SEALED_VFS_DAMAGED.
 sealed_vfs_kind seal_label_kind(const uint8_t label[LABEL_BYTES]);
+uint8_t seal_label_version(const uint8_t label[LABEL_BYTES]);
 const uint8_t *seal_label_salt(const uint8_t label[LABEL_BYTES]);
 bool seal_label_is_passphrase(const uint8_t label[LABEL_BYTES]);
 // What the plain header says of a file; not authenticated yet.
@@ -116,6 +119,7 @@ struct journal_state {
 };
 
 struct wal_state {
+  size_t plain_bytes;   // in front of the sealed header; learned anew for each operation
   uint64_t assembling;  // frame that is being put together in `buffer`; 0: none
   uint32_t filled;      // its bytes so far
   uint64_t held;        // frame whose plaintext is in `spare`, read whole; 0: none

@@ -208,7 +208,8 @@ sealed_vfs_kind keys_for_file(struct key_entry *entry, const uint8_t *label, str
   sealed_vfs_kind kind = master_for_salt(secrets, salt);
   if (kind == SEALED_VFS_NOTHING) {
     bool is_passphrase = label != NULL ? seal_label_is_passphrase(label) : secrets->is_passphrase;
-    seal_file_keys(keys, secrets->master, salt, is_passphrase);
+    uint8_t version = label != NULL ? seal_label_version(label) : FORMAT_VERSION;
+    seal_file_keys(keys, secrets->master, salt, version, is_passphrase);
     if (label != NULL && memcmp(keys->label, label, LABEL_BYTES) != 0) { kind = SEALED_VFS_WRONG_KEY; }
   }
   pthread_mutex_unlock(&entry->deriving);

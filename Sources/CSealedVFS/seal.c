@@ -7,7 +7,6 @@
 #include "internal.h"
 
 enum {
-  FORMAT_VERSION = 1,
   CIPHER_XCHACHA20_POLY1305 = 1,
   LABEL_VERSION = 0,
   LABEL_CIPHER = 1,
@@ -31,9 +30,9 @@ uint32_t get_u32(const uint8_t *bytes) {
 bool is_all_zero(const uint8_t *bytes, size_t length) { return sodium_is_zero(bytes, length) != 0; }
 
 void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], const uint8_t salt[SALT_BYTES],
-                    bool is_passphrase) {
+                    uint8_t version, bool is_passphrase) {
   memset(keys->label, 0, LABEL_BYTES);
-  keys->label[LABEL_VERSION] = FORMAT_VERSION;
+  keys->label[LABEL_VERSION] = version;
   keys->label[LABEL_CIPHER] = CIPHER_XCHACHA20_POLY1305;
   keys->label[LABEL_KEY_KIND] = is_passphrase ? 1 : 0;
   memcpy(keys->label + LABEL_SALT, salt, SALT_BYTES);
@@ -54,12 +53,14 @@ void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], con
 
 sealed_vfs_kind seal_label_kind(const uint8_t label[LABEL_BYTES]) {
   if (label[LABEL_VERSION] == 0 || label[LABEL_ZERO] != 0) { return SEALED_VFS_DAMAGED; }
-  if (label[LABEL_VERSION] != FORMAT_VERSION || label[LABEL_CIPHER] != CIPHER_XCHACHA20_POLY1305 ||
+  if (label[LABEL_VERSION] > FORMAT_VERSION || label[LABEL_CIPHER] != CIPHER_XCHACHA20_POLY1305 ||
       label[LABEL_KEY_KIND] > 1) {
     return SEALED_VFS_NEWER_FORMAT;
   }
   return SEALED_VFS_NOTHING;
 }
+
+uint8_t seal_label_version(const uint8_t label[LABEL_BYTES]) { return label[LABEL_VERSION]; }
 
 const uint8_t *seal_label_salt(const uint8_t label[LABEL_BYTES]) { return label + LABEL_SALT; }
 

@@ -58,7 +58,7 @@ static int open_temporary(struct sealed_file *file) {
   uint8_t salt[SALT_BYTES];
   randombytes_buf(master, sizeof master);
   randombytes_buf(salt, sizeof salt);
-  seal_file_keys(file->keys, master, salt, false);
+  seal_file_keys(file->keys, master, salt, FORMAT_VERSION, false);
   sodium_memzero(master, sizeof master);
   return SQLITE_OK;
 }

@@ -1,7 +1,7 @@
 // The frames of the write-ahead log. On disk:
 //
-// - The header: 32 bytes of SQLite's, sealed, and 64 bytes of trailer. So all frames lie 64 bytes further than SQLite
-//   thinks.
+// - The header (wal_header.c), which is 96 bytes longer than SQLite's. So all frames lie 96 bytes further than SQLite
+//   thinks, and 64 bytes in a file of version 1.
 // - Each frame: 24 bytes of frame header and the page, sealed as one. The trailer is in the page's reserved bytes.
 //
 // SQLite's checksums in the headers are over plaintext, so they must be encrypted as well. Sealing a frame as one costs
@@ -21,7 +21,7 @@ int wal_real_write(struct sealed_file *file, const void *bytes, size_t amount, i
 static size_t frame_bytes(const struct sealed_file *file) { return FRAME_HEADER_BYTES + file->main->page_size; }
 
 int64_t wal_frame_offset(const struct sealed_file *file, uint64_t frame) {
-  return WAL_HEADER_ON_DISK + (int64_t)(frame - 1) * (int64_t)frame_bytes(file);
+  return (int64_t)(file->state.wal.plain_bytes + WAL_SEALED_HEADER) + (int64_t)(frame - 1) * (int64_t)frame_bytes(file);
 }
 
 static uint8_t *frame_trailer(const struct sealed_file *file, uint8_t *frame) {
@@ -44,7 +44,8 @@ static int make_ready(struct sealed_file *file) {
     if (code != SQLITE_OK) { return code; }
     if (file->main->page_size == 0) { return wal_finding(file, SEALED_VFS_FOREIGN, 0); }
   }
-  return file_reserve(file, frame_bytes(file));
+  int code = wal_learn_layout(file);
+  return code != SQLITE_OK ? code : file_reserve(file, frame_bytes(file));
 }
 
 // Reads a frame into `spare` and decrypts it. The answer tells what is wrong with it; `code` what the base VFS said.
@@ -78,15 +79,15 @@ static int count_needed_pages(struct sealed_file *file) {
 int wal_needs_page(struct sealed_file *file, uint64_t number, bool *result) {
   struct wal_state *wal = &file->state.wal;
   *result = false;
-  uint8_t header[WAL_HEADER_ON_DISK];
+  struct wal_header header;
   int code = make_ready(file);
-  if (code == SQLITE_OK) { code = wal_read_header(file, header); }
+  if (code == SQLITE_OK) { code = wal_read_header(file, &header); }
   // An empty log.
   if (code == SQLITE_IOERR_SHORT_READ) { return SQLITE_OK; }
-  if (code != SQLITE_OK || is_all_zero(header, WAL_HEADER_ON_DISK)) { return code; }
+  if (code != SQLITE_OK || is_all_zero(header.bytes, WAL_HEADER_BYTES)) { return code; }
   if (memcmp(wal->needing_salts, wal->salts, WAL_SALTS_BYTES) != 0) {
     memcpy(wal->needing_salts, wal->salts, WAL_SALTS_BYTES);
-    wal->needed_pages = seal_noted(header + WAL_HEADER_BYTES);
+    wal->needed_pages = header.main_pages;
   }
   if (number <= wal->needed_pages) { code = count_needed_pages(file); }
   *result = number <= wal->needed_pages;
@@ -134,14 +135,14 @@ static int wal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64
   struct sealed_file *file = self(sqlite);
   size_t length = (size_t)amount;
   if (offset < WAL_HEADER_BYTES) {
-    uint8_t header[WAL_HEADER_ON_DISK];
+    struct wal_header header;
     memset(bytes, 0, length);
     if (offset + amount > WAL_HEADER_BYTES) { return SQLITE_IOERR_READ; }
     // Recovery begins with the header.
     if (offset == 0) { file->state.wal.highest_own = 0; }
     int code = make_ready(file);
-    if (code == SQLITE_OK) { code = wal_read_header(file, header); }
-    if (code == SQLITE_OK) { memcpy(bytes, header + offset, length); }
+    if (code == SQLITE_OK) { code = wal_read_header(file, &header); }
+    if (code == SQLITE_OK) { memcpy(bytes, header.bytes + offset, length); }
     return code;
   }
   int code = make_ready(file);
@@ -209,15 +210,24 @@ static int wal_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlite
   return write_frame(file, frame, file->buffer);
 }
 
+// By how much the file is longer than SQLite thinks.
+static int64_t bytes_added(const struct sealed_file *file) {
+  return (int64_t)(file->state.wal.plain_bytes + TRAILER_BYTES);
+}
+
 static int wal_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
-  struct wal_state *wal = &self(sqlite)->state.wal;
-  wal->assembling = wal->held = 0;
-  return forward_truncate(sqlite, size == 0 ? 0 : size + TRAILER_BYTES);
+  struct sealed_file *file = self(sqlite);
+  file->state.wal.assembling = file->state.wal.held = 0;
+  int code = wal_learn_layout(file);
+  if (code != SQLITE_OK) { return code; }
+  return forward_truncate(sqlite, size == 0 ? 0 : size + bytes_added(file));
 }
 
 static int wal_file_size(sqlite3_file *sqlite, sqlite3_int64 *size) {
-  int code = forward_file_size(sqlite, size);
-  if (code == SQLITE_OK) { *size = *size <= TRAILER_BYTES ? 0 : *size - TRAILER_BYTES; }
+  struct sealed_file *file = self(sqlite);
+  int code = wal_learn_layout(file);
+  if (code == SQLITE_OK) { code = forward_file_size(sqlite, size); }
+  if (code == SQLITE_OK) { *size = *size <= bytes_added(file) ? 0 : *size - bytes_added(file); }
   return code;
 }
 

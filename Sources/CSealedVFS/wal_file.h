@@ -5,11 +5,18 @@
 #include "internal.h"
 
 enum {
+  WAL_PLAIN_BYTES = 32, // none in a file of version 1
   WAL_HEADER_BYTES = 32,
-  WAL_HEADER_ON_DISK = WAL_HEADER_BYTES + TRAILER_BYTES,
+  WAL_SEALED_HEADER = WAL_HEADER_BYTES + TRAILER_BYTES,
   FRAME_HEADER_BYTES = 24,
   FRAME_COMMIT = 4, // how many pages the database has after this frame, if a transaction ends with it; else 0
   FRAME_SALTS = 8,
+};
+
+// The log's header as SQLite wrote it, all zero if there is none.
+struct wal_header {
+  uint8_t bytes[WAL_HEADER_BYTES];
+  uint32_t main_pages; // how many pages the main file had when this generation began
 };
 
 int wal_real_read(struct sealed_file *file, void *bytes, size_t amount, int64_t offset);
@@ -18,8 +25,10 @@ int64_t wal_frame_offset(const struct sealed_file *file, uint64_t frame);
 // Reports a finding; `frame` is 0 for the header. SQLITE_... for it.
 int wal_finding(struct sealed_file *file, sealed_vfs_kind kind, uint64_t frame);
 
+// Learns how many plain bytes the log begins with. To be called before any offset in it is made use of.
+int wal_learn_layout(struct sealed_file *file);
 // Reads and decrypts the header. Zeros that a crash left stay zeros, and are no log to SQLite.
-int wal_read_header(struct sealed_file *file, uint8_t header[WAL_HEADER_ON_DISK]);
+int wal_read_header(struct sealed_file *file, struct wal_header *header);
 int wal_write_header(struct sealed_file *file, const uint8_t *bytes);
 // Fails unless a frame with these salts belongs to the generation that is in force.
 int wal_check_generation(struct sealed_file *file, uint64_t frame, const uint8_t salts[WAL_SALTS_BYTES]);

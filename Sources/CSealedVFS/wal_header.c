@@ -1,5 +1,7 @@
 // The log's header, and the generation that it begins. SQLite starts the log over when all of it has been written back:
 // a new header with other salts, and frames from the start of the file, over those of the generation before.
+//
+// On disk: 32 plain bytes, 32 bytes of SQLite's header, sealed, and 64 bytes of trailer.
 #include "wal_file.h"
 
 enum { HEADER_SALTS = 16 };
@@ -8,24 +10,68 @@ enum { HEADER_SALTS = 16 };
 // https://sqlite.org/walformat.html#the_wal_index_header
 enum { INDEX_SALTS = 32 };
 
-int wal_read_header(struct sealed_file *file, uint8_t header[WAL_HEADER_ON_DISK]) {
-  int code = wal_real_read(file, header, WAL_HEADER_ON_DISK, 0);
-  if (code != SQLITE_OK || is_all_zero(header, WAL_HEADER_ON_DISK)) { return code; }
-  const uint8_t *trailer = header + WAL_HEADER_BYTES;
-  sealed_vfs_kind kind = main_identity_for_part(file->main, trailer, true);
-  struct seal_place place = {.sort = SORT_WAL_HEADER};
-  if (kind == SEALED_VFS_NOTHING && !seal_open(file->main->keys, place, header, WAL_HEADER_BYTES, trailer)) {
-    kind = SEALED_VFS_DAMAGED;
+// A valid header of a log, but for its version (bytes 4..7): SQLite without this VFS answers SQLITE_CANTOPEN and leaves
+// the file alone. It would take anything else for a log that holds nothing, and delete it. Magic number for checksums
+// in little-endian words, version, page size 512, no checkpoint, salts, checksum.
+static const uint8_t plain_header[WAL_PLAIN_BYTES] = {
+    0x37, 0x7f, 0x06, 0x82, 'S', 'E', 'L', 'D', 0, 0, 2, 0, 0, 0, 0, 0,
+    's',  'e',  'a',  'l',  'e', 'd', ' ', '2', 0xc3, 0x6a, 0xb1, 0x7f, 0x04, 0x39, 0x1e, 0x2f,
+};
+
+static bool is_plain_header(const uint8_t *bytes) { return memcmp(bytes, plain_header, WAL_PLAIN_BYTES) == 0; }
+
+static size_t plain_bytes_of(uint8_t version) { return version == 1 ? 0 : WAL_PLAIN_BYTES; }
+
+int wal_learn_layout(struct sealed_file *file) {
+  struct wal_state *wal = &file->state.wal;
+  if (file->main->identity != IDENTITY_NONE) {
+    wal->plain_bytes = plain_bytes_of(seal_label_version(file->main->keys->label));
+    return SQLITE_OK;
   }
+  uint8_t start[WAL_PLAIN_BYTES] = {0};
+  int code = wal_real_read(file, start, sizeof start, 0);
+  wal->plain_bytes = is_plain_header(start) || is_all_zero(start, sizeof start) ? WAL_PLAIN_BYTES : 0;
+  return code == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : code;
+}
+
+// Opens a header that was read from disk. `kind` tells what is wrong with it.
+static void open_header(struct sealed_file *file, uint8_t *disk, sealed_vfs_kind *kind) {
+  size_t plain_bytes = file->state.wal.plain_bytes;
+  uint8_t *text = disk + plain_bytes, *trailer = text + WAL_HEADER_BYTES;
+  *kind = SEALED_VFS_DAMAGED;
+  if (plain_bytes != 0 && !is_plain_header(disk)) { return; }
+  sealed_vfs_kind identity = main_identity_for_part(file->main, trailer, true);
+  if (identity != SEALED_VFS_NOTHING) {
+    *kind = identity;
+    return;
+  }
+  struct seal_place place = {.sort = SORT_WAL_HEADER};
+  if (plain_bytes_of(seal_label_version(trailer)) != plain_bytes) { return; }
+  if (seal_open(file->main->keys, place, text, WAL_HEADER_BYTES, trailer)) { *kind = SEALED_VFS_NOTHING; }
+}
+
+int wal_read_header(struct sealed_file *file, struct wal_header *header) {
+  struct wal_state *wal = &file->state.wal;
+  uint8_t disk[WAL_PLAIN_BYTES + WAL_SEALED_HEADER];
+  memset(header, 0, sizeof *header);
+  int code = wal_learn_layout(file);
+  size_t length = wal->plain_bytes + WAL_SEALED_HEADER;
+  if (code == SQLITE_OK) { code = wal_real_read(file, disk, length, 0); }
+  if (code != SQLITE_OK || is_all_zero(disk, length)) { return code; }
+  sealed_vfs_kind kind;
+  open_header(file, disk, &kind);
   // Not taken for an empty log: a header in one sector is never torn, and the whole log would be dropped silently.
   if (kind != SEALED_VFS_NOTHING) { return wal_finding(file, kind, 0); }
-  memcpy(file->state.wal.salts, header + HEADER_SALTS, WAL_SALTS_BYTES);
-  file->state.wal.salts_known = true;
+  memcpy(header->bytes, disk + wal->plain_bytes, WAL_HEADER_BYTES);
+  header->main_pages = seal_noted(disk + wal->plain_bytes + WAL_HEADER_BYTES);
+  memcpy(wal->salts, header->bytes + HEADER_SALTS, WAL_SALTS_BYTES);
+  wal->salts_known = true;
   return SQLITE_OK;
 }
 
 int wal_write_header(struct sealed_file *file, const uint8_t *bytes) {
   int code = main_identity_for_writing(file->main);
+  if (code == SQLITE_OK) { code = wal_learn_layout(file); }
   if (code != SQLITE_OK) { return code; }
   // All of the log before this one has been written back, so the main file has at least this many pages until a
   // transaction of this log makes it shorter.
@@ -33,15 +79,17 @@ int wal_write_header(struct sealed_file *file, const uint8_t *bytes) {
   code = forward_file_size(&file->main->sqlite, &size);
   if (code != SQLITE_OK) { return code; }
   uint32_t pages = file->main->page_size == 0 ? 0 : (uint32_t)(size / file->main->page_size);
-  uint8_t header[WAL_HEADER_ON_DISK];
-  memcpy(header, bytes, WAL_HEADER_BYTES);
   struct wal_state *wal = &file->state.wal;
   wal->assembling = wal->held = wal->highest_own = 0;
   memcpy(wal->salts, bytes + HEADER_SALTS, WAL_SALTS_BYTES);
   wal->salts_known = wal->is_uncommitted = true;
+  uint8_t disk[WAL_PLAIN_BYTES + WAL_SEALED_HEADER];
+  uint8_t *text = disk + wal->plain_bytes;
+  memcpy(disk, plain_header, WAL_PLAIN_BYTES);
+  memcpy(text, bytes, WAL_HEADER_BYTES);
   struct seal_place place = {.sort = SORT_WAL_HEADER};
-  seal_close_noting(file->main->keys, place, header, WAL_HEADER_BYTES, header + WAL_HEADER_BYTES, pages);
-  return wal_real_write(file, header, sizeof header, 0);
+  seal_close_noting(file->main->keys, place, text, WAL_HEADER_BYTES, text + WAL_HEADER_BYTES, pages);
+  return wal_real_write(file, disk, wal->plain_bytes + WAL_SEALED_HEADER, 0);
 }
 
 // Whether the salts that this connection knows are those of the generation in force. The shared index names that
@@ -65,8 +113,8 @@ static bool is_current(struct sealed_file *file) {
 static int learn_generation(struct sealed_file *file) {
   if (is_current(file)) { return SQLITE_OK; }
   file->state.wal.salts_known = false;
-  uint8_t header[WAL_HEADER_ON_DISK];
-  int code = wal_read_header(file, header);
+  struct wal_header header;
+  int code = wal_read_header(file, &header);
   if (code == SQLITE_IOERR_SHORT_READ) { return wal_finding(file, SEALED_VFS_TRUNCATED, 0); }
   if (code != SQLITE_OK || is_current(file)) { return code; }
   file->state.wal.salts_known = false;

@@ -62,6 +62,9 @@ final class ScenarioTests: XCTestCase {
   func testLargerPagesInTheSamePlaceOverrunNothing() { run("larger-pages") }
   func testFramesOfTheLastGenerationAreRefused() { run("replayed-generations") }
   func testFlushedFramesAreNotReplaced() { run("replayed-flush") }
+  func testPlainSQLiteLeavesLogsAlone() { run("logs-looked-at") }
+  func testPlainSQLiteLeavesHotJournalsAlone() { run("journals-looked-at") }
+  func testFilesOfVersion1AreReadAndWritten() { run("version-1") }
   func testOnlySuperJournalsAreDeletedAfterARollback() { run("named-files") }
   func testWorksWithoutLocks() { run("no-locks") }
   func testLooksForFilesThroughItsOwnBase() { run("other-bases") }
@@ -71,6 +74,6 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 45)
+    XCTAssertEqual(names.count, 48)
   }
 }

@@ -114,10 +114,10 @@ int sealed_vfs_forget_key(const char *path);
 /// a passphrase.
 int sealed_vfs_read_salt(const char *path, uint8_t salt[SEALED_VFS_SALT_BYTES], int *is_passphrase);
 
-/// What the main database of a connection is that was opened through any VFS, without a key: SEALED_VFS_NOTHING if it
-/// is sealed, SEALED_VFS_NEWER_FORMAT or SEALED_VFS_DAMAGED if it seems to be, else SEALED_VFS_NOT_SEALED. To be asked
-/// before the first statement: a plain connection takes a sealed log for an empty one, and would delete it. Two short
-/// reads.
+/// Tells what the main database of a connection is, without a key; the connection may have been opened through any VFS:
+/// SEALED_VFS_NOTHING if the database is sealed, SEALED_VFS_NEWER_FORMAT or SEALED_VFS_DAMAGED if it seems to be, else
+/// SEALED_VFS_NOT_SEALED. Call it before the first statement: a plain connection to a sealed database can destroy it
+/// (README.md, "Plain SQLite on a sealed database"). Two short reads.
 sealed_vfs_kind sealed_vfs_inspect(struct sqlite3 *database);
 
 /// Argon2id, version 1.3, libsodium's interactive limits (2 passes, 64 MB): what a passphrase is to a database with

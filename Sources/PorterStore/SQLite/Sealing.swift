@@ -68,7 +68,7 @@ enum Sealing {
     }
   }
 
-  /// Refuses a sealed file that is opened without a key, before SQLite takes its log for an empty one and deletes it.
+  /// Rejects a sealed file that is opened without a key, before plain SQLite touches its log or journal.
   static func refuseSealed(_ database: OpaquePointer) throws(SQLiteError) {
     let finding: SealError
     switch sealed_vfs_inspect(database) {

@@ -1,7 +1,7 @@
 // Somebody edits the files: whatever is changed is noticed, named, and never returned as data.
 #include "support.h"
 
-enum { PAGE = 4096, FRAME = PAGE + 24, WAL_START = 96, TRAILER = 64 };
+enum { PAGE = 4096, FRAME = PAGE + 24, WAL_START = 128, TRAILER = 64 };
 
 static long observed;
 static void count_findings(void *context, const sealed_vfs_report *finding) {

@@ -170,11 +170,11 @@ static void odd_calls(struct dice *dice) {
   CHECK_EQUAL(log->pMethods->xRead(log, bytes, 4120, third), SQLITE_OK);
   size_t length;
   uint8_t *disk = file_load(with_suffix(path, "-wal"), &length);
-  disk[96 + 4120 * 2 + 500] ^= 4;
+  disk[128 + 4120 * 2 + 500] ^= 4;
   file_store(with_suffix(path, "-wal"), disk, length);
   CHECK_EQUAL(log->pMethods->xRead(log, bytes, 4120, third), SQLITE_IOERR_DATA);
   CHECK_EQUAL(log->pMethods->xWrite(log, bytes, 4096, third + 24), SQLITE_IOERR_DATA);
-  disk[96 + 4120 * 2 + 500] ^= 4;
+  disk[128 + 4120 * 2 + 500] ^= 4;
   file_store(with_suffix(path, "-wal"), disk, length);
   free(disk);
   int result = 0;

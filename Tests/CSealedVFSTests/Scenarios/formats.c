@@ -91,7 +91,7 @@ static void files(struct dice *dice) {
 
   uint8_t *bytes = malloc(length);
   memcpy(bytes, good, length);
-  bytes[4096 - 64] = 2;  // a later version
+  bytes[4096 - 64] = 3;  // a later version
   file_store(path, bytes, length);
   expect_refusal(path, SQLITE_NOTADB, SEALED_VFS_NEWER_FORMAT);
   CHECK_EQUAL(inspected(path), SEALED_VFS_NEWER_FORMAT);

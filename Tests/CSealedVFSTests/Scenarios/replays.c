@@ -1,7 +1,7 @@
 // Authentic parts of a log put back in their place: by an attacker who kept copies of the file.
 #include "support.h"
 
-enum { PAGE = 4096, FRAME = PAGE + 24, FRAMES_START = 96 };
+enum { PAGE = 4096, FRAME = PAGE + 24, FRAMES_START = 128 };
 
 // A database whose one row, in each generation of the log, takes the same frames.
 static sqlite3 *make_generations(const char *path) {

@@ -73,6 +73,8 @@ bool seal_label_is_passphrase(const uint8_t label[LABEL_BYTES]);
 sealed_vfs_kind header_kind(const uint8_t header[CLEAR_BYTES]);
 uint32_t header_page_size(const uint8_t *header);
 bool is_page_size(int64_t size);
+// The page that holds the bytes by which SQLite locks: it has no content, and is never written.
+uint64_t lock_byte_page(uint32_t page_size);
 bool is_all_zero(const uint8_t *bytes, size_t length);
 uint32_t get_u32(const uint8_t *bytes);
 
@@ -145,6 +147,7 @@ struct sealed_file {
   sqlite3_file *real;       // the base VFS's file
   sqlite3_vfs *base;
   struct sealed_file *main; // the main file of a journal or WAL, and of a main file itself
+  struct sealed_file *next; // main only: in the list of those that are open
   struct sealed_file *journal, *log; // main only: this connection's, while they are open; else NULL
   const char *path;         // of the main file; SQLite keeps it as long as the file is open. NULL for temporary files
   sealed_vfs_file sort;
@@ -167,6 +170,12 @@ struct sealed_file {
   } state;
 };
 
+// A file control that asks whether a main file is sealed, through whatever VFS is on top. A number of our own: SQLite
+// has those below 100.
+enum { CONTROL_IS_SEALED = 0x5ea1ed };
+
+// For a main file that is being closed: from now on no journal or WAL finds it.
+void main_unlist(struct sealed_file *file);
 // Grows `buffer` (and `spare` of a WAL) to hold `bytes`. SQLITE_OK or SQLITE_NOMEM.
 int file_reserve(struct sealed_file *file, size_t bytes);
 

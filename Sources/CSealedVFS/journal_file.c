@@ -45,7 +45,7 @@ static uint32_t page_bytes(const struct sealed_file *file) {
 // super-journal's name.
 bool journal_is_super_number(const struct sealed_file *file, const uint8_t *number) {
   uint32_t page = page_bytes(file);
-  return page != 0 && get_u32(number) == 0x40000000 / page + 1;
+  return page != 0 && get_u32(number) == lock_byte_page(page);
 }
 
 static size_t record_bytes(const struct sealed_file *file) {

@@ -1,6 +1,6 @@
 // The main file: page n is sealed in its place. Its last 64 bytes, which SQLite leaves alone, hold the trailer; page
 // 1's first 24 bytes stay plain, and are covered by page 1's tag.
-#include "internal.h"
+#include "main_file.h"
 
 static struct sealed_file *self(sqlite3_file *file) { return (struct sealed_file *)(void *)file; }
 
@@ -8,7 +8,7 @@ static int real_read(struct sealed_file *file, void *bytes, int amount, int64_t 
   return file->real->pMethods->xRead(file->real, bytes, amount, offset);
 }
 
-static int finding(struct sealed_file *file, sealed_vfs_kind kind, uint64_t page, int64_t offset) {
+int main_finding(struct sealed_file *file, sealed_vfs_kind kind, uint64_t page, int64_t offset) {
   report(file, kind, page, 0, offset);
   // What is wrong with page 1 is wrong with the file: it is not a database that we can open.
   if (page == 1 && kind == SEALED_VFS_DAMAGED) { return SQLITE_NOTADB; }
@@ -23,21 +23,21 @@ int main_learn_page_size(struct sealed_file *file) {
     sqlite3_int64 size = 0;
     code = forward_file_size(&file->sqlite, &size);
     if (code != SQLITE_OK || size == 0) { return code; }
-    return finding(file, SEALED_VFS_NOT_A_DATABASE, 1, 0);
+    return main_finding(file, SEALED_VFS_NOT_A_DATABASE, 1, 0);
   }
   if (code != SQLITE_OK) { return code; }
   sealed_vfs_kind kind = header_kind(header);
-  if (kind != SEALED_VFS_NOTHING) { return finding(file, kind, 1, 0); }
+  if (kind != SEALED_VFS_NOTHING) { return main_finding(file, kind, 1, 0); }
   file->page_size = header_page_size(header);
   return SQLITE_OK;
 }
 
-static int lock_of(const struct sealed_file *file) { return file->lock > file->granted ? file->lock : file->granted; }
+int main_lock(const struct sealed_file *file) { return file->lock > file->granted ? file->lock : file->granted; }
 
 // A database that is larger than the cache is read while it is made. Its first page, which would tell what it is, is
 // written last: until then it is what this connection makes of it.
 static bool is_being_made(const struct sealed_file *file) {
-  return file->is_creating && file->identity == IDENTITY_PROVISIONAL && lock_of(file) >= SQLITE_LOCK_RESERVED;
+  return file->is_creating && file->identity == IDENTITY_PROVISIONAL && main_lock(file) >= SQLITE_LOCK_RESERVED;
 }
 
 // Makes the file's keys fit this label, if the identity is still open to change.
@@ -65,7 +65,7 @@ static void settle(struct sealed_file *file) {
 }
 
 void main_confirm_identity(struct sealed_file *file) {
-  if (file->identity == IDENTITY_PROVISIONAL && lock_of(file) >= SQLITE_LOCK_SHARED) { settle(file); }
+  if (file->identity == IDENTITY_PROVISIONAL && main_lock(file) >= SQLITE_LOCK_SHARED) { settle(file); }
 }
 
 // Decrypts a page that was read into `page`, in place. `number` is from 1.
@@ -87,74 +87,21 @@ static sealed_vfs_kind open_page(struct sealed_file *file, uint64_t number, uint
   return SEALED_VFS_NOTHING;
 }
 
-// Whether the page may be one that the transaction under way has added. Without a WAL that takes a lock, and SQLite has
-// compared the size of the file with what page 1 says of it. With a WAL the committed size is in the shared index: the
-// word at offset 20, see https://sqlite.org/walformat.html#the_wal_index_header (0: the WAL is empty, so the file's own
-// size is in force). A connection that has the WAL for itself keeps that index from us.
-static int may_be_new(struct sealed_file *file, uint64_t number, bool *result) {
-  int code = SQLITE_OK;
-  if (file->wal_index != NULL) {
-    *result = number > ((const volatile uint32_t *)file->wal_index)[5];
-  } else {
-    bool is_needed = false;
-    if (file->log != NULL) { code = wal_needs_page(file->log, number, &is_needed); }
-    *result = lock_of(file) >= SQLITE_LOCK_RESERVED && !is_needed;
-  }
-  return code;
-}
-
-// What a read behind the end of the file means.
-static int read_behind_end(struct sealed_file *file, uint64_t number, uint8_t *page) {
-  sqlite3_int64 size = 0;
-  int code = forward_file_size(&file->sqlite, &size);
-  if (code != SQLITE_OK) { return code; }
-  int64_t offset = (int64_t)(number - 1) * file->page_size;
-  bool is_empty = size == 0 && number == 1 && file->identity != IDENTITY_FIRM;
-  // A writer may come back to a page that it has just added, and that was never written.
-  bool is_new = false;
-  if (size > 0 && size <= offset) { code = may_be_new(file, number, &is_new); }
-  if (code != SQLITE_OK) { return code; }
-  if (is_empty || is_new) {
-    memset(page, 0, file->page_size);
-    return SQLITE_IOERR_SHORT_READ;
-  }
-  return finding(file, SEALED_VFS_TRUNCATED, number, offset);
-}
-
-// Whether all pages are in the main file that page 1 says there are. It need not be so while a WAL holds some of them.
-// SQLite finds out about it too, but not which page is missing.
-static int check_size(struct sealed_file *file, const uint8_t *page) {
-  enum { CHANGES = 24, PAGES = 28, CHANGES_OF_PAGES = 92 };
-  if (get_u32(page + CHANGES) != get_u32(page + CHANGES_OF_PAGES)) { return SQLITE_OK; }
-  int has_log = 0;
-  int code = SQLITE_OK;
-  if (file->wal_index != NULL) {
-    has_log = ((const volatile uint32_t *)file->wal_index)[5] != 0;
-  } else {
-    code = file->base->xAccess(file->base, sqlite3_filename_wal(file->path), SQLITE_ACCESS_EXISTS, &has_log);
-  }
-  sqlite3_int64 size = 0;
-  if (code == SQLITE_OK && !has_log) { code = forward_file_size(&file->sqlite, &size); }
-  if (code != SQLITE_OK || has_log || size >= (int64_t)get_u32(page + PAGES) * file->page_size) { return code; }
-  uint64_t missing = (uint64_t)(size / file->page_size) + 1;
-  return finding(file, SEALED_VFS_TRUNCATED, missing, (int64_t)(missing - 1) * file->page_size);
-}
-
 static int read_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
   int64_t offset = (int64_t)(number - 1) * file->page_size;
   int code = real_read(file, page, (int)file->page_size, offset);
-  if (code == SQLITE_IOERR_SHORT_READ) { return read_behind_end(file, number, page); }
+  if (code == SQLITE_IOERR_SHORT_READ) { return main_read_behind_end(file, number, page); }
   if (code != SQLITE_OK) { return code; }
   sealed_vfs_kind kind = open_page(file, number, page);
   if (kind != SEALED_VFS_NOTHING) {
     memset(page, 0, file->page_size);
-    return finding(file, kind, number, offset);
+    return main_finding(file, kind, number, offset);
   }
-  if (number == 1 && lock_of(file) >= SQLITE_LOCK_SHARED) { file->identity = IDENTITY_FIRM; }
+  if (number == 1 && main_lock(file) >= SQLITE_LOCK_SHARED) { file->identity = IDENTITY_FIRM; }
   // With a higher lock it may be what this connection is about to commit. With this one SQLite has rolled back what a
   // crash left. It reads page 1, or a part of it, at the beginning of each transaction without a WAL.
-  if (number == 1 && lock_of(file) == SQLITE_LOCK_SHARED) {
-    code = check_size(file, page);
+  if (number == 1 && main_lock(file) == SQLITE_LOCK_SHARED) {
+    code = main_check_size(file, page);
     if (code == SQLITE_OK) { settle(file); }
   }
   return code;
@@ -181,40 +128,27 @@ static int read_header_unlocked(struct sealed_file *file, uint8_t *result, int a
   if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) { return code; }
   memcpy(result, file->buffer, (size_t)(amount < CLEAR_BYTES ? amount : CLEAR_BYTES));
   if (code == SQLITE_IOERR_SHORT_READ) { return SQLITE_OK; }
-  if (is_plain_with_room(file, file->buffer)) { return finding(file, SEALED_VFS_NOT_SEALED, 1, 0); }
+  if (is_plain_with_room(file, file->buffer)) { return main_finding(file, SEALED_VFS_NOT_SEALED, 1, 0); }
   sealed_vfs_kind kind = open_page(file, 1, file->buffer);
   if (kind == SEALED_VFS_NOTHING) { memcpy(result, file->buffer, (size_t)amount); }
   if (kind == SEALED_VFS_NOTHING || kind == SEALED_VFS_DAMAGED || kind == SEALED_VFS_FOREIGN) { return SQLITE_OK; }
-  return finding(file, kind, 1, 0);
+  return main_finding(file, kind, 1, 0);
 }
 
-static int main_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64 offset) {
-  struct sealed_file *file = self(sqlite);
-  uint8_t *result = bytes;
-  if (file->identity != IDENTITY_FIRM && !is_being_made(file)) {
-    bool looks_empty = false;
-    if (offset == 0 && amount <= 100 && file->lock == SQLITE_LOCK_NONE) {
-      // A file that a crash left before its first page arrived: SQLite rolls it back once it holds a lock.
-      uint8_t start[CLEAR_BYTES];
-      int code = real_read(file, start, sizeof start, 0);
-      looks_empty = code == SQLITE_OK && is_all_zero(start, sizeof start);
-    }
-    int code = looks_empty ? SQLITE_OK : main_learn_page_size(file);
-    if (code != SQLITE_OK || looks_empty || file->page_size == 0) {
-      memset(result, 0, (size_t)amount);
-      return code != SQLITE_OK ? code : SQLITE_IOERR_SHORT_READ;
-    }
-  }
-  if (offset == 0 && amount <= 100 && file->lock == SQLITE_LOCK_NONE) {
-    return read_header_unlocked(file, result, amount);
-  }
-  uint32_t page_size = file->page_size;
-  if (amount == (int)page_size && offset % page_size == 0) {
-    return read_page(file, (uint64_t)(offset / page_size) + 1, result);
-  }
+// Reads what is not a page: the 16 bytes that tell whether the file has changed, or a first page of the size that this
+// connection expected before another process made the database.
+static int read_parts(struct sealed_file *file, uint8_t *result, int amount, int64_t offset) {
+  const uint32_t page_size = file->page_size;
   int code = file_reserve(file, page_size);
-  // Parts of pages: the 16 bytes that tell whether the file has changed, or a page of the size it had before another
-  // process made it.
+  sqlite3_int64 size = 0;
+  bool is_beyond = false;
+  if (code == SQLITE_OK && amount > (int)page_size) { code = forward_file_size(&file->sqlite, &size); }
+  if (code == SQLITE_OK && size > offset && size < offset + amount) {
+    // Nothing is missing: SQLite learns the page size from the header and reads again.
+    memset(result, 0, (size_t)amount);
+    amount = (int)(size - offset);
+    is_beyond = true;
+  }
   while (code == SQLITE_OK && amount > 0) {
     uint32_t start = (uint32_t)(offset % page_size);
     int part = amount < (int)(page_size - start) ? amount : (int)(page_size - start);
@@ -225,7 +159,36 @@ static int main_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int6
     offset += part;
     amount -= part;
   }
-  return code;
+  return code == SQLITE_OK && is_beyond ? SQLITE_IOERR_SHORT_READ : code;
+}
+
+// Learns the page size before anything is read. SQLITE_IOERR_SHORT_READ if the file holds nothing yet.
+static int prepare_read(struct sealed_file *file, bool is_first_look) {
+  if (file->identity == IDENTITY_FIRM || is_being_made(file)) { return SQLITE_OK; }
+  if (is_first_look) {
+    // A file that a crash left before its first page arrived: SQLite rolls it back once it holds a lock.
+    uint8_t start[CLEAR_BYTES];
+    int code = real_read(file, start, sizeof start, 0);
+    if (code == SQLITE_OK && is_all_zero(start, sizeof start)) { return SQLITE_IOERR_SHORT_READ; }
+  }
+  int code = main_learn_page_size(file);
+  return code == SQLITE_OK && file->page_size == 0 ? SQLITE_IOERR_SHORT_READ : code;
+}
+
+static int main_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64 offset) {
+  struct sealed_file *file = self(sqlite);
+  uint8_t *result = bytes;
+  bool is_first_look = offset == 0 && amount <= 100 && file->lock == SQLITE_LOCK_NONE;
+  int code = prepare_read(file, is_first_look);
+  if (code != SQLITE_OK) {
+    memset(result, 0, (size_t)amount);
+    return code;
+  }
+  if (is_first_look) { return read_header_unlocked(file, result, amount); }
+  if (amount == (int)file->page_size && offset % amount == 0) {
+    return read_page(file, (uint64_t)(offset / amount) + 1, result);
+  }
+  return read_parts(file, result, amount, offset);
 }
 
 int main_identity_for_writing(struct sealed_file *file) {
@@ -239,7 +202,7 @@ int main_identity_for_writing(struct sealed_file *file) {
     return code == SQLITE_OK ? read_page(file, 1, file->buffer) : code;
   }
   sealed_vfs_kind kind = keys_for_file(file->entry, NULL, file->keys);
-  if (kind != SEALED_VFS_NOTHING) { return finding(file, kind, 1, 0); }
+  if (kind != SEALED_VFS_NOTHING) { return main_finding(file, kind, 1, 0); }
   file->identity = IDENTITY_PROVISIONAL;
   return SQLITE_OK;
 }
@@ -258,8 +221,7 @@ sealed_vfs_kind main_identity_for_part(struct sealed_file *file, const uint8_t l
   return adopt(file, label);
 }
 
-// Seals a page and writes it.
-static int write_sealed(struct sealed_file *file, uint64_t number, const uint8_t *page) {
+int main_write_sealed(struct sealed_file *file, uint64_t number, const uint8_t *page) {
   uint32_t page_size = file->page_size;
   int code = file_reserve(file, page_size);
   if (code != SQLITE_OK) { return code; }
@@ -269,46 +231,6 @@ static int write_sealed(struct sealed_file *file, uint64_t number, const uint8_t
   seal_close(file->keys, place, file->buffer + clear, page_size - TRAILER_BYTES - clear,
              file->buffer + page_size - TRAILER_BYTES);
   return file->real->pMethods->xWrite(file->real, file->buffer, (int)page_size, (int64_t)(number - 1) * page_size);
-}
-
-// The file is about to be made longer than `size`: whether the pages are there that it had before. Else it was cut off,
-// and what would be filled in for them, by us or by SQLite's rollback, would pass for what they were.
-static int check_not_cut(struct sealed_file *file, int64_t size) {
-  uint64_t missing = (uint64_t)(size / file->page_size) + 1;
-  bool is_needed = false;
-  int code = SQLITE_OK;
-  if (file->log != NULL) {
-    code = wal_needs_page(file->log, missing, &is_needed);
-  } else if (file->journal != NULL) {
-    // SQLite counted what there was of a page as one.
-    if (size % file->page_size != 0) { missing++; }
-    is_needed = journal_needs_page(file->journal, missing);
-  }
-  if (code != SQLITE_OK || !is_needed) { return code; }
-  return finding(file, SEALED_VFS_TRUNCATED, missing, (int64_t)(missing - 1) * file->page_size);
-}
-
-// Fills the pages from the end of the file up to `start` with sealed zeros, before what is between `start` and `end` is
-// written. A hole would read as zeros that nobody can vouch for. SQLite leaves holes where it frees a page that it had
-// just added, and where it writes pages out of order.
-static int fill_gap(struct sealed_file *file, int64_t start, int64_t end) {
-  // The page of SQLite's lock bytes is never written.
-  const uint64_t lock_page = 0x40000000 / file->page_size + 1;
-  sqlite3_int64 size = 0;
-  int code = forward_file_size(&file->sqlite, &size);
-  // What comes out of a log is what is missing, if nothing is left out.
-  if (code == SQLITE_OK && size < (file->log != NULL ? start : end)) { code = check_not_cut(file, size); }
-  if (code != SQLITE_OK || size >= start) { return code; }
-  uint8_t *zeros = sqlite3_malloc((int)file->page_size);
-  if (zeros == NULL) { return SQLITE_NOMEM; }
-  memset(zeros, 0, file->page_size);
-  // From the last whole page on: what a failed write left of one is written anew.
-  for (int64_t at = size / file->page_size * file->page_size; code == SQLITE_OK && at < start; at += file->page_size) {
-    uint64_t number = (uint64_t)(at / file->page_size) + 1;
-    if (number != lock_page) { code = write_sealed(file, number, zeros); }
-  }
-  sqlite3_free(zeros);
-  return code;
 }
 
 // A new image of another page size: VACUUM and the backup API write it over the old one in pieces of the old size,
@@ -330,11 +252,11 @@ static int main_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlit
     file->is_creating = true;
   }
   if (!fits_format(file, page, amount, offset)) {
-    return finding(file, SEALED_VFS_UNSUITABLE, (uint64_t)(offset / (amount > 0 ? amount : 1)) + 1, offset);
+    return main_finding(file, SEALED_VFS_UNSUITABLE, (uint64_t)(offset / (amount > 0 ? amount : 1)) + 1, offset);
   }
   uint64_t number = (uint64_t)(offset / amount) + 1;
-  code = fill_gap(file, offset, offset + amount);
-  if (code == SQLITE_OK) { code = write_sealed(file, number, page); }
+  code = main_fill_gap(file, offset, offset + amount);
+  if (code == SQLITE_OK) { code = main_write_sealed(file, number, page); }
   if (code == SQLITE_OK && number == 1) { file->identity = IDENTITY_FIRM; }
   return code;
 }
@@ -342,7 +264,7 @@ static int main_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlit
 static int main_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
   struct sealed_file *file = self(sqlite);
   if (size > 0 && file->identity != IDENTITY_NONE && file->page_size != 0) {
-    int code = fill_gap(file, size, size);
+    int code = main_fill_gap(file, size, size);
     if (code != SQLITE_OK) { return code; }
   }
   int code = forward_truncate(sqlite, size);
@@ -368,6 +290,7 @@ static int main_file_control(sqlite3_file *sqlite, int operation, void *argument
     if (code == SQLITE_OK) { *(char **)argument = sqlite3_mprintf("sealed/%z", *(char **)argument); }
     return code;
   }
+  case CONTROL_IS_SEALED: *(bool *)argument = true; return SQLITE_OK;
   default: break;
   }
   return forward_file_control(sqlite, operation, argument);

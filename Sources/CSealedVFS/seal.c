@@ -73,6 +73,13 @@ uint32_t header_page_size(const uint8_t *header) {
 
 bool is_page_size(int64_t size) { return size >= MIN_PAGE && size <= MAX_PAGE && (size & (size - 1)) == 0; }
 
+uint64_t lock_byte_page(uint32_t page_size) {
+  // Where these bytes are is a part of the file format, unless one of SQLite's own tests has moved them. A SQLite that
+  // was built without its test interface answers 0.
+  int offset = sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE, 0u);
+  return (uint64_t)(offset > 0 ? offset : 0x40000000) / page_size + 1;
+}
+
 sealed_vfs_kind header_kind(const uint8_t header[CLEAR_BYTES]) {
   if (memcmp(header, "SQLite format 3", 16) != 0) { return SEALED_VFS_NOT_A_DATABASE; }
   if (header[HEADER_RESERVED] != TRAILER_BYTES) { return SEALED_VFS_NOT_SEALED; }

@@ -14,6 +14,35 @@ static sqlite3_vfs *base_of(sqlite3_vfs *vfs) { return ((struct sealed_vfs *)(vo
 
 static size_t own_bytes(void) { return (sizeof(struct sealed_file) + 15) / 16 * 16; }
 
+// The main files that are open. A journal or WAL finds its own by the name that SQLite passes, which leads to the path
+// in the same memory. SQLite itself knows only the file object of the topmost VFS.
+static pthread_mutex_t mains_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sealed_file *mains;
+
+static void list_main(struct sealed_file *file) {
+  pthread_mutex_lock(&mains_lock);
+  file->next = mains;
+  mains = file;
+  pthread_mutex_unlock(&mains_lock);
+}
+
+void main_unlist(struct sealed_file *file) {
+  pthread_mutex_lock(&mains_lock);
+  struct sealed_file **link = &mains;
+  while (*link != file) { link = &(*link)->next; }
+  *link = file->next;
+  pthread_mutex_unlock(&mains_lock);
+}
+
+static struct sealed_file *find_main(const char *name) {
+  const char *path = sqlite3_filename_database(name);
+  pthread_mutex_lock(&mains_lock);
+  struct sealed_file *file = mains;
+  while (file != NULL && file->path != path) { file = file->next; }
+  pthread_mutex_unlock(&mains_lock);
+  return file;
+}
+
 static int open_main(struct sealed_file *file, const char *name) {
   file->sqlite.pMethods = &main_methods;
   file->sort = SEALED_VFS_FILE_MAIN;
@@ -31,10 +60,9 @@ static int open_main(struct sealed_file *file, const char *name) {
   return file->keys == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-// Journal and WAL find the main file that they belong to through the name that SQLite hands over.
 static int open_companion(struct sealed_file *file, const char *name, bool is_wal) {
-  sqlite3_file *main = sqlite3_database_file_object(name);
-  file->main = (struct sealed_file *)(void *)main;
+  file->main = find_main(name);
+  if (file->main == NULL) { return SQLITE_CANTOPEN; }
   file->path = file->main->path;
   if (is_wal) {
     file->sqlite.pMethods = &wal_methods;
@@ -90,6 +118,7 @@ static int sealed_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *re
     file->sqlite.pMethods = NULL; // SQLite closes what has methods
     return code;
   }
+  if (file->sort == SEALED_VFS_FILE_MAIN) { list_main(file); }
   if (file->sort == SEALED_VFS_FILE_WAL) { file->main->log = file; }
   if (file->sort == SEALED_VFS_FILE_JOURNAL) { file->main->journal = file; }
   // A medium that says of itself that nobody writes to it.
@@ -153,9 +182,12 @@ static int on_new_connection(sqlite3 *database, char **message, const struct sql
   (void)message;
   (void)routines;
   sqlite3_vfs *vfs = NULL;
+  bool is_sealed = false;
   int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
-  if (code != SQLITE_OK || vfs->xOpen != sealed_open) { return SQLITE_OK; }
-  return sealed_vfs_prepare(database, "main");
+  if (code == SQLITE_OK && vfs->xOpen == sealed_open) { is_sealed = true; }
+  // With another VFS on top the file itself is asked.
+  if (!is_sealed) { sqlite3_file_control(database, "main", CONTROL_IS_SEALED, &is_sealed); }
+  return is_sealed ? sealed_vfs_prepare(database, "main") : SQLITE_OK;
 }
 
 static struct sealed_vfs *make_vfs(const char *name, sqlite3_vfs *base) {

@@ -200,14 +200,9 @@ final class Lifecycle {
   /// of either role.
   func holder(in error: PorterStore.StoreError) -> String? {
     guard case .sqlite(let error) = error, error.kind == .busy || error.kind == .locked else { return nil }
-    for (role, file) in [(context.role.peer, peers.peerFile), (context.role, phaseFile)] {
-      // The holder may end at any moment, so each file is looked at once (a process that is gone holds nothing).
-      guard file.isHeldElsewhere(), let instance = file.published()?.instance, instance != context.instance else {
-        continue
-      }
-      return Owner(role: role.rawValue, instance: instance).description
-    }
-    return "another process"
+    let holder = StoreHolder.find(
+      among: [(context.role.peer, peers.peerFile), (context.role, phaseFile)], except: context.instance)
+    return holder?.description ?? "another process"
   }
 
   /// Called at the end of each turn.

@@ -78,7 +78,7 @@ extension Engine {
         run.reservation = nil
       }
     }
-    guard let attempt = step.effects.lazy.compactMap({ Self.attempt($0) }).first else { return }
+    guard let attempt = step.effects.compactMap({ Self.attempt($0) }).first else { return }
     // One attempt at a time: what an earlier one brings is refused from now on.
     try store.forgetReservations(.token)
     run.reservation = try store.reserve(

@@ -94,6 +94,19 @@ final class BadInputTests: XCTestCase {
     XCTAssertEqual(host.send("/u").errorTag, "noActiveUser", "the controller works on")
   }
 
+  func testNamesThatShowNothingAreRefused() throws {
+    let folder = try TemporaryFolder()
+    let host = try XCTUnwrap(Host.open(folder.file("a")).host)
+    for blank in ["\u{3164}", "\u{2800}", "\u{115F}", "\u{1160}"] {
+      XCTAssertEqual(take(chat_valid_name(blank)), "")
+      for name in [blank, "alice\(blank)"] {
+        let answer = host.send("/_create user {\"profile\":{\"displayName\":\"\(name)\",\"fullName\":\"\"}}")
+        XCTAssertEqual(answer.errorTag, "invalidDisplayName", answer.description)
+      }
+    }
+    XCTAssertEqual(host.send("/u").errorTag, "noActiveUser")
+  }
+
   func testRegisteringATokenWithoutAServerSaysWhatIsMissing() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)

@@ -107,6 +107,33 @@ final class DisplayNameTests: XCTestCase {
     XCTAssertEqual(DisplayName.sanitized(String(repeating: "a", count: 80)).count, 50)
   }
 
+  /// Letters, symbols and marks that show nothing: alone no name, and after one no other name.
+  func testCharactersThatShowNothingAreLeftOut() {
+    let blanks: [Unicode.Scalar] = [
+      "\u{3164}", "\u{FFA0}", "\u{115F}", "\u{1160}", "\u{17B4}", "\u{17B5}", "\u{034F}", "\u{180B}", "\u{FE00}",
+      "\u{FE0F}", "\u{E0100}", "\u{200D}", "\u{00AD}", "\u{2800}", "\u{FFFC}", "\u{13441}", "\u{13442}", "\u{16FE4}",
+      "\u{1D159}",
+    ]
+    for blank in blanks {
+      let code = "U+" + String(blank.value, radix: 16, uppercase: true)
+      XCTAssertEqual(DisplayName.sanitized("\(blank)"), "", code)
+      XCTAssertEqual(DisplayName.sanitized("\(blank) \(blank)"), "", code)
+      XCTAssertEqual(DisplayName.sanitized("alice\(blank)"), "alice", code)
+      XCTAssertEqual(DisplayName.sanitized("\(blank)al\(blank)ice \(blank)"), "alice", code)
+    }
+    for name in ["\u{1100}\u{1161}", "\u{28FF}", "\u{13000}", "ᠠ", "ក"] {
+      XCTAssertEqual(DisplayName.sanitized(name), name)
+    }
+  }
+
+  /// What Unicode says need not be shown is in no name, whatever its category.
+  func testNoIgnorableCharacterIsInAName() {
+    for value in UInt32(0)...0x10FFFF {
+      guard let scalar = Unicode.Scalar(value), scalar.properties.isDefaultIgnorableCodePoint else { continue }
+      XCTAssertEqual(DisplayName.sanitized("a\(scalar)"), "a", "U+" + String(value, radix: 16, uppercase: true))
+    }
+  }
+
   func testWhatIsValidStaysAndFitsACommand() {
     forAll(Generator<String>.text(0...80), runs: 2_000) { name in
       let valid = DisplayName.sanitized(name)

@@ -33,7 +33,7 @@ private enum Opening {
     guard let ctrl, let path = Incoming(path).text, !path.isEmpty else {
       return .errorSQL(file: "", reason: "a path and a place for the handle are needed, in UTF-8")
     }
-    let file = Store.file(prefix: path)
+    let file = StoreLocation(prefix: path).file
     guard let confirm = Incoming(confirm).text.flatMap({ Store.Confirmation(rawValue: $0) }) else {
       return .invalidConfirmation
     }

@@ -83,7 +83,9 @@ public func np_derive_key(
       return CString.error(.storeKeyInvalid)
     }
     do throws(PorterStore.StoreError) {
-      return try Store.derivedKey(prefix: path, passphrase: passphrase).withExposedBytes { KeyText.answer($0) }
+      return try Store.derivedKey(of: StoreLocation(prefix: path), passphrase: passphrase).withExposedBytes {
+        KeyText.answer($0)
+      }
     } catch {
       return CString.make(Answer.error(ChatError(error)).json.text)
     }

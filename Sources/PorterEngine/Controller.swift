@@ -29,6 +29,19 @@ package final class Controller: Sendable {
   package static func open(
     _ configuration: Configuration, key: HeldKey = HeldKey(.none, keeps: true)
   ) -> (MigrationResult, Controller?) {
+    let file = configuration.location.file
+    let location: StoreLocation
+    // Once for all: a link that is changed later leads neither the store nor what lies beside it elsewhere.
+    do throws(PorterStore.StoreError) { location = try configuration.location.resolved() } catch {
+      return (MigrationResult(error, file: file), nil)
+    }
+    return open(configuration.at(location), key: key, named: file)
+  }
+
+  /// `file` is the store's name in what is answered, as the host wrote it.
+  private static func open(
+    _ configuration: Configuration, key: HeldKey, named file: String
+  ) -> (MigrationResult, Controller?) {
     let (signal, bulletin) = (StopSignal(clock: configuration.clock), Bulletin(clock: configuration.clock))
     guard let events = EventQueue(byteBound: EventQueue.byteBound(configuration.role)),
       let thread = EngineThread.start({
@@ -45,7 +58,7 @@ package final class Controller: Sendable {
     }
     guard let outcome = error, let failure = outcome else { return (.ok, controller) }
     thread.stop()
-    return (MigrationResult(failure, file: Store.file(prefix: configuration.prefix)), nil)
+    return (MigrationResult(failure, file: file), nil)
   }
 
   /// Ends the engine: closes its store, wakes everyone who waits.

@@ -29,13 +29,14 @@ package enum Rekeying {
   /// The copy, while it is made.
   static func copy(of file: String) -> String { file + "-rekey" }
 
-  /// The store at `prefix` must exist and not be open in this process. The same errors as `Store.open`. When `stop` is
+  /// The store must exist and not be open in this process. The same errors as `Store.open`. When `stop` is
   /// raised before the copy is in its place, `interrupted` or `busy`, and the old store is as it was.
   package static func run(
-    prefix: String, from current: StoreKey, to new: StoreKey, busyTimeout: Span = .seconds(3), stop: StopSignal? = nil,
+    _ location: StoreLocation, from current: StoreKey, to new: StoreKey, busyTimeout: Span = .seconds(3),
+    stop: StopSignal? = nil,
     reached: (Stage) -> Void = { _ in }
   ) throws(StoreError) {
-    let file = Store.file(prefix: prefix)
+    let file = try location.resolved().file
     let lock = try StoreError.carrying { () throws(SQLiteError) in
       try OpeningLock(file: file, .exclusive, creates: true, timeout: busyTimeout, stop: stop)
     }
@@ -114,6 +115,11 @@ package enum Rekeying {
   private static func makeEmpty(_ copy: String, like file: String) throws(SQLiteError) {
     var (wanted, made) = (stat(), stat())
     guard stat(file, &wanted) == 0 else { throw SQLiteError(kind: .cannotOpen, systemError: errno) }
+    // Only one of its names would lead to the copy. By another the store would be found as it was, plain or under the old
+    // key.
+    guard wanted.st_nlink == 1 else {
+      throw SQLiteError(kind: .misuse, detail: "the file has another name, a hard link")
+    }
     let new = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard new >= 0 else { throw failure(errno) }
     defer { close(new) }

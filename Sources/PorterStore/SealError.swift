@@ -14,7 +14,7 @@ package enum SealError: Error, Hashable, Sendable {
   case notSealed
   /// The file is no database of any kind.
   case notADatabase
-  /// There is no file, or no directory for it.
+  /// There is no file, or no directory for it, or the path's links lead in a circle.
   case missing
   /// Sealed by a later version of the format.
   case newerFormat

@@ -22,17 +22,15 @@ package final class Store {
 
   private init(database: Database) { self.database = database }
 
-  /// The file of a store whose prefix is `prefix`, as the C interface names it.
-  package static func file(prefix: String) -> String { prefix + "_chat.db" }
-
   /// Opens, and creates or migrates if `mayMigrate` and `confirmation` allow it. An extension never may (INC-23).
   ///
   /// The key is not kept here. What is wrong with it, or with a sealed file, is told by `StoreError.seal`.
   package static func open(
-    prefix: String, key: StoreKey = .none, confirmation: Confirmation, mayMigrate: Bool,
+    at location: StoreLocation, key: StoreKey = .none, confirmation: Confirmation, mayMigrate: Bool,
     busyTimeout: Span = .seconds(3), stop: StopSignal? = nil
   ) throws(StoreError) -> Store {
-    let store = try connect(prefix: prefix, key: key, create: mayMigrate, busyTimeout: busyTimeout, stop: stop)
+    let store = try connect(
+      to: location.resolved().file, key: key, create: mayMigrate, busyTimeout: busyTimeout, stop: stop)
     do throws(StoreError) {
       try store.bringUpToDate(confirmation: confirmation, mayMigrate: mayMigrate)
     } catch {
@@ -43,8 +41,8 @@ package final class Store {
   }
 
   /// Throws what is wrong with the key or with the file's first page. Opens the file, and reads nothing else.
-  package static func check(prefix: String, key: StoreKey) throws(StoreError) {
-    let file = file(prefix: prefix)
+  package static func check(_ location: StoreLocation, key: StoreKey) throws(StoreError) {
+    let file = try location.resolved().file
     do throws(SQLiteError) {
       try Database.check(path: file, options: Database.Options(access: .readOnly, key: key))
     } catch {
@@ -53,11 +51,14 @@ package final class Store {
   }
 
   /// The raw key of a store that was sealed with this passphrase. Takes 64 MB and some 0.1 s.
-  package static func derivedKey(prefix: String, passphrase: Passphrase) throws(StoreError) -> GuardedBytes {
+  package static func derivedKey(
+    of location: StoreLocation, passphrase: Passphrase
+  ) throws(StoreError) -> GuardedBytes {
+    let location = try location.resolved()
     let derived: GuardedBytes?
-    do throws(SealError) { derived = try passphrase.key(for: file(prefix: prefix)) } catch { throw .seal(error) }
+    do throws(SealError) { derived = try passphrase.key(for: location.file) } catch { throw .seal(error) }
     // Also says why there is none: no file, a plain one, no database.
-    try check(prefix: prefix, key: derived.map { .raw($0) } ?? .passphrase(passphrase))
+    try check(location, key: derived.map { .raw($0) } ?? .passphrase(passphrase))
     guard let derived else { throw .seal(.missing) }
     return derived
   }
@@ -68,9 +69,8 @@ package final class Store {
   }
 
   private static func connect(
-    prefix: String, key: StoreKey, create: Bool, busyTimeout: Span, stop: StopSignal?
+    to file: String, key: StoreKey, create: Bool, busyTimeout: Span, stop: StopSignal?
   ) throws(StoreError) -> Store {
-    let file = file(prefix: prefix)
     do throws(SQLiteError) {
       // Until SQLite's own lock is there, which each connection to a log holds until it is closed.
       let lock = try OpeningLock(file: file, .shared, creates: create, timeout: busyTimeout, stop: stop)

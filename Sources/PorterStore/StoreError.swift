@@ -37,7 +37,9 @@ extension StoreError: SQLiteFailure {
   /// For the opening of `file`. `creates`: what has to be there is its directory only.
   init(_ error: SQLiteError, opening file: String, creates: Bool) {
     let needed = creates ? Store.directory(of: file) : file
-    let isMissing = error.kind == .cannotOpen && access(needed, F_OK) != 0 && errno == ENOENT
+    // Links that lead in a circle lead to no store either.
+    let isMissing =
+      error.kind == .cannotOpen && (error.systemError == ELOOP || access(needed, F_OK) != 0 && errno == ENOENT)
     self = isMissing ? .seal(.missing) : StoreError(error)
   }
 }

@@ -121,7 +121,7 @@ final class QuiescenceTests: XCTestCase {
     let night = try makeNight()
     try night.alice.command("/_stop", "chatStopped")
     XCTAssertEqual(try night.alice.call("chat_close_store $c"), "")
-    let file = Store.file(prefix: night.alice.store)
+    let file = StoreLocation(prefix: night.alice.store).file
     let filler = try Database(path: file)
     try filler.execute(
       """

@@ -47,6 +47,27 @@ final class StateTests: XCTestCase {
     try ServerState(path: path, access: .serve).close()
   }
 
+  /// By whatever name each of them was given the state.
+  func testASecondServerIsKeptAwayFromAStateBehindALink_INC16() throws {
+    let hall = directory.appendingPathComponent("hall").path
+    let link = directory.appendingPathComponent("link.db").path
+    XCTAssertEqual(symlink(directory.path, hall), 0)
+    XCTAssertEqual(symlink("hall/server.db", link), 0)
+    // The first comes by the link, before there is a file.
+    let first = try ServerState(path: link, access: .serve)
+    for path in [path, link, hall + "/server.db"] {
+      XCTAssertEqual(error { _ = try ServerState(path: path, access: .serve) }, .stateInUse, path)
+    }
+    try first.close()
+    try ServerState(path: path, access: .serve).close()
+  }
+
+  func testAPathThatLeadsInACircleIsRefused() throws {
+    XCTAssertEqual(symlink("server.db", path), 0)
+    XCTAssertEqual(error { _ = try ServerState(path: path, access: .serve) }, .cannotOpenState(systemError: ELOOP))
+    XCTAssertEqual(error { _ = try ServerState(path: path, access: .look) }, .cannotOpenState(systemError: ELOOP))
+  }
+
   func testAStateBesideWhichNoServerRanHasNoLink() throws {
     XCTAssertEqual(error { _ = try ServerState(path: path, access: .look) }, .neverRan)
     XCTAssertFalse(FileManager.default.fileExists(atPath: path))

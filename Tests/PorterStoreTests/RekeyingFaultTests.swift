@@ -81,7 +81,7 @@ final class RekeyingFaultTests: SealedStoreTestCase {
           style.operation, nth, style.sticky, false, style.code, style.file.map { $0 + "$" } ?? directory)
         var failure: StoreError?
         do throws(StoreError) {
-          try Rekeying.run(prefix: prefix, from: from, to: to, busyTimeout: .milliseconds(15))
+          try Rekeying.run(StoreLocation(prefix: prefix), from: from, to: to, busyTimeout: .milliseconds(15))
         } catch {
           failure = error
         }
@@ -106,12 +106,13 @@ final class RekeyingFaultTests: SealedStoreTestCase {
     try make(second, at: file("other"))
     faults_hold_writes("_chat.db-rekey")
     let (prefix, other, one, two, third) = (self.prefix, file("other"), first, second, Self.key(3))
-    let copied = onThread { try Rekeying.run(prefix: prefix, from: one, to: third) }
+    let copied = onThread { try Rekeying.run(StoreLocation(prefix: prefix), from: one, to: third) }
     let end = Date().addingTimeInterval(30)
     while !faults_hold_one(), Date() < end { usleep(1_000) }
     XCTAssertTrue(faults_hold_one())
     let opened = onThread {
-      try Store.open(prefix: other, key: two, confirmation: .error, mayMigrate: false).close(checkpoint: false)
+      try Store.open(at: StoreLocation(prefix: other), key: two, confirmation: .error, mayMigrate: false).close(
+        checkpoint: false)
     }
     wait(for: [opened], timeout: 20)
     faults_hold_writes(nil)

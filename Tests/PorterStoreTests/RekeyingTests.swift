@@ -27,7 +27,7 @@ final class RekeyingTests: SealedStoreTestCase {
   private func rekey(
     _ from: StoreKey, _ to: StoreKey, reached: (Rekeying.Stage) -> Void = { _ in }
   ) throws {
-    try Rekeying.run(prefix: prefix, from: from, to: to, busyTimeout: .zero, reached: reached)
+    try Rekeying.run(StoreLocation(prefix: prefix), from: from, to: to, busyTimeout: .zero, reached: reached)
   }
 
   private func assertRekeying(
@@ -65,7 +65,7 @@ final class RekeyingTests: SealedStoreTestCase {
   /// written, which comes last.
   func testAStoreThatDoesNotFitTheCache() throws {
     try make(.none)
-    let path = Store.file(prefix: prefix)
+    let path = StoreLocation(prefix: prefix).file
     let source = try Database(path: path, options: .init(cacheKibibytes: 8))
     try source.execute(
       """
@@ -87,14 +87,14 @@ final class RekeyingTests: SealedStoreTestCase {
     let (one, two) = (try StoreKey.parse("one"), try StoreKey.parse("two"))
     try make(one)
     guard case .passphrase(let phrase) = one else { return XCTFail("no passphrase") }
-    let before = try Store.derivedKey(prefix: prefix, passphrase: phrase)
+    let before = try Store.derivedKey(of: StoreLocation(prefix: prefix), passphrase: phrase)
     try rekey(one, two)
     assertOpening(one, fails: .keyWrong)
     try assertHoldsSecret(two)
     try rekey(two, one)
     try assertHoldsSecret(one)
     // The salt is another one, hence the key is.
-    XCTAssertNotEqual(try Store.derivedKey(prefix: prefix, passphrase: phrase), before)
+    XCTAssertNotEqual(try Store.derivedKey(of: StoreLocation(prefix: prefix), passphrase: phrase), before)
     assertOpening(.raw(before), fails: .keyWrong)
   }
 
@@ -194,7 +194,8 @@ final class RekeyingTests: SealedStoreTestCase {
     XCTAssertThrowsError(try rekey(first, Self.key(7)), "a second one at \(stage)")
     return [first, second, .none].count { key in
       do throws(StoreError) {
-        _ = try Store.open(prefix: prefix, key: key, confirmation: .yesUp, mayMigrate: true, busyTimeout: .zero)
+        _ = try Store.open(
+          at: StoreLocation(prefix: prefix), key: key, confirmation: .yesUp, mayMigrate: true, busyTimeout: .zero)
       } catch {
         if case .sqlite(let error) = error { return error.kind == .busy }
       }

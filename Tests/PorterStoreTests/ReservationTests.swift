@@ -17,7 +17,8 @@ final class ReservationTests: XCTestCase {
   override func tearDown() { try? FileManager.default.removeItem(at: folder) }
 
   private func open(_ name: String) throws -> Store {
-    try Store.open(prefix: folder.appendingPathComponent(name).path, confirmation: .yesUp, mayMigrate: true)
+    try Store.open(
+      at: StoreLocation(prefix: folder.appendingPathComponent(name).path), confirmation: .yesUp, mayMigrate: true)
   }
 
   private func owner(_ number: Int) -> Owner {

@@ -21,7 +21,8 @@ class SealedStoreTestCase: SQLiteTestCase {
 
   func openStore(_ key: StoreKey, at prefix: String? = nil, mayMigrate: Bool = true) throws -> Store {
     try Store.open(
-      prefix: prefix ?? self.prefix, key: key, confirmation: .yesUp, mayMigrate: mayMigrate, busyTimeout: .zero)
+      at: StoreLocation(prefix: prefix ?? self.prefix), key: key, confirmation: .yesUp, mayMigrate: mayMigrate,
+      busyTimeout: .zero)
   }
 
   /// Makes a store that holds the secret in its log and in its file.
@@ -100,21 +101,21 @@ final class SealedStoreTests: SealedStoreTestCase {
       return XCTFail("no passphrase")
     }
     try make(.passphrase(passphrase))
-    let raw = try Store.derivedKey(prefix: prefix, passphrase: passphrase)
+    let raw = try Store.derivedKey(of: StoreLocation(prefix: prefix), passphrase: passphrase)
     XCTAssertEqual(raw.count, 32)
     try assertHoldsSecret(.raw(raw))
     try assertHoldsSecret(try StoreKey.parse("correct horse"))
     try assertNothingIsPlain()
     assertOpening(try StoreKey.parse("incorrect horse"), fails: .keyWrong)
     guard case .passphrase(let wrong) = try StoreKey.parse("wrong") else { return XCTFail("no passphrase") }
-    XCTAssertThrowsError(try Store.derivedKey(prefix: prefix, passphrase: wrong)) { error in
+    XCTAssertThrowsError(try Store.derivedKey(of: StoreLocation(prefix: prefix), passphrase: wrong)) { error in
       XCTAssertEqual(error as? StoreError, .seal(.keyWrong))
     }
-    XCTAssertThrowsError(try Store.derivedKey(prefix: file("none"), passphrase: wrong)) { error in
+    XCTAssertThrowsError(try Store.derivedKey(of: StoreLocation(prefix: file("none")), passphrase: wrong)) { error in
       XCTAssertEqual(error as? StoreError, .seal(.missing))
     }
     try make(.none, at: file("plain"))
-    XCTAssertThrowsError(try Store.derivedKey(prefix: file("plain"), passphrase: wrong)) { error in
+    XCTAssertThrowsError(try Store.derivedKey(of: StoreLocation(prefix: file("plain")), passphrase: wrong)) { error in
       XCTAssertEqual(error as? StoreError, .seal(.notSealed))
     }
   }
@@ -224,9 +225,9 @@ final class SealedStoreTests: SealedStoreTestCase {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       let prefix = folder + "/" + name
       try make(first, at: prefix)
-      try Rekeying.run(prefix: prefix, from: first, to: second)
+      try Rekeying.run(StoreLocation(prefix: prefix), from: first, to: second)
       try assertHoldsSecret(second, at: prefix)
-      try Rekeying.run(prefix: prefix, from: second, to: .none)
+      try Rekeying.run(StoreLocation(prefix: prefix), from: second, to: .none)
       try assertHoldsSecret(.none, at: prefix)
     }
   }

@@ -124,12 +124,13 @@ final class StopSignalTests: SealedStoreTestCase {
 
   func testOpeningDoesNotWaitForWhoeverReplacesTheStore() throws {
     try make(.none)
-    let lock = try OpeningLock(file: Store.file(prefix: prefix), .exclusive, creates: true, timeout: .zero)
+    let lock = try OpeningLock(file: StoreLocation(prefix: prefix).file, .exclusive, creates: true, timeout: .zero)
     let start = clock.now()
     let raised = raiseSoon()
     XCTAssertThrowsError(
       try Store.open(
-        prefix: prefix, confirmation: .yesUp, mayMigrate: false, busyTimeout: .seconds(60), stop: signal)
+        at: StoreLocation(prefix: prefix), confirmation: .yesUp, mayMigrate: false, busyTimeout: .seconds(60),
+        stop: signal)
     ) { error in
       guard case .sqlite(let error) = error as? PorterStore.StoreError else { return XCTFail("\(error)") }
       XCTAssertEqual(error.kind, .busy)
@@ -146,7 +147,7 @@ final class StopSignalTests: SealedStoreTestCase {
         try FileManager.default.removeItem(atPath: file(name))
       }
       try make(.none)
-      let filler = try Database(path: Store.file(prefix: prefix))
+      let filler = try Database(path: StoreLocation(prefix: prefix).file)
       try filler.execute(
         """
         CREATE TABLE filler(data BLOB);
@@ -156,12 +157,14 @@ final class StopSignalTests: SealedStoreTestCase {
       try filler.close()
       var failure: (any Error)?
       do {
-        try Rekeying.run(prefix: prefix, from: .none, to: first, stop: signal) { if $0 == stage { signal.raise() } }
+        try Rekeying.run(StoreLocation(prefix: prefix), from: .none, to: first, stop: signal) {
+          if $0 == stage { signal.raise() }
+        }
       } catch {
         failure = error
       }
       signal.lower()
-      XCTAssertFalse(FileManager.default.fileExists(atPath: Rekeying.copy(of: Store.file(prefix: prefix))))
+      XCTAssertFalse(FileManager.default.fileExists(atPath: Rekeying.copy(of: StoreLocation(prefix: prefix).file)))
       switch stage {
       case .locked, .logWrittenBack, .copied:
         guard case .sqlite(let error) = failure as? PorterStore.StoreError else {
@@ -170,7 +173,7 @@ final class StopSignalTests: SealedStoreTestCase {
         }
         XCTAssertEqual(error.kind, .interrupted, "\(stage)")
         try assertHoldsSecret(.none)
-        try Rekeying.run(prefix: prefix, from: .none, to: first, stop: signal)
+        try Rekeying.run(StoreLocation(prefix: prefix), from: .none, to: first, stop: signal)
         try assertHoldsSecret(first)
       case .checked, .synced, .renamed:
         XCTAssertNil(failure, "\(stage)")
@@ -202,7 +205,7 @@ final class StopSignalTests: SealedStoreTestCase {
 
   /// After a light transaction whose end went wrong, what has to be durable is so, or is not done at all.
   func testWhatHasToBeDurableIsSoAfterAFailure() throws {
-    let store = try Store.open(prefix: prefix, confirmation: .yesUp, mayMigrate: true)
+    let store = try Store.open(at: StoreLocation(prefix: prefix), confirmation: .yesUp, mayMigrate: true)
     let gate = Gate(store.database)
     store.gate = gate
     // Not a kept statement: SQLite finds the value out while it prepares this one.

@@ -76,7 +76,9 @@ final class StoreFaultTests: XCTestCase {
   // MARK: What happens to a store
 
   private func open() throws -> Store {
-    try Store.open(prefix: prefix, key: key, confirmation: .yesUp, mayMigrate: true, busyTimeout: .milliseconds(15))
+    try Store.open(
+      at: StoreLocation(prefix: prefix), key: key, confirmation: .yesUp, mayMigrate: true,
+      busyTimeout: .milliseconds(15))
   }
 
   /// A store with one contact, and its connection; closed.
@@ -100,7 +102,7 @@ final class StoreFaultTests: XCTestCase {
 
   private func remove() {
     for suffix in ["", "-wal", "-shm", "-journal"] {
-      try? FileManager.default.removeItem(atPath: Store.file(prefix: prefix) + suffix)
+      try? FileManager.default.removeItem(atPath: StoreLocation(prefix: prefix).file + suffix)
     }
   }
 
@@ -111,7 +113,8 @@ final class StoreFaultTests: XCTestCase {
     do throws(StoreError) {
       let store: Store
       store = try Store.open(
-        prefix: prefix, key: key, confirmation: .error, mayMigrate: false, busyTimeout: .milliseconds(15))
+        at: StoreLocation(prefix: prefix), key: key, confirmation: .error, mayMigrate: false,
+        busyTimeout: .milliseconds(15))
       for number in 1...messages {
         begun += 1
         do throws(StoreError) {
@@ -236,7 +239,8 @@ final class StoreFaultTests: XCTestCase {
       var failure: StoreError?
       do throws(StoreError) {
         let store = try Store.open(
-          prefix: prefix, key: key, confirmation: .yesUp, mayMigrate: true, busyTimeout: .milliseconds(15))
+          at: StoreLocation(prefix: prefix), key: key, confirmation: .yesUp, mayMigrate: true,
+          busyTimeout: .milliseconds(15))
         _ = try store.createUser(displayName: "alice", fullName: "", at: now)
         try store.close(checkpoint: true)
       } catch {
@@ -288,7 +292,7 @@ final class StoreFaultTests: XCTestCase {
       let hasFired = faults_fired()
       faults_cut_power()
       faults_return_power(&state)
-      try? FileManager.default.removeItem(atPath: Store.file(prefix: prefix) + "-shm")
+      try? FileManager.default.removeItem(atPath: StoreLocation(prefix: prefix).file + "-shm")
       let count = try messagesAfterwards(context)
       XCTAssertTrue(expected.contains(count), "\(context): \(count) messages, not \(expected)")
       guard hasFired else { break }
@@ -312,7 +316,7 @@ final class StoreFaultTests: XCTestCase {
       faults_cut_power()
       try? store.close(checkpoint: false)
       faults_return_power(&state)
-      try? FileManager.default.removeItem(atPath: Store.file(prefix: prefix) + "-shm")
+      try? FileManager.default.removeItem(atPath: StoreLocation(prefix: prefix).file + "-shm")
       // Nothing was written back, so that all of it is in the log: its end is lost.
       XCTAssertLessThanOrEqual(try messagesAfterwards(context), Int64(messages), context)
     }

@@ -129,7 +129,7 @@ struct Verdict {
   private func inspect(_ prefix: String, key: String, badge: Int64?) throws {
     let name = URL(fileURLWithPath: prefix).lastPathComponent
     let store = try Store.open(
-      prefix: prefix, key: StoreKey.parse(key), confirmation: .error, mayMigrate: false)
+      at: StoreLocation(prefix: prefix), key: StoreKey.parse(key), confirmation: .error, mayMigrate: false)
     defer { try? store.close(checkpoint: true) }
     let database = store.database
     func expect(_ what: String, _ sql: String, _ wanted: Int64) throws {

@@ -19,7 +19,7 @@ package enum Role: String, Sendable {
 
 /// What a controller is made with; everything from outside comes in here or through the four ports.
 package struct Configuration: Sendable {
-  package var prefix: String
+  package var location: StoreLocation
   package var role: Role
   package var confirmation: Store.Confirmation
   package var clock: any Clock
@@ -30,12 +30,21 @@ package struct Configuration: Sendable {
     prefix: String, role: Role, confirmation: Store.Confirmation, clock: any Clock = SystemClock(),
     randomness: any Randomness = SystemRandomness(), log: Log = .silent
   ) {
-    self.prefix = prefix
+    location = StoreLocation(prefix: prefix)
     self.role = role
     self.confirmation = confirmation
     self.clock = clock
     self.randomness = randomness
     self.log = log
+  }
+
+  /// What the files beside the store are named after.
+  package var prefix: String { location.stem }
+
+  func at(_ location: StoreLocation) -> Configuration {
+    var configuration = self
+    configuration.location = location
+    return configuration
   }
 }
 

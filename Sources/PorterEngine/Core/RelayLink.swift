@@ -71,7 +71,10 @@ extension Engine {
   func setNetwork(_ settings: NetworkSettings) throws(ChatError) -> Response {
     let store = try requireStore()
     if let address = settings.relay, case .embedded(let path) = address {
-      try stored { () throws(PorterStore.StoreError) in try store.setSetting(Setting.relay, path) }
+      // The working directory may be another when it is opened, and each process has its own.
+      try stored { () throws(PorterStore.StoreError) in
+        try store.setSetting(Setting.relay, CanonicalPath.absolute(path))
+      }
       if lifecycle.isActive, hostRelay == nil {
         closeRelay()
         openRelay()

@@ -15,7 +15,7 @@ extension Engine {
   func changeKey(from current: StoreKey, to new: StoreKey) throws(ChatError) -> Response {
     try requireKeyMayChange()
     // Before anything is closed, so that a mistyped key changes nothing.
-    try stored { () throws(PorterStore.StoreError) in try Store.check(prefix: configuration.prefix, key: current) }
+    try stored { () throws(PorterStore.StoreError) in try Store.check(configuration.location, key: current) }
     if current.isNone, new.isNone { return .cmdOk(nil) }
 
     let wasOpen = store != nil
@@ -24,7 +24,7 @@ extension Engine {
     defer { bulletin.end() }
     do throws(PorterStore.StoreError) {
       // Called off by whoever needs the store closed: then it is as it was, and may be asked for again.
-      try Rekeying.run(prefix: configuration.prefix, from: current, to: new, stop: stop) { stage in
+      try Rekeying.run(configuration.location, from: current, to: new, stop: stop) { stage in
         FaultPoint.reach(stage)
       }
       lifecycle.heldKey = HeldKey(new, keeps: lifecycle.heldKey.keeps)

@@ -260,7 +260,7 @@ extension Lifecycle: ChatLifecycleEffects {
       defer { context.board.end() }
       do throws(PorterStore.StoreError) {
         let opened = try Store.open(
-          prefix: context.configuration.prefix, key: heldKey.key, confirmation: context.configuration.confirmation,
+          at: context.configuration.location, key: heldKey.key, confirmation: context.configuration.confirmation,
           mayMigrate: context.role == .app, stop: context.stop)
         peers.use(try opened.channelKey())
         opened.gate = operations

@@ -20,8 +20,16 @@ import Synchronization
 package final class EmbeddedRelay: RelayPort {
   private struct State: ~Copyable {
     var file: RelayFile?
-    var sender: WakeSender
+    /// Found with the file.
+    var wakes: Wakes?
     var isClosed = false
+  }
+
+  /// Where subscribers are woken. Beside the file by its own name, whatever links lead to it: so that all who use the file
+  /// use one directory.
+  private struct Wakes {
+    let directory: SocketDirectory
+    var sender: WakeSender
   }
 
   private let path: String
@@ -31,7 +39,6 @@ package final class EmbeddedRelay: RelayPort {
   private let busyTimeout: Span
   private let mayCreate: Bool
   private let stop: StopSignal?
-  private let directory: SocketDirectory
   private let state: Mutex<State>
   /// Apart from `state`, so that the engine can look at its descriptor while a worker waits for the file.
   private let receiver = Mutex<WakeReceiver?>(nil)
@@ -52,8 +59,7 @@ package final class EmbeddedRelay: RelayPort {
     self.busyTimeout = busyTimeout
     self.mayCreate = mayCreate
     self.stop = stop
-    directory = WakeDirectory.beside(relay: path)
-    state = Mutex(State(sender: WakeSender(directory: directory)))
+    state = Mutex(State())
   }
 
   deinit { close() }
@@ -117,11 +123,11 @@ package final class EmbeddedRelay: RelayPort {
     case .disableNotifier: return .init(answer: try file.disableNotifier(request))
     case .deleteMailbox: return .init(answer: try file.deleteMailbox(request))
     case .subscribe(let entries):
-      return .init(answer: try file.subscribe(request, entries: entries, listener: try listen(file)))
+      return .init(answer: try file.subscribe(request, entries: entries, listener: try listen(file, state)))
     case .subscribeNotifiers(let service, let entries):
       return .init(
         answer: try file.subscribeNotifiers(
-          request, service: service, entries: entries, listener: try listen(file)))
+          request, service: service, entries: entries, listener: try listen(file, state)))
     case .notifications(let service, let limit):
       return .init(answer: try file.notifications(request, service: service, limit: limit))
     case .acknowledgeNotifications(let service, let nonces):
@@ -138,10 +144,13 @@ package final class EmbeddedRelay: RelayPort {
 
   private func open(_ state: inout State) throws(RelayError) -> RelayFile {
     if let file = state.file { return file }
+    let path = try RelayError.carrying { () throws(SQLiteError) in try Database.plainPath(self.path) }
     let file = try RelayFile(
       path: path, access: mayCreate ? .create : .readWrite, clock: clock, randomness: randomness, log: log,
       busyTimeout: busyTimeout, stop: stop)
     state.file = file
+    let directory = WakeDirectory.beside(relay: path)
+    state.wakes = Wakes(directory: directory, sender: WakeSender(directory: directory))
     let opened = file.database.interrupter
     interrupter.withLock { $0 = opened }
     return file
@@ -153,7 +162,8 @@ package final class EmbeddedRelay: RelayPort {
       return receiver
     }
     receiver?.close()
-    state.sender.close()
+    state.wakes?.sender.close()
+    state.wakes = nil
     interrupter.withLock { $0 = nil }
     guard let file = state.file else { return }
     state.file = nil
@@ -172,8 +182,9 @@ package final class EmbeddedRelay: RelayPort {
   // MARK: Waking
 
   /// The name of this process's socket, bound now if it was not.
-  private func listen(_ file: RelayFile) throws(RelayError) -> String {
+  private func listen(_ file: RelayFile, _ state: borrowing State) throws(RelayError) -> String {
     if let name = receiver.withLock({ $0?.name }) { return name }
+    guard let directory = state.wakes?.directory else { throw .unavailable }
     guard let bound = WakeReceiver(directory: directory, randomness: randomness) else {
       log(.error, "relay: no socket for wake-ups", ["errno": String(errno)])
       throw .unavailable
@@ -181,22 +192,24 @@ package final class EmbeddedRelay: RelayPort {
     receiver.withLock { $0 = bound }
     // Whoever was killed left a socket behind; who comes next clears it away.
     directory.removeAbandoned(olderThan: 60)
-    let directory = directory
     try file.forget(listeners: try file.listeners().filter { directory.isAbandoned($0) })
     return bound.name
   }
 
   private func wake(_ names: [String], _ state: inout State) {
     var gone: [String] = []
+    guard var wakes = state.wakes else { return }
     for name in names {
-      switch state.sender.post(to: name) {
+      switch wakes.sender.post(to: name) {
       case .posted: break
       case .gone: gone.append(name)
       case .failed: log(.warning, "relay: a subscriber could not be woken", ["errno": String(errno)])
       }
     }
+    // It may have made its socket.
+    state.wakes = wakes
     guard !gone.isEmpty, let file = state.file else { return }
-    for name in gone where WakeDirectory.isName(name) { directory.remove(name) }
+    for name in gone where WakeDirectory.isName(name) { wakes.directory.remove(name) }
     // The message is stored and its sender must hear so, whatever becomes of this.
     _ = try? file.forget(listeners: gone)
   }

@@ -17,7 +17,7 @@ package enum NightporterError: Hashable, Sendable {
   case storeReadOnly
   case storeFull
   case storeDamaged
-  /// There is no file, or no directory for it.
+  /// There is no file, or no directory for it, or the path's links lead in a circle.
   case storeMissing
   case storeNotADatabase
   /// It is sealed, and no key was given.

@@ -20,6 +20,7 @@ package final class ServerState {
   private var lock: FileLock?
 
   package init(path: String, access: Access) throws(ServerError) {
+    let path = try Self.canonical(path)
     switch access {
     case .serve:
       lock = try FileLock(path + ".lock")
@@ -37,6 +38,13 @@ package final class ServerState {
       }
     }
     try migrate(access)
+  }
+
+  /// By whatever name two servers are given one state, they find one lock.
+  private static func canonical(_ path: String) throws(ServerError) -> String {
+    do throws(CanonicalPath.Failure) { return try CanonicalPath.resolve(path) } catch {
+      throw .cannotOpenState(systemError: error.systemError)
+    }
   }
 
   /// Afterwards the file is closed and free for another server.

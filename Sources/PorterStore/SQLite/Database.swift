@@ -71,6 +71,7 @@ package final class Database {
     case exclusive
   }
 
+  /// Absolute, and through no link.
   package let path: String
   /// Stops the running statement from any thread.
   package let interrupter = DatabaseInterrupter()
@@ -84,6 +85,7 @@ package final class Database {
 
   /// Opens the file in WAL mode. A file that is no database, or needs another key, is found out here.
   package init(path: String, options: Options = Options()) throws(SQLiteError) {
+    let path = try Self.plainPath(path)
     self.path = path
     waiter = BusyWaiter(timeout: options.busyTimeout, interrupter: interrupter, stop: options.stop)
     turnstile = Turnstile(beside: path)

@@ -1,28 +1,35 @@
 import CSQLite
+import PorterPlatform
 
 /// From a path, options and a key to a handle of SQLite's.
 extension Database {
   /// Opens the file, which reads its header, and closes it. Throws what is wrong with it or with the key.
   static func check(path: String, options: Options) throws(SQLiteError) {
-    sqlite3_close(try open(path, options))
+    sqlite3_close(try open(try plainPath(path), options))
   }
 
-  /// The caller closes it.
+  /// The name by which SQLite opens the file. It begins with a slash: SQLite reads none of its own meanings into it, as it
+  /// does into `file:` and `:memory:`. It has no links: SQLite would follow them by calling itself, deeper than the stack of
+  /// a thread may be.
+  package static func plainPath(_ path: String) throws(SQLiteError) -> String {
+    guard !path.isEmpty else { throw SQLiteError(kind: .cannotOpen) }
+    do throws(CanonicalPath.Failure) {
+      return try CanonicalPath.resolve(path)
+    } catch {
+      throw SQLiteError(opening: error.systemError)
+    }
+  }
+
+  /// Opens a `plainPath`. The caller closes it.
   static func open(_ path: String, _ options: Options) throws(SQLiteError) -> OpaquePointer {
-    // C would cut the path at the NUL and open another file.
-    guard !path.isEmpty, !path.utf8.contains(0) else { throw SQLiteError(kind: .cannotOpen) }
     var access =
       switch options.access {
       case .readOnly: SQLITE_OPEN_READONLY
       case .readWrite: SQLITE_OPEN_READWRITE
       case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
-    var path = path
-    if options.isExclusive {
-      // For `vacuum(into:key:)`, which names the copy's VFS in an address. The own path is none.
-      access |= SQLITE_OPEN_URI
-      if path.hasPrefix("file:") { path = "./" + path }
-    }
+    // For `vacuum(into:key:)`, which names the copy's VFS in a URI.
+    if options.isExclusive { access |= SQLITE_OPEN_URI }
     if options.key.isNone {
       let handle = try open(path, access, options.vfs)
       do throws(SQLiteError) {

@@ -20,10 +20,11 @@
  * Threads    Every function may be called from any thread at any time, unless its own text says otherwise. Calls on one
  *            controller are carried out one after the other on that controller's own thread; np_expire_push(),
  *            np_event_fd(), np_version() and np_machine_* do not wait for that thread.
- * Forking    A controller does not survive fork(). Call exec() in the child, or create the controller after the fork. What
- *            the parent releases is released, even if a child that did not call exec() has a copy of it. But the locks of
- *            a parent that dies live on in such a child, and other processes take the parent for running until the child
- *            ends.
+ * Forking    A controller does not survive fork(). Call exec() in the child, or create the controller after the fork. In
+ *            the child every function answers its parent's handles immediately, as it does invalid ones: with
+ *            NP_ERROR_HANDLE or its like. What the parent releases is released, even if a child that did not call exec()
+ *            has a copy of it. But the locks of a parent that dies live on in such a child, and other processes take the
+ *            parent for running until the child ends.
  * Errors     An np_error code, or a JSON object {"error": …} in SimpleX's taxonomy. No call ends the process.
  * Order      Shut down in this order: stop calling, chat_close_store() or "/_app suspend 0", np_ctrl_free(). A call that
  *            waits in chat_recv_msg() returns when its controller is freed.
@@ -83,6 +84,9 @@ typedef void *chat_ctrl;
 
 /*
  * Opens the store at `path` (a prefix: the file is `<path>_chat.db`), creating or migrating it, and makes a controller.
+ * Symbolic links are followed once, here; every process that opens the store finds the same locks, by whatever links. A hard
+ * link is another name that cannot be seen from this one: open a store by one of its names only, since the logs of two would
+ * damage it. Its key cannot be changed while it has two.
  *
  * key       "": a plain file. x'…' with 64 hexadecimal digits between the quotes: a raw key of 32 bytes. Anything else: a
  *           passphrase of at most 4096 bytes, which must not begin with x'. Argon2id derives the key from it, which takes

@@ -2,51 +2,96 @@ import CNightporter
 import PorterEngine
 import Synchronization
 
-/// Handles of controllers. A handle is a number that looks like a pointer: 24 bits of slot and a generation above them,
-/// so that one that was freed, or never given, is told from a valid one without touching any memory.
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// Handles of controllers. A handle is a number that looks like a pointer: from the low end up 24 bits of slot, a
+/// generation, and the era of its process. So one that was freed, or never given, or given to the process that this one
+/// was forked from, is told from a valid one without touching any memory.
 enum Handles {
-  private struct Table {
-    var slots: [(generation: UInt, controller: Controller?)] = []
+  private static let slotBits = 24
+  /// As many forks in a row until an era comes again.
+  private static let eraBits = UInt.bitWidth < 64 ? 2 : 8
+  private static let generationBits = UInt.bitWidth - 2 - slotBits - eraBits
+
+  private static func mask(_ bits: Int) -> UInt { (1 << UInt(bits)) - 1 }
+
+  /// The handles of one process.
+  private final class Table: Sendable {
+    let process: pid_t
+    let era: UInt
+    let slots = Mutex<[(generation: UInt, controller: Controller?)]>([])
+
+    init(process: pid_t, era: UInt) {
+      self.process = process
+      self.era = era
+    }
   }
 
-  private static let table = Mutex(Table())
-  private static let slotBits: UInt = 24
-  private static let slotMask: UInt = (1 << slotBits) - 1
-  private static let generationMask: UInt = UInt.max >> (slotBits + 2)
+  /// The table of the last process that asked; 0 at first. It is never released.
+  private static let current = Atomic<UInt>(0)
+
+  /// After fork() the child has a copy of its parent's table, whose lock may be held by a thread that it has no copy of. It
+  /// begins a table of its own, and finds none of its parent's handles in it.
+  private static var table: Table {
+    let process = getpid()
+    while true {
+      let known = current.load(ordering: .acquiring)
+      let last = UnsafeRawPointer(bitPattern: known).map { Unmanaged<Table>.fromOpaque($0).takeUnretainedValue() }
+      if let last, last.process == process { return last }
+      let own = Unmanaged.passRetained(Table(process: process, era: last.map { ($0.era + 1) & mask(eraBits) } ?? 0))
+      let bits = UInt(bitPattern: own.toOpaque())
+      let (isFirst, _) = current.compareExchange(expected: known, desired: bits, ordering: .acquiringAndReleasing)
+      if isFirst { return own.takeUnretainedValue() }
+      own.release()
+    }
+  }
 
   static func add(_ controller: Controller) -> chat_ctrl? {
-    table.withLock { table in
-      let free = table.slots.firstIndex { $0.controller == nil }
-      let slot = free ?? table.slots.count
-      guard UInt(slot) < slotMask else { return nil }
-      if free == nil { table.slots.append((generation: 0, controller: nil)) }
+    let table = table
+    return table.slots.withLock { slots in
+      let free = slots.firstIndex { $0.controller == nil }
+      let slot = free ?? slots.count
+      guard UInt(slot) < mask(slotBits) else { return nil }
+      if free == nil { slots.append((generation: 0, controller: nil)) }
       // Never 0, so that no handle is NULL.
-      let generation = max(1, (table.slots[slot].generation &+ 1) & generationMask)
-      table.slots[slot] = (generation, controller)
-      return chat_ctrl(bitPattern: generation << slotBits | UInt(slot))
+      let generation = max(1, (slots[slot].generation &+ 1) & mask(generationBits))
+      slots[slot] = (generation, controller)
+      let upper = table.era << UInt(generationBits) | generation
+      return chat_ctrl(bitPattern: upper << UInt(slotBits) | UInt(slot))
     }
   }
 
   static func find(_ handle: chat_ctrl?) -> Controller? {
-    guard let (slot, generation) = split(handle) else { return nil }
-    return table.withLock { table in
-      guard slot < table.slots.count, table.slots[slot].generation == generation else { return nil }
-      return table.slots[slot].controller
-    }
+    withSlot(of: handle) { $0 }
   }
 
   static func remove(_ handle: chat_ctrl?) -> Controller? {
-    guard let (slot, generation) = split(handle) else { return nil }
-    return table.withLock { table in
-      guard slot < table.slots.count, table.slots[slot].generation == generation else { return nil }
-      defer { table.slots[slot].controller = nil }
-      return table.slots[slot].controller
+    withSlot(of: handle) { controller in
+      defer { controller = nil }
+      return controller
     }
   }
 
-  private static func split(_ handle: chat_ctrl?) -> (slot: Int, generation: UInt)? {
+  /// Calls `body` with what is in the handle's slot; nil if the handle is not a valid one.
+  private static func withSlot(
+    of handle: chat_ctrl?, _ body: (inout Controller?) -> Controller?
+  ) -> Controller? {
     guard let handle else { return nil }
     let bits = UInt(bitPattern: handle)
-    return (Int(bits & slotMask), bits >> slotBits)
+    let (slot, upper) = (Int(bits & mask(slotBits)), bits >> UInt(slotBits))
+    let table = table
+    guard upper >> UInt(generationBits) == table.era else { return nil }
+    return table.slots.withLock { slots in
+      guard slot < slots.count, slots[slot].generation == upper & mask(generationBits) else { return nil }
+      return body(&slots[slot].controller)
+    }
   }
 }

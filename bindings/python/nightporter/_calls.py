@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import select
 import threading
 import weakref
@@ -51,6 +52,7 @@ class Calls:
         self._left: deque[str] = deque()
         self._closed = threading.Event()
         self._push = threading.Lock()
+        _open.add(self)
         # Whoever forgets to close: the store is let go of when the object, or the interpreter, ends.
         self._free = weakref.finalize(self, loaded.functions.np_ctrl_free, handle)
         self.event_fd: int = loaded.functions.np_event_fd(handle)
@@ -188,11 +190,25 @@ class Calls:
         """Lets no call begin any more. True the first time. Does not wait; `finish` does the rest."""
         return self._gate.shut()
 
+    def abandon(self) -> None:
+        """In a child made by fork(): the controller stays its parent's. It counts as closed here, and every lock is a new
+        one, since a thread of the parent may have held the old.
+        """
+        self._free.detach()
+        self._gate = Gate()
+        self._gate.shut()
+        self._left = deque()
+        self._push = threading.Lock()
+        self._closed = threading.Event()
+        self._closed.set()
+
     def finish(self) -> None:
         """Stop, drain, close: after `shut`, ends the push in progress, waits for the calls in progress, closes the
         store, takes the events that are still there, and frees the controller. StoreError when the store could not be
         closed; the rest is done all the same.
         """
+        if self._closed.is_set():
+            return
         self._expire()
         while not self._gate.wait_empty(EXPIRE_INTERVAL):
             self._expire()
@@ -206,6 +222,17 @@ class Calls:
 
     def wait_closed(self, timeout: float | None) -> bool:
         return self._closed.wait(timeout)
+
+
+_open: weakref.WeakSet[Calls] = weakref.WeakSet()
+
+
+def _abandon_all() -> None:
+    for calls in list(_open):
+        calls.abandon()
+
+
+os.register_at_fork(after_in_child=_abandon_all)
 
 
 def decode(answer: str) -> dict[str, Any]:

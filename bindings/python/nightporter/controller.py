@@ -125,7 +125,7 @@ class Controller:
     @property
     def is_closed(self) -> bool:
         """Whether `close()` was called, or `open()` not yet."""
-        return self._calls is None or self._closing is not None
+        return self._calls is None or self._calls.is_closed or self._closing is not None
 
     # Commands
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sqlite3
 import subprocess
 import sys
+import traceback
 import unittest
+from collections.abc import Callable
 from typing import Any
 
 import nightporter
@@ -15,6 +19,7 @@ from nightporter import (
     ArgumentError,
     ChatError,
     Controller,
+    ControllerClosed,
     MigrationError,
     Phase,
     Role,
@@ -159,6 +164,72 @@ c.send({PROFILE % "alice"!r})
         subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=30)
         with SyncController(self.folder / "alice") as c:
             self.assertEqual(c.send("/u")["user"]["localDisplayName"], "alice")
+
+
+class ForkTests(LibraryCase):
+    def in_child(self, body: Callable[[], None]) -> int:
+        """Runs `body` in a child made by fork(), with an end for a child that hangs. Gives its exit status."""
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)
+            try:
+                body()
+                os._exit(0)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+        return os.waitpid(child, 0)[1]
+
+    def test_a_controller_is_closed_in_a_child_and_open_in_its_parent(self) -> None:
+        with SyncController(self.folder / "alice") as c:
+            c.send(PROFILE % "alice")
+
+            def refuses() -> None:
+                self.assertTrue(c.is_closed)
+                for call in (lambda: c.send("/u"), c.state, c.next_event, c.expire_push, lambda: c.suspend()):
+                    with self.assertRaises(ControllerClosed):
+                        call()
+                c.close()
+
+            self.assertEqual(self.in_child(refuses), 0)
+            self.assertEqual(c.send("/u")["type"], "activeUser")
+            self.assertIsNone(c.next_event(0), "the child has woken nobody here")
+
+    def test_a_child_closes_while_a_thread_of_its_parent_is_inside(self) -> None:
+        with SyncController(self.folder / "alice") as c:
+            calls = c._open_calls()
+            with calls._gate, calls._gate._condition:
+                self.assertEqual(self.in_child(c.close), 0)
+
+    def test_an_asynchronous_controller_is_closed_in_a_child(self) -> None:
+        async def story() -> None:
+            async with Controller(self.folder / "alice") as c:
+                self.assertEqual(self.in_child(lambda: self.assertTrue(c.is_closed)), 0)
+                self.assertEqual((await c.send(PROFILE % "alice"))["type"], "activeUser")
+
+        run(story())
+
+    def test_a_child_ends_with_its_interpreter_and_its_parents_store_stays_open(self) -> None:
+        script = """
+import gc, os, signal, sys
+from nightporter import SyncController
+c = SyncController(sys.argv[1]).open()
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    if sys.argv[2] == "collected":
+        del c
+        gc.collect()
+    sys.exit(0)
+status = os.waitpid(child, 0)[1]
+c.send('/_create user {"profile": {"displayName": "alice", "fullName": ""}}')
+c.close()
+sys.exit(status != 0)
+"""
+        for end in ("collected", "kept"):
+            command = [sys.executable, "-W", "error", "-c", script, str(self.folder / end), end]
+            ended = subprocess.run(command, timeout=60, capture_output=True, text=True)
+            self.assertEqual((ended.returncode, ended.stderr), (0, ""))
 
 
 class ConversationTests(LibraryCase):

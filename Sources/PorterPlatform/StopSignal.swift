@@ -54,8 +54,7 @@ package final class StopSignal: Sendable {
   package var isRaised: Bool {
     guard !isLettingGo else { return false }
     if demands.load(ordering: .relaxed) > 0 { return true }
-    let first = min(
-      push.load(ordering: .relaxed), drain.load(ordering: .relaxed), command.load(ordering: .relaxed))
+    let first = firstDue
     return first != Self.none && clock.now().nanoseconds >= first
   }
 
@@ -66,6 +65,18 @@ package final class StopSignal: Sendable {
   package var isPressing: Bool { isLettingGo || isRaised }
 
   private var isLettingGo: Bool { patience.load(ordering: .relaxed) != Self.none }
+
+  /// Whether there is this much time until something has to have ended. Also asked while the thread lets go, when nothing
+  /// stops it any more: for what could as well be left to others.
+  package func leaves(_ span: Span) -> Bool {
+    guard !isDemanded else { return false }
+    let first = firstDue
+    return first == Self.none || clock.now() + span < Moment(nanoseconds: first)
+  }
+
+  private var firstDue: Int64 {
+    min(push.load(ordering: .relaxed), drain.load(ordering: .relaxed), command.load(ordering: .relaxed))
+  }
 
   /// The end of a wait that would otherwise be over at `end`.
   package func limit(_ end: Moment) -> Moment { min(end, Moment(nanoseconds: patience.load(ordering: .relaxed))) }

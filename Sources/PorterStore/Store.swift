@@ -11,6 +11,12 @@ package final class Store {
     case yesUp, yesUpDown, console, error
   }
 
+  /// Bytes of log that closing leaves behind. A little less than `logPages` make, so that the log is cut when it would begin
+  /// to be written back at each commit.
+  package static let longestLog = 1 << 20
+  /// For other processes' locks, when the log is cut.
+  private static let cuttingPatience = Span.milliseconds(20)
+
   /// Each push to a sleeping device opens the store anew and leaves some 15 pages of log. At 256 the log costs an opening
   /// half a millisecond at most, and the two syncs of writing it back fall on one push in 17.
   private static let logPages = 256
@@ -20,7 +26,12 @@ package final class Store {
   package weak var gate: (any TransactionGate)?
   private var durability = Database.Durability.full
 
-  private init(database: Database) { self.database = database }
+  private let stop: StopSignal?
+
+  private init(database: Database, stop: StopSignal?) {
+    self.database = database
+    self.stop = stop
+  }
 
   /// Opens, and creates or migrates if `mayMigrate` and `confirmation` allow it. An extension never may (INC-23).
   ///
@@ -80,15 +91,30 @@ package final class Store {
       let options = Database.Options(
         access: create ? .create : .readWrite, durability: .full, key: key, busyTimeout: busyTimeout,
         cacheKibibytes: 512, logPages: Self.logPages, stop: stop)
-      return Store(database: try Database(path: file, options: options))
+      return Store(database: try Database(path: file, options: options), stop: stop)
     } catch {
       throw StoreError(error, opening: file, creates: create)
     }
   }
 
-  /// An extension leaves the log for the next process: writing it back would cost it two syncs.
-  package func close(checkpoint: Bool) throws(StoreError) {
+  /// An extension leaves the log for the next process: writing it back would cost it two syncs. But with `cutsLog` a log that
+  /// has grown long is written back by any process, also while others have the store open.
+  package func close(checkpoint: Bool, cutsLog: Bool = false) throws(StoreError) {
+    if cutsLog { cutLog() }
     do throws(SQLiteError) { try database.close(checkpoint: checkpoint) } catch { throw StoreError(error) }
+  }
+
+  /// As far as other processes and `stop` allow it; the next to close the store tries again.
+  private func cutLog() {
+    let cut = { [database] () throws(SQLiteError) in
+      try database.cutLog(longerThan: Self.longestLog, waitingAtMost: Self.cuttingPatience)
+    }
+    let interrupter = database.interrupter
+    if let stop {
+      try? stop.interrupting(by: { interrupter.interrupt() }, cut)
+    } else {
+      try? cut()
+    }
   }
 
   // MARK: Migrations

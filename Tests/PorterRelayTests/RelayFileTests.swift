@@ -7,6 +7,21 @@ import XCTest
 @testable import PorterRelay
 
 final class RelayFileTests: RelayTestCase {
+  /// INC-01: an extension opens the relay for one request, and closes it when it lets go.
+  func testALogOfOneWriteAnOpeningStaysShort() throws {
+    let stop = StopSignal(clock: clock)
+    var longest = 0
+    for _ in 0..<150 {
+      let relay = EmbeddedRelay(path: path, clock: clock, randomness: randomness, log: .silent, stop: stop)
+      _ = try RelayClient(port: relay, randomness: randomness).createMailbox(recipientKey: newKey())
+      stop.whileLettingGo(waitingAtMost: .milliseconds(50)) { relay.close() }
+      let status = try FileManager.default.attributesOfItem(atPath: path + "-wal")
+      longest = max(longest, status[.size] as? Int ?? 0)
+    }
+    XCTAssertGreaterThan(longest, EmbeddedRelay.longestLog / 2, "or too little was written")
+    XCTAssertLessThanOrEqual(longest, EmbeddedRelay.longestLog)
+  }
+
   func testFileThatIsNoDatabase() throws {
     let garbage = Data((0..<5_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
     try garbage.write(to: URL(fileURLWithPath: path))

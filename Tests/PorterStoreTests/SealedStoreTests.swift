@@ -96,6 +96,25 @@ final class SealedStoreTests: SealedStoreTestCase {
     try assertHoldsSecret(first)
   }
 
+  /// Opened for one commit a time, as pushes open it.
+  func testTheLogIsCutWhenAStoreIsClosed() throws {
+    for key in [StoreKey.none, first] {
+      let prefix = file(key.isNone ? "plain" : "sealed")
+      try make(key, at: prefix)
+      var longest = 0
+      for number in 0..<150 {
+        let store = try openStore(key, at: prefix, mayMigrate: false)
+        try store.setSetting("filler", String(repeating: ".", count: 20_000 + number))
+        try store.close(checkpoint: false, cutsLog: true)
+        let status = try FileManager.default.attributesOfItem(atPath: prefix + "_chat.db-wal")
+        longest = max(longest, status[.size] as? Int ?? 0)
+      }
+      XCTAssertGreaterThan(longest, Store.longestLog / 2, "or too little was written")
+      XCTAssertLessThanOrEqual(longest, Store.longestLog)
+      try assertHoldsSecret(key, at: prefix)
+    }
+  }
+
   func testPassphraseAndTheKeyThatItMakes() throws {
     guard case .passphrase(let passphrase) = try StoreKey.parse("correct horse") else {
       return XCTFail("no passphrase")

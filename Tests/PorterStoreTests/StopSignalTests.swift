@@ -7,6 +7,22 @@ import XCTest
 
 /// A connection whose owner is asked to let go: what waits or takes long ends, and what comes afterwards is as ever.
 final class StopSignalTests: SealedStoreTestCase {
+  /// Also while the thread lets go, when nothing stops it.
+  func testTimeIsLeftUntilTheFirstEndThatIsDue() {
+    let (clock, stop) = (SystemClock(), StopSignal(clock: SystemClock()))
+    XCTAssertTrue(stop.leaves(.seconds(1_000)))
+    stop.set(.push, clock.now() + .seconds(500))
+    XCTAssertTrue(stop.leaves(.seconds(100)))
+    XCTAssertFalse(stop.leaves(.seconds(1_000)))
+    stop.set(.command, clock.now())
+    stop.whileLettingGo(waitingAtMost: .seconds(1)) { XCTAssertFalse(stop.leaves(.milliseconds(1))) }
+    stop.set(.command, nil)
+    stop.raise()
+    stop.whileLettingGo(waitingAtMost: .seconds(1)) { XCTAssertFalse(stop.leaves(.milliseconds(1))) }
+    stop.lower()
+    stop.whileLettingGo(waitingAtMost: .seconds(1)) { XCTAssertTrue(stop.leaves(.seconds(100))) }
+  }
+
   private let clock = SystemClock()
   private let signal = StopSignal(clock: SystemClock())
 

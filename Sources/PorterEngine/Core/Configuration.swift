@@ -63,6 +63,8 @@ enum Durations {
   static let lastRetry = Span.seconds(180)
   /// Of a push's time, kept back for closing the store and handing over.
   static let pushMargin = Span.milliseconds(150)
+  /// What has to be left of a push's or a suspension's time for a long log to be written back: many times what that takes.
+  static let cuttingLog = Span.milliseconds(250)
   /// For other processes' locks, by one who lets go at once; all waits together.
   static let lettingGo = Span.milliseconds(50)
 }

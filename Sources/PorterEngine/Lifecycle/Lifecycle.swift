@@ -186,7 +186,13 @@ final class Lifecycle {
   }
 
   /// Safe at any moment, and without an event; from outside of a step no file of the store is open on return.
-  func suspendNow() { phase.suspendNow(.immediate(at: context.clock.now())) }
+  func suspendNow() {
+    let now = context.clock.now()
+    // There is no time for what can be left to other processes.
+    context.stop.set(.command, now)
+    defer { context.stop.set(.command, nil) }
+    phase.suspendNow(.immediate(at: now))
+  }
 
   /// The last act of a controller.
   func end() { phase.suspendNow(.final(at: context.clock.now())) }
@@ -285,17 +291,24 @@ extension Lifecycle: ChatLifecycleEffects {
     context.board.begin(.closing)
     defer { context.board.end() }
     releasing(request) {
-      // An extension leaves writing the log back to the app, and so does an app that has no time for it.
+      // An extension leaves writing the log back to the app, and so does an app that has no time for it. But no process
+      // with time left leaves a log that has grown long.
       let hasTime = request.suspension?.writesLogBack ?? true && !context.stop.isRaised
       let writesLogBack = context.role == .app && hasTime
+      let cutsLog = hasTime || hasTimeToCutLog(request)
       do throws(PorterStore.StoreError) {
-        try store.close(checkpoint: writesLogBack)
+        try store.close(checkpoint: writesLogBack, cutsLog: cutsLog)
         context.storeAccess.set(nil)
       } catch {
         context.log(.error, "the store could not be closed", ["error": error.description])
         chat.post(.closeFailed, request)
       }
     }
+  }
+
+  private func hasTimeToCutLog(_ request: LifecycleRequest) -> Bool {
+    guard let end = request.suspension?.end else { return context.stop.leaves(Durations.cuttingLog) }
+    return end > context.clock.now() + Durations.cuttingLog && context.stop.leaves(Durations.cuttingLog)
   }
 
   func stopReceiving(_ request: LifecycleRequest) {

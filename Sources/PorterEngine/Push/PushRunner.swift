@@ -77,7 +77,9 @@ final class PushRunner {
     let event = run.isOver(at: context.clock.now()) ? .expire : event
     run.driver?.post(event, run) { [context] answer in
       switch answer {
-      case .moved, .stayed: run.findings.note(event)
+      case .moved, .stayed:
+        run.findings.note(event)
+        if event == .expire, context.role == .extension { context.stop.set(.push, context.clock.now()) }
       case .ignored, .refused: break
       }
       run.note(Push.name, event.name, run.state.name, at: context.clock.now())
@@ -314,8 +316,7 @@ extension PushRunner: PushEffects {
   func composeContent(_ run: PushRun) { post(PushPresentation(context).compose(run), run) }
 
   func composeBest(_ run: PushRun) {
-    context.stop.set(.push, nil)
-    // From here on it is shown, though time is up.
+    // It is shown though time is up.
     context.stop.whileLettingGo(waitingAtMost: Durations.lettingGo) { _ = PushPresentation(context).compose(run) }
   }
 }

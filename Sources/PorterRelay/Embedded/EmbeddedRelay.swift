@@ -32,6 +32,10 @@ package final class EmbeddedRelay: RelayPort {
     var sender: WakeSender
   }
 
+  /// Bytes of log that closing leaves behind, and the time that has to be left for writing back a longer one.
+  package static let longestLog = 1 << 20
+  private static let cuttingTime = Span.milliseconds(250)
+
   private let path: String
   private let clock: any Clock
   private let randomness: any Randomness
@@ -171,6 +175,10 @@ package final class EmbeddedRelay: RelayPort {
       // Others find out by themselves that the socket is gone; being asked to suspend leaves no time to wait for them.
       file.database.busyTimeout = .milliseconds(20)
       _ = try? file.forget(listeners: [receiver.name])
+    }
+    // Opened for one request a time, as by an extension, it would grow as a store's log does.
+    if stop?.leaves(Self.cuttingTime) ?? true {
+      try? file.database.cutLog(longerThan: Self.longestLog, waitingAtMost: .milliseconds(20))
     }
     do throws(SQLiteError) {
       try file.database.close(checkpoint: checkpoint)

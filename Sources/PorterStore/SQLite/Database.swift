@@ -2,6 +2,16 @@ import CSQLite
 import CSealedVFS
 import PorterPlatform
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
 /// One connection to an SQLite file.
 ///
 /// Threads: created, used and closed on one thread, or handed from one to the next as a whole; SQLite's own mutex is
@@ -382,6 +392,25 @@ package final class Database {
   package func checkpoint() throws(SQLiteError) {
     guard let handle else { throw SQLiteError(kind: .closed) }
     let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
+  }
+
+  /// Writes the log back and empties its file, if that has more than `bytes`.
+  ///
+  /// A commit does so only once it finds the log written back, as far as this connection knows. To the first commit after
+  /// an opening that is never so: what was written back before is not recorded in the log. So a file that is opened for one
+  /// commit each time would have a log that grows and grows.
+  ///
+  /// Other connections' locks are waited for at most `patience`, all together; then their log is left as it is.
+  package func cutLog(longerThan bytes: Int, waitingAtMost patience: Span) throws(SQLiteError) {
+    guard let handle else { throw SQLiteError(kind: .closed) }
+    var status = stat()
+    guard stat(path + "-wal", &status) == 0, status.st_size > bytes else { return }
+    let before = waiter.timeout
+    waiter.timeout = min(before, patience)
+    waiter.interruptionsBefore = interrupter.interruptions
+    defer { waiter.timeout = before }
+    let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
   }
 }

@@ -13,7 +13,7 @@ compat-folder:
 	@mkdir -p $(COMPAT)
 	@cp -L $(COMPAT_LIBRARY) $(COMPAT)/libnightporter.so.0
 	@ln -sf libnightporter.so.0 $(COMPAT)/libnightporter.so
-	@$(CC) $(COMPAT_WARNINGS) -shared -fPIC -I$(COMPAT_SOURCES)../../Include $(COMPAT_SOURCES)libsimplex.c \
+	@$(CC) $(COMPAT_WARNINGS) -shared -fPIC -pthread -I$(COMPAT_SOURCES)../../Include $(COMPAT_SOURCES)libsimplex.c \
 	  -o $(COMPAT)/libsimplex.so -Wl,-soname,libsimplex.so -Wl,--version-script=$(COMPAT_SOURCES)exports.map \
 	  -Wl,-rpath,'$$ORIGIN' -Wl,--no-as-needed -L$(COMPAT) -l:libnightporter.so.0 -ldl
 	@echo "$(COMPAT)/libsimplex.so"

@@ -10,6 +10,7 @@
 #include "nightporter.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +53,6 @@ FORWARD(char *, chat_migrate_init, (const char *path, const char *key, const cha
 FORWARD(char *, chat_migrate_init_key,
         (const char *path, const char *key, int keep_key, const char *confirm, int background, chat_ctrl *ctrl),
         (path, key, keep_key, confirm, background, ctrl))
-FORWARD(char *, chat_close_store, (chat_ctrl ctrl), (ctrl))
-FORWARD(char *, chat_reopen_store, (chat_ctrl ctrl), (ctrl))
 FORWARD(char *, chat_send_cmd, (chat_ctrl ctrl, const char *command), (ctrl, command))
 FORWARD(char *, chat_send_cmd_retry, (chat_ctrl ctrl, const char *command, int retry), (ctrl, command, retry))
 FORWARD(char *, chat_recv_msg, (chat_ctrl ctrl), (ctrl))
@@ -64,6 +63,84 @@ FORWARD(char *, chat_parse_uri, (const char *uri, int safe), (uri, safe))
 FORWARD(char *, chat_password_hash, (const char *password, const char *salt), (password, salt))
 FORWARD(char *, chat_valid_name, (const char *name), (name))
 FORWARD(int, chat_json_length, (const char *text), (text))
+
+/*
+ * Programs for that interface have no function that frees a controller: to them, closing its store is its end. Its thread
+ * and descriptors would stay. So a controller that was closed is freed once KEPT others were closed after it; until then it can
+ * be opened again.
+ */
+#define KEPT 2
+
+static struct {
+  pthread_mutex_t lock;
+  chat_ctrl closed[KEPT]; /* the oldest first, then NULL */
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A thread of the parent may have held the lock. */
+static void forget_in_child(void) {
+  pthread_mutex_init(&kept.lock, NULL);
+  memset(kept.closed, 0, sizeof kept.closed);
+}
+
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_in_child); }
+
+/* Takes it from those that were closed; 1 if it was one of them. The caller has the lock. */
+static int remove_closed(chat_ctrl ctrl) {
+  int left = 0;
+  for (int i = 0; i < KEPT; i++) {
+    if (kept.closed[i] != ctrl) { kept.closed[left++] = kept.closed[i]; }
+  }
+  int was_closed = ctrl && left < KEPT;
+  while (left < KEPT) { kept.closed[left++] = NULL; }
+  return was_closed;
+}
+
+static int take_closed(chat_ctrl ctrl) {
+  pthread_mutex_lock(&kept.lock);
+  int was_closed = remove_closed(ctrl);
+  pthread_mutex_unlock(&kept.lock);
+  return was_closed;
+}
+
+static void add_closed(chat_ctrl ctrl) {
+  chat_ctrl oldest = NULL;
+  pthread_mutex_lock(&kept.lock);
+  remove_closed(ctrl);
+  int free_place = 0;
+  while (free_place < KEPT && kept.closed[free_place]) { free_place++; }
+  if (free_place == KEPT) {
+    oldest = kept.closed[0];
+    remove_closed(oldest);
+    free_place--;
+  }
+  kept.closed[free_place] = ctrl;
+  pthread_mutex_unlock(&kept.lock);
+  if (!oldest) { return; }
+  np_error (*free_controller)(chat_ctrl);
+  void *forwarded_to = found("np_ctrl_free");
+  memcpy(&free_controller, &forwarded_to, sizeof free_controller);
+  free_controller(oldest);
+}
+
+char *chat_close_store(chat_ctrl ctrl) {
+  char *(*function)(chat_ctrl);
+  void *forwarded_to = found("chat_close_store");
+  memcpy(&function, &forwarded_to, sizeof function);
+  take_closed(ctrl);
+  char *answer = function(ctrl);
+  if (ctrl && answer && !*answer) { add_closed(ctrl); }
+  return answer;
+}
+
+char *chat_reopen_store(chat_ctrl ctrl) {
+  char *(*function)(chat_ctrl);
+  void *forwarded_to = found("chat_reopen_store");
+  memcpy(&function, &forwarded_to, sizeof function);
+  int was_closed = take_closed(ctrl);
+  char *answer = function(ctrl);
+  if (was_closed && answer && *answer) { add_closed(ctrl); }
+  return answer;
+}
 
 /* The Haskell runtime: there is none to start. */
 

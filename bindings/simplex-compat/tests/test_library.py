@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import re
 import subprocess
+import tempfile
 import unittest
 
 from .support import REPOSITORY, compat_folder
@@ -49,6 +51,42 @@ class LibraryTests(unittest.TestCase):
         answer = self.text("chat_migrate_init", b"/nowhere", b"", b"perhaps", ctypes.byref(handle))
         self.assertEqual(json.loads(answer), {"type": "invalidConfirmation"})
         self.assertIsNone(handle.value)
+
+    def open(self, folder: str, name: str) -> ctypes.c_void_p:
+        handle = ctypes.c_void_p()
+        answer = self.text(
+            "chat_migrate_init_key", f"{folder}/{name}".encode(), b"", 1, b"yesUp", 0, ctypes.byref(handle)
+        )
+        self.assertEqual(json.loads(answer), {"type": "ok"})
+        return handle
+
+    def test_programs_that_only_close_keep_no_descriptors_and_threads(self) -> None:
+        def held() -> tuple[int, int]:
+            return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
+
+        with tempfile.TemporaryDirectory() as folder:
+            counts = []
+            for number in range(12):
+                handle = self.open(folder, f"store {number % 4}")
+                self.assertEqual(self.text("chat_close_store", handle), "")
+                counts.append(held())
+            self.assertEqual(set(counts[4:]), {counts[4]})
+
+    def test_the_last_two_that_were_closed_can_be_opened_again(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            handles = [self.open(folder, name) for name in ("a", "b", "c")]
+            for handle in (*handles, handles[2]):
+                self.assertEqual(self.text("chat_close_store", handle), "")
+            for handle in handles[1:]:
+                self.assertEqual(self.text("chat_reopen_store", handle), "")
+                self.assertIn("noActiveUser", self.text("chat_send_cmd", handle, b"/u"))
+            self.assertIn("controllerInvalid", self.text("chat_send_cmd", handles[0], b"/u"))
+            # What was opened again is not freed by what is closed after it.
+            for number in range(4):
+                self.assertEqual(self.text("chat_close_store", self.open(folder, f"d{number}")), "")
+            for handle in handles[1:]:
+                self.assertIn("noActiveUser", self.text("chat_send_cmd", handle, b"/u"))
+                self.assertEqual(self.text("chat_close_store", handle), "")
 
     def test_starting_the_runtime_does_nothing(self) -> None:
         for function in ("hs_init", "hs_init_with_rtsopts"):

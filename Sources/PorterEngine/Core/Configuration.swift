@@ -58,9 +58,12 @@ enum Durations {
   static let backgroundSuspension = Span.seconds(15)
   /// After `/_stop`, which names no delay.
   static let stop = Span.seconds(3)
-  /// Between two tries to send, growing from the first to the last.
+  /// Between two attempts at the same thing, growing from the first to the last.
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(180)
+  /// While the embedded relay's file is in use by another process. It is free again at any moment, unlike a network, so
+  /// that this pause does not grow.
+  static let busyRelayRetry = Span.milliseconds(500)
   /// Of a push's time, kept back for closing the store and handing over.
   static let pushMargin = Span.milliseconds(150)
   /// What has to be left of a push's or a suspension's time for a long log to be written back: many times what that takes.

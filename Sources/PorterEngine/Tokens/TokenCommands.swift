@@ -68,8 +68,20 @@ extension Engine {
     try requireStarted()
     let token = try requireToken(device)
     guard let nonce = BoxNonce(bytes: nonce) else { throw .command("the nonce has 24 bytes") }
-    verify(token, nonce: nonce, sealedCode: code, within: serverTimeout(retry)) { answer in
-      if case .error = answer { reply(answer) } else { reply(.result(.cmdOk(nil))) }
+    let timeout = serverTimeout(retry)
+    let verifies = { [weak self] (token: StoredToken) in
+      self?.verify(token, nonce: nonce, sealedCode: code, within: timeout) { answer in
+        if case .error = answer { reply(answer) } else { reply(.result(.cmdOk(nil))) }
+      }
+    }
+    let left = try stored { () throws(PorterStore.StoreError) in try self.leftTokenAttempt() }
+    guard token.pushSecret == nil, case (_, .register)? = left else {
+      verifies(token)
+      return
+    }
+    // The push has overtaken the answer to the registration, which brings the secret.
+    finish(.register, of: token, within: timeout) { [weak self] in
+      verifies((try? self?.store?.token()) ?? token)
     }
   }
 

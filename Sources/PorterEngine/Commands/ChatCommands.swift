@@ -131,9 +131,18 @@ extension Engine {
       try store.transaction { () throws(PorterStore.StoreError) -> [Int64]? in
         // What was received meanwhile counts: the contact may have left.
         let connection = try store.connection(connection.id)
-        guard try self.step(connection, .messageGiven, store).effects.contains(.sendMessage) else { return nil }
-        let drafts = zip(messages, quotes).map { (content: $0.content, quote: $1) }
-        return try self.enqueue(drafts, contact: contact, connectionID: connection.id, store)
+        var ids: [Int64]?
+        for effect in try self.step(connection, .messageGiven, store).effects {
+          switch effect {
+          case .sendMessage:
+            let drafts = zip(messages, quotes).map { (content: $0.content, quote: $1) }
+            ids = try self.enqueue(drafts, contact: contact, connectionID: connection.id, store)
+          case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
+            .emitContactLeft, .createSubscription, .deleteSubscription, .deliverMessage, .deleteMailbox, .forgetKeys:
+            self.misplaced(effect, .messageGiven)
+          }
+        }
+        return ids
       }
     }
     guard let ids else {

@@ -99,7 +99,7 @@ extension Engine {
     for connection in try store.connections() where connection.userID == user.id {
       // Who is not confirmed yet takes nothing that is signed.
       guard let contactID = connection.contactID,
-        ConnectionMachine.step(try state(of: connection), .messageGiven).effects.contains(.sendMessage),
+        try takesMessages(connection),
         var ratchet = try store.ratchet(connectionID: connection.id)
       else { continue }
       try enqueue(

@@ -9,8 +9,8 @@ import PorterStore
 extension Engine {
   typealias ConnectionMachine = PorterMachines.Connection
 
-  /// Steps the machine and stores its state. The caller carries out the effects, but for `deleteSubscription`, which is
-  /// done here. Part of the caller's transaction.
+  /// Steps the machine and stores its state. The caller carries out the effects, each in a switch that names them all, but
+  /// for `deleteSubscription`, which is done here. Part of the caller's transaction.
   func step(
     _ connection: StoredConnection, _ event: ConnectionMachine.Event, _ store: Store
   ) throws(PorterStore.StoreError) -> MachineStep<ConnectionMachine> {
@@ -21,8 +21,35 @@ extension Engine {
     if step.next != state, step.next != .deleted {
       try store.setStatus(connectionID: connection.id, step.next.name, at: configuration.clock.wall())
     }
-    if step.effects.contains(.deleteSubscription) { try record(.turnOff, connection, store) }
+    for effect in step.effects {
+      switch effect {
+      case .deleteSubscription: try record(.turnOff, connection, store)
+      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
+        .emitContactLeft, .createSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
+        break
+      }
+    }
     return step
+  }
+
+  /// The machine asks for something that does not belong to this event.
+  func misplaced(_ effect: ConnectionMachine.Effect, _ event: ConnectionMachine.Event) {
+    assertionFailure("connection: \(effect.name) on \(event.name)")
+    log(.error, "an effect was not carried out", ["event": event.name, "effect": effect.name])
+  }
+
+  /// Whether the machine takes a message of our user's.
+  func takesMessages(_ connection: StoredConnection) throws(PorterStore.StoreError) -> Bool {
+    var takes = false
+    for effect in ConnectionMachine.step(try state(of: connection), .messageGiven).effects {
+      switch effect {
+      case .sendMessage: takes = true
+      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
+        .emitContactLeft, .createSubscription, .deleteSubscription, .deliverMessage, .deleteMailbox, .forgetKeys:
+        misplaced(effect, .messageGiven)
+      }
+    }
+    return takes
   }
 
   func state(of connection: StoredConnection) throws(PorterStore.StoreError) -> ConnectionMachine.State {
@@ -43,16 +70,26 @@ extension Engine {
 
   /// After the transaction: it is listened to at once, and announced to the notification server when there is a token.
   func connectionWasMade(_ connection: StoredConnection, _ step: MachineStep<ConnectionMachine>) {
-    guard step.effects.contains(.createSubscription) else { return }
-    subscribe([connection])
-    ensureSubscriptions()
+    for effect in step.effects {
+      switch effect {
+      case .createSubscription:
+        subscribe([connection])
+        ensureSubscriptions()
+      // In the transaction that made it.
+      case .sendConfirmation: break
+      case .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected, .emitContactLeft,
+        .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
+        misplaced(effect, connection.isInitiated ? .accept : .invite)
+      }
+    }
   }
 
   // MARK: Deleting
 
   /// Our user is done with a connection. Part of the caller's transaction; `finishLettingGo` comes after it.
   func letGo(of connection: StoredConnection, tellsPeer: Bool, _ store: Store) throws(PorterStore.StoreError) {
-    let step = try step(connection, tellsPeer ? .delete : .deleteSilently, store)
+    let event: ConnectionMachine.Event = tellsPeer ? .delete : .deleteSilently
+    let step = try step(connection, event, store)
     for effect in step.effects {
       switch effect {
       case .sendLeft: try queueLeft(connection, store)
@@ -63,7 +100,7 @@ extension Engine {
       case .deleteSubscription: break
       case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .emitContactConnected, .emitContactLeft,
         .createSubscription, .sendMessage, .deliverMessage:
-        break
+        misplaced(effect, event)
       }
     }
   }

@@ -157,15 +157,21 @@ extension Engine {
     let contactID = try store.insertContact(
       userID: user.id, displayName: DisplayName.sanitized(profile.displayName), fullName: profile.fullName,
       profile: profile.stored, at: now)
-    let effects = try step(connection, .peerConfirmed, store).effects
-    // The relay is asked to secure the mailbox before this message is acknowledged, which needs the key on record.
-    try store.accept(
-      connectionID: connection.id, contactID: contactID, peerSenderID: reply,
-      peerPublicKey: effects.contains(.secureMailbox) ? signingKey.bytes : nil)
-    if effects.contains(.sendGreeting) {
-      let greeting = ChatMessage.information(user.profileToSend, replyMailbox: nil)
-      try enqueue(greeting, connectionID: connection.id, itemID: nil, with: &stored, store)
+    var accepted: [UInt8]?
+    for effect in try step(connection, .peerConfirmed, store).effects {
+      switch effect {
+      // The relay is asked to before this message is acknowledged, which needs the key on record.
+      case .secureMailbox: accepted = signingKey.bytes
+      case .sendGreeting:
+        let greeting = ChatMessage.information(user.profileToSend, replyMailbox: nil)
+        try enqueue(greeting, connectionID: connection.id, itemID: nil, with: &stored, store)
+      case .sendConfirmation, .sendAnswer, .sendLeft, .emitContactConnected, .emitContactLeft, .createSubscription,
+        .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
+        misplaced(effect, .peerConfirmed)
+      }
     }
+    try store.accept(
+      connectionID: connection.id, contactID: contactID, peerSenderID: reply, peerPublicKey: accepted)
     try store.save(stored, connectionID: connection.id)
     try enter(message, connection.id, kind: .silent, contactID: contactID, itemID: nil, store)
     return .nothingToShow
@@ -180,30 +186,68 @@ extension Engine {
     switch chatMessage {
     case .information(let profile, _): return try recordInformation(profile, message, connection, &stored, store)
     case .content(let content): return try recordContent(content, message, connection, store)
-    case .left:
-      let effects = try step(connection, .peerLeft, store).effects
-      let isTold = effects.contains(.emitContactLeft) && connection.contactID != nil
-      try enter(
-        message, connection.id, kind: isTold ? .left : .silent, contactID: connection.contactID, itemID: nil, store)
-      return isTold ? .left : .nothingToShow
-    case .greeted:
-      let effects = try step(connection, .peerAnswered, store).effects
-      guard effects.contains(.emitContactConnected), let contactID = connection.contactID else {
-        try enter(message, connection.id, kind: .silent, contactID: connection.contactID, itemID: nil, store)
-        return .nothingToShow
-      }
-      return try recordConnected(message, connection, contactID: contactID, store)
-    case .unknown:
-      try enter(message, connection.id, kind: .silent, contactID: connection.contactID, itemID: nil, store)
-      return .nothingToShow
+    case .left: return try recordLeft(message, connection, store)
+    case .greeted: return try recordAnswer(message, connection, store)
+    case .unknown: return try recordSilently(message, connection, store)
     }
+  }
+
+  private func recordLeft(
+    _ message: RelayMessage, _ connection: StoredConnection, _ store: Store
+  ) throws(PorterStore.StoreError) -> Received {
+    var isTold = false
+    for effect in try step(connection, .peerLeft, store).effects {
+      switch effect {
+      case .emitContactLeft: isTold = connection.contactID != nil
+      // By the step.
+      case .deleteSubscription: break
+      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
+        .createSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
+        misplaced(effect, .peerLeft)
+      }
+    }
+    guard isTold else { return try recordSilently(message, connection, store) }
+    try enter(message, connection.id, kind: .left, contactID: connection.contactID, itemID: nil, store)
+    return .left
+  }
+
+  private func recordAnswer(
+    _ message: RelayMessage, _ connection: StoredConnection, _ store: Store
+  ) throws(PorterStore.StoreError) -> Received {
+    var isTold = false
+    for effect in try step(connection, .peerAnswered, store).effects {
+      switch effect {
+      case .emitContactConnected: isTold = true
+      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactLeft,
+        .createSubscription, .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
+        misplaced(effect, .peerAnswered)
+      }
+    }
+    guard isTold, let contactID = connection.contactID else { return try recordSilently(message, connection, store) }
+    return try recordConnected(message, connection, contactID: contactID, store)
+  }
+
+  private func recordSilently(
+    _ message: RelayMessage, _ connection: StoredConnection, _ store: Store
+  ) throws(PorterStore.StoreError) -> Received {
+    try enter(message, connection.id, kind: .silent, contactID: connection.contactID, itemID: nil, store)
+    return .nothingToShow
   }
 
   private func recordContent(
     _ content: ChatMessage.Content, _ message: RelayMessage, _ connection: StoredConnection, _ store: Store
   ) throws(PorterStore.StoreError) -> Received {
     let step = try step(connection, .messageArrived, store)
-    guard step.effects.contains(.deliverMessage) else {
+    var isTaken = false
+    for effect in step.effects {
+      switch effect {
+      case .deliverMessage: isTaken = true
+      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
+        .emitContactLeft, .createSubscription, .deleteSubscription, .sendMessage, .deleteMailbox, .forgetKeys:
+        misplaced(effect, .messageArrived)
+      }
+    }
+    guard isTaken else {
       return try quarantine(message, connection, "content on a connection that is \(step.next.name)", store)
     }
     guard let contactID = connection.contactID else {
@@ -222,7 +266,7 @@ extension Engine {
     return .item(itemID)
   }
 
-  /// The joining side learns who invited it: the contact is ready. Later ones are changes of the profile.
+  /// A contact's profile has changed; or the joining side learns who invited it, if the machine takes the greeting.
   private func recordInformation(
     _ profile: Profile, _ message: RelayMessage, _ connection: StoredConnection, _ stored: inout StoredRatchet,
     _ store: Store
@@ -236,14 +280,28 @@ extension Engine {
       try enter(message, connection.id, kind: .updated, contactID: contactID, itemID: nil, store)
       return .updated(before)
     }
+    let step = try step(connection, .peerGreeted, store)
+    switch step.answer {
+    case .refused(let reason): return try quarantine(message, connection, "a greeting: \(reason.name)", store)
+    // Such as of a peer that has left: there is no contact to be.
+    case .ignored: return try recordSilently(message, connection, store)
+    case .moved, .stayed: break
+    }
     let contactID = try store.insertContact(
       userID: connection.userID, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
     try store.setContact(connectionID: connection.id, contactID: contactID)
-    let effects = try step(connection, .peerGreeted, store).effects
-    if effects.contains(.sendAnswer) {
-      try enqueue(.greeted, connectionID: connection.id, itemID: nil, with: &stored, store)
+    var received = Received.nothingToShow
+    for effect in step.effects {
+      switch effect {
+      case .sendAnswer: try enqueue(.greeted, connectionID: connection.id, itemID: nil, with: &stored, store)
+      case .emitContactConnected:
+        received = try recordConnected(message, connection, contactID: contactID, store)
+      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendLeft, .emitContactLeft, .createSubscription,
+        .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
+        misplaced(effect, .peerGreeted)
+      }
     }
-    return try recordConnected(message, connection, contactID: contactID, store)
+    return received
   }
 
   private func recordConnected(

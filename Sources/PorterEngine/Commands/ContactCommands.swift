@@ -75,6 +75,7 @@ extension Engine {
       case .unsupportedVersion: throw .error(.unsupportedConnReq)
       }
     }
+    try requireOthers(link, user)
     guard let joining = try reserve(link, user) else { return reply(try repeated(link, user)) }
     join(joining, reply: reply)
   }

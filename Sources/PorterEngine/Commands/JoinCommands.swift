@@ -24,13 +24,27 @@ extension Engine {
     return joining
   }
 
-  /// Whoever used it before, in this process or another, made the connection; the answer is the same.
+  /// For an invitation that this store has used: the contact that came of it, or the connection that still waits for the
+  /// other side. One that another profile used, or whose contact was deleted, is of no use any more.
   func repeated(_ link: InvitationLink, _ user: StoredUser) throws(ChatError) -> Answer {
     let store = try requireStore()
     let connection = try stored { () throws(PorterStore.StoreError) in try store.connection(peerSenderID: link.senderID)
     }
-    guard let connection else { throw .error(.invalidConnReq) }
-    return .result(.sentConfirmation(UserRecord(user), PendingConnectionRecord(connection)))
+    guard let connection, connection.userID == user.id else { throw .nightporter(.invitationUsed) }
+    guard let contactID = connection.contactID else {
+      return .result(.sentConfirmation(UserRecord(user), PendingConnectionRecord(connection)))
+    }
+    let contact = try stored { () throws(PorterStore.StoreError) in try store.contact(contactID) }
+    return .result(.contactAlreadyExists(UserRecord(user), ContactRecord(contact, connection: connection)))
+  }
+
+  /// Throws if `link` leads to a mailbox of this user's.
+  func requireOthers(_ link: InvitationLink, _ user: StoredUser) throws(ChatError) {
+    let store = try requireStore()
+    let connections = try stored { () throws(PorterStore.StoreError) in try store.connections() }
+    if connections.contains(where: { $0.userID == user.id && $0.senderID == link.senderID }) {
+      throw .nightporter(.invitationOwn)
+    }
   }
 
   /// The same key again gives the same mailbox, so that an attempt that was cut off leaves nothing behind.
@@ -49,10 +63,48 @@ extension Engine {
         if error != .closed, let reservation = joining.reservation { self.undo(reservation) }
         reply(.error(self.chatError(error)))
       case .success(let mailbox):
-        reply(Answer(catching: { () throws(ChatError) in try self.join(joining, mailbox) }))
-        self.flushOutbox()
+        do throws(ChatError) {
+          let (user, connection) = try self.join(joining, mailbox)
+          self.confirm(connection, user, reply)
+        } catch {
+          reply(.error(error))
+        }
       }
     }
+  }
+
+  /// Sends the confirmation, and answers when the relay has answered: it refuses a first attempt if the invitation's mailbox
+  /// was secured for another sender, or deleted. A later attempt it may also refuse because an earlier one arrived, whose
+  /// answer was lost. What the relay cannot take now waits in the outbox.
+  private func confirm(_ connection: StoredConnection, _ user: StoredUser, _ reply: @escaping Reply) {
+    confirming[connection.id] = { isRefused in
+      if isRefused { return reply(.error(.nightporter(.invitationUsed))) }
+      reply(.result(.sentConfirmation(UserRecord(user), PendingConnectionRecord(connection))))
+    }
+    flushOutbox()
+    // Nothing is sent while the chat suspends.
+    if !sending.contains(connection.id) { confirmationEnded(connection.id, isRefused: false) }
+  }
+
+  func confirmationEnded(_ connectionID: Int64, isRefused: Bool) {
+    confirming.removeValue(forKey: connectionID)?(isRefused)
+  }
+
+  /// No contact will come of the connection. False when that could not be recorded; then the confirmation is tried again.
+  func dropRefused(_ connectionID: Int64) -> Bool {
+    guard let store else { return false }
+    do throws(PorterStore.StoreError) {
+      try store.transaction { () throws(PorterStore.StoreError) in
+        try self.letGo(of: try store.connection(connectionID), tellsPeer: false, store)
+      }
+    } catch .notFound {
+      return true
+    } catch {
+      log(.warning, "a refused confirmation could not be recorded", ["error": error.description])
+      return false
+    }
+    finishLettingGo()
+    return true
   }
 
   private func undo(_ reservation: Reservation) {
@@ -85,7 +137,9 @@ extension Engine {
   }
 
   /// Records the connection, its ratchet and the confirmation to be sent in one transaction.
-  private func join(_ joining: Joining, _ mailbox: RelayClient.Mailbox) throws(ChatError) -> Response {
+  private func join(_ joining: Joining, _ mailbox: RelayClient.Mailbox) throws(ChatError) -> (
+    StoredUser, StoredConnection
+  ) {
     let store = try requireStore()
     guard let reservation = joining.reservation else { throw .nightporter(.ownershipLost(holder: "another process")) }
     let (link, recipientKey, peerKey) = (joining.link, joining.recipientKey, joining.peerKey)
@@ -106,22 +160,31 @@ extension Engine {
       let id = try store.transaction(under: reservation) { () throws(PorterStore.StoreError) in
         try store.use(reservation)
         let id = try self.insert(new, after: step, store)
-        guard step.effects.contains(.sendConfirmation) else { return id }
-        var ratchet = StoredRatchet(ratchet: joined.ratchet, associatedData: joined.associatedData)
-        let information = ChatMessage.information(user.profileToSend, replyMailbox: mailbox.sender.bytes)
-        let sealed = try self.seal(information, &ratchet)
-        let envelope = Envelope.confirmation(
-          publicKeys: joined.publicKeys, signingKey: peerKey.publicKey, message: sealed)
-        // SimpleX flags confirmations, so that a person learns of a new contact while the app sleeps.
-        _ = try store.insertOutbox(
-          connectionID: id, itemID: nil, purpose: "confirmation", isSigned: false, notifies: true, body: envelope.bytes,
-          deduplication: self.configuration.randomness.bytes(24))
-        try store.save(ratchet, connectionID: id)
+        for effect in step.effects {
+          switch effect {
+          case .sendConfirmation:
+            var ratchet = StoredRatchet(ratchet: joined.ratchet, associatedData: joined.associatedData)
+            let information = ChatMessage.information(user.profileToSend, replyMailbox: mailbox.sender.bytes)
+            let envelope = Envelope.confirmation(
+              publicKeys: joined.publicKeys, signingKey: peerKey.publicKey,
+              message: try self.seal(information, &ratchet))
+            // SimpleX flags confirmations, so that a person learns of a new contact while the app sleeps.
+            _ = try store.insertOutbox(
+              connectionID: id, itemID: nil, purpose: "confirmation", isSigned: false, notifies: true,
+              body: envelope.bytes, deduplication: self.configuration.randomness.bytes(24))
+            try store.save(ratchet, connectionID: id)
+          // After the transaction.
+          case .createSubscription: break
+          case .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected, .emitContactLeft,
+            .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
+            self.misplaced(effect, .accept)
+          }
+        }
         return id
       }
       return try store.connection(id)
     }
     connectionWasMade(connection, step)
-    return .sentConfirmation(UserRecord(user), PendingConnectionRecord(connection))
+    return (user, connection)
   }
 }

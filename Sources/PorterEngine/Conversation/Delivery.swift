@@ -76,6 +76,10 @@ extension Engine {
 
   private func sent(_ entry: OutboxEntry, _ result: Result<Void, RelayError>) {
     sending.remove(entry.connectionID)
+    let isFirstConfirmation = confirming[entry.connectionID] != nil
+    defer {
+      confirmationEnded(entry.connectionID, isRefused: isFirstConfirmation && result.failure == .auth)
+    }
     let isFinished: Bool
     switch result {
     case .success: isFinished = finish(entry, "sndSent")
@@ -86,6 +90,7 @@ extension Engine {
       try? store?.countOutboxAttempt(entry.id)
       retryLater()
       return
+    case .failure(.auth) where isFirstConfirmation: isFinished = dropRefused(entry.connectionID)
     case .failure(.auth): isFinished = finish(entry, "sndErrorAuth")
     case .failure(let error): isFinished = finish(entry, "sndError \(error)")
     }
@@ -127,4 +132,10 @@ extension Engine {
   }
 
   private func retryLater() { retry(TimerName.outbox, \.outbox, Engine.flushOutbox) }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let failure) = self { failure } else { nil }
+  }
 }

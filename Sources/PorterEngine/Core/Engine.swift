@@ -38,6 +38,8 @@ package final class Engine {
   var takingRepliesIsDue = false
   var fetches: [Int64: [(FetchResult) -> Void]] = [:]
   var sending: Set<Int64> = []
+  /// By connection: told whether the relay refused the confirmation, after the first attempt to send it.
+  var confirming: [Int64: (Bool) -> Void] = [:]
   /// Invitations that are being used.
   var joining: Set<[UInt8]> = []
   var isFlushingOutbox = false

@@ -47,6 +47,10 @@ package enum NightporterError: Hashable, Sendable {
   case relayUnavailable(StaticText)
   case notificationServerMissing
   case messageTooLarge(bytes: Int, limit: Int)
+  /// Another took the invitation up, or the one who made it has deleted it.
+  case invitationUsed
+  /// The user's own.
+  case invitationOwn
 
   /// A literal of ours: nothing from outside can slip into a message through it.
   package struct StaticText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
@@ -94,6 +98,8 @@ package enum NightporterError: Hashable, Sendable {
     case .relayUnavailable: "relayUnavailable"
     case .notificationServerMissing: "notificationServerMissing"
     case .messageTooLarge: "messageTooLarge"
+    case .invitationUsed: "invitationUsed"
+    case .invitationOwn: "invitationOwn"
     }
   }
 
@@ -110,7 +116,8 @@ package enum NightporterError: Hashable, Sendable {
       [("file", .string(file.description))] + (page > 0 ? [("page", .integer(page))] : [])
     case .textNotUTF8, .controllerInvalid, .storeClosed, .storeReadOnly, .storeFull, .storeDamaged, .storeMissing,
       .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeKeyInvalid, .storeKeyForgotten, .storeKeyNotRaw,
-      .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .relayMissing, .notificationServerMissing:
+      .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .relayMissing, .notificationServerMissing, .invitationUsed,
+      .invitationOwn:
       []
     }
   }
@@ -148,6 +155,8 @@ extension NightporterError {
     case .relayUnavailable(let why): "relay cannot be reached: \(why)"
     case .notificationServerMissing: "no notification server is set"
     case .messageTooLarge(let bytes, let limit): "message of \(bytes) bytes; at most \(limit) fit"
+    case .invitationUsed: "the invitation was used or deleted"
+    case .invitationOwn: "the invitation is the user's own"
     }
   }
 
@@ -180,6 +189,8 @@ extension NightporterError {
     case .relayUnavailable: "repeat later; what was to be sent is kept"
     case .notificationServerMissing: "send /_network with an ntfServer first"
     case .messageTooLarge: "send a shorter message"
+    case .invitationUsed: "ask for a new invitation; each is good for one contact"
+    case .invitationOwn: "give the invitation to the person to be connected with"
     }
   }
 
@@ -197,6 +208,9 @@ extension NightporterError {
     case .ownedElsewhere: .store(.databaseBusy(message))
     case .relayUnavailable: .agent(.broker(server: "", .network(reason: message)))
     case .messageTooLarge: .agent(.command(.large, context: message))
+    // As a relay answers that knows the mailbox no more, or has secured it.
+    case .invitationUsed: .agent(.relay(server: "", .authentication))
+    case .invitationOwn: .error(.invalidConnReq)
     case .relayMissing, .notificationServerMissing: .agent(.command(.prohibited, context: message))
     case .controllerInvalid, .storeClosed, .storeKeyForgotten, .storeKeyNotRaw, .ownershipLost, .roleNotAllowed:
       .error(.internalError(message: message))

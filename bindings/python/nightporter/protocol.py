@@ -1803,6 +1803,8 @@ Detail_code: TypeAlias = Literal[
     "relayUnavailable",
     "notificationServerMissing",
     "messageTooLarge",
+    "invitationUsed",
+    "invitationOwn",
 ]
 
 # The member `error` of what chat_send_cmd gives, and an element of the event chatErrors.

@@ -1,0 +1,67 @@
+import Foundation
+import XCTest
+
+/// Invitations that are of no use, or of no use any more: the command's answer says so.
+final class InvitationTests: XCTestCase {
+  private func invitation(_ host: Host) -> String {
+    host.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+  }
+
+  private func chats(_ host: Host) -> JSON { host.send("/_get chats 1 pcc=on count=100")["result"]["chats"] }
+
+  private func connect(_ host: Host, to inviting: Host, _ link: String) {
+    host.send("/connect \(link)").assert("sentConfirmation")
+    inviting.event("contactConnected", within: 20)
+    host.event("contactConnected", within: 20)
+  }
+
+  func testAnInvitationThatTheUserHasUsedLeadsToItsContact() throws {
+    let pair = try Pair()
+    let link = invitation(pair.alice)
+    connect(pair.bob, to: pair.alice, link)
+    let answer = pair.bob.send("/connect \(link)")
+    answer.assert("contactAlreadyExists")
+    XCTAssertEqual(answer["result"]["contact"]["contactId"].number, 2, answer.description)
+    XCTAssertEqual(answer["result"]["user"]["userId"].number, 1, answer.description)
+    XCTAssertEqual(chats(pair.bob).count, 2)
+  }
+
+  /// While the other side is away it is not known whether a contact comes of it; the answer is that of the first time.
+  func testAnInvitationWhoseMakerIsAwayIsStillWaitedFor() throws {
+    let pair = try Pair()
+    let link = invitation(pair.alice)
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    for _ in 0..<2 { pair.bob.send("/connect \(link)").assert("sentConfirmation") }
+    XCTAssertEqual(chats(pair.bob).count, 2)
+  }
+
+  func testAnInvitationThatAnotherHasUsedIsRefused() throws {
+    let pair = try Pair()
+    let link = invitation(pair.alice)
+    connect(pair.bob, to: pair.alice, link)
+    let carol = try XCTUnwrap(Host.open(pair.folder.file("carol")).host)
+    carol.begin("carol", relay: pair.folder.file("relay.db"))
+    for _ in 0..<2 {
+      let answer = carol.send("/connect \(link)")
+      XCTAssertEqual(answer["error"]["np"]["code"].text, "invitationUsed", answer.description)
+      XCTAssertEqual(chats(carol).count, 0, "nothing is left of the attempt")
+    }
+    // And one that its maker has deleted.
+    let deleted = invitation(pair.alice)
+    let pending = chats(pair.alice).elements.map { $0["chatInfo"]["contactConnection"]["pccConnId"].number }.max() ?? 0
+    pair.alice.send("/_delete :\(pending)").assert("contactConnectionDeleted")
+    let answer = carol.send("/connect \(deleted)")
+    XCTAssertEqual(answer["error"]["np"]["code"].text, "invitationUsed", answer.description)
+    // The next one is taken up as ever.
+    connect(carol, to: pair.alice, invitation(pair.alice))
+  }
+
+  func testTheUsersOwnInvitationIsRefused() throws {
+    let pair = try Pair()
+    let link = invitation(pair.alice)
+    let answer = pair.alice.send("/connect \(link)")
+    XCTAssertEqual(answer["error"]["np"]["code"].text, "invitationOwn", answer.description)
+    XCTAssertEqual(chats(pair.alice).count, 2, "the contact, and the invitation")
+    connect(pair.bob, to: pair.alice, link)
+  }
+}

@@ -66,8 +66,10 @@ private final class Watched: @unchecked Sendable {
   func stopServer() { server = nil }
   func startServer() throws { server = try ServerThread(folder: folder) }
 
-  func execute(_ sql: String) throws {
-    let database = try Database(path: folder.file("server.db"))
+  func executeAtHome(_ sql: String) throws { try execute(sql, in: "alice_chat.db") }
+
+  func execute(_ sql: String, in file: String = "server.db") throws {
+    let database = try Database(path: folder.file(file))
     defer { try? database.close() }
     try database.execute(sql)
   }
@@ -160,6 +162,32 @@ final class SubscriptionTests: XCTestCase {
     alice.send("/_delete :1").assert("contactConnectionDeleted")
     XCTAssertEqual(try alice.inState("1"), 0)
     try alice.wait("forgotten") { try alice.watched == 0 }
+  }
+
+  /// INC-44: a state that this version does not know is left as it is, and its neighbour is worked on.
+  func testINC44AnUnknownSubscriptionStateIsLeftAlone() throws {
+    let alice = try Watched()
+    try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
+    alice.send("/_app suspend 0").assert("cmdOk")
+    try alice.executeAtHome("UPDATE connections SET subscription = 'fromTheFuture'")
+    alice.send("/_app activate").assert("cmdOk")
+    alice.send("/_connect 1").assert("invitation")
+    try alice.wait("the neighbour is subscribed") { try alice.inState("subscription LIKE 'created%'") == 1 }
+    XCTAssertEqual(try alice.inState("subscription = 'fromTheFuture'"), 1)
+  }
+
+  func testAnUnknownTokenStateIsNotTakenForANewToken() throws {
+    let alice = try Watched()
+    alice.send("/_app suspend 0").assert("cmdOk")
+    try alice.executeAtHome("UPDATE token SET status = 'fromTheFuture'")
+    alice.send("/_app activate").assert("cmdOk")
+    for command in ["get", "check apns_test \(alice.token)", "delete apns_test \(alice.token)"] {
+      let answer = alice.send("/_ntf \(command)")
+      XCTAssertEqual(answer["error"]["np"]["code"].text, "storeDamaged", answer.description)
+    }
+    XCTAssertEqual(try alice.count("SELECT count(*) FROM token WHERE status = 'fromTheFuture'", in: "alice_chat.db"), 1)
+    // What has nothing to do with the token goes on.
+    alice.send("/_connect 1").assert("invitation")
   }
 
   /// A token that the server knows under another id has no subscriptions yet.

@@ -12,7 +12,7 @@ extension Engine {
       "quiescent": .bool(posture.isQuiescent),
       "holds": .array(posture.holds.map { .string($0) }),
       "operations": posture.operationCounts,
-      "machines": posture.machines(token: (store.flatMap { try? $0.token() }).map { tokenState($0).name } ?? "none"),
+      "machines": posture.machines(token: tokenStatus),
       "instance": .string(instance.description),
       "unread": (store.flatMap { try? $0.badge() }).map { JSONValue($0) },
       "presence": peers.description,
@@ -21,6 +21,12 @@ extension Engine {
       "owners": store.flatMap { try? $0.owners() }.map { owners in .array(owners.map(describe)) },
       "eventsWaiting": JSONValue(queue.count),
     ])
+  }
+
+  /// Nil for a state that this version does not know.
+  private var tokenStatus: String? {
+    guard let token = store.flatMap({ try? $0.token() }) else { return "none" }
+    return (try? tokenState(token))?.name
   }
 
   private func describe(_ entry: (owner: Owner, connections: Int64)) -> JSONValue {

@@ -19,9 +19,7 @@ extension Engine {
       let connections = read(
         wantedConnections, orLater: TimerName.allSubscriptions, Engine.ensureSubscriptions)
     else { return }
-    for connection in connections where !announcing.contains(connection.id) {
-      if !Self.isCreated(state(connection)) { raise(.create, connection) }
-    }
+    for (connection, state) in known(connections) where !Self.isCreated(state) { raise(.create, connection) }
   }
 
   /// Asks the server about those that it has, at each start and once a day (INC-64).
@@ -29,14 +27,12 @@ extension Engine {
     guard maySend, configuration.role == .app,
       let connections = read(wantedConnections, orLater: TimerName.subscriptionCheck, Engine.checkSubscriptions)
     else { return }
-    for connection in connections where !announcing.contains(connection.id) {
-      if Self.isCreated(state(connection)) { raise(.checkDue, connection) }
-    }
+    for (connection, state) in known(connections) where Self.isCreated(state) { raise(.checkDue, connection) }
   }
 
   private func wantsSubscriptions(_ store: Store) throws(PorterStore.StoreError) -> Bool {
     guard let token = try store.token() else { return false }
-    return tokenState(token) == .active && token.mode == NotificationMode.instant.rawValue
+    return try tokenState(token) == .active && token.mode == NotificationMode.instant.rawValue
   }
 
   /// Those that a push is wanted for.
@@ -47,12 +43,30 @@ extension Engine {
   /// What the token's step means for every subscription there is. Part of that step's transaction.
   func recordForAll(_ event: SubscriptionMachine.Event, _ store: Store) throws(PorterStore.StoreError) {
     for connection in try store.connections() where connection.notifierKey != nil {
-      try record(event, connection, store)
+      do throws(PorterStore.StoreError) {
+        try record(event, connection, store)
+      } catch .damaged(.connection) {
+        log(.error, "a push subscription is damaged", ["connection": String(connection.id)])
+      }
     }
   }
 
-  private func state(_ connection: StoredConnection) -> SubscriptionMachine.State {
-    .init(name: connection.subscription) ?? .new
+  /// Throws for a state that this version does not know: taken for another, it would be worked on, and overwritten.
+  private func state(_ connection: StoredConnection) throws(PorterStore.StoreError) -> SubscriptionMachine.State {
+    guard let state = SubscriptionMachine.State(name: connection.subscription) else { throw .damaged(.connection) }
+    return state
+  }
+
+  /// Those about which nothing is being asked, with their states. One whose state is damaged is left out, and its
+  /// neighbours are not (INC-44).
+  private func known(_ connections: [StoredConnection]) -> [(StoredConnection, SubscriptionMachine.State)] {
+    connections.compactMap { connection in
+      guard !announcing.contains(connection.id) else { return nil }
+      do throws(PorterStore.StoreError) { return (connection, try state(connection)) } catch {
+        log(.error, "a push subscription is damaged", ["connection": String(connection.id)])
+        return nil
+      }
+    }
   }
 
   private static func isCreated(_ state: SubscriptionMachine.State) -> Bool {
@@ -71,7 +85,7 @@ extension Engine {
     do throws(PorterStore.StoreError) {
       // What other steps have written meanwhile counts, not what the caller read earlier.
       guard let store else { return }
-      var step = SubscriptionMachine.step(state(try store.connection(connection.id)), event)
+      var step = SubscriptionMachine.step(try state(try store.connection(connection.id)), event)
       if step.effects.contains(where: Self.isRecorded) {
         step = try store.transaction { () throws(PorterStore.StoreError) in
           try self.record(event, try store.connection(connection.id), granted, store)
@@ -94,7 +108,7 @@ extension Engine {
   private func record(
     _ event: SubscriptionMachine.Event, _ connection: StoredConnection, _ granted: Granted?, _ store: Store
   ) throws(PorterStore.StoreError) -> MachineStep<SubscriptionMachine> {
-    let step = SubscriptionMachine.step(state(connection), event)
+    let step = SubscriptionMachine.step(try state(connection), event)
     log(.debug, "subscription", ["connection": String(connection.id), "event": event.name, "state": step.next.name])
     for effect in step.effects {
       switch effect {
@@ -162,9 +176,8 @@ extension Engine {
     }
     let due = toRetry
     toRetry.removeAll()
-    for connection in connections where due.contains(connection.id) && !announcing.contains(connection.id) {
-      guard state(connection) != .off else { continue }
-      raise(Self.isCreated(state(connection)) ? .checkDue : .create, connection)
+    for (connection, state) in known(connections.filter { due.contains($0.id) }) where state != .off {
+      raise(Self.isCreated(state) ? .checkDue : .create, connection)
     }
   }
 

@@ -14,9 +14,10 @@ extension Engine {
     else {
       throw .nightporter(.storeDamaged)
     }
+    let state = try stored { () throws(PorterStore.StoreError) in try self.tokenState(token) }
     return .ntfToken(
       DeviceToken(provider: provider, token: Self.text(of: token.deviceToken, provider)),
-      PorterSchema.TokenStatus(tokenState(token)), mode, server: token.server)
+      PorterSchema.TokenStatus(state), mode, server: token.server)
   }
 
   /// SimpleX's null provider has a token that is a word; all others are written in hexadecimal.
@@ -119,9 +120,11 @@ extension Engine {
     Span(nanoseconds: Durations.serverAnswer.nanoseconds * Int64(1 + max(0, min(4, retry))))
   }
 
-  func tokenState(_ token: StoredToken?) -> PorterMachines.TokenStatus.State {
+  /// Throws for a state that this version does not know: taken for another, it would be worked on, and overwritten.
+  func tokenState(_ token: StoredToken?) throws(PorterStore.StoreError) -> PorterMachines.TokenStatus.State {
     guard let token else { return .none }
-    return .init(name: token.status) ?? .new
+    guard let state = PorterMachines.TokenStatus.State(name: token.status) else { throw .damaged(.token) }
+    return state
   }
 }
 

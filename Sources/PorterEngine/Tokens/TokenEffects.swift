@@ -227,18 +227,20 @@ extension Engine {
   }
 
   private func retryToken() {
-    guard let (token, attempt) = tokenNow(orLater: Engine.retryToken) else { return }
+    guard let (token, state, attempt) = tokenNow(orLater: Engine.retryToken) else { return }
     if let attempt { return finish(attempt, of: token) }
-    raise(tokenState(token) == .active ? .checkDue : .registerSameToken, TokenRun(of: token))
+    raise(state == .active ? .checkDue : .registerSameToken, TokenRun(of: token))
   }
+
+  private typealias TokenNow = (token: StoredToken, state: TokenMachine.State, attempt: TokenAttempt?)
 
   /// The token on record and the attempt at its server that is open; nil if there is no token, or if `again` is called
   /// later.
-  private func tokenNow(orLater again: @escaping (Engine) -> () -> Void) -> (token: StoredToken, TokenAttempt?)? {
+  private func tokenNow(orLater again: @escaping (Engine) -> () -> Void) -> TokenNow? {
     let found = read(
-      { (store) throws(PorterStore.StoreError) -> (token: StoredToken, TokenAttempt?)? in
+      { (store) throws(PorterStore.StoreError) -> TokenNow? in
         guard let token = try store.token() else { return nil }
-        return (token, try self.openTokenAttempt(store))
+        return (token, try self.tokenState(token), try self.openTokenAttempt(store))
       }, orLater: TimerName.tokenRetry, again)
     return found ?? nil
   }
@@ -250,9 +252,9 @@ extension Engine {
   /// At each start and once a day: what the server knows of the token reaches the app (INC-63), and what the last run
   /// began and could not finish is taken up (INC-62, INC-68).
   func checkTokenNow() {
-    guard isMain, let (token, attempt) = tokenNow(orLater: Engine.checkTokenNow) else { return }
+    guard isMain, let (token, state, attempt) = tokenNow(orLater: Engine.checkTokenNow) else { return }
     if let attempt { return finish(attempt, of: token) }
-    switch tokenState(token) {
+    switch state {
     case .active, .registered: raise(.checkDue, TokenRun(of: token))
     case .new, .confirmed: raise(.registerSameToken, TokenRun(of: token))
     case .none, .expired, .invalid, .invalidBad, .invalidTopic, .invalidExpired, .invalidUnregistered: break

@@ -41,7 +41,7 @@ extension Engine {
     _ event: TokenMachine.Event, _ run: TokenRun
   ) throws(PorterStore.StoreError) -> MachineStep<TokenMachine> {
     guard let store else { throw .sqlite(SQLiteError(kind: .closed)) }
-    let expected = TokenMachine.step(tokenState(try store.token()), event)
+    let expected = TokenMachine.step(try tokenState(try store.token()), event)
     guard run.reservation != nil || expected.effects.contains(where: Self.isRecorded) else {
       for effect in expected.effects { perform(effect, run) }
       return expected
@@ -50,7 +50,7 @@ extension Engine {
     for effect in before { perform(effect, run) }
     let step = try store.transaction { () throws(PorterStore.StoreError) in
       if let reservation = run.reservation { try store.require(reservation) }
-      let step = TokenMachine.step(self.tokenState(try store.token()), event)
+      let step = TokenMachine.step(try self.tokenState(try store.token()), event)
       try self.record(step, run, store)
       try self.settle(event, step, run, store)
       return step
@@ -92,7 +92,7 @@ extension Engine {
     log(.info, "the token was taken over by another process")
     do throws(PorterStore.StoreError) {
       guard let token = try store.token() else { return .error(.noToken) }
-      return .result(.ntfTokenStatus(PorterSchema.TokenStatus(tokenState(token))))
+      return .result(.ntfTokenStatus(PorterSchema.TokenStatus(try tokenState(token))))
     } catch {
       return .error(ChatError(error))
     }

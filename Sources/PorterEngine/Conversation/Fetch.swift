@@ -67,8 +67,8 @@ extension Engine {
     case .sendAcknowledge: sendAcknowledge(run)
     case .reportEmpty: run.result = .drained
     case .reportFailed: run.result = .relayFailed(run.error ?? .timeout)
-    // Emitted where the relay's answer arrives, since an extension emits it too.
-    case .emitMarker: break
+    case .emitMarker:
+      if let message = run.message { emitMarker(message, connectionID: run.connectionID) }
     case .releaseMailbox: release(run)
     case .startDeadline, .cancelDeadline: runTimer(MailboxFetch.timer(effect), run)
     }
@@ -115,7 +115,8 @@ extension Engine {
     guard let message = run.message, let claimed = run.claimed else { return }
     acknowledge(message, claimed) { [weak self] result in
       switch result {
-      case .success: self?.raise(.dropped, run)
+      case .success(.done): self?.raise(.dropped, run)
+      case .success(.noMessage): self?.raise(.noMessage, run)
       case .failure(let error):
         run.result = .relayFailed(error)
         self?.raise(.failed, run)

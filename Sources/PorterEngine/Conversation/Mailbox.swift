@@ -28,18 +28,18 @@ extension Engine {
   /// Secures the mailbox if that is still to be done, then acknowledges: a kill in between repeats both. Part of the
   /// delivery that the caller has begun.
   func acknowledge(
-    _ message: RelayMessage, _ claimed: ClaimedMailbox, then: @escaping (Result<Void, RelayError>) -> Void
+    _ message: RelayMessage, _ claimed: ClaimedMailbox,
+    then: @escaping (Result<RelayClient.Acknowledgement, RelayError>) -> Void
   ) {
     FaultPoint.reach(.beforeAcknowledge)
     secureIfNeeded(claimed) { [weak self] secured in
-      guard case .success = secured else { return then(secured) }
+      if case .failure(let error) = secured { return then(.failure(error)) }
       guard let self, let relay = self.relay else { return then(.failure(.closed)) }
       let (mailbox, key) = (claimed.mailbox, claimed.key)
       relay.perform { (client) throws(RelayError) in
         try client.acknowledge(message.identifier, in: mailbox, key: key)
-      } then: { [weak self] result in
-        if case .success = result { self?.emitMarker(message, connectionID: claimed.claim.connectionID) }
-        then(result.map { _ in })
+      } then: {
+        then($0)
       }
     }
   }
@@ -79,7 +79,7 @@ extension Engine {
   }
 
   /// SimpleX's `ntfMessage`: a message was taken in, and the relay told.
-  private func emitMarker(_ message: RelayMessage, connectionID: Int64) {
+  func emitMarker(_ message: RelayMessage, connectionID: Int64) {
     guard let store, let connection = try? store.connection(connectionID), let user = try? store.user(connection.userID)
     else { return }
     let contact = connection.contactID.flatMap { try? store.contact($0) }

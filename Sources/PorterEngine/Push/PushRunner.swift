@@ -299,6 +299,7 @@ extension PushRunner: PushEffects {
   func acknowledge(_ run: PushRun) {
     guard case .message(let message, let claimed) = run.holding else { return post(.acknowledgeFailed, run) }
     engine.acknowledge(message, claimed) { [weak self] result in
+      if case .success = result { self?.engine.emitMarker(message, connectionID: claimed.claim.connectionID) }
       run.holding = .mailbox(claimed)
       run.endDelivery()
       if case .success = result { self?.post(.acknowledged, run) } else { self?.post(.acknowledgeFailed, run) }

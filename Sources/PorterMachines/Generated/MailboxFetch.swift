@@ -190,7 +190,7 @@ package enum MailboxFetch: Machine {
       MachineStep(.acknowledging, .ignored(.late))
     case .failed, .timeout:
       // It is committed. The relay gives it again, and the ledger knows it.
-      MachineStep(.idle, .moved, .cancelDeadline, .emitMarker, .releaseMailbox)
+      MachineStep(.idle, .moved, .cancelDeadline, .releaseMailbox)
     case .dropped, .noMessage:
       MachineStep(.idle, .moved, .cancelDeadline, .emitMarker, .releaseMailbox)
     }

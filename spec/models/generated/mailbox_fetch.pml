@@ -119,7 +119,7 @@ inline mailbox_fetch_step(state, event, answer) {
     :: event == mailbox_fetch_on_empty ->
        answer = IGNORED
     :: event == mailbox_fetch_on_failed ->
-       answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_cancelDeadline); mailbox_fetch_does(mailbox_fetch_do_emitMarker); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
+       answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_cancelDeadline); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
     :: event == mailbox_fetch_on_committed ->
        answer = IGNORED
     :: event == mailbox_fetch_on_abandoned ->
@@ -129,7 +129,7 @@ inline mailbox_fetch_step(state, event, answer) {
     :: event == mailbox_fetch_on_noMessage ->
        answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_cancelDeadline); mailbox_fetch_does(mailbox_fetch_do_emitMarker); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
     :: event == mailbox_fetch_on_timeout ->
-       answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_cancelDeadline); mailbox_fetch_does(mailbox_fetch_do_emitMarker); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
+       answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_cancelDeadline); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
     fi
   fi
 }

@@ -20,9 +20,10 @@ enum np_machine {
   NP_MACHINE_OWNERSHIP = 7,
   NP_MACHINE_PRESENCE = 8,
   NP_MACHINE_PUSH = 9,
-  NP_MACHINE_SERVER_TOKEN = 10,
-  NP_MACHINE_SUBSCRIPTION = 11,
-  NP_MACHINE_TOKEN_STATUS = 12
+  NP_MACHINE_ROUND = 10,
+  NP_MACHINE_SERVER_TOKEN = 11,
+  NP_MACHINE_SUBSCRIPTION = 12,
+  NP_MACHINE_TOKEN_STATUS = 13
 };
 
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
@@ -896,6 +897,35 @@ enum np_push_reason {
   NP_PUSH_REASON_LATE = 1,
   NP_PUSH_REASON_ALREADY_RELEASING = 2,
   NP_PUSH_REASON_ENDED = 3
+};
+
+/* Work that is done in rounds, such as asking the relay for news: one round at a time, and one more if it was wanted
+again meanwhile, however often. What came after a round had looked is found by the next, and a thousand wake-ups are no
+thousand rounds. */
+enum np_round_state {
+  /* No round is under way, and none is wanted. */
+  NP_ROUND_STATE_RESTING = 0,
+  /* A round is under way. */
+  NP_ROUND_STATE_GOING = 1,
+  /* A round is under way that may have looked too early. */
+  NP_ROUND_STATE_GOING_AGAIN = 2
+};
+
+enum np_round_event {
+  /* There may be something to do. */
+  NP_ROUND_EVENT_WANTED = 0,
+  /* The round has ended, with whatever result. */
+  NP_ROUND_EVENT_ENDED = 1
+};
+
+enum np_round_effect {
+  /* Look for what is to be done, and do it. Answer: ended. */
+  NP_ROUND_EFFECT_BEGIN_ROUND = 0
+};
+
+enum np_round_reason {
+  NP_ROUND_REASON_NOT_GOING = 0,
+  NP_ROUND_REASON_ALREADY_WANTED = 1
 };
 
 /* A device token as the notification server knows it. A token is used only after a code that was pushed to it came

@@ -13,6 +13,7 @@ extension MachineCatalog {
     MachineDescription(Ownership.self),
     MachineDescription(Presence.self),
     MachineDescription(Push.self),
+    MachineDescription(Round.self),
     MachineDescription(ServerToken.self),
     MachineDescription(Subscription.self),
     MachineDescription(TokenStatus.self),

@@ -1,0 +1,24 @@
+import PorterMachines
+
+/// Runs the machine `round` for one kind of work: many wishes, one round at a time.
+struct Coalescer {
+  private var machine = MachineRunner<Round>()
+
+  /// True if a round is to begin now; its end has to be reported.
+  mutating func want() -> Bool { begins(.wanted) }
+
+  /// True if another round is to begin now.
+  mutating func end() -> Bool { begins(.ended) }
+
+  private mutating func begins(_ event: Round.Event) -> Bool {
+    let step = machine.handle(event)
+    if case .refused(let reason) = step.answer { assertionFailure("round: \(reason.name)") }
+    var begins = false
+    for effect in step.effects {
+      switch effect {
+      case .beginRound: begins = true
+      }
+    }
+    return begins
+  }
+}

@@ -46,3 +46,19 @@ final class RetryTests: XCTestCase {
     XCTAssertEqual(backoffs.nextReading(TimerName.tokenRetry), Durations.firstRetry)
   }
 }
+
+/// INC-21: what a relay that was closed still says belongs to its own cycle.
+final class UnderWayTests: XCTestCase {
+  func testINC21ALateEndLeavesTheMarkOfALaterRequest() {
+    var underWay = UnderWay<Int64>()
+    let first = underWay.begin([1, 2])
+    XCTAssertTrue(underWay.contains(2))
+    underWay.giveUp()
+    XCTAssertFalse(underWay.contains(1))
+    let second = underWay.begin(1)
+    underWay.end(first)
+    XCTAssertTrue(underWay.contains(1), "the second is still under way")
+    underWay.end(second)
+    XCTAssertFalse(underWay.contains(1))
+  }
+}

@@ -50,13 +50,13 @@ extension Engine {
   /// The same key again gives the same mailbox, so that an attempt that was cut off leaves nothing behind.
   func join(_ joining: Joining, reply: @escaping Reply) {
     let (recipientKey, peerKey) = (joining.recipientKey, joining.link.peerKey)
-    self.joining.insert(joining.link.senderID)
+    let ticket = self.joining.begin(joining.link.senderID)
     withRelay(.sending) { (client) throws(RelayError) in
       try client.createMailbox(recipientKey: recipientKey, senderKey: peerKey)
     } then: { [weak self] result in
       guard let self else { return }
       FaultPoint.reach(.beforeJoin)
-      self.joining.remove(joining.link.senderID)
+      self.joining.end(ticket)
       switch result {
       case .failure(let error):
         // Whoever was told that it failed may try again; suspending is no failure, and is gone on with.

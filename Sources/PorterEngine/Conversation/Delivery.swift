@@ -27,26 +27,21 @@ extension Engine {
     }
   }
 
-  /// Offers the oldest message of each connection to the relay.
-  ///
-  /// A relay in the same process answers at once, so that what is sent asks for the next one while this still runs; it
-  /// then goes round once more, since a hundred messages must not be a hundred calls deep.
+  /// Offers the oldest message of each connection to the relay; the next one follows when the relay has answered.
   func flushOutbox() {
-    outboxIsDue = true
-    guard !isFlushingOutbox else { return }
-    isFlushingOutbox = true
-    defer { isFlushingOutbox = false }
-    while outboxIsDue {
-      // Whoever asks this engine to let go is not kept waiting for a full outbox.
-      guard !stop.isRaised else { return retryLater() }
-      outboxIsDue = false
-      guard maySend, relay != nil,
-        let heads = read(
-          { (store) throws(PorterStore.StoreError) in try store.outboxHeads() }, orLater: TimerName.outbox,
-          Engine.flushOutbox)
-      else { return }
-      for entry in heads where !sending.contains(entry.connectionID) { send(entry) }
-    }
+    guard flushing.want() else { return }
+    repeat { flushHeads() } while flushing.end()
+  }
+
+  private func flushHeads() {
+    // A suspension does not wait for a full outbox.
+    guard !stop.isRaised else { return retryLater() }
+    guard maySend, relay != nil,
+      let heads = read(
+        { (store) throws(PorterStore.StoreError) in try store.outboxHeads() }, orLater: TimerName.outbox,
+        Engine.flushOutbox)
+    else { return }
+    for entry in heads where !sending.contains(entry.connectionID) { send(entry) }
   }
 
   private func send(_ entry: OutboxEntry) {
@@ -65,17 +60,17 @@ extension Engine {
     guard connection.isSecured, let peer = connection.peerSenderID.flatMap({ RelayIdentifier(bytes: $0) }),
       let attempt = RelayIdentifier(bytes: entry.deduplication)
     else { return }
-    sending.insert(entry.connectionID)
+    let ticket = sending.begin(entry.connectionID)
     let key = entry.isSigned ? connection.peerKey : nil
     withRelay(.sending) { (client) throws(RelayError) in
       try client.send(entry.body, to: peer, key: key, attempt: attempt, notify: entry.notifies)
     } then: { [weak self] result in
+      self?.sending.end(ticket)
       self?.sent(entry, result)
     }
   }
 
   private func sent(_ entry: OutboxEntry, _ result: Result<Void, RelayError>) {
-    sending.remove(entry.connectionID)
     let isFirstConfirmation = confirming[entry.connectionID] != nil
     defer {
       confirmationEnded(entry.connectionID, isRefused: isFirstConfirmation && result.failure == .auth)

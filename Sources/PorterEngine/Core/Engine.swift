@@ -31,29 +31,28 @@ package final class Engine {
   var putOff: [() -> Void] = []
   /// When the relay's news were looked at last.
   var relayHeard = Moment(nanoseconds: 0)
-  /// Whether the relay is being asked for news, and is to be asked again after that.
-  var isSubscribing = false
-  var subscribingIsDue = false
-  var isTakingReplies = false
-  var takingRepliesIsDue = false
+  var subscribing = Coalescer()
+  var takingReplies = Coalescer()
   var fetches: [Int64: [(FetchResult) -> Void]] = [:]
-  var sending: Set<Int64> = []
+  /// Connections whose outbox is being sent from.
+  var sending = UnderWay<Int64>()
   /// By connection: told whether the relay refused the confirmation, after the first attempt to send it.
   var confirming: [Int64: (Bool) -> Void] = [:]
   /// Invitations that are being used.
-  var joining: Set<[UInt8]> = []
-  var isFlushingOutbox = false
-  var outboxIsDue = false
-  /// Connections whose push subscription somebody was asked about, and those about which the server is to be asked.
-  var announcing: Set<Int64> = []
+  var joining = UnderWay<[UInt8]>()
+  var flushing = Coalescer()
+  /// Connections whose push subscription the relay or the server is being asked about, and those about which the server
+  /// is to be asked.
+  var announcing = UnderWay<Int64>()
   var toSubscribe: [Int64] = []
   var toCheck: [Int64] = []
   /// Connections whose subscription is to be asked about again, because there was no answer.
   var toRetry: Set<Int64> = []
   var backoffs = Backoffs()
   var awaitedAnswers: [CorrelationID: ServerReply] = [:]
-  /// The reply mailbox that is listened to; a token that is registered anew has another one.
-  var listensForReplies: RelayIdentifier?
+  /// The reply mailbox that is listened to, and at which relay: a token that is registered anew has another mailbox, and a
+  /// relay that is opened anew is to be asked again.
+  var listensForReplies: (mailbox: RelayIdentifier, relay: Int)?
   /// Who waits for a relay that was closed, and is still to be told.
   var abandoned: [() -> Void] = []
   private(set) lazy var pushes = PushRunner(self)

@@ -53,9 +53,9 @@ extension Engine {
   func closeRelay() {
     let closing = relay
     relay = nil
-    sending.removeAll()
-    joining.removeAll()
-    announcing.removeAll()
+    sending.giveUp()
+    joining.giveUp()
+    announcing.giveUp()
     listensForReplies = nil
     let awaited = Array(awaitedAnswers.keys)
     if let closing { abandoned.append(hostRelay == nil ? closing.close() : closing.forget()) }
@@ -102,22 +102,19 @@ extension Engine {
   /// One round at a time, and one more when it was asked for meanwhile: a host may say for each of a thousand messages that
   /// its transport has news.
   func subscribeAll() {
-    guard !isSubscribing else {
-      subscribingIsDue = true
-      return
-    }
+    if subscribing.want() { beginSubscribing() }
+  }
+
+  private func beginSubscribing() {
     let connections = read(
       { (store) throws(PorterStore.StoreError) in try store.connections() }, orLater: TimerName.subscribe,
       Engine.subscribeAll)
-    guard let connections else { return }
-    isSubscribing = true
-    subscribe(connections) { [weak self] in
-      guard let self else { return }
-      self.isSubscribing = false
-      guard self.subscribingIsDue else { return }
-      self.subscribingIsDue = false
-      self.subscribeAll()
-    }
+    guard let connections else { return endSubscribing() }
+    subscribe(connections) { [weak self] in self?.endSubscribing() }
+  }
+
+  private func endSubscribing() {
+    if subscribing.end() { beginSubscribing() }
   }
 
   /// Listens to these connections' mailboxes, and fetches from those in which something waits. `then` is called when the

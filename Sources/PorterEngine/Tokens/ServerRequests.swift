@@ -82,15 +82,17 @@ extension Engine {
   // MARK: The reply mailbox
 
   private func listenForReplies(_ mailbox: StoredToken.ReplyMailbox) {
-    guard let identifier = RelayIdentifier(bytes: mailbox.recipientID), listensForReplies != identifier else { return }
-    listensForReplies = identifier
+    guard let identifier = RelayIdentifier(bytes: mailbox.recipientID), let relay = relay?.identifier,
+      listensForReplies.map({ $0 != (identifier, relay) }) ?? true
+    else { return }
+    listensForReplies = (identifier, relay)
     withRelay(.notifications) { (client) throws(RelayError) in
       try client.subscribe([(recipient: identifier, key: mailbox.recipientKey)])
     } then: { [weak self] result in
       switch result {
       case .success(let states) where states == [.waiting]: self?.takeReplies()
       case .success: break
-      case .failure: self?.listensForReplies = nil
+      case .failure: if self?.listensForReplies?.relay == relay { self?.listensForReplies = nil }
       }
     }
   }
@@ -98,17 +100,20 @@ extension Engine {
   /// Takes every answer that waits; one that nobody expects any more is dropped, for its question has been asked again.
   /// One round at a time, as in `subscribeAll`.
   func takeReplies() {
-    guard !isTakingReplies else {
-      takingRepliesIsDue = true
-      return
-    }
-    guard admits(.notifications) else { return }
+    if takingReplies.want() { beginTakingReplies() }
+  }
+
+  private func endTakingReplies() {
+    if takingReplies.end() { later { [weak self] in self?.beginTakingReplies() } }
+  }
+
+  private func beginTakingReplies() {
+    guard admits(.notifications) else { return endTakingReplies() }
     let found = read(
       { (store) throws(PorterStore.StoreError) in try store.token() }, orLater: TimerName.replies, Engine.takeReplies)
     guard let token = found ?? nil, let mailbox = token.replyMailbox,
       let identifier = RelayIdentifier(bytes: mailbox.recipientID)
-    else { return }
-    isTakingReplies = true
+    else { return endTakingReplies() }
     withRelay(.notifications) { (client) throws(RelayError) -> [RelayMessage] in
       var messages: [RelayMessage] = []
       do throws(RelayError) {
@@ -126,17 +131,14 @@ extension Engine {
       return messages
     } then: { [weak self] result in
       guard let self else { return }
-      self.isTakingReplies = false
-      var isDue = self.takingRepliesIsDue
-      self.takingRepliesIsDue = false
       switch result {
       case .failure(let error): if error.isTemporary { self.retry(TimerName.replies, \.replies, Engine.takeReplies) }
       case .success(let messages):
         self.backoffs.replies.reset()
         for message in messages { self.take(message, token) }
-        isDue = isDue || messages.count == Self.repliesAtOnce
+        if messages.count == Self.repliesAtOnce { self.takeReplies() }
       }
-      if isDue { self.later { [weak self] in self?.takeReplies() } }
+      self.endTakingReplies()
     }
   }
 

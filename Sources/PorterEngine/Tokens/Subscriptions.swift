@@ -205,13 +205,13 @@ extension Engine {
     guard let connection = connection(id), let mailbox = RelayIdentifier(bytes: connection.recipientID),
       let key = connection.notifierKey, let boxKey = connection.notifierBoxKey
     else { return }
-    announcing.insert(id)
+    let ticket = announcing.begin(id)
     withRelay(.notifications) { (client) throws(RelayError) in
       try client.enableNotifier(
         mailbox, key: connection.recipientKey, notifierKey: key.publicKey, boxKey: boxKey.publicKey)
     } then: { [weak self] result in
       guard let self else { return }
-      self.announcing.remove(id)
+      self.announcing.end(ticket)
       switch result {
       case .success(let notifier):
         guard let secret = try? boxKey.agree(with: notifier.relayBoxKey) else {
@@ -229,12 +229,12 @@ extension Engine {
     guard let connection = connection(id), let mailbox = RelayIdentifier(bytes: connection.recipientID) else { return }
     guard !announcing.contains(id) else { return retrySubscription(id) }
     // Nobody gives the mailbox another notifier meanwhile, which this request would take away.
-    announcing.insert(id)
+    let ticket = announcing.begin(id)
     withRelay(.notifications) { (client) throws(RelayError) in
       try client.disableNotifier(mailbox, key: connection.recipientKey)
     } then: { [weak self] result in
       guard let self else { return }
-      self.announcing.remove(id)
+      self.announcing.end(ticket)
       switch result {
       case .failure(.closed): break
       case .failure(let error) where error.isTemporary: self.retrySubscription(id)
@@ -323,11 +323,10 @@ extension Engine {
     event: @escaping (PorterPush.SubscriptionStatus) -> SubscriptionMachine.Event,
     ifFailed: @escaping (ServerFailure) -> SubscriptionMachine.Event
   ) {
-    let identifiers = connections.map(\.id)
-    announcing.formUnion(identifiers)
+    let ticket = announcing.begin(connections.map(\.id))
     ask(command, of: token, within: Durations.serverAnswer) { [weak self] result in
       guard let self else { return }
-      self.announcing.subtract(identifiers)
+      self.announcing.end(ticket)
       switch result {
       case .success(let answer):
         guard case .subscriptions(let states) = answer.result else { return }

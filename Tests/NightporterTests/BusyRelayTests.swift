@@ -41,7 +41,7 @@ final class BusyRelayTests: XCTestCase {
     let invitation = pair.alice.inBackground { $0.send("/_connect 1").description }
     awaitRequest(pair.alice)
     pair.alice.send("/u").assert("activeUser")
-    pair.send("waits", from: pair.alice)
+    pair.send("waits", from: pair.alice, arrives: false)
     pair.alice.send("/_app activate").assert("cmdOk")
     XCTAssertNil(invitation.wait(atMost: .zero), "the relay's command was answered first")
     try release(holder)

@@ -1,5 +1,6 @@
 import CNightporter
 import Foundation
+import PorterStore
 import XCTest
 
 /// Two people, one relay: what one says, the other has once.
@@ -75,10 +76,17 @@ final class ConversationTests: XCTestCase {
       return host
     }
     let link = hosts[0].send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+    // While its maker is away the relay takes both confirmations.
+    hosts[0].send("/_app suspend 0").assert("cmdOk")
     hosts[1].send("/connect \(link)").assert("sentConfirmation")
-    hosts[0].event("contactConnected")
     hosts[2].send("/connect \(link)").assert("sentConfirmation")
-    usleep(300_000)
+    hosts[0].send("/_app activate").assert("cmdOk")
+    hosts[0].event("contactConnected")
+    let store = try Database(path: folder.file("alice_chat.db"))
+    defer { try? store.close() }
+    let second = "SELECT count(*) FROM ledger WHERE state = 'quarantined'"
+    for _ in 0..<1_000 where try store.integer(second) == 0 { usleep(10_000) }
+    XCTAssertEqual(try store.integer(second), 1)
     XCTAssertEqual(hosts[0].send("/_contacts 1")["result"]["contacts"].count, 1)
     XCTAssertEqual(hosts[2].send("/_contacts 1")["result"]["contacts"].count, 0)
   }

@@ -134,7 +134,7 @@ extension Engine {
   }
 
   private func runTimer(_ timer: MachineTimer<MailboxFetch.Event>?, _ run: FetchRun) {
-    // A relay in this process's own file answers before a timer could matter.
+    // An exchange with a relay in a file is bounded by the driver, and by the file's own patience.
     guard relay?.port.isLocal == false else { return }
     let prefix = "fetch \(run.connectionID) "
     switch timer {

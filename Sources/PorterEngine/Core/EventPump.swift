@@ -1,7 +1,7 @@
 /// Steps a machine without recursion: an event that is raised while another is carried out waits for its turn.
 ///
-/// A relay in the same process answers at once, so that a mailbox of a hundred messages would otherwise be a hundred
-/// calls deep.
+/// Many effects are answered before they return, so that a mailbox of a hundred messages could otherwise be a hundred calls
+/// deep.
 struct EventPump<Event> {
   private var waiting: [Event] = []
   private var isRunning = false

@@ -103,7 +103,8 @@ extension Engine {
         case .committed(let events): for event in events { self.emit(event) }
         case .repeated, .quarantined: break
         }
-        self.acknowledge(message, claimed) { _ in
+        self.acknowledge(message, claimed) { [weak self] result in
+          if case .success = result { self?.emitMarker(message, connectionID: claimed.claim.connectionID) }
           delivery.end()
           then(.information(NotificationMessage(id: message.identifier.base64URL, timestamp: message.timestamp)))
         }

@@ -70,6 +70,10 @@ package enum Round: Machine {
     nil
   }
 
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    .act
+  }
+
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<Round> {
     switch state {
@@ -116,5 +120,24 @@ extension MachineRunner where M == Round {
     let step = Round.step(state, event)
     state = step.next
     return step
+  }
+}
+
+/// Carries out the effects of `Round`, one method for each.
+package protocol RoundEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Look for what is to be done, and do it. Answer: ended.
+  func beginRound(_ argument: Argument)
+}
+
+extension Round {
+  /// Calls the effect's method.
+  package static func perform<Performer: RoundEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .beginRound: performer.beginRound(argument)
+    }
   }
 }

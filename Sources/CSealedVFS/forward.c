@@ -23,6 +23,7 @@ int file_reserve(struct sealed_file *file, size_t bytes) {
   file->buffer = buffer;
   file->spare = buffers == 2 ? buffer + bytes : NULL;
   file->buffer_bytes = bytes;
+  if (buffers == 2) { file->state.wal.held = 0; }
   return SQLITE_OK;
 }
 

@@ -10,11 +10,17 @@ static pthread_mutex_t observer_lock = PTHREAD_MUTEX_INITIALIZER;
 static sealed_vfs_observer current_observer;
 static void *current_context;
 
+// Whether this thread is in a call of the observer, and so holds the lock.
+static _Thread_local bool is_observing;
+
 static void publish(const sealed_vfs_report *finding) {
   last = *finding;
-  // Held during the call, so that nobody is called after `sealed_vfs_observe` took it away.
+  if (is_observing) { return; }
+  // Held during the call, so that an observer that `sealed_vfs_observe` took away is not called any more.
   pthread_mutex_lock(&observer_lock);
+  is_observing = true;
   if (current_observer != NULL) { current_observer(current_context, finding); }
+  is_observing = false;
   pthread_mutex_unlock(&observer_lock);
 }
 
@@ -31,10 +37,10 @@ void report_path(const char *path, sealed_vfs_kind kind) {
 }
 
 void sealed_vfs_observe(sealed_vfs_observer observer, void *context) {
-  pthread_mutex_lock(&observer_lock);
+  if (!is_observing) { pthread_mutex_lock(&observer_lock); }
   current_observer = observer;
   current_context = context;
-  pthread_mutex_unlock(&observer_lock);
+  if (!is_observing) { pthread_mutex_unlock(&observer_lock); }
 }
 
 void sealed_vfs_last_report(sealed_vfs_report *result) { *result = last; }

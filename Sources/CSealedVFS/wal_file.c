@@ -117,9 +117,12 @@ static int read_frame(struct sealed_file *file, uint64_t frame, size_t start, si
   if (kind != SEALED_VFS_NOTHING) {
     return is_recovery ? recover_frame(file, frame, kind) : wal_finding(file, kind, frame);
   }
-  // In recovery SQLite compares the salts itself, and ends where an older generation begins. Elsewhere it trusts the
-  // index: a frame of an earlier generation that was put back would authenticate.
-  if (!is_recovery) {
+  // In recovery SQLite compares the salts itself, and ends where an older generation begins. A frame of a later one
+  // means that its header is gone. Elsewhere SQLite trusts the index: a frame of an earlier generation that was put back
+  // would authenticate.
+  if (is_recovery) {
+    if (wal_is_later_generation(file, file->spare + FRAME_SALTS)) { wal_finding(file, SEALED_VFS_CUT, frame); }
+  } else {
     code = wal_check_generation(file, frame, file->spare + FRAME_SALTS);
     if (code != SQLITE_OK) { return code; }
     if (is_whole) { file->state.wal.held = frame; }

@@ -131,4 +131,12 @@ int wal_check_generation(struct sealed_file *file, uint64_t frame, const uint8_t
   return is_current_frame ? SQLITE_OK : wal_finding(file, SEALED_VFS_DAMAGED, frame);
 }
 
+bool wal_is_later_generation(const struct sealed_file *file, const uint8_t salts[WAL_SALTS_BYTES]) {
+  const struct wal_state *wal = &file->state.wal;
+  if (!wal->salts_known || is_all_zero(salts, WAL_SALTS_BYTES)) { return false; }
+  if (memcmp(salts, wal->salts, WAL_SALTS_BYTES) == 0) { return false; }
+  // SQLite counts the first salt up for each generation, as long as the log is not made anew.
+  return (int32_t)(get_u32(salts) - get_u32(wal->salts)) >= 0;
+}
+
 void wal_end_write(struct sealed_file *file) { file->state.wal.is_uncommitted = false; }

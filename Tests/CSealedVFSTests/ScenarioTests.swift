@@ -62,12 +62,17 @@ final class ScenarioTests: XCTestCase {
   func testLargerPagesInTheSamePlaceOverrunNothing() { run("larger-pages") }
   func testFramesOfTheLastGenerationAreRefused() { run("replayed-generations") }
   func testFlushedFramesAreNotReplaced() { run("replayed-flush") }
+  func testHeadersOfEarlierGenerationsAreReported() { run("replayed-headers") }
   func testPlainSQLiteLeavesLogsAlone() { run("logs-looked-at") }
   func testPlainSQLiteLeavesHotJournalsAlone() { run("journals-looked-at") }
   func testFilesOfVersion1AreReadAndWritten() { run("version-1") }
   func testAnotherVFSOnTop() { run("stacked") }
   func testConnectionThatExpectedLargerPages() { run("late-page-size") }
   func testLockBytesAreWhereSQLiteHasThem() { run("moved-lock-bytes") }
+  func testFramesAreForgottenWithTheirBuffer() { run("held-frames") }
+  func testRecordsDoNotContinueAfterAHeader() { run("unfinished-records") }
+  func testAnObserverMayReplaceItself() { run("observers") }
+  func testIndexIsRemovedAtTheLastClose() { run("removed-index") }
   func testOnlySuperJournalsAreDeletedAfterARollback() { run("named-files") }
   func testWorksWithoutLocks() { run("no-locks") }
   func testLooksForFilesThroughItsOwnBase() { run("other-bases") }
@@ -77,6 +82,6 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 51)
+    XCTAssertEqual(names.count, 56)
   }
 }

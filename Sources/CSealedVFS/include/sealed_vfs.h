@@ -126,11 +126,12 @@ sealed_vfs_kind sealed_vfs_inspect(struct sqlite3 *database);
 int sealed_vfs_derive_key(const char *passphrase, size_t length, const uint8_t salt[SEALED_VFS_SALT_BYTES],
                           uint8_t key[SEALED_VFS_KEY_BYTES]);
 
-/// Is called on the thread that found something, while SQLite is inside a file operation: it must not call SQLite. The
-/// report is valid during the call.
+/// Called on the thread that found something, while SQLite is inside a file operation: it must not call SQLite. Other
+/// threads that find something wait for it. The report is valid during the call.
 typedef void (*sealed_vfs_observer)(void *context, const sealed_vfs_report *report);
 
-/// Sets the one observer of the process (NULL: none). When it returns, the former observer is not called any more.
+/// Sets the one observer of the process (NULL: none). When it returns, the former observer is not called any more. An
+/// observer may call it to replace or remove itself.
 void sealed_vfs_observe(sealed_vfs_observer observer, void *context);
 
 /// The last finding on the calling thread; its kind is SEALED_VFS_NOTHING if there was none since

@@ -384,9 +384,11 @@ static void begin_once(void) {
 
 static const struct scenario *scenario_at(size_t index) {
   // Secrets first: what is searched is all of the memory that scenarios before them have used.
-  const struct scenario *lists[] = {secret_scenarios, workload_scenarios, damage_scenarios, fault_scenarios, process_scenarios, format_scenarios,
-                                    direct_scenarios, edge_scenarios, attack_scenarios, replay_scenarios, plain_sqlite_scenarios, old_format_scenarios, surroundings_scenarios,
-                                    length_scenarios};
+  const struct scenario *lists[] = {
+      secret_scenarios, workload_scenarios, damage_scenarios, fault_scenarios, process_scenarios, format_scenarios,
+      direct_scenarios, edge_scenarios, attack_scenarios, replay_scenarios, plain_sqlite_scenarios, old_format_scenarios,
+      surroundings_scenarios, leftover_scenarios, length_scenarios,
+  };
   for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
     for (const struct scenario *scenario = lists[list]; scenario->name != NULL; scenario++) {
       if (index-- == 0) { return scenario; }

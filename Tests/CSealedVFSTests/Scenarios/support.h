@@ -99,7 +99,8 @@ struct scenario {
   const char *name;
   void (*run)(struct dice *dice);
 };
-extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[], format_scenarios[], direct_scenarios[], edge_scenarios[],
-    secret_scenarios[], attack_scenarios[], replay_scenarios[], plain_sqlite_scenarios[], old_format_scenarios[], surroundings_scenarios[], length_scenarios[];
+extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[],
+    format_scenarios[], direct_scenarios[], edge_scenarios[], secret_scenarios[], attack_scenarios[], replay_scenarios[],
+    plain_sqlite_scenarios[], old_format_scenarios[], surroundings_scenarios[], leftover_scenarios[], length_scenarios[];
 
 #endif

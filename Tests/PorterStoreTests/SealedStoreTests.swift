@@ -211,7 +211,7 @@ final class SealedStoreTests: SealedStoreTestCase {
     XCTAssertThrowsError(try openStore(first)) { error in
       XCTAssertEqual(error as? StoreError, .newerSchema(version: 1000))
     }
-    try change { $0[4096 - 64] = 2 }
+    try change { $0[4096 - 64] = 3 }
     assertOpening(first, fails: .newerFormat)
     assertOpening(.none, fails: .newerFormat)
   }

@@ -15,6 +15,7 @@ struct ServerTimes {
   static let tokenRetention = Span.days(365)
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(60)
+  static let backoff = Backoff(first: firstRetry, last: lastRetry)
   /// The shortest period of wake-ups, in minutes.
   static let shortestPeriod = 20
 
@@ -35,28 +36,18 @@ struct ServerTimes {
   mutating func relayWorked() { relayBackoff = nil }
 
   mutating func relayFailed(now: Moment) {
-    var backoff = relayBackoff ?? Backoff()
+    var backoff = relayBackoff ?? Self.backoff
     relayRetry = now + backoff.next()
     relayBackoff = backoff
   }
 
   /// Answers how long the provider is left alone.
   mutating func pause(_ provider: String, now: Moment) -> Span {
-    var backoff = providerPauses[provider]?.backoff ?? Backoff()
+    var backoff = providerPauses[provider]?.backoff ?? Self.backoff
     let pause = backoff.next()
     providerPauses[provider] = (until: now + pause, backoff: backoff)
     return pause
   }
 
   mutating func resume(_ provider: String) { providerPauses[provider] = nil }
-}
-
-/// Pauses between attempts, each twice as long as the one before, up to a limit.
-struct Backoff: Sendable {
-  private var pause = ServerTimes.firstRetry
-
-  mutating func next() -> Span {
-    defer { pause = min(Span(nanoseconds: pause.nanoseconds * 2), ServerTimes.lastRetry) }
-    return pause
-  }
 }

@@ -124,7 +124,7 @@ final class StateTests: XCTestCase {
   }
 
   func testPausesGrowUpToAMinute() {
-    var backoff = Backoff()
+    var backoff = ServerTimes.backoff
     let pauses = (0..<10).map { _ in backoff.next().milliseconds }
     XCTAssertEqual(pauses, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
   }

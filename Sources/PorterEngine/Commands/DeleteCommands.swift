@@ -73,10 +73,14 @@ extension Engine {
       } then: { [weak self] result in
         switch result {
         // A mailbox that the relay does not know is as good as deleted.
-        case .success, .failure(.auth): try? self?.store?.forgetDeletedMailbox(mailbox.id)
-        case .failure: break
+        case .success, .failure(.auth):
+          self?.backoffs.mailboxes.reset()
+          try? self?.store?.forgetDeletedMailbox(mailbox.id)
+        case .failure(let error): if error.isTemporary { self?.deleteMailboxesLater() }
         }
       }
     }
   }
+
+  private func deleteMailboxesLater() { retry(TimerName.mailboxes, \.mailboxes, Engine.deleteMailboxes) }
 }

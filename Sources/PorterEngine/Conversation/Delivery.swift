@@ -91,7 +91,7 @@ extension Engine {
     }
     // On a full disk it stays in the outbox: a relay that answers at once would be asked without end.
     guard isFinished else { return retryLater() }
-    retryDelay = Durations.firstRetry
+    backoffs.outbox.reset()
     flushOutbox()
   }
 
@@ -126,8 +126,5 @@ extension Engine {
     }
   }
 
-  private func retryLater() {
-    timers.set(TimerName.outbox, after: retryDelay) { [weak self] in self?.flushOutbox() }
-    retryDelay = min(Durations.lastRetry, retryDelay + retryDelay)
-  }
+  private func retryLater() { retry(TimerName.outbox, \.outbox, Engine.flushOutbox) }
 }

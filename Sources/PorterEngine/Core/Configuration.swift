@@ -47,9 +47,12 @@ enum Durations {
   static let serverAnswer = Span.seconds(15)
   /// What a platform leaves an app after it went to the background.
   static let backgroundSuspension = Span.seconds(15)
-  /// Between two tries to send, growing from the first to the last.
+  /// Between two attempts at the same thing, growing from the first to the last.
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(180)
+  /// While the embedded relay's file is in use by another process. It is free again at any moment, unlike a network, so
+  /// that this pause does not grow.
+  static let busyRelayRetry = Span.milliseconds(500)
   /// Of a push's time, kept back for closing the store and handing over.
   static let pushMargin = Span.milliseconds(150)
   /// For other processes' locks, by one who lets go at once; all waits together.

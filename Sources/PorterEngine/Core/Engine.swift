@@ -94,10 +94,9 @@ package final class Engine {
   var announcing: Set<Int64> = []
   var toSubscribe: [Int64] = []
   var toCheck: [Int64] = []
-  /// Connections about whose subscription somebody did not answer, and how long to wait before asking again.
+  /// Connections whose subscription is to be asked about again, because there was no answer.
   var toRetry: Set<Int64> = []
-  var subscriptionRetryDelay = Durations.firstRetry
-  var retryDelay = Durations.firstRetry
+  var backoffs = Backoffs()
   var awaitedAnswers: [CorrelationID: ServerReply] = [:]
   /// The reply mailbox that is listened to; a token that is registered anew has another one.
   var listensForReplies: RelayIdentifier?

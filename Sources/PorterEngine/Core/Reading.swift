@@ -13,7 +13,9 @@ extension Engine {
   ) -> Value? {
     guard let store else { return nil }
     do throws(PorterStore.StoreError) {
-      return try look(store)
+      let value = try look(store)
+      backoffs.resetReading(name)
+      return value
     } catch {
       log(.warning, "the store could not be read", ["due": name, "error": error.description])
       later(name, again)
@@ -23,7 +25,6 @@ extension Engine {
 
   /// Calls `again` after a delay that grows, by the timer `name`.
   func later(_ name: String, _ again: @escaping (Engine) -> () -> Void) {
-    timers.set(name, after: retryDelay) { [weak self] in self.map { again($0)() } }
-    retryDelay = min(Durations.lastRetry, retryDelay + retryDelay)
+    timers.set(name, after: backoffs.nextReading(name)) { [weak self] in self.map { again($0)() } }
   }
 }

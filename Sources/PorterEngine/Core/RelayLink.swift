@@ -131,6 +131,7 @@ extension Engine {
       guard let self else { return }
       switch result {
       case .success(let states):
+        if !states.contains(.waiting) { self.backoffs.subscribing.reset() }
         for (connection, state) in zip(known, states) where state == .waiting {
           self.fetch(connection.0) { [weak self] in self?.fetched($0) }
         }
@@ -145,20 +146,14 @@ extension Engine {
   /// The relay wakes nobody for what it woke for before, so that a fetch that did not get to its end is made up for.
   private func fetched(_ result: FetchResult) {
     switch result {
-    case .drained: retryDelay = Durations.firstRetry
+    case .drained: backoffs.subscribing.reset()
     case .interrupted: break
     case .relayFailed(let error): if error.isTemporary { subscribeLater() }
     case .displaced, .skipped, .storeFailed: subscribeLater()
     }
   }
 
-  private func subscribeLater() {
-    timers.set(TimerName.subscribe, after: retryDelay) { [weak self] in
-      guard let self else { return }
-      self.retryDelay = min(Durations.lastRetry, self.retryDelay + self.retryDelay)
-      self.subscribeAll()
-    }
-  }
+  private func subscribeLater() { retry(TimerName.subscribe, \.subscribing, Engine.subscribeAll) }
 
   func resubscribe() throws(ChatError) -> Response {
     try requireStarted()

@@ -6,7 +6,7 @@ final class Timers {
   private struct Timer {
     let number: Int
     let name: String
-    let due: Moment
+    var due: Moment
     let action: () -> Void
   }
 
@@ -20,6 +20,12 @@ final class Timers {
     cancel(name)
     timers.append(Timer(number: next, name: name, due: clock.now() + span, action: action))
     next += 1
+  }
+
+  /// Makes a timer that is set due now.
+  func hasten(_ name: String) {
+    guard let index = timers.firstIndex(where: { $0.name == name }) else { return }
+    timers[index].due = min(timers[index].due, clock.now())
   }
 
   func isSet(_ name: String) -> Bool { timers.contains { $0.name == name } }
@@ -57,9 +63,13 @@ enum TimerName {
   static let relay = "relay"
   static let mailboxes = "mailboxes"
   static let replies = "replies"
+  static let busyRelay = "busy relay"
 
   static let work = [
     outbox, subscribe, reload, announce, subscriptions, allSubscriptions, releases, subscriptionCheck, serverRequests,
-    tokenRetry, tokenCheck, joining, relay, mailboxes, replies,
+    tokenRetry, tokenCheck, joining, relay, mailboxes, replies, busyRelay,
   ]
+
+  /// Those that try again what the relay did not take or give.
+  static let relayRetries = [outbox, subscribe, subscriptions, serverRequests, tokenRetry, mailboxes, replies]
 }

@@ -129,7 +129,10 @@ extension Engine {
       self.isTakingReplies = false
       var isDue = self.takingRepliesIsDue
       self.takingRepliesIsDue = false
-      if case .success(let messages) = result {
+      switch result {
+      case .failure(let error): if error.isTemporary { self.retry(TimerName.replies, \.replies, Engine.takeReplies) }
+      case .success(let messages):
+        self.backoffs.replies.reset()
         for message in messages { self.take(message, token) }
         isDue = isDue || messages.count == Self.repliesAtOnce
       }

@@ -143,16 +143,14 @@ extension Engine {
 
   /// In a day, counted from the first answer since the last check: new connections do not put it off.
   private func scheduleSubscriptionCheck() {
-    subscriptionRetryDelay = Durations.firstRetry
+    backoffs.pushSubscriptions.reset()
     guard !timers.isSet(TimerName.subscriptionCheck) else { return }
     timers.set(TimerName.subscriptionCheck, after: .days(1)) { [weak self] in self?.checkSubscriptions() }
   }
 
   private func retrySubscription(_ id: Int64) {
     toRetry.insert(id)
-    guard !timers.isSet(TimerName.subscriptions) else { return }
-    timers.set(TimerName.subscriptions, after: subscriptionRetryDelay) { [weak self] in self?.retrySubscriptions() }
-    subscriptionRetryDelay = min(Durations.lastRetry, subscriptionRetryDelay + subscriptionRetryDelay)
+    retry(TimerName.subscriptions, \.pushSubscriptions, Engine.retrySubscriptions)
   }
 
   /// Asks again for what got no answer: the check of one that the server has, else the next step towards it.

@@ -47,6 +47,7 @@ extension Engine {
             return self.fail(run, .unexpected, token, temporary: .registerFailedTemporary, .registerFailedPermanent)
           }
           run.granted = (id, secret)
+          self.backoffs.token.reset()
           self.raise(.registerOk, run)
         case .failure(let failure):
           self.fail(run, failure, token, temporary: .registerFailedTemporary, .registerFailedPermanent)
@@ -80,7 +81,9 @@ extension Engine {
     ask(.replace(token: id, with: pushToken), of: token, within: run.timeout) { [weak self] result in
       FaultPoint.reach(.afterTokenAnswer)
       switch result {
-      case .success: self?.raise(.replaceOk, run)
+      case .success:
+        self?.backoffs.token.reset()
+        self?.raise(.replaceOk, run)
       case .failure(let failure):
         self?.fail(run, failure, token, temporary: .replaceFailedTemporary, .replaceFailedPermanent)
       }
@@ -98,7 +101,9 @@ extension Engine {
     ask(.verify(token: id, code), of: token, within: run.timeout) { [weak self] result in
       guard let self else { return }
       switch result {
-      case .success: self.raise(.verifyOk, run)
+      case .success:
+        self.backoffs.token.reset()
+        self.raise(.verifyOk, run)
       // Only the app repairs keys (INC-42); the code stays on record, so that its next start comes here again.
       case .failure(.refused(.authorization)) where self.configuration.role == .app:
         // The host hears of it; that the token registers anew at once is nothing that it has to wait for.
@@ -123,6 +128,7 @@ extension Engine {
         guard let status = answer.tokenStatus else {
           return self.fail(run, .unexpected, token, temporary: .checkFailedTemporary, .checkFailedTemporary)
         }
+        self.backoffs.token.reset()
         self.raise(Self.event(of: status), run)
       case .failure(.refused(.authorization)):
         run.answer(.error(self.chatError(.refused(.authorization), server: token.server)))
@@ -199,7 +205,9 @@ extension Engine {
         try client.send(request.body, to: mailbox, key: request.key, attempt: attempt, notify: false)
       } then: { [weak self] result in
         switch result {
-        case .success: try? self?.store?.finishServerRequest(request.id)
+        case .success:
+          self?.backoffs.serverRequests.reset()
+          try? self?.store?.finishServerRequest(request.id)
         case .failure(.closed): break
         case .failure(let error) where error.isTemporary || error == .answer: self?.flushServerRequestsLater()
         case .failure: try? self?.store?.finishServerRequest(request.id)
@@ -209,17 +217,13 @@ extension Engine {
   }
 
   private func flushServerRequestsLater() {
-    guard !timers.isSet(TimerName.serverRequests) else { return }
-    timers.set(TimerName.serverRequests, after: retryDelay) { [weak self] in self?.flushServerRequests() }
-    retryDelay = min(Durations.lastRetry, retryDelay + retryDelay)
+    retry(TimerName.serverRequests, \.serverRequests, Engine.flushServerRequests)
   }
 
   // MARK: Later
 
   func scheduleRetry() {
-    let delay = retryDelay
-    retryDelay = min(Durations.lastRetry, retryDelay + retryDelay)
-    timers.set(TimerName.tokenRetry, after: delay) { [weak self] in self?.retryToken() }
+    timers.set(TimerName.tokenRetry, after: backoffs.token.next()) { [weak self] in self?.retryToken() }
   }
 
   private func retryToken() {

@@ -1,0 +1,23 @@
+/// Pauses between attempts at one thing, each twice as long as the one before, up to a limit.
+///
+/// One value serves one purpose. Shared between two, the failures of one would slow the other, and the successes of one
+/// would hurry the other.
+package struct Backoff: Hashable, Sendable {
+  private let first: Span
+  private let last: Span
+  private var pause: Span
+
+  package init(first: Span, last: Span) {
+    (self.first, self.last) = (first, last)
+    pause = first
+  }
+
+  /// How long to wait before the next attempt.
+  package mutating func next() -> Span {
+    defer { pause = min(last, pause + pause) }
+    return pause
+  }
+
+  /// An attempt succeeded.
+  package mutating func reset() { pause = first }
+}

@@ -1,0 +1,48 @@
+import PorterPlatform
+import Synchronization
+import XCTest
+
+@testable import PorterEngine
+
+/// When what has failed is tried again.
+final class RetryTests: XCTestCase {
+  private final class ManualClock: Clock {
+    private let time = Mutex(Moment(nanoseconds: 0))
+    func now() -> Moment { time.withLock { $0 } }
+    func wall() -> WallTime { WallTime(milliseconds: 0) }
+    func advance(_ span: Span) { time.withLock { $0 = $0 + span } }
+  }
+
+  /// The relay's file is free again: a pause that had grown to minutes ends.
+  func testATimerThatIsHastenedIsDueAtOnce() {
+    let clock = ManualClock()
+    let timers = Timers(clock: clock)
+    var fired: [String] = []
+    timers.set(TimerName.outbox, after: .seconds(180)) { fired.append("outbox") }
+    timers.set(TimerName.tokenCheck, after: .seconds(180)) { fired.append("check") }
+    timers.hasten(TimerName.outbox)
+    timers.hasten(TimerName.subscribe)
+    timers.runDue()
+    XCTAssertEqual(fired, ["outbox"])
+    timers.hasten(TimerName.outbox)
+    timers.runDue()
+    XCTAssertEqual(fired, ["outbox"], "a timer fires once")
+    clock.advance(.seconds(180))
+    timers.runDue()
+    XCTAssertEqual(fired, ["outbox", "check"])
+  }
+
+  /// A record that cannot be read does not slow anything else.
+  func testThePausesOfOneRecordLeaveThoseOfAnotherAlone() {
+    var backoffs = Backoffs()
+    for _ in 0..<20 { _ = backoffs.nextReading(TimerName.tokenRetry) }
+    XCTAssertEqual(backoffs.nextReading(TimerName.tokenRetry), Durations.lastRetry)
+    XCTAssertEqual(backoffs.nextReading(TimerName.outbox), Durations.firstRetry)
+    XCTAssertEqual(backoffs.outbox.next(), Durations.firstRetry)
+    XCTAssertEqual(backoffs.token.next(), Durations.firstRetry)
+    backoffs.resetReading(TimerName.outbox)
+    XCTAssertEqual(backoffs.nextReading(TimerName.tokenRetry), Durations.lastRetry)
+    backoffs.resetReading(TimerName.tokenRetry)
+    XCTAssertEqual(backoffs.nextReading(TimerName.tokenRetry), Durations.firstRetry)
+  }
+}

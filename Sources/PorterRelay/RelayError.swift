@@ -44,6 +44,14 @@ package enum RelayError: Error, Hashable, Sendable {
   }
 }
 
+extension RelayError {
+  /// The embedded relay's file is in use by another process, and will be free again soon.
+  package var isFileBusy: Bool {
+    guard case .storage(let error) = self else { return false }
+    return error.kind == .busy || error.kind == .locked
+  }
+}
+
 extension RelayError: CustomStringConvertible {
   package var description: String {
     switch self {

@@ -6,7 +6,7 @@ package protocol RelayPort: Sendable {
   /// Throws what happened on the way (`offline`, `timeout`, `closed`, `storage`). What the relay refused is an answer.
   func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8]
 
-  /// Whether the relay is on this machine, so that it is there without a network.
+  /// Whether the relay is a file of this machine: there without a network, and closed within a bounded time.
   var isLocal: Bool { get }
 
   /// Readable when something may wait at the relay for what this process subscribed to; then call `drainWake()` and

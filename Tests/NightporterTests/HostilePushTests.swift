@@ -273,4 +273,5 @@ struct HostCall: @unchecked Sendable {
   let handle: chat_ctrl?
 
   func push(_ payload: String, deadline: Int32) -> JSON { JSON(take(np_receive_push(handle, payload, deadline))) }
+  func send(_ command: String) -> JSON { JSON(take(chat_send_cmd(handle, command))) }
 }

@@ -1,11 +1,12 @@
 import PorterPlatform
 import PorterRelay
+import PorterStore
 
 /// Carries the engine's requests to the relay and their results back to the engine's thread.
 ///
-/// A relay in this process's own file is asked at once. A host's transport may block, so it is asked on a thread of its
-/// own, one request at a time, and the engine goes on meanwhile: nothing that the network does can keep it from
-/// suspending (INC-07).
+/// A host's transport may block, and so may the embedded relay's file while another process has its lock. Either is asked
+/// on a thread of its own, one request at a time, and the engine goes on meanwhile: neither the network nor another
+/// process can keep it from answering commands or from suspending (INC-07).
 final class RelayDriver {
   typealias Work<Value: Sendable> = @Sendable (RelayClient) throws(RelayError) -> Value
 
@@ -13,6 +14,13 @@ final class RelayDriver {
   private struct Request {
     let number: Int
     let ask: @Sendable () -> @Sendable () -> Void
+  }
+
+  private enum Worker {
+    case none
+    /// Of a host's transport. It may hang for as long as it likes, so that it is not waited for.
+    case detached
+    case joinable(WorkerThread.Handle)
   }
 
   private struct Queue {
@@ -26,40 +34,49 @@ final class RelayDriver {
   private let client: RelayClient
   private let thread: EngineThread
   private let queue = Monitor(Queue())
-  private var hasWorker = false
+  private var worker = Worker.none
   private let timers: Timers
+  /// Called on the engine's thread for each request that the embedded relay's file did not take for another's lock.
+  private let fileIsBusy: () -> Void
   /// By number: ends the request, with the relay's answer or, if there is none, with this error.
   private var waiting: [Int: (RelayError?) -> Void] = [:]
   private var next = 0
 
-  init(identifier: Int, port: any RelayPort, randomness: any Randomness, thread: EngineThread, timers: Timers) {
+  init(
+    identifier: Int, port: any RelayPort, randomness: any Randomness, thread: EngineThread, timers: Timers,
+    fileIsBusy: @escaping () -> Void
+  ) {
     self.identifier = identifier
     self.port = port
     self.thread = thread
     self.timers = timers
+    self.fileIsBusy = fileIsBusy
     client = RelayClient(port: port, randomness: randomness)
   }
 
   /// `then` is called on the engine's thread, once: with the relay's answer, with `timeout` when none came in time
   /// (INC-39), or with `closed` when the driver was closed first. Whoever waits for a command's answer hangs otherwise.
   func perform<Value: Sendable>(_ work: @escaping Work<Value>, then: @escaping (Result<Value, RelayError>) -> Void) {
-    if port.isLocal {
-      then(Self.result(of: work, client))
-      return
-    }
     let number = next
     next += 1
     let answer = Promise<Result<Value, RelayError>>()
     let (client, thread, driver, timers) = (client, thread, identifier, timers)
     let timer = "relay \(driver) \(number)"
+    // A file that does not answer in time is one that another process keeps to itself.
+    let late: RelayError = port.isLocal ? .storage(SQLiteError(kind: .busy)) : .timeout
     timers.set(timer, after: Durations.relayAnswer) {
-      thread.enqueue { $0.relayAnswered(number, driver: driver, failure: .timeout) }
+      thread.enqueue { $0.relayAnswered(number, driver: driver, failure: late) }
     }
-    waiting[number] = { failure in
+    waiting[number] = { [fileIsBusy] failure in
       timers.cancel(timer)
-      then(failure.map { .failure($0) } ?? answer.wait(atMost: .zero) ?? .failure(.closed))
+      let result = failure.map { .failure($0) } ?? answer.wait(atMost: .zero) ?? .failure(.closed)
+      if case .failure(let error) = result, error.isFileBusy { fileIsBusy() }
+      then(result)
     }
-    startWorker()
+    guard startWorker() else {
+      thread.enqueue { $0.relayAnswered(number, driver: driver, failure: .unavailable) }
+      return
+    }
     let request = Request(number: number) {
       let result = Self.result(of: work, client)
       return {
@@ -88,10 +105,13 @@ final class RelayDriver {
     return { for number in self.waiting.keys.sorted() { self.complete(number, failure: .closed) } }
   }
 
-  /// As `forget`, and lets go of the relay itself.
+  /// As `forget`, and closes the relay itself. An exchange that waits for its file is cut off, one that has the file comes
+  /// to its end: afterwards nothing of the relay is open, and its thread has ended.
   func close() -> () -> Void {
     let tell = forget()
     port.close()
+    if case .joinable(let handle) = worker { handle.join() }
+    worker = .none
     return tell
   }
 
@@ -101,12 +121,18 @@ final class RelayDriver {
     do throws(RelayError) { return .success(try work(client)) } catch { return .failure(error) }
   }
 
-  private func startWorker() {
-    guard !hasWorker else { return }
+  /// False when the system has no thread to give.
+  private func startWorker() -> Bool {
+    guard case .none = worker else { return true }
     let queue = queue
-    hasWorker = WorkerThread.start {
-      while let handOver = Self.askNext(queue) { handOver() }
+    let run: @Sendable () -> Void = { while let handOver = Self.askNext(queue) { handOver() } }
+    if port.isLocal {
+      worker = WorkerThread.startJoinable(run).map { .joinable($0) } ?? .none
+    } else if WorkerThread.start(run) {
+      worker = .detached
     }
+    if case .none = worker { return false }
+    return true
   }
 
   /// Nil at the end. Once the answer is handed over this thread holds the transport no more, so that whoever is told of it

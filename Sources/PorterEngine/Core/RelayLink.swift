@@ -45,7 +45,8 @@ extension Engine {
   private func makeRelay(_ port: any RelayPort) {
     relaysMade += 1
     relay = RelayDriver(
-      identifier: relaysMade, port: port, randomness: configuration.randomness, thread: thread, timers: timers)
+      identifier: relaysMade, port: port, randomness: configuration.randomness, thread: thread, timers: timers,
+      fileIsBusy: { [weak self] in self?.relayFileIsBusy() })
   }
 
   /// Afterwards no file of the relay is open, and no request of ours is under way.

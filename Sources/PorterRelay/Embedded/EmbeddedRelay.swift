@@ -31,6 +31,8 @@ package final class EmbeddedRelay: RelayPort {
   private let busyTimeout: Span
   private let mayCreate: Bool
   private let stop: StopSignal?
+  /// Raised while the relay is being closed, for an exchange that another thread is in the middle of.
+  private let closing: StopSignal
   private let directory: SocketDirectory
   private let state: Mutex<State>
   /// Apart from `state`, so that the engine can look at its descriptor while a worker waits for the file.
@@ -39,8 +41,8 @@ package final class EmbeddedRelay: RelayPort {
 
   /// `path` is the relay's file; it is created when it is missing and `mayCreate` allows it, its directory is not.
   /// Sockets go to `<path>.wake/`.
-  /// `busyTimeout` is how long an exchange waits for other processes' writes before it throws `storage` with `busy`; until
-  /// `stop` is raised, if that is sooner.
+  /// `busyTimeout` is how long an exchange waits for other processes' writes before it throws `storage` with `busy`.
+  /// `stop` tells whether whoever closes the relay has time to write its log back.
   package init(
     path: String, clock: any Clock, randomness: any Randomness, log: Log, busyTimeout: Span = .seconds(3),
     mayCreate: Bool = true, stop: StopSignal? = nil
@@ -52,6 +54,7 @@ package final class EmbeddedRelay: RelayPort {
     self.busyTimeout = busyTimeout
     self.mayCreate = mayCreate
     self.stop = stop
+    closing = StopSignal(clock: clock)
     directory = WakeDirectory.beside(relay: path)
     state = Mutex(State(sender: WakeSender(directory: directory)))
   }
@@ -67,7 +70,9 @@ package final class EmbeddedRelay: RelayPort {
 
   /// Throws `storage` for the file's failures, and `closed`; all else is an answer, for any bytes whatsoever.
   package func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
-    try locked { (state) throws(RelayError) in
+    // Whoever closes it waits for its turn, which comes after this exchange and before the next.
+    guard !closing.isDemanded else { throw .closed }
+    return try locked { (state) throws(RelayError) in
       guard !state.isClosed else { throw .closed }
       let correlation = RelayRequest.correlation(of: request)
       do throws(RelayError) {
@@ -89,10 +94,13 @@ package final class EmbeddedRelay: RelayPort {
     state.withLock { release(&$0, checkpoint: false) }
   }
 
-  /// Stops a wait that is in progress in another thread, and lets go of everything.
+  /// Cuts off an exchange of another thread unless it is about to end, and closes everything. Waits for no lock of other
+  /// processes.
   package func close() {
+    closing.raise()
     interrupter.withLock { $0?.interrupt() }
     state.withLock {
+      closing.lower()
       $0.isClosed = true
       // Writing the log back can be left to whoever closes the file with more time.
       release(&$0, checkpoint: stop?.isPressing != true)
@@ -140,7 +148,7 @@ package final class EmbeddedRelay: RelayPort {
     if let file = state.file { return file }
     let file = try RelayFile(
       path: path, access: mayCreate ? .create : .readWrite, clock: clock, randomness: randomness, log: log,
-      busyTimeout: busyTimeout, stop: stop)
+      busyTimeout: busyTimeout, stop: closing)
     state.file = file
     let opened = file.database.interrupter
     interrupter.withLock { $0 = opened }

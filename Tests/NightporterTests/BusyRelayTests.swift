@@ -1,0 +1,68 @@
+import CNightporter
+import Foundation
+import PorterPlatform
+import PorterStore
+import XCTest
+
+/// Another process has the lock of the embedded relay's file: a frozen one may keep it for as long as it likes.
+final class BusyRelayTests: XCTestCase {
+  /// Takes the relay's write lock, until `release`.
+  private func hold(_ pair: Pair) throws -> Database {
+    let holder = try Database(path: pair.folder.file("relay.db"))
+    try holder.execute("BEGIN IMMEDIATE")
+    return holder
+  }
+
+  private func release(_ holder: Database) throws {
+    try holder.execute("COMMIT")
+    try holder.close()
+  }
+
+  /// Until a request that the relay does not answer is under way, or the engine is stuck in one.
+  private func awaitRequest(_ host: Host, file: StaticString = #filePath, line: UInt = #line) {
+    for _ in 0..<2_000 {
+      let state = host.state
+      if state["operations"]["sending"].number > 0 || state["busy"].exists { return }
+      usleep(1_000)
+    }
+    XCTFail("no request is under way", file: file, line: line)
+  }
+
+  private func openFiles(_ pair: Pair) -> [String] {
+    let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return descriptors.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+      .filter { $0.hasPrefix(pair.folder.file("")) }
+  }
+
+  /// An invitation needs the relay. What is asked after it does not, and is answered before it.
+  func testINC07CommandsThatNeedNoRelayAreAnsweredBeforeTheRelayAnswers() throws {
+    let pair = try Pair()
+    let holder = try hold(pair)
+    let invitation = pair.alice.inBackground { $0.send("/_connect 1").description }
+    awaitRequest(pair.alice)
+    pair.alice.send("/u").assert("activeUser")
+    pair.send("waits", from: pair.alice)
+    pair.alice.send("/_app activate").assert("cmdOk")
+    XCTAssertNil(invitation.wait(atMost: .zero), "the relay's command was answered first")
+    try release(holder)
+    JSON(try XCTUnwrap(invitation.wait(atMost: .seconds(60)))).assert("invitation")
+    pair.bob.event("newChatItems", within: 60)
+    XCTAssertEqual(pair.texts(pair.bob), ["waits"])
+  }
+
+  /// INC-01: an exchange that waits for the lock is cut off, and nothing of the relay stays open.
+  func testINC01SuspendingCutsOffAnExchangeThatWaitsForTheRelaysFile() throws {
+    let pair = try Pair()
+    pair.bob.free()
+    let holder = try hold(pair)
+    let own = openFiles(pair).filter { $0.contains("relay.db") }.count
+    let invitation = pair.alice.inBackground { $0.send("/_connect 1").description }
+    awaitRequest(pair.alice)
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    XCTAssertTrue(pair.alice.state["quiescent"].flag, pair.alice.state.description)
+    XCTAssertLessThan(openFiles(pair).filter { $0.contains("relay.db") }.count, own)
+    XCTAssertEqual(openFiles(pair).filter { $0.contains("alice") }, [])
+    XCTAssertTrue(JSON(try XCTUnwrap(invitation.wait(atMost: .seconds(60))))["error"].exists)
+    try release(holder)
+  }
+}

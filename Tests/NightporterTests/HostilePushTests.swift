@@ -53,6 +53,25 @@ final class HostilePushTests: XCTestCase {
     XCTAssertEqual(try station.present(mine).bodies, [], "alice's app had received it")
   }
 
+  /// INC-41: a code that does not open with the push key is forged; it is no server that could not be reached.
+  func testINC41AForgedVerificationIsQuarantined() throws {
+    let station = try Station(activates: false)
+    let verification = try station.register(station.token, of: station.alice)
+    station.suspend()
+    let data = JSON(verification)["notificationData"]
+    var code = try XCTUnwrap(TextEncoding.base64URLDecoded(data["verification"].text))
+    code[code.count - 1] ^= 1
+    let forged = verification.replacingOccurrences(of: data["verification"].text, with: TextEncoding.base64URL(code))
+    XCTAssertNotEqual(forged, verification)
+    let answer = try station.present(forged)
+    XCTAssertEqual(answer["outcome"].text, "quarantined", answer.description)
+    XCTAssertEqual(answer.bodies, [])
+    let database = try Database(path: station.alice.prefix + "_chat.db")
+    XCTAssertEqual(try database.integer("SELECT count(*) FROM quarantined_pushes"), 1)
+    try database.close()
+    XCTAssertEqual(try station.present(verification)["outcome"].text, "verified", "the true one still serves")
+  }
+
   func testAPayloadWithoutATokenIsUnknown() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")

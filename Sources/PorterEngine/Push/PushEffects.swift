@@ -171,10 +171,15 @@ extension Engine {
       case .checkMessages:
         run.connections = try store.connectionIDs()
         return .decodedMessage
-      case .verification:
+      case .verification(let nonce, let sealedCode):
         // A registration that was cut off is finished first, and brings the secret (INC-09).
-        let attempt = try openTokenAttempt(store)
-        return try store.token()?.pushSecret == nil && attempt == nil ? .decodedUnknown : .decodedVerification
+        if try openTokenAttempt(store) != nil { return .decodedVerification }
+        guard let secret = try store.token()?.pushSecret else { return .decodedUnknown }
+        do throws(PushError) { _ = try VerificationCode(opening: sealedCode, nonce: nonce, with: secret) } catch {
+          run.reason = "the verification push does not open: \(error)"
+          return .decodedUndecryptable
+        }
+        return .decodedVerification
       case .message(let nonce, let ciphertext):
         guard let secret = try store.token()?.pushSecret else { return .decodedUnknown }
         return try decode(nonce, ciphertext, secret, run, store)

@@ -177,7 +177,8 @@ package final class Controller: Sendable {
       guard let busy = bulletin.busy(for: Self.statePatience) else { continue }
       let peerRole = configuration.role.peer
       return busy.posture.describe(
-        busy.activity, for: busy.since, peer: PhaseFile(prefix: configuration.prefix, role: peerRole.rawValue),
+        busy.activity, for: busy.since,
+        peer: PhaseFile(prefix: configuration.prefix, role: peerRole.rawValue, ports: configuration.ports),
         peerRole: peerRole, eventsWaiting: events.count
       ).text
     }

@@ -29,10 +29,12 @@ final class OpeningLock {
 
   /// Waits up to `timeout` for a process that replaces the file, which dies with its lock. `busy` after that.
   /// `creates`: also where there is no store yet. `busy` at once when `stop` is raised.
-  init(file: String, _ kind: Kind, creates: Bool, timeout: Span, stop: StopSignal? = nil) throws(SQLiteError) {
+  init(file: String, _ kind: Kind, creates: Bool, timeout: Span, stop: StopSignal? = nil, ports: Ports = .system)
+    throws(SQLiteError)
+  {
     path = "\(file)-lock"
     let create = creates || access(file, F_OK) == 0 ? O_CREAT : 0
-    let clock = SystemClock()
+    let clock = ports.clock
     let end = clock.now() + timeout
     let deadline = stop?.limit(end) ?? end
     while true {
@@ -49,7 +51,7 @@ final class OpeningLock {
         let reason = errno
         guard reason == EWOULDBLOCK || reason == EINTR else { throw SQLiteError(opening: reason) }
         guard clock.now() < deadline, stop?.isRaised != true else { throw SQLiteError(kind: .busy) }
-        usleep(2_000)
+        clock.pause(.milliseconds(2))
       }
       if isCurrent { return }
       // Somebody has deleted it meanwhile, and others lock a new one. Whoever does that again and again holds nobody up

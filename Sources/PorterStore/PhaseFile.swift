@@ -25,13 +25,15 @@ package final class PhaseFile {
   package let path: String
   /// Several processes of the role may be at work at once, and each holds the lock.
   private let isShared: Bool
+  private let ports: Ports
   private var descriptor: Int32 = -1
   private var holdsLock = false
   /// Why the file could not be opened for writing, when that was the reason of the last `hold` that failed.
   package private(set) var problem: SQLiteError?
 
   /// There is one app (INC-16). Extensions may be several: a system starts the next before the last one has ended.
-  package init(prefix: String, role: String) {
+  package init(prefix: String, role: String, ports: Ports = .system) {
+    self.ports = ports
     path = "\(prefix)_\(role).phase"
     isShared = role != "app"
   }
@@ -117,7 +119,9 @@ package final class PhaseFile {
   private func lock(_ descriptor: Int32, _ kind: Int32, attempts: Int) -> Bool {
     for attempt in 1...attempts {
       if flock(descriptor, kind | LOCK_NB) == 0 { return true }
-      if attempt < attempts { usleep(attempts == Self.probes ? 300 * UInt32(attempt) : 1_000) }
+      if attempt < attempts {
+        ports.clock.pause(.microseconds(attempts == Self.probes ? 300 * Int64(attempt) : 1_000))
+      }
     }
     return false
   }

@@ -33,16 +33,16 @@ package enum Rekeying {
   /// raised before the copy is in its place, `interrupted` or `busy`, and the old store is as it was.
   package static func run(
     prefix: String, from current: StoreKey, to new: StoreKey, busyTimeout: Span = .seconds(3), stop: StopSignal? = nil,
-    reached: (Stage) -> Void = { _ in }
+    ports: Ports = .system, reached: (Stage) -> Void = { _ in }
   ) throws(StoreError) {
     let file = Store.file(prefix: prefix)
     let lock = try StoreError.carrying { () throws(SQLiteError) in
-      try OpeningLock(file: file, .exclusive, creates: true, timeout: busyTimeout, stop: stop)
+      try OpeningLock(file: file, .exclusive, creates: true, timeout: busyTimeout, stop: stop, ports: ports)
     }
     defer { withExtendedLifetime(lock) {} }
     removeCopy(of: file)
     reached(.locked)
-    let options = Database.Options(access: .readWrite, key: current, busyTimeout: busyTimeout, stop: stop)
+    let options = Database.Options(access: .readWrite, key: current, busyTimeout: busyTimeout, stop: stop, ports: ports)
     try writeBackLog(file, options)
     reached(.logWrittenBack)
     do throws(SQLiteError) {
@@ -89,7 +89,7 @@ package enum Rekeying {
     try source.close()
     reached(.copied)
 
-    try check(copy, key: new, version: version, stop: options.stop)
+    try check(copy, key: new, version: version, stop: options.stop, ports: options.ports)
     reached(.checked)
     try sync(copy)
     reached(.synced)
@@ -142,8 +142,11 @@ package enum Rekeying {
   }
 
   /// Reads the whole copy. Also brings it into WAL mode, so that the next to open it need not write.
-  private static func check(_ copy: String, key: StoreKey, version: Int64, stop: StopSignal?) throws(SQLiteError) {
-    let database = try Database(path: copy, options: Database.Options(access: .readWrite, key: key, stop: stop))
+  private static func check(
+    _ copy: String, key: StoreKey, version: Int64, stop: StopSignal?, ports: Ports
+  ) throws(SQLiteError) {
+    let database = try Database(
+      path: copy, options: Database.Options(access: .readWrite, key: key, stop: stop, ports: ports))
     let application = try database.integer("PRAGMA application_id")
     let copied = try database.userVersion
     let complaints = try interruptible(database, stop) { () throws(SQLiteError) in try database.integrityCheck() }

@@ -23,8 +23,7 @@ final class ChannelTests: XCTestCase {
   ) throws -> Channel {
     let channel = try Channel(
       prefix: prefix ?? self.prefix, role: role, instance: .current(randomness: SystemRandomness()),
-      key: try XCTUnwrap(AuthenticationKey(stored: [UInt8](repeating: key, count: 32))), clock: SystemClock(),
-      randomness: SystemRandomness())
+      key: try XCTUnwrap(AuthenticationKey(stored: [UInt8](repeating: key, count: 32))), ports: .system)
     addTeardownBlock { channel.close() }
     return channel
   }

@@ -114,7 +114,7 @@ package final class Engine {
     self.bulletin = bulletin
     instance = Instance.current(randomness: configuration.randomness)
     timers = Timers(clock: configuration.clock)
-    phaseFile = PhaseFile(prefix: configuration.prefix, role: configuration.role.rawValue)
+    phaseFile = PhaseFile(prefix: configuration.prefix, role: configuration.role.rawValue, ports: configuration.ports)
   }
 
   // MARK: What may begin

@@ -31,7 +31,7 @@ extension Engine {
     guard let path = named ?? nil else { return }
     makeRelay(
       EmbeddedRelay(
-        path: path, clock: configuration.clock, randomness: configuration.randomness, log: configuration.log,
+        path: path, ports: configuration.ports, log: configuration.log,
         // A file that is out of reach is told as such, and not replaced by an empty one, in which nothing waits.
         mayCreate: configuration.role == .app, stop: stop))
   }
@@ -57,7 +57,7 @@ extension Engine {
     joining.removeAll()
     announcing.removeAll()
     listensForReplies = nil
-    let awaited = Array(awaitedAnswers.keys)
+    let awaited = awaitedAnswers.keys.sorted()
     if let closing { abandoned.append(hostRelay == nil ? closing.close() : closing.forget()) }
     if !awaited.isEmpty { abandoned.append { [weak self] in self?.abandonServerRequests(awaited) } }
     if !abandoned.isEmpty { thread.enqueue { $0.tellAbandoned() } }

@@ -53,7 +53,7 @@ extension Engine {
     do throws(PorterStore.StoreError) {
       let opened = try Store.open(
         prefix: configuration.prefix, key: heldKey.key, confirmation: configuration.confirmation,
-        mayMigrate: configuration.role == .app, stop: stop)
+        mayMigrate: configuration.role == .app, stop: stop, ports: configuration.ports)
       channelKey = try opened.channelKey()
       store = opened
       heldKey.wasUsed()

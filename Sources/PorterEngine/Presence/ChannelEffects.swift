@@ -30,8 +30,8 @@ extension Engine {
     guard let key = channelKey else { return nil }
     do throws(ChannelError) {
       channel = try Channel(
-        prefix: configuration.prefix, role: channelRole, instance: instance, key: key, clock: configuration.clock,
-        randomness: configuration.randomness)
+        prefix: configuration.prefix, role: channelRole, instance: instance, key: key,
+        ports: configuration.ports)
       channelProblem = nil
     } catch {
       channelProblem = error

@@ -6,7 +6,9 @@ import PorterStore
 /// Carries out the effects of the machine `presence`, about the process of the other role.
 extension Engine {
   /// The other role's phase file: its lock is what the kernel answers by.
-  var peerFile: PhaseFile { PhaseFile(prefix: configuration.prefix, role: peerRole.rawValue) }
+  var peerFile: PhaseFile {
+    PhaseFile(prefix: configuration.prefix, role: peerRole.rawValue, ports: configuration.ports)
+  }
 
   private var peerRole: Role { configuration.role.peer }
 

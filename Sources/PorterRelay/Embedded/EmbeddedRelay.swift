@@ -25,8 +25,7 @@ package final class EmbeddedRelay: RelayPort {
   }
 
   private let path: String
-  private let clock: any Clock
-  private let randomness: any Randomness
+  private let ports: Ports
   private let log: Log
   private let busyTimeout: Span
   private let mayCreate: Bool
@@ -44,17 +43,16 @@ package final class EmbeddedRelay: RelayPort {
   /// `busyTimeout` is how long an exchange waits for other processes' writes before it throws `storage` with `busy`.
   /// `stop` tells whether whoever closes the relay has time to write its log back.
   package init(
-    path: String, clock: any Clock, randomness: any Randomness, log: Log, busyTimeout: Span = .seconds(3),
+    path: String, ports: Ports, log: Log, busyTimeout: Span = .seconds(3),
     mayCreate: Bool = true, stop: StopSignal? = nil
   ) {
     self.path = path
-    self.clock = clock
-    self.randomness = randomness
+    self.ports = ports
     self.log = log
     self.busyTimeout = busyTimeout
     self.mayCreate = mayCreate
     self.stop = stop
-    closing = StopSignal(clock: clock)
+    closing = StopSignal(clock: ports.clock)
     directory = WakeDirectory.beside(relay: path)
     state = Mutex(State(sender: WakeSender(directory: directory)))
   }
@@ -147,7 +145,7 @@ package final class EmbeddedRelay: RelayPort {
   private func open(_ state: inout State) throws(RelayError) -> RelayFile {
     if let file = state.file { return file }
     let file = try RelayFile(
-      path: path, access: mayCreate ? .create : .readWrite, clock: clock, randomness: randomness, log: log,
+      path: path, access: mayCreate ? .create : .readWrite, ports: ports, log: log,
       busyTimeout: busyTimeout, stop: closing)
     state.file = file
     let opened = file.database.interrupter
@@ -182,7 +180,7 @@ package final class EmbeddedRelay: RelayPort {
   /// The name of this process's socket, bound now if it was not.
   private func listen(_ file: RelayFile) throws(RelayError) -> String {
     if let name = receiver.withLock({ $0?.name }) { return name }
-    guard let bound = WakeReceiver(directory: directory, randomness: randomness) else {
+    guard let bound = WakeReceiver(directory: directory, randomness: ports.randomness) else {
       log(.error, "relay: no socket for wake-ups", ["errno": String(errno)])
       throw .unavailable
     }

@@ -51,7 +51,7 @@ package final class Channel {
   private let instance: Instance
   private let boot: [UInt8]
   private let key: AuthenticationKey
-  private let clock: any Clock
+  private let ports: Ports
   private let directory: SocketDirectory
   private var replays: ReplayGuard
   private var counter: UInt64 = 0
@@ -61,13 +61,12 @@ package final class Channel {
   }
 
   package init(
-    prefix: String, role: ChannelAddress.Role, instance: Instance, key: AuthenticationKey, clock: any Clock,
-    randomness: any Randomness
+    prefix: String, role: ChannelAddress.Role, instance: Instance, key: AuthenticationKey, ports: Ports
   ) throws(ChannelError) {
     let directory = Self.directory(prefix: prefix)
     guard directory.create() else { throw .noDirectory(systemError: errno) }
     guard directory.isPrivate else { throw .untrustedDirectory }
-    guard let address = ChannelAddress(role: role, tenancy: randomness.bytes(8)) else { throw .system(0) }
+    guard let address = ChannelAddress(role: role, tenancy: ports.randomness.bytes(8)) else { throw .system(0) }
     guard let descriptor = DatagramSocket.make() else { throw .system(errno) }
     guard directory.bind(descriptor, to: address.name) else {
       let reason = errno
@@ -79,9 +78,9 @@ package final class Channel {
     self.descriptor = descriptor
     self.instance = instance
     self.key = key
-    self.clock = clock
+    self.ports = ports
     boot = ChannelMessage.bootHash(instance)
-    replays = ReplayGuard(opening: Self.nanoseconds(clock))
+    replays = ReplayGuard(opening: Self.nanoseconds(ports.clock))
     directory.removeAbandoned(olderThan: Self.abandonedAfter)
   }
 
@@ -102,7 +101,8 @@ package final class Channel {
       $0.role == role && $0 != address
     }
     // In no order that anybody could foresee: whoever fills the directory hides nobody for longer than one question.
-    for receiver in receivers.count > Self.receivers ? receivers.shuffled() : receivers {
+    var generator = RandomnessGenerator(ports.randomness)
+    for receiver in receivers.count > Self.receivers ? receivers.shuffled(using: &generator) : receivers {
       if send(kind, to: receiver, counter: counter) == .posted { heard += 1 }
       if heard == Self.receivers { break }
     }
@@ -123,7 +123,7 @@ package final class Channel {
   }
 
   private func nextCounter() -> UInt64 {
-    counter = max(counter &+ 1, Self.nanoseconds(clock))
+    counter = max(counter &+ 1, Self.nanoseconds(ports.clock))
     return counter
   }
 

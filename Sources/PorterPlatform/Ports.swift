@@ -5,10 +5,21 @@
 package struct Ports: Sendable {
   package var clock: any Clock
   package var randomness: any Randomness
+  package var files: any Files
+  package var datagrams: any Datagrams
+  /// Nil for the running process, which is looked up when it is needed.
+  package var identity: ProcessIdentity?
 
-  package init(clock: any Clock = SystemClock(), randomness: any Randomness = SystemRandomness()) {
+  package init(
+    clock: any Clock = SystemClock(), randomness: any Randomness = SystemRandomness(),
+    files: any Files = SystemFiles(), datagrams: any Datagrams = SystemDatagrams(),
+    identity: ProcessIdentity? = nil
+  ) {
     self.clock = clock
     self.randomness = randomness
+    self.files = files
+    self.datagrams = datagrams
+    self.identity = identity
   }
 
   /// The operating system's own.

@@ -49,7 +49,7 @@ package final class Store {
     do throws(SQLiteError) {
       try Database.check(path: file, options: Database.Options(access: .readOnly, key: key, ports: ports))
     } catch {
-      throw StoreError(error, opening: file, creates: false)
+      throw StoreError(error, opening: file, creates: false, ports.files)
     }
   }
 
@@ -78,13 +78,13 @@ package final class Store {
         file: file, .shared, creates: create, timeout: busyTimeout, stop: stop, ports: ports)
       defer { withExtendedLifetime(lock) {} }
       // An extension does it too: it may be a plain copy of what is sealed.
-      if lock.isHeld { Rekeying.removeCopy(of: file) }
+      if lock.isHeld { Rekeying.removeCopy(of: file, ports.files) }
       let options = Database.Options(
         access: create ? .create : .readWrite, durability: .full, key: key, busyTimeout: busyTimeout,
         cacheKibibytes: 512, logPages: Self.logPages, stop: stop, ports: ports)
       return Store(database: try Database(path: file, options: options))
     } catch {
-      throw StoreError(error, opening: file, creates: create)
+      throw StoreError(error, opening: file, creates: create, ports.files)
     }
   }
 

@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#endif
+import PorterPlatform
 
 /// What the store answers instead of a result. Never holds a name, a text or a key.
 package enum StoreError: Error, Hashable, Sendable {
@@ -35,9 +27,9 @@ extension StoreError: SQLiteFailure {
   package init(_ error: SQLiteError) { self = error.finding.map(StoreError.seal) ?? .sqlite(error) }
 
   /// For the opening of `file`. `creates`: what has to be there is its directory only.
-  init(_ error: SQLiteError, opening file: String, creates: Bool) {
+  init(_ error: SQLiteError, opening file: String, creates: Bool, _ files: any Files) {
     let needed = creates ? Store.directory(of: file) : file
-    let isMissing = error.kind == .cannotOpen && access(needed, F_OK) != 0 && errno == ENOENT
+    let isMissing = error.kind == .cannotOpen && files.isMissing(needed)
     self = isMissing ? .seal(.missing) : StoreError(error)
   }
 }

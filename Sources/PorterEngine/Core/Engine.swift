@@ -112,7 +112,7 @@ package final class Engine {
     self.queue = queue
     self.stop = stop
     self.bulletin = bulletin
-    instance = Instance.current(randomness: configuration.randomness)
+    instance = Instance(configuration.ports)
     timers = Timers(clock: configuration.clock)
     phaseFile = PhaseFile(prefix: configuration.prefix, role: configuration.role.rawValue, ports: configuration.ports)
   }

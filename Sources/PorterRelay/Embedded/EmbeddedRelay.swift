@@ -53,8 +53,8 @@ package final class EmbeddedRelay: RelayPort {
     self.mayCreate = mayCreate
     self.stop = stop
     closing = StopSignal(clock: ports.clock)
-    directory = WakeDirectory.beside(relay: path)
-    state = Mutex(State(sender: WakeSender(directory: directory)))
+    directory = WakeDirectory.beside(relay: path, ports: ports)
+    state = Mutex(State(sender: WakeSender(directory: directory, ports: ports)))
   }
 
   deinit { close() }
@@ -180,13 +180,14 @@ package final class EmbeddedRelay: RelayPort {
   /// The name of this process's socket, bound now if it was not.
   private func listen(_ file: RelayFile) throws(RelayError) -> String {
     if let name = receiver.withLock({ $0?.name }) { return name }
-    guard let bound = WakeReceiver(directory: directory, randomness: ports.randomness) else {
-      log(.error, "relay: no socket for wake-ups", ["errno": String(errno)])
+    let bound: WakeReceiver
+    do throws(SystemError) { bound = try WakeReceiver(directory: directory, ports: ports) } catch {
+      log(.error, "relay: no socket for wake-ups", ["errno": String(error.code)])
       throw .unavailable
     }
     receiver.withLock { $0 = bound }
-    // Whoever was killed left a socket behind; who comes next clears it away.
-    directory.removeAbandoned(olderThan: 60)
+    // A process that was killed left its socket behind.
+    directory.removeAbandoned(olderThan: .seconds(60))
     let directory = directory
     try file.forget(listeners: try file.listeners().filter { directory.isAbandoned($0) })
     return bound.name
@@ -198,7 +199,7 @@ package final class EmbeddedRelay: RelayPort {
       switch state.sender.post(to: name) {
       case .posted: break
       case .gone: gone.append(name)
-      case .failed: log(.warning, "relay: a subscriber could not be woken", ["errno": String(errno)])
+      case .failed(let code): log(.warning, "relay: a subscriber could not be woken", ["errno": String(code)])
       }
     }
     guard !gone.isEmpty, let file = state.file else { return }

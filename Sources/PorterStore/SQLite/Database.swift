@@ -91,7 +91,7 @@ package final class Database {
     ports = options.ports
     waiter = BusyWaiter(
       timeout: options.busyTimeout, interrupter: interrupter, stop: options.stop, ports: options.ports)
-    turnstile = Turnstile(beside: path)
+    turnstile = Turnstile(beside: path, files: options.ports.files)
     let handle = try Self.open(path, options)
     self.handle = handle
     waiter.install(on: handle)

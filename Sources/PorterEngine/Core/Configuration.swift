@@ -23,18 +23,21 @@ package struct Configuration: Sendable {
   package var role: Role
   package var confirmation: Store.Confirmation
   package var ports: Ports
+  package var execution: any Execution
   package var log: Log
 
   package var clock: any Clock { ports.clock }
   package var randomness: any Randomness { ports.randomness }
 
   package init(
-    prefix: String, role: Role, confirmation: Store.Confirmation, ports: Ports = .system, log: Log = .silent
+    prefix: String, role: Role, confirmation: Store.Confirmation, ports: Ports = .system,
+    execution: any Execution = ThreadedExecution(), log: Log = .silent
   ) {
     self.prefix = prefix
     self.role = role
     self.confirmation = confirmation
     self.ports = ports
+    self.execution = execution
     self.log = log
   }
 }

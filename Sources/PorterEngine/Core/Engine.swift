@@ -9,12 +9,12 @@ import PorterStore
 
 /// Everything behind one controller: the machines, the store, the relay, and what is under way.
 ///
-/// Threads: lives on its `EngineThread` and is touched nowhere else. The machines decide; the methods here carry out
+/// Threads: touched in its turns only. The machines decide; the methods here carry out
 /// the effects.
 package final class Engine {
   let configuration: Configuration
   let instance: Instance
-  let thread: EngineThread
+  let turns: any Turns
   let queue: EventQueue
   let timers: Timers
   let phaseFile: PhaseFile
@@ -105,10 +105,10 @@ package final class Engine {
   var push: PushRun?
 
   init(
-    configuration: Configuration, thread: EngineThread, queue: EventQueue, stop: StopSignal, bulletin: Bulletin
+    configuration: Configuration, turns: any Turns, queue: EventQueue, stop: StopSignal, bulletin: Bulletin
   ) {
     self.configuration = configuration
-    self.thread = thread
+    self.turns = turns
     self.queue = queue
     self.stop = stop
     self.bulletin = bulletin
@@ -134,7 +134,7 @@ package final class Engine {
     configuration.log(level, message, values)
   }
 
-  /// Called by the thread as its last act.
+  /// Its last turn.
   func end() {
     // Nobody is waited for, but there is the time to write the log back.
     stop.whileLettingGo(waitingAtMost: Durations.lettingGo) {

@@ -45,7 +45,8 @@ extension Engine {
   private func makeRelay(_ port: any RelayPort) {
     relaysMade += 1
     relay = RelayDriver(
-      identifier: relaysMade, port: port, randomness: configuration.randomness, thread: thread, timers: timers,
+      identifier: relaysMade, port: port, randomness: configuration.randomness, turns: turns,
+      worker: configuration.execution.makeWorker(isAwaited: port.isLocal), timers: timers,
       fileIsBusy: { [weak self] in self?.relayFileIsBusy() })
   }
 
@@ -60,7 +61,7 @@ extension Engine {
     let awaited = awaitedAnswers.keys.sorted()
     if let closing { abandoned.append(hostRelay == nil ? closing.close() : closing.forget()) }
     if !awaited.isEmpty { abandoned.append { [weak self] in self?.abandonServerRequests(awaited) } }
-    if !abandoned.isEmpty { thread.enqueue { $0.tellAbandoned() } }
+    if !abandoned.isEmpty { turns.enqueue { $0.tellAbandoned() } }
   }
 
   /// Tells whoever waited for a relay that was closed that nothing comes. After the turn in which it was closed, since a

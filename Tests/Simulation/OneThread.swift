@@ -22,6 +22,8 @@ final class OneThread: Execution, @unchecked Sendable {
   private let order: SeededRandomness
   private var participants: [any Participant] = []
   private(set) var steps = 0
+  /// The first failure of a participant; nothing is worth anything after it.
+  private(set) var failure: (any Error)?
   /// The names of engines that are made, in order.
   private var names: [String] = []
 
@@ -33,6 +35,8 @@ final class OneThread: Execution, @unchecked Sendable {
     self.sockets = sockets
     self.order = order
   }
+
+  func fail(_ error: any Error) { failure = failure ?? error }
 
   func add(_ participant: any Participant) { participants.append(participant) }
   func remove(_ participant: any Participant) { participants.removeAll { $0 === participant } }

@@ -110,7 +110,6 @@ private final class SimulatedServer: Participant {
   private let relay: EmbeddedRelay
   private let deliver: (String) -> Void
   private var nextDeadline: Moment
-  private(set) var failure: (any Error)?
 
   init(_ world: OneThread, _ server: NotificationServer, _ relay: EmbeddedRelay, deliver: @escaping (String) -> Void) {
     self.world = world
@@ -121,9 +120,9 @@ private final class SimulatedServer: Participant {
   }
 
   var isReady: Bool {
-    failure == nil && (world.isReadable(relay.wakeDescriptor) || world.clock.now() >= nextDeadline)
+    world.failure == nil && (world.isReadable(relay.wakeDescriptor) || world.clock.now() >= nextDeadline)
   }
-  var due: Moment? { failure == nil ? nextDeadline : nil }
+  var due: Moment? { world.failure == nil ? nextDeadline : nil }
 
   func step() {
     do {
@@ -135,8 +134,28 @@ private final class SimulatedServer: Participant {
       }
       nextDeadline = try server.nextDeadline()
     } catch {
-      failure = error
+      world.fail(error)
     }
+  }
+}
+
+private final class Appointment: Participant {
+  private let world: OneThread
+  private let moment: Moment
+  private let work: () throws -> Void
+
+  init(_ world: OneThread, at moment: Moment, _ work: @escaping () throws -> Void) {
+    self.world = world
+    self.moment = moment
+    self.work = work
+  }
+
+  var isReady: Bool { world.clock.now() >= moment }
+  var due: Moment? { moment }
+
+  func step() {
+    world.remove(self)
+    do { try work() } catch { world.fail(error) }
   }
 }
 
@@ -183,14 +202,24 @@ final class SimulatedHouse {
     world.add(serving)
   }
 
-  /// To be called when the hosts have ended. Throws what the server failed at.
+  /// Tells a story in a folder of its own, which is gone afterwards.
+  static func run(seed: UInt64, _ story: (SimulatedHouse) throws -> Void) throws -> SimulatedHouse {
+    let folder = NSTemporaryDirectory() + "porter-simulation-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let house = try SimulatedHouse(seed: seed, folder: folder)
+    try story(house)
+    try house.end()
+    return house
+  }
+
+  /// To be called when the hosts have ended. Throws what the server or an appointment failed at.
   func end() throws {
-    let failure = serving?.failure
     if let serving { world.remove(serving) }
     relay.close()
     try state.close()
     SimulatedSodium.end()
-    if let failure { throw failure }
+    if let failure = world.failure { throw failure }
     guard sockets.isEmpty else { throw SimulationFailure("sockets stay behind") }
   }
 
@@ -219,6 +248,11 @@ final class SimulatedHouse {
 
   /// Lets everything happen that comes within this time.
   func pass(_ span: Span) { _ = world.run(atMost: span) { false } }
+
+  /// Does this once the time has come, between two steps of others; also while a host waits for an answer.
+  func after(_ span: Span, _ work: @escaping () throws -> Void) {
+    world.add(Appointment(world, at: clock.now() + span, work))
+  }
 
   func newToken() -> String { TextEncoding.hex(SeededRandomness(seed: seed, name: "token").bytes(32)) }
 }

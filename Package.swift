@@ -168,6 +168,14 @@ let package = Package(
         "Nightporter", "CNightporter", "PorterEngine", "PorterServer", "PorterRelay", "PorterPush", "PorterStore",
         "PorterPlatform", "PorterJSON", "PropertyTesting", "CMemoryScan",
       ], swiftSettings: swift),
+    // Two engines, the relay and the server in one thread, on a clock and randomness of the simulation.
+    .target(name: "CSystemCalls", dependencies: ["CSodium"], path: "Tests/Support/CSystemCalls"),
+    .testTarget(
+      name: "Simulation",
+      dependencies: [
+        "PorterEngine", "PorterServer", "PorterRelay", "PorterPush", "PorterStore", "PorterPlatform", "PorterJSON",
+        "PorterSchema", "CSystemCalls",
+      ], path: "Tests/Simulation", swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -5,34 +5,34 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// One engine on its thread, with the calls that a host makes; what `chat_ctrl` stands for. Every method may be called
-/// from any thread.
+/// One engine with the calls that a host makes; what `chat_ctrl` stands for. Every method may be called
+/// from any turns.
 package final class Controller: Sendable {
   package let events: EventQueue
-  private let thread: EngineThread
+  private let turns: any Turns
   private let configuration: Configuration
   private let signal: StopSignal
   private let bulletin: Bulletin
-  private let pending = Monitor<PendingPush?>(nil)
+  private let slot = PushSlot()
 
   private init(
-    events: EventQueue, thread: EngineThread, configuration: Configuration, signal: StopSignal, bulletin: Bulletin
+    events: EventQueue, turns: any Turns, configuration: Configuration, signal: StopSignal, bulletin: Bulletin
   ) {
     self.events = events
-    self.thread = thread
+    self.turns = turns
     self.configuration = configuration
     self.signal = signal
     self.bulletin = bulletin
   }
 
-  /// Opens the store and starts the engine's thread. A controller comes with `.ok` only.
+  /// Opens the store and starts the engine's turns. A controller comes with `.ok` only.
   package static func open(
     _ configuration: Configuration, key: HeldKey = HeldKey(.none, keeps: true)
   ) -> (MigrationResult, Controller?) {
     let file = configuration.location.file
     let location: StoreLocation
     // Once for all: a link that is changed later leads neither the store nor what lies beside it elsewhere.
-    do throws(PorterStore.StoreError) { location = try configuration.location.resolved() } catch {
+    do throws(PorterStore.StoreError) { location = try configuration.location.resolved(configuration.ports.files) } catch {
       return (MigrationResult(error, file: file), nil)
     }
     return open(configuration.at(location), key: key, named: file)
@@ -44,12 +44,12 @@ package final class Controller: Sendable {
   ) -> (MigrationResult, Controller?) {
     let (signal, bulletin) = (StopSignal(clock: configuration.clock), Bulletin(clock: configuration.clock))
     guard let events = EventQueue(byteBound: EventQueue.byteBound(configuration.role)),
-      let thread = EngineThread.start({
-        Engine(configuration: configuration, thread: $0, queue: events, stop: signal, bulletin: bulletin)
+      let turns = configuration.execution.start({
+        Engine(configuration: configuration, turns: $0, queue: events, stop: signal, bulletin: bulletin)
       })
     else { return (.agentError(.internal("the system has no thread or descriptor to give")), nil) }
     let controller = Controller(
-      events: events, thread: thread, configuration: configuration, signal: signal, bulletin: bulletin)
+      events: events, turns: turns, configuration: configuration, signal: signal, bulletin: bulletin)
     // The key comes with a job, which is over when the store is open. What the thread was begun with it keeps until its
     // end.
     let error = controller.call { engine -> PorterStore.StoreError? in
@@ -57,26 +57,26 @@ package final class Controller: Sendable {
       return engine.lifecycle.open()
     }
     guard let outcome = error, let failure = outcome else { return (.ok, controller) }
-    thread.stop()
+    turns.stop()
     return (MigrationResult(failure, file: file), nil)
   }
 
   /// Ends the engine: closes its store, wakes everyone who waits.
   package func stop() {
-    let push = pending.withLock { $0 }
+    let push = slot.current
     push?.expiry.fulfil(())
     signal.raise()
-    thread.enqueue { $0.pushes.expire() }
-    thread.stop()
+    turns.enqueue { $0.pushes.expire() }
+    turns.stop()
     signal.lower()
-    if let push { settle(push, "the controller was freed") }
+    push?.settle("the controller was freed")
   }
 
   /// Runs `work` on the engine's thread and waits for it; nil when the engine has ended.
   func call<Value: Sendable>(_ haste: Haste = .none, _ work: @escaping @Sendable (Engine) -> Value) -> Value? {
     let result = Promise<Value>()
     guard enqueue(haste, { result.fulfil(work($0)) }) else { return nil }
-    return result.wait()
+    return turns.wait(for: result, atMost: nil)
   }
 
   /// How long the engine may go on with what it does when a job comes.
@@ -90,13 +90,13 @@ package final class Controller: Sendable {
   }
 
   @discardableResult
-  private func enqueue(_ haste: Haste, _ job: @escaping EngineThread.Job) -> Bool {
+  private func enqueue(_ haste: Haste, _ job: @escaping Turns.Job) -> Bool {
     let signal = signal
     switch haste {
-    case .none: return thread.enqueue(job)
+    case .none: return turns.enqueue(job)
     case .now:
       signal.raise()
-      let isAccepted = thread.enqueue { engine in
+      let isAccepted = turns.enqueue { engine in
         signal.lower()
         job(engine)
       }
@@ -104,7 +104,7 @@ package final class Controller: Sendable {
       return isAccepted
     case .by(let moment):
       signal.set(.command, moment)
-      let isAccepted = thread.enqueue { engine in
+      let isAccepted = turns.enqueue { engine in
         signal.set(.command, nil)
         job(engine)
       }
@@ -126,7 +126,9 @@ package final class Controller: Sendable {
       if case .by(let end) = haste { command = .suspendChat(max(.microseconds(1), end - clock.now())) }
       engine.handle(command, retry: retry) { answer in result.fulfil(answer.json.text) }
     }
-    guard accepted, let answer = result.wait() else { return Answer.error(.nightporter(.controllerInvalid)).json.text }
+    guard accepted, let answer = turns.wait(for: result, atMost: nil) else {
+      return Answer.error(.nightporter(.controllerInvalid)).json.text
+    }
     return answer
   }
 
@@ -155,7 +157,7 @@ package final class Controller: Sendable {
   }
 
   /// For the next opening of the store. Does not wait.
-  package func setKey(_ key: HeldKey) { thread.enqueue { $0.lifecycle.heldKey = key } }
+  package func setKey(_ key: HeldKey) { turns.enqueue { $0.lifecycle.heldKey = key } }
 
   package var role: Role { configuration.role }
 
@@ -181,15 +183,16 @@ package final class Controller: Sendable {
 
   package func state() -> String {
     let answer = Promise<String>()
-    guard thread.enqueue({ answer.fulfil($0.describe().text) }) else {
+    guard turns.enqueue({ answer.fulfil($0.describe().text) }) else {
       return Answer.error(.nightporter(.controllerInvalid)).json.text
     }
     while true {
-      if let text = answer.wait(atMost: Self.statePatience) { return text }
+      if let text = turns.wait(for: answer, atMost: Self.statePatience) { return text }
       guard let busy = bulletin.busy(for: Self.statePatience) else { continue }
       let peerRole = configuration.role.peer
       return busy.posture.describe(
-        busy.activity, for: busy.since, peer: PhaseFile(prefix: configuration.prefix, role: peerRole.rawValue),
+        busy.activity, for: busy.since,
+        peer: PhaseFile(prefix: configuration.prefix, role: peerRole.rawValue, ports: configuration.ports),
         peerRole: peerRole, eventsWaiting: events.count
       ).text
     }
@@ -206,81 +209,46 @@ package final class Controller: Sendable {
     } ?? false
   }
 
-  package func relayIsReady() { thread.enqueue { $0.relayHasNews() } }
+  package func relayIsReady() { turns.enqueue { $0.relayHasNews() } }
 
   // MARK: Pushes
 
-  /// Of a push's time, kept back for answering without the engine, should it hang in the operating system.
-  private static let reserve = Span.milliseconds(100)
-  /// Of the reserve, for handing the answer over.
-  private static let handover = Span.milliseconds(20)
-
   package func receivePush(_ payload: String, deadline: Span) -> String {
     let started = configuration.clock.now()
-    let push = PendingPush()
-    let isFirst = pending.withLock { pending in
-      guard pending == nil else { return false }
-      pending = push
-      return true
+    guard let push = slot.begin() else {
+      return PendingPush.unanswered("busy", "another push is in progress on this controller")
     }
-    guard isFirst else { return Self.unanswered("busy", "another push is in progress on this controller") }
-    defer { pending.withLock { $0 = nil } }
-    guard thread.enqueue({ $0.pushes.begin(payload, push, started: started, deadline: deadline) }) else {
-      return Self.unanswered("failed", "the controller was freed")
+    defer { slot.end() }
+    guard turns.enqueue({ $0.pushes.begin(payload, push, started: started, deadline: deadline) }) else {
+      return PendingPush.unanswered("failed", "the controller was freed")
     }
-    func left() -> Span { deadline - (configuration.clock.now() - started) }
-    if let text = push.answer.wait(atMost: left() - Self.reserve) { return text }
+    let times = PushTimes(started: started, deadline: deadline)
+    let patience = times.untilExpiry(from: configuration.clock.now())
+    if let text = turns.wait(for: push.answer, atMost: patience) { return text }
     // The engine's own timer has fired by now, unless the engine waits for the disk or another process.
     beginExpiry(of: push)
-    awaitAnswer(to: push, within: left() - Self.handover, "the engine did not end in time")
-    return push.answer.wait() ?? ""
+    awaitAnswer(
+      to: push, within: times.untilHandover(from: configuration.clock.now()), "the engine did not end in time")
+    return turns.wait(for: push.answer, atMost: nil) ?? ""
   }
 
   /// False when no push is in progress.
   package func expirePush() -> Bool {
-    // In one step with the look at what is in progress: else it could end meanwhile, and the next push be hit (INC-21).
-    let push = pending.withLock { pending -> PendingPush? in
-      guard let pending, !pending.answer.isFulfilled else { return nil }
-      beginExpiry(of: pending)
-      return pending
-    }
-    guard let push else { return false }
-    awaitAnswer(to: push, within: Self.reserve, "time was up while the engine was at work")
+    guard let push = slot.expire(beginExpiry) else { return false }
+    awaitAnswer(to: push, within: PushTimes.reserve, "time was up while the engine was at work")
     return true
   }
 
   private func beginExpiry(of push: PendingPush) {
     push.expiry.fulfil(())
-    // An extension may be frozen after its answer, and must have let go by then.
+    // An extension may be frozen after its answer, and must have released everything by then.
     enqueue(configuration.role == .extension ? .now : .none) { $0.pushes.expire() }
   }
 
-  /// The engine gives its best at once; if it does not, the push is answered without it, with what the engine offered, or
-  /// nothing.
+  /// The engine gives its best now; if it does not, the push is answered without it.
   private func awaitAnswer(to push: PendingPush, within span: Span, _ reason: String) {
-    if push.answer.wait(atMost: span) == nil { settle(push, reason) }
+    if turns.wait(for: push.answer, atMost: span) == nil { push.settle(reason) }
   }
-
-  /// Answers for the engine. From here on it can offer nothing, and puts nothing on record as shown.
-  private func settle(_ push: PendingPush, _ reason: String) {
-    push.offer.fulfil(Self.unanswered("expired", reason))
-    if let text = push.offer.wait() { push.answer.fulfil(text) }
-  }
-
-  private static func unanswered(_ outcome: String, _ reason: String) -> String {
-    PushRun.json(
-      outcome: outcome, reason: reason, work: .skipped, holders: [], content: PushContent(), quiescent: false, trace: []
-    ).text
-  }
-}
-
-/// One push, between the thread that waits for it, the one that says that its time is up, and the engine's.
-struct PendingPush: Sendable {
-  let answer = Promise<String>()
-  /// What is to be answered if the engine does not get as far as the answer; settled once, by the engine or without it.
-  let offer = Promise<String>()
-  /// Fulfilled when the push has to end at once; an engine in the midst of many messages sees this before it sees a job.
-  let expiry = Promise<Void>()
 }
 
 extension MigrationResult {

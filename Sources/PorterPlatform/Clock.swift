@@ -61,10 +61,13 @@ package struct WallTime: Hashable, Comparable, Sendable {
   package var seconds: Int64 { milliseconds.quotientRoundedDown(by: 1_000) }
 }
 
-/// The port through which time comes in.
+/// The port through which time comes in. Safe from any thread.
 package protocol Clock: Sendable {
   func now() -> Moment
   func wall() -> WallTime
+  /// Lets this much time pass on the calling thread; less when a signal arrives. Callers look again at what they wait
+  /// for.
+  func pause(_ span: Span)
 }
 
 /// The system's clocks. Safe from any thread.
@@ -81,6 +84,13 @@ package struct SystemClock: Clock {
   }
 
   package func wall() -> WallTime { WallTime(milliseconds: Self.read(CLOCK_REALTIME) / 1_000_000 &+ Self.step) }
+
+  package func pause(_ span: Span) {
+    guard span > .zero else { return }
+    var time = timespec(
+      tv_sec: Int(span.nanoseconds / 1_000_000_000), tv_nsec: Int(span.nanoseconds % 1_000_000_000))
+    nanosleep(&time, nil)
+  }
 
   #if DEBUG
     /// For tests, in debug builds only: the wall clock of this process is off by so many milliseconds (INC-14).

@@ -8,40 +8,23 @@
   import Android
 #endif
 
-/// One process's tenancy. Ownership and phases on record name an instance, never a role or a process name (INC-06).
-package struct Instance: Hashable, Sendable, CustomStringConvertible {
-  /// Which boot of the system; a pid and a `Moment` mean nothing across two of them.
+/// What the system knows a process by.
+package struct ProcessIdentity: Hashable, Sendable {
+  /// See `Instance`.
   package var boot: String
   package var process: Int32
-  /// When the process started, in the kernel's own unit; tells a recycled pid from the first holder.
   package var started: Int64
-  package var nonce: [UInt8]
 
-  package init(boot: String, process: Int32, started: Int64, nonce: [UInt8]) {
+  package init(boot: String, process: Int32, started: Int64) {
     self.boot = boot
     self.process = process
     self.started = started
-    self.nonce = nonce
   }
 
-  /// The running process, with a nonce of its own for each controller.
-  package static func current(randomness: some Randomness) -> Instance {
+  /// The running process.
+  package static var current: ProcessIdentity {
     let process = getpid()
-    return Instance(
-      boot: bootIdentifier(), process: process, started: startTime(of: process) ?? 0, nonce: randomness.bytes(8))
-  }
-
-  package var description: String { "\(process)@\(started)/\(TextEncoding.hex(nonce))" }
-
-  /// The form that is stored; `boot:process:started:nonce`.
-  package var stored: String { "\(boot):\(process):\(started):\(TextEncoding.hex(nonce))" }
-
-  package init?(stored: String) {
-    let parts = stored.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 4, let process = Int32(parts[1]), let started = Int64(parts[2]),
-      let nonce = TextEncoding.hexDecoded(parts[3])
-    else { return nil }
-    self.init(boot: String(parts[0]), process: process, started: started, nonce: nonce)
+    return ProcessIdentity(boot: bootIdentifier(), process: process, started: startTime(of: process) ?? 0)
   }
 
   #if canImport(Darwin)
@@ -85,4 +68,44 @@ package struct Instance: Hashable, Sendable, CustomStringConvertible {
       return Array(buffer.prefix(max(0, count)))
     }
   #endif
+}
+
+/// One process's tenancy. Stored claims and phases name an instance, never a role or a process name (INC-06).
+package struct Instance: Hashable, Sendable, CustomStringConvertible {
+  /// Which boot of the system; a pid and a `Moment` mean nothing across two of them.
+  package var boot: String
+  package var process: Int32
+  /// When the process started, in the kernel's own unit; tells a recycled pid from the first holder.
+  package var started: Int64
+  package var nonce: [UInt8]
+
+  package init(boot: String, process: Int32, started: Int64, nonce: [UInt8]) {
+    self.boot = boot
+    self.process = process
+    self.started = started
+    self.nonce = nonce
+  }
+
+  /// This process, with a nonce of its own for each controller.
+  package init(_ ports: Ports) {
+    let identity = ports.identity ?? .current
+    self.init(
+      boot: identity.boot, process: identity.process, started: identity.started, nonce: ports.randomness.bytes(8))
+  }
+
+  /// The running process.
+  package static func current(randomness: any Randomness) -> Instance { Instance(Ports(randomness: randomness)) }
+
+  package var description: String { "\(process)@\(started)/\(TextEncoding.hex(nonce))" }
+
+  /// The form that is stored; `boot:process:started:nonce`.
+  package var stored: String { "\(boot):\(process):\(started):\(TextEncoding.hex(nonce))" }
+
+  package init?(stored: String) {
+    let parts = stored.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 4, let process = Int32(parts[1]), let started = Int64(parts[2]),
+      let nonce = TextEncoding.hexDecoded(parts[3])
+    else { return nil }
+    self.init(boot: String(parts[0]), process: process, started: started, nonce: nonce)
+  }
 }

@@ -19,3 +19,12 @@ package struct SystemRandomness: Randomness {
     return bytes
   }
 }
+
+/// Lets the standard library draw from the port, to shuffle a collection for example.
+package struct RandomnessGenerator: RandomNumberGenerator {
+  private let randomness: any Randomness
+
+  package init(_ randomness: any Randomness) { self.randomness = randomness }
+
+  package mutating func next() -> UInt64 { randomness.bytes(8).reduce(0) { $0 << 8 | UInt64($1) } }
+}

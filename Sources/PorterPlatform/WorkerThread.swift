@@ -94,7 +94,7 @@ package final class WakeDescriptor: Sendable {
     #else
       // Marked in one step: a program that the host starts on another thread would inherit what is marked a moment later.
       // Swift does not know pipe2(2).
-      guard socketpair(AF_UNIX, DatagramSocket.unshared(stream: true), 0, &ends) == 0 else { return nil }
+      guard socketpair(AF_UNIX, SystemDatagrams.unshared(stream: true), 0, &ends) == 0 else { return nil }
     #endif
     descriptor = ends[0]
     writing = ends[1]

@@ -3,13 +3,17 @@ import PorterPlatform
 
 /// Tells a request from every other, and its answer from every other. The server executes a request with one id once,
 /// and answers a repeat with what it answered before.
-package struct CorrelationID: Hashable, Sendable {
+package struct CorrelationID: Hashable, Comparable, Sendable {
   package static let count = 24
   package let bytes: [UInt8]
 
   package init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.count else { return nil }
     self.bytes = Array(bytes)
+  }
+
+  package static func < (left: CorrelationID, right: CorrelationID) -> Bool {
+    left.bytes.lexicographicallyPrecedes(right.bytes)
   }
 
   package static func generate(randomness: some Randomness) throws(PushError) -> CorrelationID {

@@ -29,17 +29,16 @@ package final class NotificationServer {
 
   /// Makes the server's keys and mailbox when it runs for the first time, and subscribes to everything on record.
   package init(
-    state: ServerState, relay port: any RelayPort, providers: Set<String>, clock: any Clock = SystemClock(),
-    randomness: any Randomness = SystemRandomness(), log: Log = .silent
+    state: ServerState, relay port: any RelayPort, providers: Set<String>, ports: Ports = .system, log: Log = .silent
   ) throws(ServerError) {
     self.state = state
     self.port = port
     self.providers = providers
-    self.clock = clock
-    self.randomness = randomness
+    clock = ports.clock
+    randomness = ports.randomness
     self.log = log
     times = ServerTimes(now: clock.now())
-    relay = RelayClient(port: port, randomness: randomness)
+    relay = RelayClient(port: port, randomness: ports.randomness)
 
     var identity: Identity
     if let existing = try state.identity() {

@@ -92,7 +92,7 @@ package final class ServerLoop {
   /// Gives each idle provider the next push.
   private func handOver() throws(ServerError) {
     guard clock.now() >= pausedUntil else { return }
-    for (name, worker) in workers where !worker.isBusy {
+    for (name, worker) in workers.sorted(by: { $0.key < $1.key }) where !worker.isBusy {
       guard let pending = try server.nextPush(for: name) else { continue }
       worker.isBusy = true
       worker.deliver(pending)

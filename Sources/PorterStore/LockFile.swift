@@ -1,3 +1,5 @@
+import PorterPlatform
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -8,51 +10,38 @@
   import Android
 #endif
 
-/// Small files beside the store that carry a lock (`flock`), and how they are opened and let go of.
-enum LockFile {
-  /// A descriptor, or -1 with `errno`. Only a file of its own is opened: a link would have another file written, and to
-  /// open a pipe that somebody put there may wait for ever. Who may create the file puts such a thing out of the way;
-  /// nobody can hold a lock on it, since nobody opens it.
-  static func open(_ path: String, _ flags: Int32) -> Int32 {
-    let descriptor = openRegular(path, flags)
-    guard descriptor < 0, flags & O_CREAT != 0 else { return descriptor }
-    let reason = errno
-    var status = stat()
-    let isInTheWay = lstat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
-    guard isInTheWay, unlink(path) == 0 else {
-      errno = reason
-      return -1
+/// Small files beside the store that carry an advisory lock.
+extension Files {
+  /// Opens a lock file, as `open` does. If the file may be created, a link, pipe or socket in its place is removed
+  /// first: no process can hold a lock on it, since none opens it.
+  func openLockFile(_ path: String, for opening: FileOpening) throws(SystemError) -> OpenFile {
+    do throws(SystemError) { return try open(path, for: opening) } catch {
+      guard opening != .reading, let status = try? status(at: path), ![.regular, .directory].contains(status.kind),
+        (try? remove(path)) != nil
+      else { throw error }
+      return try open(path, for: opening)
     }
-    return openRegular(path, flags)
   }
 
-  private static func openRegular(_ path: String, _ flags: Int32) -> Int32 {
-    let descriptor = openFile(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-    guard descriptor >= 0 else { return -1 }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      closeFile(descriptor)
-      errno = EINVAL
-      return -1
-    }
-    return descriptor
+  /// Releases the lock, then the descriptor. The lock belongs to what was opened and not to the descriptor: a child that
+  /// was forked meanwhile has another descriptor of it, and would keep the lock.
+  func closeLockFile(_ file: OpenFile) {
+    unlock(file)
+    close(file)
   }
 
-  /// Gives the lock back, then the descriptor. The lock belongs to what was opened, and not to the descriptor: a child
-  /// that was forked meanwhile has another descriptor of it, and would go on holding the lock.
-  static func close(_ descriptor: Int32) {
-    flock(descriptor, LOCK_UN)
-    closeFile(descriptor)
+  /// Whether the file at this path is still the one that was opened.
+  func isCurrent(_ file: OpenFile, at path: String) -> Bool {
+    guard let held = try? status(of: file), let there = try? status(at: path) else { return false }
+    return held.isSameFile(as: there)
   }
 
-  /// Whether the descriptor is still that of the file at this path.
-  static func isCurrent(_ descriptor: Int32, at path: String) -> Bool {
-    var (held, there) = (stat(), stat())
-    return fstat(descriptor, &held) == 0 && lstat(path, &there) == 0 && held.st_dev == there.st_dev
-      && held.st_ino == there.st_ino
+  /// Whether it is certain that there is nothing of this name, or nothing that a link leads to.
+  func isMissing(_ path: String) -> Bool {
+    do throws(SystemError) { _ = try status(at: path, followingLinks: true) } catch { return error.code == ENOENT }
+    return false
   }
+
+  /// Whether there is anything of this name; a link counts as what it leads to.
+  func exists(_ path: String) -> Bool { (try? status(at: path, followingLinks: true)) != nil }
 }
-
-// libc's, out of the way of the functions of these names.
-private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
-private func closeFile(_ descriptor: Int32) { close(descriptor) }

@@ -12,65 +12,68 @@ import PorterPlatform
 
 /// A lock beside the store's file, held while the file is opened, and while it is replaced by another.
 ///
-/// SQLite itself keeps apart those who have the file open. Not those who are about to: one that has opened the old file
-/// and takes its first lock after the new one has its name would write into a file that nobody reads, and make its log
-/// beside the wrong one. A file of its own, since to close a second descriptor of the database would take all of this
-/// process's locks on it away (POSIX). Empty; it may be deleted while nobody is at work.
+/// SQLite's own locks protect a file that is open, not one that is being opened: a process that has opened the old file
+/// and takes its first lock once the new one has its name would write into a file that no process reads, and put its
+/// log beside the wrong one. The lock is on a file of its own, since closing a second descriptor of the database would
+/// drop all of this process's locks on it (POSIX). The file is empty, and may be deleted while no process uses the
+/// store.
 final class OpeningLock {
-  enum Kind: Sendable {
-    /// To open the store. Any number at once.
-    case shared
-    /// To replace its file.
-    case exclusive
-  }
-
   private let path: String
-  private var descriptor: Int32 = -1
+  private let files: any Files
+  private var file: OpenFile?
 
-  /// Waits up to `timeout` for a process that replaces the file, which dies with its lock. `busy` after that.
-  /// `creates`: also where there is no store yet. `busy` at once when `stop` is raised.
-  init(file: String, _ kind: Kind, creates: Bool, timeout: Span, stop: StopSignal? = nil) throws(SQLiteError) {
+  /// Shared, to open the store; exclusive, to replace its file. Waits up to `timeout` for a process that replaces the
+  /// file, and then throws `busy`, or as soon as `stop` is raised. `creates`: also where there is no store yet.
+  init(
+    file: String, _ kind: FileLockKind, creates: Bool, timeout: Span, stop: StopSignal? = nil, ports: Ports = .system
+  )
+    throws(SQLiteError)
+  {
     path = "\(file)-lock"
-    let create = creates || access(file, F_OK) == 0 ? O_CREAT : 0
-    let clock = SystemClock()
+    files = ports.files
+    let opening: FileOpening = creates || files.exists(file) ? .readingOrCreating : .reading
+    let clock = ports.clock
     let end = clock.now() + timeout
     let deadline = stop?.limit(end) ?? end
     while true {
-      letGo()
-      descriptor = LockFile.open(path, O_RDONLY | create)
-      guard descriptor >= 0 else {
+      release()
+      let lockFile: OpenFile
+      do throws(SystemError) { lockFile = try files.openLockFile(path, for: opening) } catch {
         // Where nothing can be created nothing can be replaced either; whether it can be opened is SQLite's to say.
         let isHarmless =
-          kind == .shared && [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG].contains(errno)
-        guard isHarmless else { throw SQLiteError(opening: errno) }
+          kind == .shared && [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG].contains(error.code)
+        guard isHarmless else { throw SQLiteError(opening: error.code) }
         return
       }
-      while flock(descriptor, (kind == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
-        let reason = errno
-        guard reason == EWOULDBLOCK || reason == EINTR else { throw SQLiteError(opening: reason) }
+      self.file = lockFile
+      while try !lock(lockFile, kind) {
         guard clock.now() < deadline, stop?.isRaised != true else { throw SQLiteError(kind: .busy) }
-        usleep(2_000)
+        clock.pause(.milliseconds(2))
       }
       if isCurrent { return }
-      // Somebody has deleted it meanwhile, and others lock a new one. Whoever does that again and again holds nobody up
-      // for longer than this (INC-39).
+      // The file was deleted meanwhile, and others lock a new one. A process that deletes it again and again delays an
+      // opening no longer than this (INC-39).
       guard clock.now() < deadline, stop?.isRaised != true else {
-        letGo()
+        release()
         throw SQLiteError(kind: .busy)
       }
     }
   }
 
-  deinit { letGo() }
+  deinit { release() }
+
+  private func lock(_ file: OpenFile, _ kind: FileLockKind) throws(SQLiteError) -> Bool {
+    do throws(SystemError) { return try files.lock(file, kind) } catch { throw SQLiteError(opening: error.code) }
+  }
 
   /// False where there can be no lock, and none is needed.
-  var isHeld: Bool { descriptor >= 0 }
+  var isHeld: Bool { file != nil }
 
-  /// False when somebody has deleted it since: others may hold another one.
-  var isCurrent: Bool { isHeld && LockFile.isCurrent(descriptor, at: path) }
+  /// False when the file was deleted since: others may hold another one.
+  var isCurrent: Bool { file.map { files.isCurrent($0, at: path) } ?? false }
 
-  private func letGo() {
-    if descriptor >= 0 { LockFile.close(descriptor) }
-    descriptor = -1
+  private func release() {
+    if let file { files.closeLockFile(file) }
+    file = nil
   }
 }

@@ -1,21 +1,11 @@
 import PorterPlatform
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#endif
-
 /// The phase of one role's process, where other processes see it: a small file beside the store, with an advisory lock.
 ///
-/// The lock is what the kernel answers for: held while the role is at work, let go before it suspends, gone with its
-/// process. So a phase that says "running" is believed only while somebody holds the lock, and nothing can be left
-/// behind by a crash (INC-12, INC-13). It is `flock` on a file of its own, since POSIX record locks on the database
-/// would fall with any other descriptor of the process.
+/// The kernel answers for the lock: it is held while the role is at work, released before it suspends, and gone with
+/// its process. So a phase that says "running" is believed only while a process holds the lock, and a crash leaves
+/// nothing behind (INC-12, INC-13). It is an advisory lock on a file of its own, since POSIX record locks on the
+/// database would fall with any other descriptor of the process.
 package final class PhaseFile {
   package struct Published: Equatable, Sendable {
     package var phase: String
@@ -25,13 +15,15 @@ package final class PhaseFile {
   package let path: String
   /// Several processes of the role may be at work at once, and each holds the lock.
   private let isShared: Bool
-  private var descriptor: Int32 = -1
+  private let ports: Ports
+  private var file: OpenFile?
   private var holdsLock = false
   /// Why the file could not be opened for writing, when that was the reason of the last `hold` that failed.
   package private(set) var problem: SQLiteError?
 
   /// There is one app (INC-16). Extensions may be several: a system starts the next before the last one has ended.
-  package init(prefix: String, role: String) {
+  package init(prefix: String, role: String, ports: Ports = .system) {
+    self.ports = ports
     path = "\(prefix)_\(role).phase"
     isShared = role != "app"
   }
@@ -45,27 +37,26 @@ package final class PhaseFile {
   /// one process only, and another is (INC-16), or when there can be no lock: then `problem` says why.
   package func hold() -> Bool {
     guard !holdsLock else { return true }
-    guard openForWriting() else { return false }
-    // Somebody who asks holds the lock for the length of the question; what is still held after 20 ms is held by a
-    // process at work.
-    holdsLock = lock(descriptor, isShared ? LOCK_SH : LOCK_EX, attempts: 20)
+    guard let file = openForWriting() else { return false }
+    // A process that asks holds the lock for the length of its question; after 20 ms the holder is at work.
+    holdsLock = lock(file, isShared ? .shared : .exclusive, attempts: 20)
     if !holdsLock { release() }
     return holdsLock
   }
 
-  /// Lets go of the lock and of the file.
+  /// Releases the lock and closes the file.
   package func release() {
-    guard descriptor >= 0 else { return }
-    LockFile.close(descriptor)
-    descriptor = -1
+    guard let file else { return }
+    ports.files.closeLockFile(file)
+    self.file = nil
     holdsLock = false
   }
 
-  /// The last word of a process that lets go: published, unless others of the role are still at work. Then what was
-  /// published by them stays; what this process has published loses its name, since it is not the one at work.
+  /// Publishes the last phase of a process that releases its lock, unless others of the role are still at work. Then
+  /// what they published stays; what this process published loses its name, since it is no longer the one at work.
   package func release(saying phase: String, by instance: Instance) {
     // A lock is changed into another by giving up the first, which is what is wanted.
-    if !isShared || !holdsLock || lock(descriptor, LOCK_EX, attempts: Self.probes) {
+    if !isShared || !holdsLock || isLast {
       publish(phase, by: instance)
     } else if let last = published(), last.instance == instance {
       write("\(last.phase)\n")
@@ -73,29 +64,28 @@ package final class PhaseFile {
     release()
   }
 
+  /// Whether no other process of the role holds the lock.
+  private var isLast: Bool { file.map { lock($0, .exclusive, attempts: Self.probes) } ?? false }
+
   /// Writes the phase. One write of one short line, so that a reader sees the old or the new one. Of several processes
   /// the last one to write is named.
   package func publish(_ phase: String, by instance: Instance) {
-    guard openForWriting() else { return }
+    guard openForWriting() != nil else { return }
     write("\(phase) \(instance.stored)\n")
     if !holdsLock { release() }
   }
 
   private func write(_ line: String) {
-    let line = Array(line.utf8)
-    let written = line.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-    if written == line.count { ftruncate(descriptor, off_t(line.count)) }
+    if let file { try? ports.files.write(Array(line.utf8), to: file) }
   }
 
-  /// What was published last, whoever wrote it.
+  /// What was published last, by any process.
   package func published() -> Published? {
-    let reader = LockFile.open(path, O_RDONLY)
-    guard reader >= 0 else { return nil }
-    defer { close(reader) }
-    var buffer = [UInt8](repeating: 0, count: 512)
-    let count = read(reader, &buffer, buffer.count)
-    guard count > 0, let end = buffer[..<count].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-    let parts = String(decoding: buffer[..<end], as: UTF8.self).split(separator: " ")
+    guard let reader = try? ports.files.openLockFile(path, for: .reading) else { return nil }
+    defer { ports.files.close(reader) }
+    guard let bytes = try? ports.files.read(reader, limit: 512), let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
+    else { return nil }
+    let parts = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
     guard let phase = parts.first else { return nil }
     return Published(phase: String(phase), instance: parts.count > 1 ? Instance(stored: String(parts[1])) : nil)
   }
@@ -103,29 +93,32 @@ package final class PhaseFile {
   /// Whether another process holds the lock at this moment. Holds nothing afterwards.
   package func isHeldElsewhere() -> Bool {
     guard !holdsLock else { return false }
-    let probe = LockFile.open(path, O_RDONLY)
-    guard probe >= 0 else { return false }
-    defer { LockFile.close(probe) }
-    // A shared lock is found by asking for the other one, and two who ask so at once are in each other's way: what is
-    // held is held for longer than a question.
-    return !lock(probe, isShared ? LOCK_EX : LOCK_SH, attempts: isShared ? Self.probes : 1)
+    guard let probe = try? ports.files.openLockFile(path, for: .reading) else { return false }
+    defer { ports.files.closeLockFile(probe) }
+    // A shared lock is found by asking for the exclusive one, in which two processes that ask at the same time
+    // obstruct each other. A real holder keeps its lock for longer than a question.
+    return !lock(probe, isShared ? .exclusive : .shared, attempts: isShared ? Self.probes : 1)
   }
 
   private static let probes = 3
 
   /// False when another process still has it at the last attempt.
-  private func lock(_ descriptor: Int32, _ kind: Int32, attempts: Int) -> Bool {
+  private func lock(_ file: OpenFile, _ kind: FileLockKind, attempts: Int) -> Bool {
     for attempt in 1...attempts {
-      if flock(descriptor, kind | LOCK_NB) == 0 { return true }
-      if attempt < attempts { usleep(attempts == Self.probes ? 300 * UInt32(attempt) : 1_000) }
+      if (try? ports.files.lock(file, kind)) == true { return true }
+      if attempt < attempts {
+        ports.clock.pause(.microseconds(attempts == Self.probes ? 300 * Int64(attempt) : 1_000))
+      }
     }
     return false
   }
 
-  private func openForWriting() -> Bool {
+  private func openForWriting() -> OpenFile? {
     problem = nil
-    if descriptor < 0 { descriptor = LockFile.open(path, O_RDWR | O_CREAT) }
-    if descriptor < 0 { problem = SQLiteError(opening: errno) }
-    return descriptor >= 0
+    if let file { return file }
+    do throws(SystemError) { file = try ports.files.openLockFile(path, for: .writingOrCreating) } catch {
+      problem = SQLiteError(opening: error.code)
+    }
+    return file
   }
 }

@@ -33,42 +33,40 @@ package enum Rekeying {
   /// raised before the copy is in its place, `interrupted` or `busy`, and the old store is as it was.
   package static func run(
     _ location: StoreLocation, from current: StoreKey, to new: StoreKey, busyTimeout: Span = .seconds(3),
-    stop: StopSignal? = nil,
-    reached: (Stage) -> Void = { _ in }
+    stop: StopSignal? = nil, ports: Ports = .system, reached: (Stage) -> Void = { _ in }
   ) throws(StoreError) {
-    let file = try location.resolved().file
+    let file = try location.resolved(ports.files).file
     let lock = try StoreError.carrying { () throws(SQLiteError) in
-      try OpeningLock(file: file, .exclusive, creates: true, timeout: busyTimeout, stop: stop)
+      try OpeningLock(file: file, .exclusive, creates: true, timeout: busyTimeout, stop: stop, ports: ports)
     }
     defer { withExtendedLifetime(lock) {} }
-    removeCopy(of: file)
+    removeCopy(of: file, ports.files)
     reached(.locked)
-    let options = Database.Options(access: .readWrite, key: current, busyTimeout: busyTimeout, stop: stop)
+    let options = Database.Options(access: .readWrite, key: current, busyTimeout: busyTimeout, stop: stop, ports: ports)
     try writeBackLog(file, options)
     reached(.logWrittenBack)
     do throws(SQLiteError) {
       try replace(file, options, by: new, under: lock, reached: reached)
     } catch {
-      removeCopy(of: file)
+      removeCopy(of: file, ports.files)
       throw StoreError(error)
     }
   }
 
-  /// For whoever holds the opening lock: what a process left that was killed while it made a copy. Its journals first,
-  /// so that the copy is there as long as anything is.
-  static func removeCopy(of file: String) {
+  /// Deletes what a process left that was killed while it made a copy. The caller holds the opening lock. The journals
+  /// go first, so that the copy is there as long as anything is.
+  static func removeCopy(of file: String, _ files: any Files) {
     let copy = copy(of: file)
-    var status = stat()
     // A link that leads nowhere is in the way as well.
-    guard lstat(copy, &status) == 0 else { return }
-    for suffix in ["-journal", "-wal", "-shm", ""] { unlink(copy + suffix) }
+    guard (try? files.status(at: copy)) != nil else { return }
+    for suffix in ["-journal", "-wal", "-shm", ""] { try? files.remove(copy + suffix) }
   }
 
   /// An opening like any other, which finds everything that can be wrong with file and key.
   private static func writeBackLog(_ file: String, _ options: Database.Options) throws(StoreError) {
     let source: Database
     do throws(SQLiteError) { source = try Database(path: file, options: options) } catch {
-      throw StoreError(error, opening: file, creates: false)
+      throw StoreError(error, opening: file, creates: false, options.ports.files)
     }
     let application = try StoreError.carrying { () throws(SQLiteError) in
       try source.integer("PRAGMA application_id")
@@ -80,63 +78,59 @@ package enum Rekeying {
   private static func replace(
     _ file: String, _ options: Database.Options, by new: StoreKey, under lock: OpeningLock, reached: (Stage) -> Void
   ) throws(SQLiteError) {
+    let files = options.ports.files
     var options = options
     options.isExclusive = true
     let copy = copy(of: file)
     let source = try Database(path: file, options: options)
-    try makeEmpty(copy, like: file)
+    try makeEmpty(copy, like: file, files)
     try interruptible(source, options.stop) { () throws(SQLiteError) in try source.vacuum(into: copy, key: new) }
     let version = try source.userVersion
     try source.close()
     reached(.copied)
 
-    try check(copy, key: new, version: version, stop: options.stop)
+    try check(copy, key: new, version: version, stop: options.stop, ports: options.ports)
     reached(.checked)
-    try sync(copy)
+    try carrying(.ioError) { () throws(SystemError) in try files.synchronize(copy) }
     reached(.synced)
     // A log that could not be written back, or not be deleted, is the old file's: beside the new one it would be that of
     // another database, and with a journal it would be rolled back.
-    guard isGone(file + "-wal"), isGone(file + "-journal") else { throw SQLiteError(kind: .ioError) }
+    guard isGone(file + "-wal", files), isGone(file + "-journal", files) else { throw SQLiteError(kind: .ioError) }
     guard lock.isCurrent else { throw SQLiteError(kind: .busy) }
-    guard rename(copy, file) == 0 else { throw SQLiteError(kind: .cannotOpen, systemError: errno) }
+    try carrying(.cannotOpen) { () throws(SystemError) in try files.rename(copy, to: file) }
     reached(.renamed)
     // Should this fail, a loss of power may bring the old store back, as whole as it was.
-    try? sync(Store.directory(of: file))
+    try? files.synchronize(Store.directory(of: file))
   }
 
-  /// Whether nothing is in that file that is to be read by whoever opens the store.
-  private static func isGone(_ path: String) -> Bool {
-    var status = stat()
-    return lstat(path, &status) == 0 ? status.st_size == 0 : errno == ENOENT
+  /// Whether that file holds nothing that the next opening of the store would read.
+  private static func isGone(_ path: String, _ files: any Files) -> Bool {
+    do throws(SystemError) { return try files.status(at: path).size == 0 } catch { return error.code == ENOENT }
   }
 
-  /// The copy's file, before anything is in it, with the owner and the permissions of the store's. That is not opened for
-  /// it: to close it would rob this process's connections of their locks (POSIX), also those of another controller.
-  private static func makeEmpty(_ copy: String, like file: String) throws(SQLiteError) {
-    var (wanted, made) = (stat(), stat())
-    guard stat(file, &wanted) == 0 else { throw SQLiteError(kind: .cannotOpen, systemError: errno) }
-    // Only one of its names would lead to the copy. By another the store would be found as it was, plain or under the old
-    // key.
-    guard wanted.st_nlink == 1 else {
-      throw SQLiteError(kind: .misuse, detail: "the file has another name, a hard link")
+  private static func carrying(
+    _ kind: SQLiteError.Kind, _ body: () throws(SystemError) -> Void
+  ) throws(SQLiteError) {
+    do throws(SystemError) { try body() } catch { throw SQLiteError(kind: kind, systemError: error.code) }
+  }
+
+  /// The copy's file, before anything is in it, with the owner and the permissions of the store's. The store's file is
+  /// not opened for it: closing it would drop the POSIX locks of this process's connections, those of another controller
+  /// too. Where that cannot be avoided, the opening lock keeps others away.
+  private static func makeEmpty(_ copy: String, like file: String, _ files: any Files) throws(SQLiteError) {
+    do throws(SystemError) {
+      // Only one of its names would lead to the copy. By another the store would be found as it was, plain or under the
+      // old key.
+      guard try files.status(at: file, followingLinks: true).links == 1 else { throw SystemError(EMLINK) }
+      let new = try files.open(copy, for: .creating)
+      defer { files.close(new) }
+      try files.copyAttributes(of: file, to: new)
+    } catch {
+      guard error.code != EMLINK else {
+        throw SQLiteError(kind: .misuse, detail: "the file has another name, a hard link")
+      }
+      throw failure(error.code)
     }
-    let new = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard new >= 0 else { throw failure(errno) }
-    defer { close(new) }
-    guard fstat(new, &made) == 0 else { throw failure(errno) }
-    if (wanted.st_uid, wanted.st_gid) != (made.st_uid, made.st_gid) {
-      guard fchown(new, wanted.st_uid, wanted.st_gid) == 0 else { throw failure(errno) }
-    }
-    guard fchmod(new, wanted.st_mode & 0o7777) == 0 else { throw failure(errno) }
-    #if canImport(Darwin)
-      // When the file can be read at all: with the device locked, or not. Only a descriptor tells. The locks that closing
-      // it takes are the caller's, who has the file alone, and whom the opening lock keeps alone.
-      let original = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-      guard original >= 0 else { throw SQLiteError(kind: .cannotOpen, systemError: errno) }
-      defer { close(original) }
-      let protection = fcntl(original, F_GETPROTECTIONCLASS)
-      if protection > 0 { _ = fcntl(new, F_SETPROTECTIONCLASS, protection) }
-    #endif
   }
 
   private static func failure(_ reason: Int32) -> SQLiteError {
@@ -148,8 +142,11 @@ package enum Rekeying {
   }
 
   /// Reads the whole copy. Also brings it into WAL mode, so that the next to open it need not write.
-  private static func check(_ copy: String, key: StoreKey, version: Int64, stop: StopSignal?) throws(SQLiteError) {
-    let database = try Database(path: copy, options: Database.Options(access: .readWrite, key: key, stop: stop))
+  private static func check(
+    _ copy: String, key: StoreKey, version: Int64, stop: StopSignal?, ports: Ports
+  ) throws(SQLiteError) {
+    let database = try Database(
+      path: copy, options: Database.Options(access: .readWrite, key: key, stop: stop, ports: ports))
     let application = try database.integer("PRAGMA application_id")
     let copied = try database.userVersion
     let complaints = try interruptible(database, stop) { () throws(SQLiteError) in try database.integrityCheck() }
@@ -158,7 +155,7 @@ package enum Rekeying {
     }
     try database.close()
     // All of it has to be in the one file that is renamed.
-    guard access(copy + "-wal", F_OK) != 0 else { throw SQLiteError(kind: .ioError) }
+    guard !ports.files.exists(copy + "-wal") else { throw SQLiteError(kind: .ioError) }
   }
 
   /// For the two statements that read the whole store, in which SQLite asks too seldom whether to go on.
@@ -171,17 +168,6 @@ package enum Rekeying {
       if stop.isRaised { throw SQLiteError(kind: .interrupted) }
       return try body()
     }
-  }
-
-  private static func sync(_ path: String) throws(SQLiteError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw SQLiteError(kind: .cannotOpen, systemError: errno) }
-    defer { close(descriptor) }
-    #if canImport(Darwin)
-      // Here fsync does not wait for the disk's own cache.
-      if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
-    #endif
-    guard fsync(descriptor) == 0 else { throw SQLiteError(kind: .ioError, systemError: errno) }
   }
 }
 

@@ -38,10 +38,10 @@ package final class Store {
   /// The key is not kept here. What is wrong with it, or with a sealed file, is told by `StoreError.seal`.
   package static func open(
     at location: StoreLocation, key: StoreKey = .none, confirmation: Confirmation, mayMigrate: Bool,
-    busyTimeout: Span = .seconds(3), stop: StopSignal? = nil
+    busyTimeout: Span = .seconds(3), stop: StopSignal? = nil, ports: Ports = .system
   ) throws(StoreError) -> Store {
     let store = try connect(
-      to: location.resolved().file, key: key, create: mayMigrate, busyTimeout: busyTimeout, stop: stop)
+      to: location.resolved(ports.files).file, key: key, create: mayMigrate, busyTimeout: busyTimeout, stop: stop, ports: ports)
     do throws(StoreError) {
       try store.bringUpToDate(confirmation: confirmation, mayMigrate: mayMigrate)
     } catch {
@@ -52,12 +52,12 @@ package final class Store {
   }
 
   /// Throws what is wrong with the key or with the file's first page. Opens the file, and reads nothing else.
-  package static func check(_ location: StoreLocation, key: StoreKey) throws(StoreError) {
-    let file = try location.resolved().file
+  package static func check(_ location: StoreLocation, key: StoreKey, ports: Ports = .system) throws(StoreError) {
+    let file = try location.resolved(ports.files).file
     do throws(SQLiteError) {
-      try Database.check(path: file, options: Database.Options(access: .readOnly, key: key))
+      try Database.check(path: file, options: Database.Options(access: .readOnly, key: key, ports: ports))
     } catch {
-      throw StoreError(error, opening: file, creates: false)
+      throw StoreError(error, opening: file, creates: false, ports.files)
     }
   }
 
@@ -80,20 +80,21 @@ package final class Store {
   }
 
   private static func connect(
-    to file: String, key: StoreKey, create: Bool, busyTimeout: Span, stop: StopSignal?
+    to file: String, key: StoreKey, create: Bool, busyTimeout: Span, stop: StopSignal?, ports: Ports
   ) throws(StoreError) -> Store {
     do throws(SQLiteError) {
       // Until SQLite's own lock is there, which each connection to a log holds until it is closed.
-      let lock = try OpeningLock(file: file, .shared, creates: create, timeout: busyTimeout, stop: stop)
+      let lock = try OpeningLock(
+        file: file, .shared, creates: create, timeout: busyTimeout, stop: stop, ports: ports)
       defer { withExtendedLifetime(lock) {} }
       // An extension does it too: it may be a plain copy of what is sealed.
-      if lock.isHeld { Rekeying.removeCopy(of: file) }
+      if lock.isHeld { Rekeying.removeCopy(of: file, ports.files) }
       let options = Database.Options(
         access: create ? .create : .readWrite, durability: .full, key: key, busyTimeout: busyTimeout,
-        cacheKibibytes: 512, logPages: Self.logPages, stop: stop)
+        cacheKibibytes: 512, logPages: Self.logPages, stop: stop, ports: ports)
       return Store(database: try Database(path: file, options: options), stop: stop)
     } catch {
-      throw StoreError(error, opening: file, creates: create)
+      throw StoreError(error, opening: file, creates: create, ports.files)
     }
   }
 

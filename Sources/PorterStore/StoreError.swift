@@ -1,3 +1,5 @@
+import PorterPlatform
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -35,11 +37,10 @@ extension StoreError: SQLiteFailure {
   package init(_ error: SQLiteError) { self = error.finding.map(StoreError.seal) ?? .sqlite(error) }
 
   /// For the opening of `file`. `creates`: what has to be there is its directory only.
-  init(_ error: SQLiteError, opening file: String, creates: Bool) {
+  init(_ error: SQLiteError, opening file: String, creates: Bool, _ files: any Files) {
     let needed = creates ? Store.directory(of: file) : file
     // Links that lead in a circle lead to no store either.
-    let isMissing =
-      error.kind == .cannotOpen && (error.systemError == ELOOP || access(needed, F_OK) != 0 && errno == ENOENT)
+    let isMissing = error.kind == .cannotOpen && (error.systemError == ELOOP || files.isMissing(needed))
     self = isMissing ? .seal(.missing) : StoreError(error)
   }
 }

@@ -51,7 +51,7 @@ func serve(_ arguments: Arguments.Serving) throws(ServerError) {
   var providers: [String: any PushProvider] = [:]
   for (name, path) in arguments.locals { providers[name] = try LocalProvider(path: path) }
   let state = try ServerState(path: arguments.state, access: .serve)
-  let relay = EmbeddedRelay(path: arguments.relay, clock: SystemClock(), randomness: SystemRandomness(), log: log)
+  let relay = EmbeddedRelay(path: arguments.relay, ports: .system, log: log)
   // Takes the wake socket away, whatever happens.
   defer { relay.close() }
   let server = try NotificationServer(state: state, relay: relay, providers: Set(providers.keys), log: log)

@@ -20,7 +20,7 @@ final class HostTransport: @unchecked Sendable {
   private let state = Monitor(State())
 
   init(relay path: String) {
-    relay = EmbeddedRelay(path: path, clock: SystemClock(), randomness: SystemRandomness(), log: .silent)
+    relay = EmbeddedRelay(path: path, ports: .system, log: .silent)
   }
 
   /// Requests wait until it is set back.

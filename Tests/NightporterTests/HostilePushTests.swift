@@ -250,7 +250,7 @@ final class SlowTransport {
   private let relay: EmbeddedRelay
 
   init(file: String) {
-    relay = EmbeddedRelay(path: file, clock: SystemClock(), randomness: SystemRandomness(), log: .silent)
+    relay = EmbeddedRelay(path: file, ports: .system, log: .silent)
   }
 
   deinit { relay.close() }

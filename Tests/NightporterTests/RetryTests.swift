@@ -10,6 +10,7 @@ final class RetryTests: XCTestCase {
     private let time = Mutex(Moment(nanoseconds: 0))
     func now() -> Moment { time.withLock { $0 } }
     func wall() -> WallTime { WallTime(milliseconds: 0) }
+    func pause(_ span: Span) { advance(span) }
     func advance(_ span: Span) { time.withLock { $0 = $0 + span } }
   }
 

@@ -41,7 +41,7 @@ final class ServerThread: @unchecked Sendable {
     Thread.detachNewThread {
       defer { ended.fulfil(true) }
       do {
-        let relay = EmbeddedRelay(path: relayPath, clock: SystemClock(), randomness: SystemRandomness(), log: .silent)
+        let relay = EmbeddedRelay(path: relayPath, ports: .system, log: .silent)
         defer { relay.close() }
         let state = try ServerState(path: statePath, access: .serve)
         let server = try NotificationServer(state: state, relay: relay, providers: ["apns_test"], log: .silent)

@@ -13,6 +13,7 @@ private final class MovedClock: Clock {
   func wall() -> WallTime {
     WallTime(milliseconds: SystemClock().wall().milliseconds + ahead.withLock { $0 }.milliseconds)
   }
+  func pause(_ span: Span) { SystemClock().pause(span) }
   func move(_ span: Span) { ahead.withLock { $0 = $0 + span } }
 }
 
@@ -30,7 +31,7 @@ private final class Watched: @unchecked Sendable {
     self.server = server
     controller = try XCTUnwrap(
       Controller.open(
-        Configuration(prefix: folder.file("alice"), role: .app, confirmation: .yesUp, clock: clock)
+        Configuration(prefix: folder.file("alice"), role: .app, confirmation: .yesUp, ports: Ports(clock: clock))
       ).1)
     send(#"/_create user {"profile":{"displayName":"alice","fullName":""}}"#).assert("activeUser")
     send(#"/_network {"relay":"\#(folder.file("relay.db"))","ntfServer":"\#(server.link)"}"#).assert("cmdOk")

@@ -36,7 +36,7 @@ final class DescriptorTests: XCTestCase {
     let (stop, ended) = (Flag(), expectation(description: "the other thread"))
     Thread.detachNewThread {
       while !stop.value {
-        if let descriptor = DatagramSocket.make() { DatagramSocket.close(descriptor) }
+        if let end = try? SystemDatagrams().open() { SystemDatagrams().close(end) }
         _ = WakeDescriptor()
       }
       ended.fulfill()

@@ -12,7 +12,7 @@ final class RelayFileTests: RelayTestCase {
     let stop = StopSignal(clock: clock)
     var longest = 0
     for _ in 0..<150 {
-      let relay = EmbeddedRelay(path: path, clock: clock, randomness: randomness, log: .silent, stop: stop)
+      let relay = EmbeddedRelay(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent, stop: stop)
       _ = try RelayClient(port: relay, randomness: randomness).createMailbox(recipientKey: newKey())
       stop.whileLettingGo(waitingAtMost: .milliseconds(50)) { relay.close() }
       let status = try FileManager.default.attributesOfItem(atPath: path + "-wal")
@@ -41,13 +41,13 @@ final class RelayFileTests: RelayTestCase {
     try check.close()
 
     let newer = directory + "/newer.db"
-    let port = EmbeddedRelay(path: newer, clock: clock, randomness: randomness, log: .silent)
+    let port = EmbeddedRelay(path: newer, ports: Ports(clock: clock, randomness: randomness), log: .silent)
     _ = try RelayClient(port: port, randomness: randomness).createMailbox(recipientKey: key)
     port.close()
     let later = try Database(path: newer)
     try later.setUserVersion(2)
     try later.close()
-    let again = EmbeddedRelay(path: newer, clock: clock, randomness: randomness, log: .silent)
+    let again = EmbeddedRelay(path: newer, ports: Ports(clock: clock, randomness: randomness), log: .silent)
     assertStorageFails([.schema]) {
       try RelayClient(port: again, randomness: randomness).createMailbox(recipientKey: key)
     }
@@ -56,7 +56,7 @@ final class RelayFileTests: RelayTestCase {
   func testDirectoryThatIsMissingOrMayNotBeWritten() throws {
     let key = try newKey()
     let missing = EmbeddedRelay(
-      path: directory + "/none/relay.db", clock: clock, randomness: randomness, log: .silent)
+      path: directory + "/none/relay.db", ports: Ports(clock: clock, randomness: randomness), log: .silent)
     assertStorageFails([.cannotOpen]) {
       try RelayClient(port: missing, randomness: randomness).createMailbox(recipientKey: key)
     }
@@ -72,7 +72,7 @@ final class RelayFileTests: RelayTestCase {
     let mailbox = try newMailbox()
     try send("taken", to: mailbox)
     relay.close()
-    let file = try RelayFile(path: path, clock: clock, randomness: randomness, log: .silent)
+    let file = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
     let pages = try XCTUnwrap(try file.database.integer("PRAGMA page_count"))
     try file.database.execute("PRAGMA max_page_count=\(pages + 1)")
     var request = RelayRequest(
@@ -96,7 +96,7 @@ final class RelayFileTests: RelayTestCase {
     try holder.execute("BEGIN IMMEDIATE")
     let patient = RelayClient(
       port: EmbeddedRelay(
-        path: path, clock: clock, randomness: randomness, log: .silent, busyTimeout: .milliseconds(200)),
+        path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent, busyTimeout: .milliseconds(200)),
       randomness: randomness)
     let (started, attempt) = (clock.now(), try newAttempt())
     assertStorageFails([.busy]) {
@@ -167,7 +167,7 @@ final class RelayFileTests: RelayTestCase {
   /// Acknowledgements are committed without a sync; everything after them must be durable again.
   func testDurabilityChangesBackAndForth() throws {
     let mailbox = try newMailbox()
-    let file = try RelayFile(path: path, clock: clock, randomness: randomness, log: .silent)
+    let file = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
     let (full, normal): (Int64, Int64) = (2, 1)
     for (durability, expected) in [
       (Database.Durability.full, full), (.normal, normal), (.full, full), (.normal, normal), (.normal, normal),

@@ -142,7 +142,7 @@ final class RelayMailboxTests: RelayTestCase {
     try send("fits", to: mailbox)
     XCTAssertEqual(try receiveAll(mailbox), ["fits"])
     relay.close()
-    let file = try RelayFile(path: path, clock: clock, randomness: randomness, log: .silent)
+    let file = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
     XCTAssertEqual(try file.database.integer("SELECT count(*) FROM message"), 1)
   }
 
@@ -151,7 +151,7 @@ final class RelayMailboxTests: RelayTestCase {
     for number in 0..<100 { try send("\(number)", to: quiet) }
     relay.close()
     clock.advance(.days(22))
-    let file = try RelayFile(path: path, clock: clock, randomness: randomness, log: .silent)
+    let file = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
     for (sent, left) in [(1, Int64(36)), (2, 0), (3, 0)] {
       var request = RelayRequest(
         correlation: try newAttempt(), entity: busy.sender,

@@ -14,6 +14,7 @@ final class TestClock: Clock {
 
   func now() -> Moment { base.now() }
   func wall() -> WallTime { WallTime(milliseconds: milliseconds.withLock { $0 }) }
+  func pause(_ span: Span) { base.pause(span) }
   func advance(_ span: Span) { milliseconds.withLock { $0 += span.milliseconds } }
 }
 
@@ -22,7 +23,7 @@ class RelayTestCase: XCTestCase {
   let clock = TestClock()
   let randomness = SystemRandomness()
   private(set) var directory = ""
-  private(set) var relay = EmbeddedRelay(path: "/", clock: SystemClock(), randomness: SystemRandomness(), log: .silent)
+  private(set) var relay = EmbeddedRelay(path: "/", ports: .system, log: .silent)
 
   var path: String { directory + "/relay.db" }
   var client: RelayClient { RelayClient(port: relay, randomness: randomness) }
@@ -40,7 +41,9 @@ class RelayTestCase: XCTestCase {
   }
 
   /// A second instance at the same file, as another process has it.
-  func another() -> EmbeddedRelay { EmbeddedRelay(path: path, clock: clock, randomness: randomness, log: .silent) }
+  func another() -> EmbeddedRelay {
+    EmbeddedRelay(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
+  }
 
   func newKey() throws -> SigningKeyPair { try .generate(randomness: randomness) }
   func newAttempt() throws -> RelayIdentifier { try .generate(randomness: randomness) }

@@ -24,7 +24,7 @@ final class RelayWakeTests: RelayTestCase {
   }
 
   private func listeners() throws -> Int64? {
-    let file = try RelayFile(path: path, clock: clock, randomness: randomness, log: .silent)
+    let file = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
     defer { try? file.database.close() }
     return try file.database.integer("SELECT count(*) FROM listener")
   }
@@ -132,7 +132,7 @@ final class RelayWakeTests: RelayTestCase {
     let deep = directory + "/" + String(repeating: "d", count: 120)
     try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
     let ports = (0..<2).map { _ in
-      EmbeddedRelay(path: deep + "/relay.db", clock: clock, randomness: randomness, log: .silent)
+      EmbeddedRelay(path: deep + "/relay.db", ports: Ports(clock: clock, randomness: randomness), log: .silent)
     }
     let clients = ports.map { RelayClient(port: $0, randomness: randomness) }
     let key = try newKey()
@@ -149,7 +149,7 @@ final class RelayWakeTests: RelayTestCase {
     let victim = directory + "/victim"
     try Data([1]).write(to: URL(fileURLWithPath: victim))
     relay.releaseFiles()
-    let file = try RelayFile(path: path, clock: clock, randomness: randomness, log: .silent)
+    let file = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
     try file.database.execute(
       "INSERT INTO listener(number, name) VALUES(1, '../victim'); INSERT INTO subscription VALUES(1, 1)")
     try file.database.close()

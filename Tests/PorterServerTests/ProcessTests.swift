@@ -180,7 +180,7 @@ private final class ProcessClient {
   private let replies: RelayClient.Mailbox
 
   init(relay path: String, link: NotificationServerLink) throws {
-    port = EmbeddedRelay(path: path, clock: SystemClock(), randomness: randomness, log: .silent)
+    port = EmbeddedRelay(path: path, ports: .system, log: .silent)
     relay = RelayClient(port: port, randomness: randomness)
     self.link = link
     boxKey = try .generate(randomness: randomness)

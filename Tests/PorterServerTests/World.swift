@@ -24,6 +24,8 @@ final class ManualClock: Clock {
     }
   }
 
+  func pause(_ span: Span) { advance(by: span) }
+
   func stepWall(by span: Span) { time.withLock { $0.wall += span.milliseconds } }
 }
 
@@ -105,20 +107,22 @@ final class World {
   private(set) var server: NotificationServer
   private(set) var state: ServerState
 
+  let ports: Ports
   var relayPath: String { directory.appendingPathComponent("relay.db").path }
   var statePath: String { directory.appendingPathComponent("server.db").path }
 
   init() throws {
+    ports = Ports(clock: clock, randomness: randomness)
     directory = FileManager.default.temporaryDirectory.appendingPathComponent("porter-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     let (relay, state) = (
       directory.appendingPathComponent("relay.db").path, directory.appendingPathComponent("server.db").path
     )
     lines = LogLines()
-    port = FragilePort(EmbeddedRelay(path: relay, clock: clock, randomness: randomness, log: .silent))
+    port = FragilePort(EmbeddedRelay(path: relay, ports: ports, log: .silent))
     self.state = try ServerState(path: state, access: .serve)
     server = try NotificationServer(
-      state: self.state, relay: port, providers: ["apns_test"], clock: clock, randomness: randomness, log: lines.log)
+      state: self.state, relay: port, providers: ["apns_test"], ports: ports, log: lines.log)
   }
 
   deinit {
@@ -131,10 +135,10 @@ final class World {
   func restart() throws {
     port.close()
     try state.close()
-    port = FragilePort(EmbeddedRelay(path: relayPath, clock: clock, randomness: randomness, log: .silent))
+    port = FragilePort(EmbeddedRelay(path: relayPath, ports: ports, log: .silent))
     state = try ServerState(path: statePath, access: .serve)
     server = try NotificationServer(
-      state: state, relay: port, providers: ["apns_test"], clock: clock, randomness: randomness, log: lines.log)
+      state: state, relay: port, providers: ["apns_test"], ports: ports, log: lines.log)
   }
 
   /// Everything that can be done now.
@@ -146,7 +150,7 @@ final class World {
   }
 
   func newPort() -> EmbeddedRelay {
-    EmbeddedRelay(path: relayPath, clock: clock, randomness: randomness, log: .silent)
+    EmbeddedRelay(path: relayPath, ports: ports, log: .silent)
   }
 
   /// The message pushes since the last call, opened.

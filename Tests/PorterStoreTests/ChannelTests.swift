@@ -23,8 +23,7 @@ final class ChannelTests: XCTestCase {
   ) throws -> Channel {
     let channel = try Channel(
       prefix: prefix ?? self.prefix, role: role, instance: .current(randomness: SystemRandomness()),
-      key: try XCTUnwrap(AuthenticationKey(stored: [UInt8](repeating: key, count: 32))), clock: SystemClock(),
-      randomness: SystemRandomness())
+      key: try XCTUnwrap(AuthenticationKey(stored: [UInt8](repeating: key, count: 32))), ports: .system)
     addTeardownBlock { channel.close() }
     return channel
   }
@@ -59,12 +58,11 @@ final class ChannelTests: XCTestCase {
   /// Whoever fills the directory with sockets of its own hides nobody: all are told, while they are not too many.
   func testDecoysHideNobody() throws {
     let app = try open(.app)
-    let directory = Channel.directory(prefix: prefix)
+    let directory = Channel.directory(prefix: prefix, ports: .system)
     for _ in 0..<100 {
-      let decoy = try XCTUnwrap(DatagramSocket.make())
-      addTeardownBlock { DatagramSocket.close(decoy) }
       let address = try XCTUnwrap(ChannelAddress(role: .app, tenancy: SystemRandomness().bytes(8)))
-      XCTAssertTrue(directory.bind(decoy, to: address.name))
+      let decoy = try directory.listen(at: address.name)
+      addTeardownBlock { SystemDatagrams().close(decoy) }
     }
     let notifier = try open(.extension)
     XCTAssertNotNil(notifier.tell(.ask, all: .app))
@@ -101,15 +99,17 @@ final class ChannelTests: XCTestCase {
     let counter = UInt64(SystemClock().now().nanoseconds)
     let message = ChannelMessage(.yield, from: app.address, instance, to: notifier.address, counter: counter)
     let sealed = message.sealed(with: key)
-    let directory = Channel.directory(prefix: prefix)
+    let directory = Channel.directory(prefix: prefix, ports: .system)
     for _ in 0..<3 {
-      XCTAssertEqual(directory.send(sealed, through: app.descriptor, to: notifier.address.name), .posted)
+      XCTAssertEqual(
+        directory.send(sealed, through: DatagramEnd(descriptor: app.descriptor), to: notifier.address.name), .posted)
     }
     XCTAssertEqual(notifier.receive(), [message])
     XCTAssertEqual(notifier.counts.repeated, 2)
     notifier.close()
     let again = try open(.extension)
-    XCTAssertEqual(directory.send(sealed, through: app.descriptor, to: again.address.name), .posted)
+    XCTAssertEqual(
+      directory.send(sealed, through: DatagramEnd(descriptor: app.descriptor), to: again.address.name), .posted)
     XCTAssertEqual(again.receive(), [])
     XCTAssertEqual(again.counts.rejected, 1)
   }
@@ -117,9 +117,11 @@ final class ChannelTests: XCTestCase {
   /// A flood costs each look a bounded time, and what is ours is heard once it has passed.
   func testINC15AFloodIsTakenInPortions() throws {
     let (app, notifier) = (try open(.app), try open(.extension))
-    let directory = Channel.directory(prefix: prefix)
+    let directory = Channel.directory(prefix: prefix, ports: .system)
     let garbage = [UInt8](repeating: 0, count: ChannelMessage.count)
-    for _ in 0..<10_000 { _ = directory.send(garbage, through: app.descriptor, to: notifier.address.name) }
+    for _ in 0..<10_000 {
+      _ = directory.send(garbage, through: DatagramEnd(descriptor: app.descriptor), to: notifier.address.name)
+    }
     XCTAssertEqual(notifier.receive(), [])
     XCTAssertLessThanOrEqual(notifier.counts.rejected, Channel.batch)
     while notifier.counts.rejected % Channel.batch == 0, notifier.counts.rejected > 0 {

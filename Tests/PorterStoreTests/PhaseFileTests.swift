@@ -82,7 +82,7 @@ final class PhaseFileTests: SQLiteTestCase {
       XCTAssertTrue(app.hold())
       var lock: OpeningLock? = try OpeningLock(file: file(), .exclusive, creates: true, timeout: .zero)
       XCTAssertEqual(lock?.isHeld, true)
-      var turnstile = Turnstile(beside: file())
+      var turnstile = Turnstile(beside: file(), files: SystemFiles())
       turnstile.enter(SystemClock(), limit: .zero) { _ in false }
       let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(directory)
@@ -94,7 +94,7 @@ final class PhaseFileTests: SQLiteTestCase {
       app.release()
       XCTAssertFalse(other.isHeldElsewhere())
       turnstile.close()
-      var next = Turnstile(beside: file())
+      var next = Turnstile(beside: file(), files: SystemFiles())
       next.enter(SystemClock(), limit: .zero) { _ in
         XCTFail("the turn is still taken")
         return false
@@ -127,12 +127,12 @@ final class PhaseFileTests: SQLiteTestCase {
       }
     }
     let openings = onThread {
-      for kind in [OpeningLock.Kind.exclusive, .shared] {
+      for kind in [FileLockKind.exclusive, .shared] {
         XCTAssertTrue(try OpeningLock(file: store, kind, creates: true, timeout: .zero).isHeld)
       }
     }
     let turns = onThread {
-      var turnstile = Turnstile(beside: store)
+      var turnstile = Turnstile(beside: store, files: SystemFiles())
       turnstile.enter(SystemClock(), limit: .seconds(60)) { _ in false }
     }
     wait(for: [phases, openings, turns], timeout: 30)

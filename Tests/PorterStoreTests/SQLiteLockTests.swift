@@ -104,7 +104,7 @@ final class SQLiteLockTests: SQLiteTestCase {
   /// Whoever is frozen in the turnstile holds nobody up for long.
   func testATurnThatNeverEndsIsPassedBy() throws {
     let database = try openWithTable()
-    var frozen = Turnstile(beside: file())
+    var frozen = Turnstile(beside: file(), files: SystemFiles())
     frozen.enter(clock, limit: .zero) { _ in false }
     let start = clock.now()
     try database.transaction { () throws(SQLiteError) in try database.run("INSERT INTO item(name) VALUES('a')") }
@@ -116,8 +116,8 @@ final class SQLiteLockTests: SQLiteTestCase {
   /// Nor is it waited for again and again: the next look is after 5 s, then after 10, and so on.
   func testATurnThatNeverEndsIsWaitedForOnce() {
     let time = SteppedClock()
-    var frozen = Turnstile(beside: file())
-    var turnstile = Turnstile(beside: file())
+    var frozen = Turnstile(beside: file(), files: SystemFiles())
+    var turnstile = Turnstile(beside: file(), files: SystemFiles())
     func pauses() -> Int {
       var count = 0
       turnstile.enter(time, limit: .seconds(3)) { _ in
@@ -279,5 +279,6 @@ private final class SteppedClock: Clock {
 
   func now() -> Moment { Moment(nanoseconds: moment.load(ordering: .relaxed)) }
   func wall() -> WallTime { WallTime(milliseconds: 0) }
+  func pause(_ span: Span) { advance(span) }
   func advance(_ span: Span) { moment.add(span.nanoseconds, ordering: .relaxed) }
 }

@@ -17,24 +17,27 @@ package enum Role: String, Sendable {
   }
 }
 
-/// What a controller is made with; everything from outside comes in here or through the four ports.
+/// What a controller is made with; everything from outside comes in here.
 package struct Configuration: Sendable {
   package var location: StoreLocation
   package var role: Role
   package var confirmation: Store.Confirmation
-  package var clock: any Clock
-  package var randomness: any Randomness
+  package var ports: Ports
+  package var execution: any Execution
   package var log: Log
 
+  package var clock: any Clock { ports.clock }
+  package var randomness: any Randomness { ports.randomness }
+
   package init(
-    prefix: String, role: Role, confirmation: Store.Confirmation, clock: any Clock = SystemClock(),
-    randomness: any Randomness = SystemRandomness(), log: Log = .silent
+    prefix: String, role: Role, confirmation: Store.Confirmation, ports: Ports = .system,
+    execution: any Execution = ThreadedExecution(), log: Log = .silent
   ) {
     location = StoreLocation(prefix: prefix)
     self.role = role
     self.confirmation = confirmation
-    self.clock = clock
-    self.randomness = randomness
+    self.ports = ports
+    self.execution = execution
     self.log = log
   }
 

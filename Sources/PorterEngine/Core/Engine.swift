@@ -9,11 +9,11 @@ import PorterStore
 
 /// Everything behind one controller: the machines, the store, the relay, and what is under way.
 ///
-/// Threads: lives on its `EngineThread` and is touched nowhere else. The machines decide; the methods here carry out
+/// Threads: touched in its turns only. The machines decide; the methods here carry out
 /// the effects.
 package final class Engine {
   let context: EngineContext
-  let thread: EngineThread
+  let turns: any Turns
   let phaseFile: PhaseFile
   private(set) lazy var peers = PeerLink(context, host: self)
   private(set) lazy var lifecycle = Lifecycle(context, phaseFile: phaseFile, peers: peers, work: self)
@@ -58,14 +58,14 @@ package final class Engine {
   private(set) lazy var pushes = PushRunner(self)
 
   init(
-    configuration: Configuration, thread: EngineThread, queue: EventQueue, stop: StopSignal, bulletin: Bulletin
+    configuration: Configuration, turns: any Turns, queue: EventQueue, stop: StopSignal, bulletin: Bulletin
   ) {
-    self.thread = thread
+    self.turns = turns
     context = EngineContext(
-      configuration: configuration, instance: Instance.current(randomness: configuration.randomness),
+      configuration: configuration, instance: Instance(configuration.ports),
       timers: Timers(clock: configuration.clock), steps: StepQueue(), events: queue, stop: stop, board: bulletin,
       storeAccess: StoreAccess())
-    phaseFile = PhaseFile(prefix: configuration.prefix, role: configuration.role.rawValue)
+    phaseFile = PhaseFile(prefix: configuration.prefix, role: configuration.role.rawValue, ports: configuration.ports)
   }
 
   var configuration: Configuration { context.configuration }
@@ -111,14 +111,14 @@ package final class Engine {
 
   // MARK: Turns
 
-  // Asked by the engine's thread as it waits in poll(2).
+  // What a turn waits for.
   var channelDescriptor: Int32? { peers.descriptor }
   func channelHasNews() { peers.receive() }
 
   /// Called when everything that one job, timer or wake-up brought has been done.
   func endTurn() { lifecycle.endTurn() }
 
-  /// Called by the thread as its last act.
+  /// Its last turn.
   func end() {
     lifecycle.end()
     tellAbandoned()

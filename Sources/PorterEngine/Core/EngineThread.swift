@@ -11,19 +11,9 @@ import Synchronization
   import Android
 #endif
 
-/// The one thread on which an engine lives. Everything else reaches it through `enqueue`.
-///
-/// The loop waits in poll(2) for jobs, the relay's wake descriptor, the channel between processes, and the next
-/// timer.
-package final class EngineThread: Sendable {
-  package typealias Job = @Sendable (Engine) -> Void
-
-  private struct Inbox {
-    var jobs: [Job] = []
-    var isStopped = false
-  }
-
-  private let inbox = Monitor(Inbox())
+/// Takes an engine's turns on a thread of its own, and waits between them in poll(2).
+final class EngineThread: Turns {
+  private let inbox = EngineInbox()
   private let wake: WakeDescriptor
   private let ended = Promise<Void>()
   private let worker = Mutex<WorkerThread.Handle?>(nil)
@@ -31,7 +21,7 @@ package final class EngineThread: Sendable {
   private init(wake: WakeDescriptor) { self.wake = wake }
 
   /// Starts a thread and makes the engine on it. Nil when the system has no thread or descriptor to give.
-  static func start(_ make: @escaping @Sendable (EngineThread) -> Engine) -> EngineThread? {
+  static func start(_ make: @escaping @Sendable (any Turns) -> Engine) -> EngineThread? {
     guard let wake = WakeDescriptor() else { return nil }
     let thread = EngineThread(wake: wake)
     guard let worker = WorkerThread.startJoinable({ thread.run(make(thread)) }) else { return nil }
@@ -39,22 +29,18 @@ package final class EngineThread: Sendable {
     return thread
   }
 
-  /// False when the thread has been told to end; the job is dropped then.
   @discardableResult
-  package func enqueue(_ job: @escaping Job) -> Bool {
-    let accepted = inbox.withLock { inbox -> (accepted: Bool, wasEmpty: Bool) in
-      guard !inbox.isStopped else { return (false, false) }
-      inbox.jobs.append(job)
-      return (true, inbox.jobs.count == 1)
+  func enqueue(_ job: @escaping Turns.Job) -> Bool {
+    switch inbox.deliver(job) {
+    case .refused: return false
+    case .first: wake.raise()
+    case .queued: break
     }
-    if accepted.wasEmpty { wake.raise() }
-    return accepted.accepted
+    return true
   }
 
-  /// Ends the thread after the jobs that are queued, and waits until the engine has let go of everything, and is itself no
-  /// more: a host's transport was released, and the descriptors are closed.
-  package func stop() {
-    inbox.withLock { $0.isStopped = true }
+  func stop() {
+    inbox.close()
     wake.raise()
     _ = ended.wait()
     let last = worker.withLock { worker in
@@ -64,38 +50,39 @@ package final class EngineThread: Sendable {
     last?.join()
   }
 
-  private func run(_ engine: Engine) {
-    while true {
-      let (jobs, stopped) = inbox.withLock { inbox -> ([Job], Bool) in
-        defer { inbox.jobs.removeAll(keepingCapacity: true) }
-        return (inbox.jobs, inbox.isStopped)
-      }
-      engine.bulletin.beginTurn()
-      for job in jobs { job(engine) }
-      if stopped, jobs.isEmpty { break }
-      engine.timers.runDue()
-      engine.takeUpPutOff()
-      engine.endTurn()
-      engine.bulletin.endTurn(engine.posture)
-      if jobs.isEmpty { wait(engine) }
-    }
-    engine.end()
-    ended.fulfil(())
+  func wait<Value: Sendable>(for promise: Promise<Value>, atMost span: Span?) -> Value? {
+    promise.wait(atMost: span)
   }
 
-  private func wait(_ engine: Engine) {
+  private func run(_ engine: Engine) {
+    let loop = EngineLoop(engine, inbox: inbox)
+    let clock = engine.configuration.clock
+    var news: EngineLoop.News = []
+    while true {
+      switch loop.turn(hearing: news) {
+      case .turn: news = []
+      case .wait(let wait): news = self.wait(wait, clock)
+      case .ended:
+        ended.fulfil(())
+        return
+      }
+    }
+  }
+
+  private func wait(_ wait: EngineLoop.Wait, _ clock: any Clock) -> EngineLoop.News {
+    let readable = Int16(POLLIN)
     var descriptors = [
-      pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: engine.hearsRelay ? engine.relayWakeDescriptor ?? -1 : -1, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: engine.channelDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: wake.descriptor, events: readable, revents: 0),
+      pollfd(fd: wait.relay ?? -1, events: readable, revents: 0),
+      pollfd(fd: wait.channel ?? -1, events: readable, revents: 0),
     ]
-    var milliseconds = engine.timers.untilNext.map { Int32(clamping: ($0.nanoseconds + 999_999) / 1_000_000) } ?? -1
-    if engine.hasPutOff { milliseconds = 0 }
-    guard poll(&descriptors, nfds_t(descriptors.count), milliseconds) > 0 else { return }
+    // Rounded up, so that it does not wake a moment before a timer is due, again and again.
+    let milliseconds = wait.due.map { Int32(clamping: (max(0, ($0 - clock.now()).nanoseconds) + 999_999) / 1_000_000) }
+    guard poll(&descriptors, nfds_t(descriptors.count), milliseconds ?? -1) > 0 else { return [] }
     if descriptors[0].revents != 0 { wake.lower() }
-    engine.bulletin.beginTurn()
-    // First of all what another process asks for: it may want what the relay's news would begin.
-    if descriptors[2].revents != 0 { engine.channelHasNews() }
-    if descriptors[1].revents != 0 { engine.relayHasNews() }
+    var news: EngineLoop.News = []
+    if descriptors[1].revents != 0 { news.insert(.relay) }
+    if descriptors[2].revents != 0 { news.insert(.channel) }
+    return news
   }
 }

@@ -10,31 +10,12 @@ import PorterStore
 final class RelayDriver {
   typealias Work<Value: Sendable> = @Sendable (RelayClient) throws(RelayError) -> Value
 
-  /// One request that waits for its turn. `ask` asks the relay, and gives what hands the answer over.
-  private struct Request {
-    let number: Int
-    let ask: @Sendable () -> @Sendable () -> Void
-  }
-
-  private enum Worker {
-    case none
-    /// Of a host's transport. It may hang for as long as it likes, so that it is not waited for.
-    case detached
-    case joinable(WorkerThread.Handle)
-  }
-
-  private struct Queue {
-    var requests: [Request] = []
-    var isClosed = false
-  }
-
   /// Tells the answers of this driver from those of one that was closed before it.
   let identifier: Int
   let port: any RelayPort
   private let client: RelayClient
-  private let thread: EngineThread
-  private let queue = Monitor(Queue())
-  private var worker = Worker.none
+  private let turns: any Turns
+  private let worker: any RequestWorker
   private let timers: Timers
   /// Called on the engine's thread for each request that the embedded relay's file did not take for another's lock.
   private let fileIsBusy: () -> Void
@@ -43,12 +24,13 @@ final class RelayDriver {
   private var next = 0
 
   init(
-    identifier: Int, port: any RelayPort, randomness: any Randomness, thread: EngineThread, timers: Timers,
-    fileIsBusy: @escaping () -> Void
+    identifier: Int, port: any RelayPort, randomness: any Randomness, turns: any Turns, worker: any RequestWorker,
+    timers: Timers, fileIsBusy: @escaping () -> Void
   ) {
     self.identifier = identifier
     self.port = port
-    self.thread = thread
+    self.turns = turns
+    self.worker = worker
     self.timers = timers
     self.fileIsBusy = fileIsBusy
     client = RelayClient(port: port, randomness: randomness)
@@ -60,12 +42,12 @@ final class RelayDriver {
     let number = next
     next += 1
     let answer = Promise<Result<Value, RelayError>>()
-    let (client, thread, driver, timers) = (client, thread, identifier, timers)
+    let (client, turns, driver, timers) = (client, turns, identifier, timers)
     let timer = "relay \(driver) \(number)"
     // A file that does not answer in time is one that another process keeps to itself.
     let late: RelayError = port.isLocal ? .storage(SQLiteError(kind: .busy)) : .timeout
     timers.set(timer, after: Durations.relayAnswer) {
-      thread.enqueue { $0.relayAnswered(number, driver: driver, failure: late) }
+      turns.enqueue { $0.relayAnswered(number, driver: driver, failure: late) }
     }
     waiting[number] = { [fileIsBusy] failure in
       timers.cancel(timer)
@@ -73,35 +55,28 @@ final class RelayDriver {
       if case .failure(let error) = result, error.isFileBusy { fileIsBusy() }
       then(result)
     }
-    guard startWorker() else {
-      thread.enqueue { $0.relayAnswered(number, driver: driver, failure: .unavailable) }
-      return
-    }
-    let request = Request(number: number) {
+    let isAccepted = worker.submit(number) {
       let result = Self.result(of: work, client)
       return {
         answer.fulfil(result)
-        thread.enqueue { $0.relayAnswered(number, driver: driver, failure: nil) }
+        turns.enqueue { $0.relayAnswered(number, driver: driver, failure: nil) }
       }
     }
-    queue.signal { $0.requests.append(request) }
+    if !isAccepted { turns.enqueue { $0.relayAnswered(number, driver: driver, failure: .unavailable) } }
   }
 
   /// A request that was given up before its turn came is not carried out any more: nobody would hear of it, and behind
   /// a transport that hangs they would become more and more.
   func complete(_ number: Int, failure: RelayError?) {
     guard let completion = waiting.removeValue(forKey: number) else { return }
-    if failure != nil { queue.withLock { $0.requests.removeAll { $0.number == number } } }
+    if failure != nil { worker.cancel(number) }
     completion(failure)
   }
 
   /// Gives every request up; what is under way ends on its own thread and reaches nobody. The result tells whoever
   /// waits, with `closed`, and has to be called once.
   func forget() -> () -> Void {
-    queue.signal { queue in
-      queue.requests.removeAll()
-      queue.isClosed = true
-    }
+    worker.close()
     return { for number in self.waiting.keys.sorted() { self.complete(number, failure: .closed) } }
   }
 
@@ -110,8 +85,7 @@ final class RelayDriver {
   func close() -> () -> Void {
     let tell = forget()
     port.close()
-    if case .joinable(let handle) = worker { handle.join() }
-    worker = .none
+    worker.join()
     return tell
   }
 
@@ -119,30 +93,5 @@ final class RelayDriver {
     of work: Work<Value>, _ client: RelayClient
   ) -> Result<Value, RelayError> {
     do throws(RelayError) { return .success(try work(client)) } catch { return .failure(error) }
-  }
-
-  /// False when the system has no thread to give.
-  private func startWorker() -> Bool {
-    guard case .none = worker else { return true }
-    let queue = queue
-    let run: @Sendable () -> Void = { while let handOver = Self.askNext(queue) { handOver() } }
-    if port.isLocal {
-      worker = WorkerThread.startJoinable(run).map { .joinable($0) } ?? .none
-    } else if WorkerThread.start(run) {
-      worker = .detached
-    }
-    if case .none = worker { return false }
-    return true
-  }
-
-  /// Nil at the end. Once the answer is handed over this thread holds the transport no more, so that whoever is told of it
-  /// and frees the controller is the last to hold it.
-  private static func askNext(_ queue: Monitor<Queue>) -> (@Sendable () -> Void)? {
-    let next: Request?? = queue.wait(atMost: nil) { queue in
-      if !queue.requests.isEmpty { return .some(.some(queue.requests.removeFirst())) }
-      return queue.isClosed ? .some(.none) : nil
-    }
-    guard case .some(.some(let request)) = next else { return nil }
-    return request.ask()
   }
 }

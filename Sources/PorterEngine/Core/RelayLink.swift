@@ -31,7 +31,7 @@ extension Engine {
     guard let path = named ?? nil else { return }
     makeRelay(
       EmbeddedRelay(
-        path: path, clock: configuration.clock, randomness: configuration.randomness, log: configuration.log,
+        path: path, ports: configuration.ports, log: configuration.log,
         // A file that is out of reach is told as such, and not replaced by an empty one, in which nothing waits.
         mayCreate: configuration.role == .app, stop: stop))
   }
@@ -45,7 +45,8 @@ extension Engine {
   private func makeRelay(_ port: any RelayPort) {
     relaysMade += 1
     relay = RelayDriver(
-      identifier: relaysMade, port: port, randomness: configuration.randomness, thread: thread, timers: timers,
+      identifier: relaysMade, port: port, randomness: configuration.randomness, turns: turns,
+      worker: configuration.execution.makeWorker(isAwaited: port.isLocal), timers: timers,
       fileIsBusy: { [weak self] in self?.relayFileIsBusy() })
   }
 
@@ -57,10 +58,10 @@ extension Engine {
     joining.giveUp()
     announcing.giveUp()
     listensForReplies = nil
-    let awaited = Array(awaitedAnswers.keys)
+    let awaited = awaitedAnswers.keys.sorted()
     if let closing { abandoned.append(hostRelay == nil ? closing.close() : closing.forget()) }
     if !awaited.isEmpty { abandoned.append { [weak self] in self?.abandonServerRequests(awaited) } }
-    if !abandoned.isEmpty { thread.enqueue { $0.tellAbandoned() } }
+    if !abandoned.isEmpty { turns.enqueue { $0.tellAbandoned() } }
   }
 
   /// Tells whoever waited for a relay that was closed that nothing comes. After the turn in which it was closed, since a

@@ -1,6 +1,6 @@
 import PorterPlatform
 
-/// The engine's timers; they fire on its thread. A timer that is cancelled, or set again under its name, never fires
+/// The engine's timers; they fire in its turns. A timer that is cancelled, or set again under its name, never fires
 /// late.
 final class Timers {
   private struct Timer {
@@ -32,12 +32,12 @@ final class Timers {
 
   func cancel(_ name: String) { timers.removeAll { $0.name == name } }
 
-  /// Nil when none is set.
-  var untilNext: Span? { timers.map(\.due).min().map { max(.zero, $0 - clock.now()) } }
+  /// When the next timer is due; nil when none is set.
+  var nextDue: Moment? { timers.map(\.due).min() }
 
   func runDue() {
     let now = clock.now()
-    let due = timers.filter { $0.due <= now }.sorted { $0.due < $1.due }
+    let due = timers.filter { $0.due <= now }.sorted { ($0.due, $0.number) < ($1.due, $1.number) }
     for timer in due {
       // An earlier one of this round may have cancelled it, or set another under its name (INC-21).
       guard let index = timers.firstIndex(where: { $0.number == timer.number }) else { continue }

@@ -15,7 +15,9 @@ extension Engine {
   func changeKey(from current: StoreKey, to new: StoreKey) throws(ChatError) -> Response {
     try requireKeyMayChange()
     // Before anything is closed, so that a mistyped key changes nothing.
-    try stored { () throws(PorterStore.StoreError) in try Store.check(configuration.location, key: current) }
+    try stored { () throws(PorterStore.StoreError) in
+      try Store.check(configuration.location, key: current, ports: configuration.ports)
+    }
     if current.isNone, new.isNone { return .cmdOk(nil) }
 
     let wasOpen = store != nil
@@ -24,7 +26,8 @@ extension Engine {
     defer { bulletin.end() }
     do throws(PorterStore.StoreError) {
       // Called off by whoever needs the store closed: then it is as it was, and may be asked for again.
-      try Rekeying.run(configuration.location, from: current, to: new, stop: stop) { stage in
+      try Rekeying.run(configuration.location, from: current, to: new, stop: stop, ports: configuration.ports) {
+        stage in
         FaultPoint.reach(stage)
       }
       lifecycle.heldKey = HeldKey(new, keeps: lifecycle.heldKey.keeps)
@@ -55,7 +58,7 @@ extension Engine {
   private func inUse(_ error: PorterStore.StoreError) -> ChatError? {
     guard case .sqlite(let error) = error, error.kind == .busy || error.kind == .locked else { return nil }
     let holder = [Role.extension, Role.app].lazy
-      .map { PhaseFile(prefix: self.configuration.prefix, role: $0.rawValue) }
+      .map { PhaseFile(prefix: self.configuration.prefix, role: $0.rawValue, ports: self.configuration.ports) }
       .first { $0.isHeldElsewhere() }
     return .nightporter(.ownedElsewhere(holder: holder?.published()?.instance?.description ?? "another process"))
   }

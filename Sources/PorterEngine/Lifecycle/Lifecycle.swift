@@ -267,7 +267,7 @@ extension Lifecycle: ChatLifecycleEffects {
       do throws(PorterStore.StoreError) {
         let opened = try Store.open(
           at: context.configuration.location, key: heldKey.key, confirmation: context.configuration.confirmation,
-          mayMigrate: context.role == .app, stop: context.stop)
+          mayMigrate: context.role == .app, stop: context.stop, ports: context.configuration.ports)
         peers.use(try opened.channelKey())
         opened.gate = operations
         context.storeAccess.set(opened)

@@ -48,7 +48,10 @@ final class PeerLink {
   private var role: Role { context.role.peer }
 
   /// The other role's phase file: its lock is what the kernel answers by.
-  var peerFile: PhaseFile { PhaseFile(prefix: context.configuration.prefix, role: role.rawValue) }
+  var peerFile: PhaseFile {
+    PhaseFile(
+      prefix: context.configuration.prefix, role: role.rawValue, ports: context.configuration.ports)
+  }
 
   /// Finds out whether the other role is at work. `then` is called once, at the latest when the machine's patience is
   /// over, and immediately when the kernel's word is enough.
@@ -96,7 +99,7 @@ final class PeerLink {
     do throws(ChannelError) {
       channel = try Channel(
         prefix: context.configuration.prefix, role: context.role.channelRole, instance: context.instance, key: key,
-        clock: context.clock, randomness: context.randomness)
+        ports: context.configuration.ports)
     } catch {
       context.log(.warning, "this process cannot be asked for anything", ["error": "\(error)"])
     }

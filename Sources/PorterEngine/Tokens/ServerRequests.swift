@@ -76,7 +76,7 @@ extension Engine {
 
   /// Everyone who still waits, or these, are told that nothing will come: the engine suspends or stops.
   func abandonServerRequests(_ correlations: [CorrelationID]? = nil) {
-    for correlation in correlations ?? Array(awaitedAnswers.keys) { settle(correlation, .failure(.relay(.closed))) }
+    for correlation in correlations ?? awaitedAnswers.keys.sorted() { settle(correlation, .failure(.relay(.closed))) }
   }
 
   // MARK: The reply mailbox

@@ -10,30 +10,35 @@
 
 /// A directory in which each process that listens has a datagram socket under a name of its own.
 ///
-/// Names come from a directory that anybody of the same user can write, or from a foreign file: whoever uses one says
-/// with `isName` what its own look like, so that nothing else there, and nothing outside, is ever touched.
+/// Names come from a directory that any process of the same user can write, or from a foreign file. `isName` says what
+/// our own look like, so that nothing else in the directory, and nothing outside it, is ever touched.
 package struct SocketDirectory: Sendable {
   package let path: String
+  private let ports: Ports
   private let isOurs: @Sendable (String) -> Bool
 
-  package init(path: String, isName: @escaping @Sendable (String) -> Bool) {
+  package init(path: String, ports: Ports, isName: @escaping @Sendable (String) -> Bool) {
     self.path = path
+    self.ports = ports
     isOurs = { !$0.contains("/") && $0 != "." && $0 != ".." && isName($0) }
   }
 
   package func isName(_ name: String) -> Bool { isOurs(name) }
 
   /// Makes the directory, for this user only; harmless if it is there.
-  package func create() -> Bool { mkdir(path, 0o700) == 0 || errno == EEXIST }
-
-  /// Whether it is what `create` makes: a directory and no link to one, ours, and nobody else's to write in.
-  package var isPrivate: Bool {
-    var status = stat()
-    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
-      && status.st_mode & 0o022 == 0
+  package func create() throws(SystemError) {
+    do throws(SystemError) { try ports.files.makeDirectory(path) } catch {
+      guard error.code == EEXIST else { throw error }
+    }
   }
 
-  /// Names of the sockets in it, sorted, at most `limit`. Files and links of such a name are none.
+  /// Whether it is what `create` makes: a directory and no link to one, ours, and not writable for others.
+  package var isPrivate: Bool {
+    guard let status = try? ports.files.status(at: path) else { return false }
+    return status.kind == .directory && status.isOwn && status.permissions & 0o022 == 0
+  }
+
+  /// Names of the sockets in it, sorted, at most `limit`. Files and links of such a name do not count.
   package func names(limit: Int = .max) -> [String] {
     var found: [String] = []
     forEachSocket { name, _ in
@@ -44,78 +49,46 @@ package struct SocketDirectory: Sendable {
   }
 
   package func remove(_ name: String) {
-    if isName(name) { unlink(path + "/" + name) }
+    if isName(name) { try? ports.files.remove(address(name).path) }
   }
 
   /// Removes sockets whose processes are gone, if they are old: a young one may be about to be bound.
-  package func removeAbandoned(olderThan seconds: Int) {
-    let now = time(nil)
-    forEachSocket { name, changed in
-      if now - changed > seconds, isAbandoned(name) { remove(name) }
+  package func removeAbandoned(olderThan age: Span) {
+    let now = ports.clock.wall().seconds
+    forEachSocket { name, modified in
+      if now - modified > age.milliseconds / 1_000, isAbandoned(name) { remove(name) }
       return true
     }
   }
 
-  /// Whether nobody listens at this name any more.
-  package func isAbandoned(_ name: String) -> Bool {
-    guard let descriptor = DatagramSocket.make() else { return false }
-    defer { closeDescriptor(descriptor) }
-    let outcome = withAddress(of: name) { connect(descriptor, $0, $1) == 0 ? 0 : errno }
-    return outcome == ECONNREFUSED || outcome == ENOENT
-  }
+  /// Whether no process listens at this name any more.
+  package func isAbandoned(_ name: String) -> Bool { ports.datagrams.isAbandoned(address(name)) }
 
-  /// Gives the socket this name; false with `errno` when it cannot have it.
-  package func bind(_ descriptor: Int32, to name: String) -> Bool {
-    withAddress(of: name) { systemBind(descriptor, $0, $1) } == 0
-  }
-
-  package func send(_ bytes: [UInt8], through descriptor: Int32, to name: String) -> DatagramSocket.Outcome {
-    guard isName(name) else { return .gone }
-    let status = withAddress(of: name) { address, length in
-      sendto(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT), address, length) == bytes.count ? 0 : errno
-    }
-    switch status {
-    case 0, EAGAIN, ENOBUFS: return .posted
-    case ENOENT, ECONNREFUSED: return .gone
-    default: return .failed
+  /// Opens an end that listens at this name.
+  package func listen(at name: String) throws(SystemError) -> DatagramEnd {
+    let end = try ports.datagrams.open()
+    do throws(SystemError) {
+      try ports.datagrams.bind(end, to: address(name))
+      return end
+    } catch {
+      ports.datagrams.close(end)
+      throw error
     }
   }
 
-  /// Calls `body` with the socket address of a name; nil if the path is too long for one.
-  private func withAddress<Result>(of name: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result? {
-    if let result = DatagramSocket.withAddress(path + "/" + name, body) { return result }
-    #if os(Linux) || os(Android)
-      // An address has 108 bytes. A long path is reached through an open descriptor of its directory.
-      let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-      guard directory >= 0 else { return nil }
-      defer { closeDescriptor(directory) }
-      return DatagramSocket.withAddress("/proc/self/fd/\(directory)/\(name)", body)
-    #else
-      return nil
-    #endif
+  package func send(_ bytes: [UInt8], through end: DatagramEnd, to name: String) -> DatagramOutcome {
+    isName(name) ? ports.datagrams.send(bytes, through: end, to: address(name)) : .gone
   }
+
+  private func address(_ name: String) -> DatagramAddress { DatagramAddress(directory: path, name: name) }
 
   /// Each socket with the time at which it was made, in seconds, until `body` gives false.
-  private func forEachSocket(_ body: (String, Int) -> Bool) {
-    guard let listing = opendir(path) else { return }
-    defer { closedir(listing) }
-    while let entry = readdir(listing) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+  private func forEachSocket(_ body: (String, Int64) -> Bool) {
+    ports.files.forEachEntry(of: path) { name in
+      guard isName(name), let status = try? ports.files.status(at: address(name).path), status.kind == .socket else {
+        return true
       }
-      var status = stat()
-      guard isName(name), lstat(path + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { continue }
-      #if canImport(Darwin)
-        let changed = status.st_mtimespec.tv_sec
-      #else
-        let changed = status.st_mtim.tv_sec
-      #endif
-      if !body(name, changed) { return }
+      return body(name, status.modified)
     }
   }
-}
-
-/// libc's, out of the way of the method of that name.
-private func systemBind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
-  bind(descriptor, address, length)
 }

@@ -37,8 +37,7 @@ package final class EmbeddedRelay: RelayPort {
   private static let cuttingTime = Span.milliseconds(250)
 
   private let path: String
-  private let clock: any Clock
-  private let randomness: any Randomness
+  private let ports: Ports
   private let log: Log
   private let busyTimeout: Span
   private let mayCreate: Bool
@@ -55,17 +54,16 @@ package final class EmbeddedRelay: RelayPort {
   /// `busyTimeout` is how long an exchange waits for other processes' writes before it throws `storage` with `busy`.
   /// `stop` tells whether whoever closes the relay has time to write its log back.
   package init(
-    path: String, clock: any Clock, randomness: any Randomness, log: Log, busyTimeout: Span = .seconds(3),
+    path: String, ports: Ports, log: Log, busyTimeout: Span = .seconds(3),
     mayCreate: Bool = true, stop: StopSignal? = nil
   ) {
     self.path = path
-    self.clock = clock
-    self.randomness = randomness
+    self.ports = ports
     self.log = log
     self.busyTimeout = busyTimeout
     self.mayCreate = mayCreate
     self.stop = stop
-    closing = StopSignal(clock: clock)
+    closing = StopSignal(clock: ports.clock)
     state = Mutex(State())
   }
 
@@ -158,11 +156,11 @@ package final class EmbeddedRelay: RelayPort {
     if let file = state.file { return file }
     let path = try RelayError.carrying { () throws(SQLiteError) in try Database.plainPath(self.path) }
     let file = try RelayFile(
-      path: path, access: mayCreate ? .create : .readWrite, clock: clock, randomness: randomness, log: log,
+      path: path, access: mayCreate ? .create : .readWrite, ports: ports, log: log,
       busyTimeout: busyTimeout, stop: closing)
     state.file = file
-    let directory = WakeDirectory.beside(relay: path)
-    state.wakes = Wakes(directory: directory, sender: WakeSender(directory: directory))
+    let directory = WakeDirectory.beside(relay: path, ports: ports)
+    state.wakes = Wakes(directory: directory, sender: WakeSender(directory: directory, ports: ports))
     let opened = file.database.interrupter
     interrupter.withLock { $0 = opened }
     return file
@@ -201,13 +199,14 @@ package final class EmbeddedRelay: RelayPort {
   private func listen(_ file: RelayFile, _ state: borrowing State) throws(RelayError) -> String {
     if let name = receiver.withLock({ $0?.name }) { return name }
     guard let directory = state.wakes?.directory else { throw .unavailable }
-    guard let bound = WakeReceiver(directory: directory, randomness: randomness) else {
-      log(.error, "relay: no socket for wake-ups", ["errno": String(errno)])
+    let bound: WakeReceiver
+    do throws(SystemError) { bound = try WakeReceiver(directory: directory, ports: ports) } catch {
+      log(.error, "relay: no socket for wake-ups", ["errno": String(error.code)])
       throw .unavailable
     }
     receiver.withLock { $0 = bound }
-    // Whoever was killed left a socket behind; who comes next clears it away.
-    directory.removeAbandoned(olderThan: 60)
+    // A process that was killed left its socket behind.
+    directory.removeAbandoned(olderThan: .seconds(60))
     try file.forget(listeners: try file.listeners().filter { directory.isAbandoned($0) })
     return bound.name
   }
@@ -219,7 +218,7 @@ package final class EmbeddedRelay: RelayPort {
       switch wakes.sender.post(to: name) {
       case .posted: break
       case .gone: gone.append(name)
-      case .failed: log(.warning, "relay: a subscriber could not be woken", ["errno": String(errno)])
+      case .failed(let code): log(.warning, "relay: a subscriber could not be woken", ["errno": String(code)])
       }
     }
     // It may have made its socket.

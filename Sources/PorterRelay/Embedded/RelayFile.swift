@@ -13,24 +13,26 @@ final class RelayFile {
   }
 
   let database: Database
-  let clock: any Clock
-  let randomness: any Randomness
+  let ports: Ports
   let log: Log
   private var durability = Database.Durability.full
   private var nextSweep = Moment(nanoseconds: .min)
   private var nobody: SigningPublicKey?
 
+  var clock: any Clock { ports.clock }
+  var randomness: any Randomness { ports.randomness }
+
   init(
-    path: String, access: Database.Access = .create, clock: any Clock, randomness: any Randomness, log: Log,
+    path: String, access: Database.Access = .create, ports: Ports, log: Log,
     busyTimeout: Span = .seconds(3), stop: StopSignal? = nil
   ) throws(RelayError) {
-    self.clock = clock
-    self.randomness = randomness
+    self.ports = ports
     self.log = log
     do throws(SQLiteError) {
       // A request needs a few pages of the file, so that the cache may stay far below an extension's memory.
       database = try Database(
-        path: path, options: .init(access: access, busyTimeout: busyTimeout, cacheKibibytes: 512, stop: stop))
+        path: path,
+        options: .init(access: access, busyTimeout: busyTimeout, cacheKibibytes: 512, stop: stop, ports: ports))
       // A short log keeps the first opening after a crash, or after `releaseFiles()`, fast: it is read as a whole.
       try database.execute("PRAGMA wal_autocheckpoint=256")
     } catch {

@@ -14,8 +14,8 @@ import PorterPlatform
 ///
 /// A wake-up is one byte without meaning: whoever forges one makes a process ask its relay, and nothing else (INC-15).
 enum WakeDirectory {
-  static func beside(relay path: String) -> SocketDirectory {
-    SocketDirectory(path: path + ".wake", isName: isName)
+  static func beside(relay path: String, ports: Ports) -> SocketDirectory {
+    SocketDirectory(path: path + ".wake", ports: ports, isName: isName)
   }
 
   /// Names are ours alone: a row of a foreign file must not make us touch anything outside the directory.
@@ -24,57 +24,70 @@ enum WakeDirectory {
   }
 }
 
-/// The socket of a process that wants to be woken. Belongs to whoever made it, who calls `close()`.
+/// The socket of a process that wants to be woken. Its owner calls `close()`.
 struct WakeReceiver: Sendable {
-  let descriptor: Int32
   let name: String
+  private let end: DatagramEnd
   private let directory: SocketDirectory
+  private let datagrams: any Datagrams
 
-  /// Nil when the directory cannot be written, its path is too long, or no descriptor is left; `errno` tells.
-  init?(directory: SocketDirectory, randomness: any Randomness) {
-    guard directory.create(), let descriptor = DatagramSocket.make() else { return nil }
+  var descriptor: Int32 { end.descriptor }
+
+  /// Throws when the directory cannot be written, its path is too long, or no descriptor is left.
+  init(directory: SocketDirectory, ports: Ports) throws(SystemError) {
+    try directory.create()
     // 48 random bits: a second attempt is as good as never needed, a third means that the port is broken.
-    for _ in 0..<3 {
-      let name = TextEncoding.base64URL(randomness.bytes(6))
-      guard directory.isName(name) else { continue }
-      if directory.bind(descriptor, to: name) {
-        self.descriptor = descriptor
+    var attempt = 1
+    while true {
+      let name = TextEncoding.base64URL(ports.randomness.bytes(6))
+      do throws(SystemError) {
+        guard directory.isName(name) else { throw SystemError(EINVAL) }
+        end = try directory.listen(at: name)
         self.name = name
-        self.directory = directory
-        return
+        break
+      } catch {
+        guard attempt < 3 else { throw error }
+        attempt += 1
       }
     }
-    let reason = errno
-    DatagramSocket.close(descriptor)
-    errno = reason
-    return nil
+    self.directory = directory
+    datagrams = ports.datagrams
   }
 
   /// Reads until nothing is left.
-  func drain() { while DatagramSocket.receive(from: descriptor, limit: 16) != nil {} }
+  func drain() { while datagrams.receive(from: end, limit: 16) != nil {} }
 
-  /// The file goes first: a sender then finds no name, rather than one that refuses.
+  /// The name goes first: a sender then finds no name, rather than one that refuses.
   func close() {
     directory.remove(name)
-    DatagramSocket.close(descriptor)
+    datagrams.close(end)
   }
 }
 
-/// Posts wake-ups. Belongs to one owner, who calls `close()`.
+/// Posts wake-ups. Its owner calls `close()`.
 struct WakeSender {
   private let directory: SocketDirectory
-  private var descriptor: Int32?
+  private let datagrams: any Datagrams
+  private var end: DatagramEnd?
 
-  init(directory: SocketDirectory) { self.directory = directory }
+  init(directory: SocketDirectory, ports: Ports) {
+    self.directory = directory
+    datagrams = ports.datagrams
+  }
 
-  mutating func post(to name: String) -> DatagramSocket.Outcome {
-    guard let descriptor = descriptor ?? DatagramSocket.make() else { return .failed }
-    self.descriptor = descriptor
-    return directory.send([1], through: descriptor, to: name)
+  mutating func post(to name: String) -> DatagramOutcome {
+    if let end { return directory.send([1], through: end, to: name) }
+    do throws(SystemError) {
+      let end = try datagrams.open()
+      self.end = end
+      return directory.send([1], through: end, to: name)
+    } catch {
+      return .failed(error.code)
+    }
   }
 
   mutating func close() {
-    if let descriptor { DatagramSocket.close(descriptor) }
-    descriptor = nil
+    if let end { datagrams.close(end) }
+    end = nil
   }
 }

@@ -114,7 +114,7 @@ private struct StreamConnection: ~Copyable {
         close(descriptor)
         return nil
       }
-      usleep(10_000)
+      clock.pause(.milliseconds(10))
     }
   }
 

@@ -19,7 +19,7 @@ package final class ServerState {
   /// On a file of its own: SQLite lets go of its locks whenever the process closes any descriptor of the database.
   private var lock: FileLock?
 
-  package init(path: String, access: Access) throws(ServerError) {
+  package init(path: String, access: Access, ports: Ports = .system) throws(ServerError) {
     let path = try Self.canonical(path)
     switch access {
     case .serve:
@@ -29,7 +29,7 @@ package final class ServerState {
       lock = nil
     }
     do throws(SQLiteError) {
-      database = try Database(path: path, options: .init(access: .readWrite, busyTimeout: .seconds(3)))
+      database = try Database(path: path, options: .init(access: .readWrite, busyTimeout: .seconds(3), ports: ports))
     } catch {
       switch error.kind {
       case .notADatabase: throw .notServerState

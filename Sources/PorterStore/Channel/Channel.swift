@@ -42,53 +42,50 @@ package final class Channel {
   package static let batch = 64
   /// Ends that are told something; more than ever listen, unless somebody fills the directory.
   private static let receivers = 256
-  /// Seconds after which a socket that nobody listens at is taken away.
-  private static let abandonedAfter = 10
+  /// After this time a socket at which no process listens is removed.
+  private static let abandonedAfter = Span.seconds(10)
 
   package let address: ChannelAddress
-  package let descriptor: Int32
+  /// Can be waited on with poll(2).
+  package var descriptor: Int32 { end.descriptor }
   package private(set) var counts = Counts()
   private let instance: Instance
   private let boot: [UInt8]
   private let key: AuthenticationKey
-  private let clock: any Clock
+  private let ports: Ports
+  private let end: DatagramEnd
   private let directory: SocketDirectory
   private var replays: ReplayGuard
   private var counter: UInt64 = 0
 
-  package static func directory(prefix: String) -> SocketDirectory {
-    SocketDirectory(path: prefix + "_chat.channel") { ChannelAddress(name: $0) != nil }
+  package static func directory(prefix: String, ports: Ports) -> SocketDirectory {
+    SocketDirectory(path: prefix + "_chat.channel", ports: ports) { ChannelAddress(name: $0) != nil }
   }
 
   package init(
-    prefix: String, role: ChannelAddress.Role, instance: Instance, key: AuthenticationKey, clock: any Clock,
-    randomness: any Randomness
+    prefix: String, role: ChannelAddress.Role, instance: Instance, key: AuthenticationKey, ports: Ports
   ) throws(ChannelError) {
-    let directory = Self.directory(prefix: prefix)
-    guard directory.create() else { throw .noDirectory(systemError: errno) }
+    let directory = Self.directory(prefix: prefix, ports: ports)
+    do throws(SystemError) { try directory.create() } catch { throw .noDirectory(systemError: error.code) }
     guard directory.isPrivate else { throw .untrustedDirectory }
-    guard let address = ChannelAddress(role: role, tenancy: randomness.bytes(8)) else { throw .system(0) }
-    guard let descriptor = DatagramSocket.make() else { throw .system(errno) }
-    guard directory.bind(descriptor, to: address.name) else {
-      let reason = errno
-      DatagramSocket.close(descriptor)
-      throw reason == ENAMETOOLONG ? .pathTooLong : .system(reason)
+    guard let address = ChannelAddress(role: role, tenancy: ports.randomness.bytes(8)) else { throw .system(0) }
+    do throws(SystemError) { end = try directory.listen(at: address.name) } catch {
+      throw error.code == ENAMETOOLONG ? .pathTooLong : .system(error.code)
     }
     self.directory = directory
     self.address = address
-    self.descriptor = descriptor
     self.instance = instance
     self.key = key
-    self.clock = clock
+    self.ports = ports
     boot = ChannelMessage.bootHash(instance)
-    replays = ReplayGuard(opening: Self.nanoseconds(clock))
+    replays = ReplayGuard(opening: Self.nanoseconds(ports.clock))
     directory.removeAbandoned(olderThan: Self.abandonedAfter)
   }
 
   /// The name goes first: a sender then finds none, rather than one that refuses.
   package func close() {
     directory.remove(address.name)
-    DatagramSocket.close(descriptor)
+    ports.datagrams.close(end)
   }
 
   // MARK: Sending
@@ -102,7 +99,8 @@ package final class Channel {
       $0.role == role && $0 != address
     }
     // In no order that anybody could foresee: whoever fills the directory hides nobody for longer than one question.
-    for receiver in receivers.count > Self.receivers ? receivers.shuffled() : receivers {
+    var generator = RandomnessGenerator(ports.randomness)
+    for receiver in receivers.count > Self.receivers ? receivers.shuffled(using: &generator) : receivers {
       if send(kind, to: receiver, counter: counter) == .posted { heard += 1 }
       if heard == Self.receivers { break }
     }
@@ -116,14 +114,14 @@ package final class Channel {
 
   private func send(
     _ kind: ChannelMessage.Kind, to receiver: ChannelAddress, counter: UInt64, answers: UInt64 = 0
-  ) -> DatagramSocket.Outcome {
+  ) -> DatagramOutcome {
     let message = ChannelMessage(kind, from: address, instance, to: receiver, counter: counter, answers: answers)
     counts.sent += 1
-    return directory.send(message.sealed(with: key), through: descriptor, to: receiver.name)
+    return directory.send(message.sealed(with: key), through: end, to: receiver.name)
   }
 
   private func nextCounter() -> UInt64 {
-    counter = max(counter &+ 1, Self.nanoseconds(clock))
+    counter = max(counter &+ 1, Self.nanoseconds(ports.clock))
     return counter
   }
 
@@ -136,7 +134,7 @@ package final class Channel {
   package func receive() -> [ChannelMessage] {
     var messages: [ChannelMessage] = []
     for _ in 0..<Self.batch {
-      guard let bytes = DatagramSocket.receive(from: descriptor, limit: ChannelMessage.count + 1) else { break }
+      guard let bytes = ports.datagrams.receive(from: end, limit: ChannelMessage.count + 1) else { break }
       do throws(ChannelMessage.Rejection) {
         let message = try ChannelMessage(opening: bytes, with: key, at: address)
         guard message.boot == boot else { throw .foreign }

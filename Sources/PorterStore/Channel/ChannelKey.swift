@@ -11,10 +11,9 @@ extension Store {
     return key
   }
 
-  /// Part of the migration's transaction. Always the system's randomness: a key that a replayed night could foresee is
-  /// none.
+  /// Part of the migration's transaction.
   func makeChannelKey() throws(StoreError) {
-    let key = SystemRandomness().bytes(AuthenticationKey.count)
+    let key = database.ports.randomness.bytes(AuthenticationKey.count)
     guard key.count == AuthenticationKey.count else { throw .damaged(.channelKey) }
     try run("INSERT INTO channel (channel_id, key) VALUES (1, ?)", [.blob(key)])
   }

@@ -2,16 +2,6 @@ import CSQLite
 import PorterPlatform
 import Synchronization
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#endif
-
 /// Waits for another connection's lock: short random pauses up to a deadline.
 ///
 /// SQLite's own busy timeout backs off to pauses of 100 ms, hundreds of times a commit's length; a waiter then
@@ -28,15 +18,18 @@ final class BusyWaiter {
 
   private let interrupter: DatabaseInterrupter
   private let stop: StopSignal?
-  private let clock = SystemClock()
+  private let ports: Ports
   private var deadline = Moment.distantFuture
-  private var jitter: UInt64
+  /// 0 until the first pause, and never afterwards.
+  private var jitter: UInt64 = 0
 
-  init(timeout: Span, interrupter: DatabaseInterrupter, stop: StopSignal? = nil) {
+  private var clock: any Clock { ports.clock }
+
+  init(timeout: Span, interrupter: DatabaseInterrupter, stop: StopSignal? = nil, ports: Ports) {
     self.timeout = timeout
     self.interrupter = interrupter
     self.stop = stop
-    jitter = UInt64.random(in: 1 ... .max)
+    self.ports = ports
   }
 
   func install(on database: OpaquePointer) {
@@ -76,7 +69,7 @@ final class BusyWaiter {
         return try body()
       } catch {
         guard error.kind == .busy, !isStopped, clock.now() < end else { throw error }
-        pause(nanoseconds: pauseNanoseconds(attempt: attempt))
+        clock.pause(length(ofPause: attempt))
         attempt += 1
       }
     }
@@ -87,7 +80,7 @@ final class BusyWaiter {
     let now = clock.now()
     turnstile.enter(clock, limit: max(.zero, end(of: timeout) - now)) { attempt in
       guard interrupter.interruptions == interruptionsBefore, !isStopped else { return false }
-      pause(nanoseconds: pauseNanoseconds(attempt: attempt))
+      clock.pause(length(ofPause: attempt))
       return true
     }
   }
@@ -99,24 +92,21 @@ final class BusyWaiter {
     if attempt == 0 { deadline = end(of: timeout) }
     let now = clock.now()
     guard now < deadline else { return false }
-    let remaining = (deadline - now).nanoseconds
-    pause(nanoseconds: min(pauseNanoseconds(attempt: attempt), remaining))
+    clock.pause(min(length(ofPause: attempt), deadline - now))
     return true
   }
 
-  /// A signal may cut it short; then the lock is tried earlier, which is as well.
-  private func pause(nanoseconds: Int64) {
-    var pause = timespec(tv_sec: 0, tv_nsec: Int(nanoseconds))
-    nanosleep(&pause, nil)
-  }
-
-  private func pauseNanoseconds(attempt: Int32) -> Int64 {
+  private func length(ofPause attempt: Int32) -> Span {
     let longest: Int64 = attempt < 80 ? 500_000 : 2_000_000
     let ceiling = min(longest, 50_000 << Int64(min(attempt / 2, 6)))
+    if jitter == 0 {
+      var generator = RandomnessGenerator(ports.randomness)
+      jitter = max(1, generator.next())
+    }
     jitter ^= jitter << 13
     jitter ^= jitter >> 7
     jitter ^= jitter << 17
-    return ceiling / 2 + Int64(jitter % UInt64(ceiling))
+    return Span(nanoseconds: ceiling / 2 + Int64(jitter % UInt64(ceiling)))
   }
 }
 

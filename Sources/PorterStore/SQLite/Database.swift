@@ -54,11 +54,12 @@ package final class Database {
     package var logPages: Int?
     /// Ends what this connection does, a wait with `busy` and a long statement with `interrupted`; nil for never.
     package var stop: StopSignal?
+    package var ports: Ports
 
     package init(
       access: Access = .create, durability: Durability = .full, vfs: String? = nil, key: StoreKey = .none,
       isExclusive: Bool = false, busyTimeout: Span = .seconds(3), foreignKeys: Bool = true,
-      cacheKibibytes: Int? = nil, logPages: Int? = nil, stop: StopSignal? = nil
+      cacheKibibytes: Int? = nil, logPages: Int? = nil, stop: StopSignal? = nil, ports: Ports = .system
     ) {
       self.access = access
       self.durability = durability
@@ -70,6 +71,7 @@ package final class Database {
       self.cacheKibibytes = cacheKibibytes
       self.logPages = logPages
       self.stop = stop
+      self.ports = ports
     }
   }
 
@@ -87,6 +89,7 @@ package final class Database {
   package let interrupter = DatabaseInterrupter()
 
   private var handle: OpaquePointer?
+  let ports: Ports
   private let waiter: BusyWaiter
   private var turnstile: Turnstile
   private var statements: [String: Statement] = [:]
@@ -97,8 +100,10 @@ package final class Database {
   package init(path: String, options: Options = Options()) throws(SQLiteError) {
     let path = try Self.plainPath(path)
     self.path = path
-    waiter = BusyWaiter(timeout: options.busyTimeout, interrupter: interrupter, stop: options.stop)
-    turnstile = Turnstile(beside: path)
+    ports = options.ports
+    waiter = BusyWaiter(
+      timeout: options.busyTimeout, interrupter: interrupter, stop: options.stop, ports: options.ports)
+    turnstile = Turnstile(beside: path, files: options.ports.files)
     let handle = try Self.open(path, options)
     self.handle = handle
     waiter.install(on: handle)

@@ -34,7 +34,7 @@ struct Peer {
     guard arguments.count > 2 else { throw Failure(reason: "usage: see main.swift") }
     self.arguments = arguments
     relay = EmbeddedRelay(
-      path: arguments[1], clock: SystemClock(), randomness: SystemRandomness(), log: .standardError(minimum: .warning))
+      path: arguments[1], ports: .system, log: .standardError(minimum: .warning))
     client = RelayClient(port: relay, randomness: SystemRandomness())
   }
 

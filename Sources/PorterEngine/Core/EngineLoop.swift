@@ -1,0 +1,104 @@
+import PorterPlatform
+import Synchronization
+
+/// What is to be done in an engine's next turn. From any thread.
+package final class EngineInbox: Sendable {
+  package struct Mail {
+    package var jobs: [Turns.Job] = []
+    /// No more jobs come.
+    package var isClosed = false
+  }
+
+  package enum Delivery: Sendable {
+    case refused
+    /// The first since the inbox was emptied: the engine may have to be woken.
+    case first
+    case queued
+  }
+
+  private let mail = Mutex(Mail())
+
+  package init() {}
+
+  package func deliver(_ job: @escaping Turns.Job) -> Delivery {
+    mail.withLock { mail in
+      guard !mail.isClosed else { return .refused }
+      mail.jobs.append(job)
+      return mail.jobs.count == 1 ? .first : .queued
+    }
+  }
+
+  package func close() { mail.withLock { $0.isClosed = true } }
+
+  package var isEmpty: Bool { mail.withLock { $0.jobs.isEmpty && !$0.isClosed } }
+
+  fileprivate func empty() -> Mail {
+    mail.withLock { mail in
+      defer { mail.jobs.removeAll(keepingCapacity: true) }
+      return mail
+    }
+  }
+}
+
+/// An engine's turns, one after the other. It knows no thread and never waits: each turn says what the next one is to
+/// wait for.
+package final class EngineLoop {
+  /// What came from outside since the last turn, beside the inbox.
+  package struct News: OptionSet, Sendable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    package static let channel = News(rawValue: 1)
+    package static let relay = News(rawValue: 2)
+  }
+
+  /// The next turn is due as soon as one of these is readable, the inbox is not empty, or the moment has come.
+  package struct Wait: Sendable {
+    package var channel: Int32?
+    package var relay: Int32?
+    /// Nil for no moment.
+    package var due: Moment?
+  }
+
+  package enum Next: Sendable {
+    /// The next turn is due now.
+    case turn
+    case wait(Wait)
+    /// The engine has released everything, and takes no more turns.
+    case ended
+  }
+
+  private let engine: Engine
+  private let inbox: EngineInbox
+
+  package init(_ engine: Engine, inbox: EngineInbox) {
+    self.engine = engine
+    self.inbox = inbox
+  }
+
+  /// Takes in the news and the jobs that are queued, fires the timers that are due, and takes up one piece of deferred
+  /// work.
+  package func turn(hearing news: News) -> Next {
+    engine.bulletin.beginTurn()
+    // What another process asks for comes first: it may want to have what the relay's news would begin.
+    if news.contains(.channel) { engine.channelHasNews() }
+    if news.contains(.relay) { engine.relayHasNews() }
+    let mail = inbox.empty()
+    for job in mail.jobs { job(engine) }
+    if mail.isClosed, mail.jobs.isEmpty {
+      engine.end()
+      return .ended
+    }
+    engine.timers.runDue()
+    engine.takeUpPutOff()
+    engine.endTurn()
+    engine.bulletin.endTurn(engine.posture)
+    return mail.jobs.isEmpty ? .wait(wait) : .turn
+  }
+
+  private var wait: Wait {
+    Wait(
+      channel: engine.channelDescriptor, relay: engine.hearsRelay ? engine.relayWakeDescriptor : nil,
+      due: engine.hasPutOff ? engine.configuration.clock.now() : engine.timers.nextDue)
+  }
+}

@@ -1,0 +1,115 @@
+/// An error of the operating system, by its `errno`.
+package struct SystemError: Error, Hashable, Sendable {
+  package let code: Int32
+
+  package init(_ code: Int32) { self.code = code }
+}
+
+/// A file that is open, until it is closed through the port that opened it.
+package struct OpenFile: Hashable, Sendable {
+  package let descriptor: Int32
+
+  package init(descriptor: Int32) { self.descriptor = descriptor }
+}
+
+package enum FileOpening: Sendable {
+  case reading
+  /// For reading; the file is created, empty, when it is missing.
+  case readingOrCreating
+  /// For reading and writing; the file is created, empty, when it is missing.
+  case writingOrCreating
+  /// For writing. Fails with `EEXIST` when there is anything of this name.
+  case creating
+
+  var creates: Bool {
+    switch self {
+    case .reading: false
+    case .readingOrCreating, .writingOrCreating, .creating: true
+    }
+  }
+}
+
+package enum FileLockKind: Sendable {
+  /// Any number of holders.
+  case shared
+  case exclusive
+}
+
+package struct FileStatus: Hashable, Sendable {
+  package enum Kind: Sendable {
+    case regular, directory, link, socket, other
+  }
+
+  package var kind: Kind
+  /// Tells one file from another, whatever its name.
+  package var device: UInt64
+  package var inode: UInt64
+  package var size: Int64
+  /// How many names it has.
+  package var links: Int
+  /// Owned by the user of this process.
+  package var isOwn: Bool
+  /// The lower twelve bits of the mode.
+  package var permissions: UInt32
+  /// When the contents changed last, in seconds since 1970.
+  package var modified: Int64
+
+  package init(
+    kind: Kind, device: UInt64, inode: UInt64, size: Int64, links: Int, isOwn: Bool, permissions: UInt32,
+    modified: Int64
+  ) {
+    self.kind = kind
+    self.device = device
+    self.inode = inode
+    self.size = size
+    self.links = links
+    self.isOwn = isOwn
+    self.permissions = permissions
+    self.modified = modified
+  }
+
+  package func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
+}
+
+/// The port through which everything is done to files past SQLite: locks beside the store, small files of our own, and
+/// directory entries. Nothing waits, except for the disk. Safe from any thread.
+package protocol Files: Sendable {
+  /// Opens a regular file of this very name, private to the user if it is created. A link is not followed, and a pipe
+  /// or device not waited for; these fail with `ELOOP` or `EINVAL`.
+  func open(_ path: String, for opening: FileOpening) throws(SystemError) -> OpenFile
+  func close(_ file: OpenFile)
+
+  /// Takes an advisory lock on what was opened, or changes the one that is held into this kind, without waiting. False
+  /// when another opening of the file holds a lock that excludes it.
+  func lock(_ file: OpenFile, _ kind: FileLockKind) throws(SystemError) -> Bool
+  func unlock(_ file: OpenFile)
+
+  func status(of file: OpenFile) throws(SystemError) -> FileStatus
+  /// Of a link itself, unless it is followed.
+  func status(at path: String, followingLinks: Bool) throws(SystemError) -> FileStatus
+
+  /// The first bytes, up to `limit`.
+  func read(_ file: OpenFile, limit: Int) throws(SystemError) -> [UInt8]
+  /// Replaces the whole contents, with a single write, so that a reader sees the old or the new ones if they are short.
+  func write(_ bytes: [UInt8], to file: OpenFile) throws(SystemError)
+  /// Gives the file the owner, the permissions and, where there is such a thing, the data protection of the file at
+  /// `path`.
+  func copyAttributes(of path: String, to file: OpenFile) throws(SystemError)
+
+  /// Waits until what is at `path`, a file or a directory, is on the disk.
+  func synchronize(_ path: String) throws(SystemError)
+  /// In one step: `destination` is the old file or the new one at any moment.
+  func rename(_ path: String, to destination: String) throws(SystemError)
+  func remove(_ path: String) throws(SystemError)
+
+  /// Makes a directory for this user only. Fails with `EEXIST` when there is anything of this name.
+  func makeDirectory(_ path: String) throws(SystemError)
+  /// Calls `body` with the name of each entry, in no particular order, until it returns false.
+  func forEachEntry(of directory: String, _ body: (String) -> Bool)
+}
+
+extension Files {
+  package func status(at path: String) throws(SystemError) -> FileStatus {
+    try status(at: path, followingLinks: false)
+  }
+}

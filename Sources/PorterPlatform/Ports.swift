@@ -1,0 +1,27 @@
+/// Everything through which the outside world comes in, as one value that is handed down from the configuration.
+///
+/// What is not decided by the machines, the store's contents or a host's call comes through one of these, so that a
+/// test with a clock it turns itself and seeded randomness replays a run step by step.
+package struct Ports: Sendable {
+  package var clock: any Clock
+  package var randomness: any Randomness
+  package var files: any Files
+  package var datagrams: any Datagrams
+  /// Nil for the running process, which is looked up when it is needed.
+  package var identity: ProcessIdentity?
+
+  package init(
+    clock: any Clock = SystemClock(), randomness: any Randomness = SystemRandomness(),
+    files: any Files = SystemFiles(), datagrams: any Datagrams = SystemDatagrams(),
+    identity: ProcessIdentity? = nil
+  ) {
+    self.clock = clock
+    self.randomness = randomness
+    self.files = files
+    self.datagrams = datagrams
+    self.identity = identity
+  }
+
+  /// The operating system's own.
+  package static var system: Ports { Ports() }
+}

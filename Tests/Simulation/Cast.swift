@@ -1,0 +1,78 @@
+import PorterEngine
+import PorterJSON
+import PorterPlatform
+
+/// Alice, whose app sleeps with an active token, and bob, who is connected to her.
+final class Cast {
+  private let house: SimulatedHouse
+  let alice: SimulatedHost
+  let bob: SimulatedHost
+
+  init(_ house: SimulatedHouse) throws {
+    self.house = house
+    alice = try house.host("alice", store: "alice", .app)
+    bob = try house.host("bob", store: "bob", .app)
+    for host in [alice, bob] {
+      try host.send(#"/_create user {"profile":{"displayName":"\#(host.name)","fullName":""}}"#, "activeUser")
+      try host.send(#"/_network {"relay":"\#(house.relayPath)","ntfServer":"\#(house.serverLink)"}"#, "cmdOk")
+      try host.send("/_start", "chatStarted")
+    }
+    try connect()
+    try activateToken(house.newToken())
+    try alice.send("/_app suspend 5000000", "cmdOk")
+    try alice.event("chatSuspended")
+    try alice.closeStore()
+    guard try alice.state()["quiescent"] == true else { throw SimulationFailure("alice holds something") }
+  }
+
+  private func connect() throws {
+    let invitation = try alice.send("/_connect 1", "invitation")
+    let link = invitation["connLinkInvitation"]?["connFullLink"]?.stringValue ?? ""
+    try bob.send("/connect \(link)", "sentConfirmation")
+    try bob.event("contactConnected")
+    try alice.event("contactConnected")
+  }
+
+  private func activateToken(_ token: String) throws {
+    try alice.send("/_ntf register apns_test \(token) INSTANT", "ntfTokenStatus")
+    let data = try JSONValue(parsing: try house.nextPush())["notificationData"]
+    let (nonce, code) = (data?["nonce"]?.stringValue ?? "", data?["verification"]?.stringValue ?? "")
+    try alice.send("/_ntf verify apns_test \(token) \(nonce) \(code)", "cmdOk")
+    let status = try alice.send("/_ntf check apns_test \(token)", "ntfTokenStatus")["status"]
+    guard status == "ACTIVE" else { throw SimulationFailure("the token is not active") }
+  }
+
+  /// Alice's app comes to the front.
+  func activate() throws {
+    try alice.reopenStore()
+    try alice.send("/_app activate", "cmdOk")
+  }
+
+  /// Bob writes, and alice's extension handles the push; its answer. `meanwhile` is called when the push has come.
+  func present(_ text: String, meanwhile: () -> Void = {}) throws -> JSONValue {
+    try bob.send(
+      #"/_send @1 live=off json [{"msgContent":{"type":"text","text":"\#(text)"},"mentions":{}}]"#, "newChatItems")
+    let payload = try house.nextPush()
+    meanwhile()
+    let notifier = try house.host("notifier", store: "alice", .extension)
+    let answer = try notifier.push(payload)
+    guard answer["quiescent"] == true else { throw SimulationFailure("the extension holds something: \(answer.text)") }
+    notifier.end()
+    return answer
+  }
+
+  /// Bob writes while alice's app is at work, so that her extension has nothing to show.
+  func leaveToTheApp(_ text: String) throws {
+    let answer = try present(text)
+    guard answer["notifications"]?.arrayValue == [] else { throw SimulationFailure("shown beside the app") }
+    try alice.event("newChatItems")
+  }
+
+  /// The texts in alice's chat with bob.
+  func chat() throws -> [String] {
+    let items = try alice.send("/_get chat @1 count=100", "apiChat")["chat"]?["chatItems"]?.arrayValue ?? []
+    return items.compactMap { $0["content"]?["msgContent"]?["text"]?.stringValue }
+  }
+
+  func end() { for host in [alice, bob] { host.end() } }
+}

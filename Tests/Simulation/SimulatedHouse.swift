@@ -1,0 +1,258 @@
+import Foundation
+import PorterEngine
+import PorterJSON
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import PorterSchema
+import PorterServer
+import PorterStore
+
+/// Everything that happened, line by line, in virtual time.
+///
+/// `@unchecked Sendable`: used in one thread.
+final class Trace: @unchecked Sendable {
+  private(set) var lines: [String] = []
+  private let clock: SimulatedClock
+  private let folder: String
+
+  init(clock: SimulatedClock, folder: String) {
+    self.clock = clock
+    self.folder = folder
+  }
+
+  func add(_ name: String, _ line: String) {
+    let time = clock.elapsed.nanoseconds
+    let fraction = String(1_000_000_000 + time % 1_000_000_000).dropFirst()
+    lines.append("\(time / 1_000_000_000).\(fraction) \(name) \(line)".replacingOccurrences(of: folder, with: "~"))
+  }
+
+  func log(_ name: String) -> Log { Log(minimum: .debug) { [self] level, line in add(name, "\(level) \(line)") } }
+}
+
+struct SimulationFailure: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// A program that embeds the library: one controller, whose calls and answers are traced.
+final class SimulatedHost {
+  let name: String
+  private let house: SimulatedHouse
+  private let controller: Controller
+
+  fileprivate init(_ name: String, _ house: SimulatedHouse, _ controller: Controller) {
+    self.name = name
+    self.house = house
+    self.controller = controller
+  }
+
+  /// The answer, which has to be a result of this type.
+  @discardableResult
+  func send(_ command: String, _ type: String) throws -> JSONValue {
+    house.trace.add(name, "> \(command)")
+    let answer = controller.send(command, retry: 0)
+    house.trace.add(name, "< \(answer)")
+    let json = try JSONValue(parsing: answer)
+    guard json["result"]?["type"]?.stringValue == type else { throw SimulationFailure("\(command): \(answer)") }
+    return json["result"] ?? .null
+  }
+
+  /// Waits for an event of this type; all that come are traced.
+  @discardableResult
+  func event(_ type: String, within span: Span = .seconds(15)) throws -> JSONValue {
+    var found: JSONValue?
+    _ = house.world.run(atMost: span) {
+      while found == nil, case .event(let text)? = controller.events.take(atMost: .zero) {
+        house.trace.add(name, "! \(text)")
+        if let event = try? JSONValue(parsing: text), event["result"]?["type"]?.stringValue == type {
+          found = event["result"]
+        }
+      }
+      return found != nil
+    }
+    guard let found else { throw SimulationFailure("\(name): no event \(type)") }
+    return found
+  }
+
+  func push(_ payload: String, deadline: Span = .seconds(25)) throws -> JSONValue {
+    let answer = controller.receivePush(payload, deadline: deadline)
+    house.trace.add(name, "notification \(answer)")
+    return try JSONValue(parsing: answer)
+  }
+
+  func closeStore() throws {
+    let problem = controller.closeStore()
+    guard problem.isEmpty else { throw SimulationFailure(problem) }
+  }
+
+  func reopenStore() throws {
+    let problem = controller.reopenStore()
+    guard problem.isEmpty else { throw SimulationFailure(problem) }
+  }
+
+  func state() throws -> JSONValue {
+    let state = controller.state()
+    house.trace.add(name, "state \(state)")
+    return try JSONValue(parsing: state)
+  }
+
+  func end() {
+    controller.stop()
+    house.trace.add(name, "ended")
+  }
+}
+
+/// The notification server, which serves whenever it is woken or its time has come, and puts its pushes on a tray.
+private final class SimulatedServer: Participant {
+  private let world: OneThread
+  private let server: NotificationServer
+  private let relay: EmbeddedRelay
+  private let deliver: (String) -> Void
+  private var nextDeadline: Moment
+
+  init(_ world: OneThread, _ server: NotificationServer, _ relay: EmbeddedRelay, deliver: @escaping (String) -> Void) {
+    self.world = world
+    self.server = server
+    self.relay = relay
+    self.deliver = deliver
+    nextDeadline = world.clock.now()
+  }
+
+  var isReady: Bool {
+    world.failure == nil && (world.isReadable(relay.wakeDescriptor) || world.clock.now() >= nextDeadline)
+  }
+  var due: Moment? { world.failure == nil ? nextDeadline : nil }
+
+  func step() {
+    do {
+      relay.drainWake()
+      try server.serve()
+      while let pending = try server.nextPush(for: "apns_test") {
+        deliver(pending.push.payload.text)
+        try server.finish(pending, .accepted)
+      }
+      nextDeadline = try server.nextDeadline()
+    } catch {
+      world.fail(error)
+    }
+  }
+}
+
+private final class Appointment: Participant {
+  private let world: OneThread
+  private let moment: Moment
+  private let work: () throws -> Void
+
+  init(_ world: OneThread, at moment: Moment, _ work: @escaping () throws -> Void) {
+    self.world = world
+    self.moment = moment
+    self.work = work
+  }
+
+  var isReady: Bool { world.clock.now() >= moment }
+  var due: Moment? { moment }
+
+  func step() {
+    world.remove(self)
+    do { try work() } catch { world.fail(error) }
+  }
+}
+
+/// A relay, a notification server, and the programs of several devices, in one thread.
+final class SimulatedHouse {
+  let world: OneThread
+  let trace: Trace
+  let clock = SimulatedClock()
+  let files: SimulatedFiles
+  private let sockets: SimulatedSockets
+  private let seed: UInt64
+  private let folder: String
+  private let relay: EmbeddedRelay
+  private let state: ServerState
+  private let server: NotificationServer
+  private var serving: SimulatedServer?
+  private var processes: Int32 = 100
+  private var pushes: [String] = []
+
+  var serverLink: String { "\(server.link)" }
+  var relayPath: String { folder + "/relay.db" }
+
+  /// The folder must be empty.
+  init(seed: UInt64, folder: String) throws {
+    self.seed = seed
+    self.folder = folder
+    sockets = SimulatedSockets(clock: clock)
+    files = SimulatedFiles(sockets: sockets)
+    world = OneThread(clock: clock, sockets: sockets, order: SeededRandomness(seed: seed, name: "order"))
+    trace = Trace(clock: clock, folder: folder)
+    SimulatedSodium.begin(SeededRandomness(seed: seed, name: "sodium"))
+    let ports = Ports(
+      clock: clock, randomness: SeededRandomness(seed: seed, name: "server"), files: files, datagrams: sockets,
+      identity: ProcessIdentity(boot: "simulation", process: 99, started: 99))
+    relay = EmbeddedRelay(path: folder + "/relay.db", ports: ports, log: trace.log("relay"))
+    state = try ServerState(path: folder + "/server.db", access: .serve, ports: ports)
+    server = try NotificationServer(
+      state: state, relay: relay, providers: ["apns_test"], ports: ports, log: trace.log("server"))
+    let serving = SimulatedServer(world, server, relay) { [unowned self] payload in
+      trace.add("server", "push \(payload)")
+      pushes.append(payload)
+    }
+    self.serving = serving
+    world.add(serving)
+  }
+
+  /// Tells a story in a folder of its own, which is gone afterwards.
+  static func run(seed: UInt64, _ story: (SimulatedHouse) throws -> Void) throws -> SimulatedHouse {
+    let folder = NSTemporaryDirectory() + "porter-simulation-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let house = try SimulatedHouse(seed: seed, folder: folder)
+    try story(house)
+    try house.end()
+    return house
+  }
+
+  /// To be called when the hosts have ended. Throws what the server or an appointment failed at.
+  func end() throws {
+    if let serving { world.remove(serving) }
+    relay.close()
+    try state.close()
+    SimulatedSodium.end()
+    if let failure = world.failure { throw failure }
+    guard sockets.isEmpty else { throw SimulationFailure("sockets stay behind") }
+  }
+
+  /// Starts a program on the store of this name, as a process of its own.
+  func host(_ name: String, store: String, _ role: Role) throws -> SimulatedHost {
+    processes += 1
+    let ports = Ports(
+      clock: clock, randomness: SeededRandomness(seed: seed, name: "\(name) \(processes)"), files: files,
+      datagrams: sockets,
+      identity: ProcessIdentity(boot: "simulation", process: processes, started: Int64(processes)))
+    let configuration = Configuration(
+      prefix: folder + "/" + store, role: role, confirmation: .yesUp, ports: ports, execution: world,
+      log: trace.log(name))
+    let key = "x'" + TextEncoding.hex(SeededRandomness(seed: seed, name: "key of " + store).bytes(32)) + "'"
+    let (result, controller) = Controller.open(configuration, key: HeldKey(try StoreKey.parse(key), keeps: true))
+    trace.add(name, "opened \(result.json.text)")
+    guard let controller else { throw SimulationFailure("\(name): \(result)") }
+    return SimulatedHost(name, self, controller)
+  }
+
+  /// The oldest push that was not taken yet.
+  func nextPush(within span: Span = .seconds(30)) throws -> String {
+    guard world.run(atMost: span, until: { !pushes.isEmpty }) else { throw SimulationFailure("no push came") }
+    return pushes.removeFirst()
+  }
+
+  /// Lets everything happen that comes within this time.
+  func pass(_ span: Span) { _ = world.run(atMost: span) { false } }
+
+  /// Does this once the time has come, between two steps of others; also while a host waits for an answer.
+  func after(_ span: Span, _ work: @escaping () throws -> Void) {
+    world.add(Appointment(world, at: clock.now() + span, work))
+  }
+
+  func newToken() -> String { TextEncoding.hex(SeededRandomness(seed: seed, name: "token").bytes(32)) }
+}

@@ -1,0 +1,228 @@
+import CSystemCalls
+import Foundation
+import PorterPlatform
+import Synchronization
+
+/// A clock that a simulation turns. Its pauses pass at once.
+final class SimulatedClock: Clock {
+  private static let start = Int64(1_000_000_000_000)
+  /// 2026-01-01T00:00:00Z
+  private static let wallStart = Int64(1_767_225_600_000)
+
+  private let time = Mutex(SimulatedClock.start)
+  private let readings = Atomic<Int>(0)
+
+  /// How often the time was asked for.
+  var count: Int { readings.load(ordering: .relaxed) }
+  /// Since the start of the simulation; looking does not count.
+  var elapsed: Span { Span(nanoseconds: time.withLock { $0 } - Self.start) }
+
+  func now() -> Moment {
+    readings.add(1, ordering: .relaxed)
+    return Moment(nanoseconds: time.withLock { $0 })
+  }
+
+  func wall() -> WallTime {
+    readings.add(1, ordering: .relaxed)
+    return WallTime(milliseconds: Self.wallStart + elapsed.milliseconds)
+  }
+
+  func pause(_ span: Span) { advance(by: max(.zero, span)) }
+
+  func advance(by span: Span) { time.withLock { $0 += span.nanoseconds } }
+  func advance(to moment: Moment) { time.withLock { $0 = max($0, moment.nanoseconds) } }
+}
+
+/// SplitMix64, from a seed and a name, so that each participant draws from a sequence of its own.
+final class SeededRandomness: Randomness {
+  private let state: Mutex<UInt64>
+
+  init(seed: UInt64, name: String) {
+    // FNV-1a: the standard library's hash differs from one process to the next.
+    let hash = name.utf8.reduce(seed ^ 0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    state = Mutex(hash)
+  }
+
+  func bytes(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < count { withUnsafeBytes(of: number()) { bytes.append(contentsOf: $0) } }
+    return Array(bytes.prefix(count))
+  }
+
+  func number() -> UInt64 {
+    state.withLock { state in
+      state &+= 0x9e37_79b9_7f4a_7c15
+      var value = state
+      value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+      value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+      return value ^ (value >> 31)
+    }
+  }
+
+  /// Below `bound`.
+  func number(below bound: Int) -> Int { Int(number() % UInt64(bound)) }
+}
+
+/// The datagram sockets of a device, in memory.
+final class SimulatedSockets: Datagrams {
+  private struct State {
+    /// Beyond what the system gives.
+    var next = Int32(1_000_000)
+    var addresses: [DatagramAddress: (end: Int32, made: Int64)] = [:]
+    var waiting: [Int32: [[UInt8]]] = [:]
+  }
+
+  /// As many as a Linux socket keeps.
+  private static let capacity = 10
+  private let state = Mutex(State())
+  private let clock: SimulatedClock
+
+  init(clock: SimulatedClock) { self.clock = clock }
+
+  func open() throws(SystemError) -> DatagramEnd {
+    state.withLock { state in
+      state.next += 1
+      state.waiting[state.next] = []
+      return DatagramEnd(descriptor: state.next)
+    }
+  }
+
+  func close(_ end: DatagramEnd) { state.withLock { $0.waiting[end.descriptor] = nil } }
+
+  func bind(_ end: DatagramEnd, to address: DatagramAddress) throws(SystemError) {
+    let made = clock.wall().seconds
+    let isFree = state.withLock { state in
+      guard state.addresses[address] == nil else { return false }
+      state.addresses[address] = (end.descriptor, made)
+      return true
+    }
+    guard isFree else { throw SystemError(EADDRINUSE) }
+  }
+
+  func isAbandoned(_ address: DatagramAddress) -> Bool {
+    state.withLock { state in state.addresses[address].map { state.waiting[$0.end] == nil } ?? true }
+  }
+
+  func send(_ bytes: [UInt8], through end: DatagramEnd, to address: DatagramAddress) -> DatagramOutcome {
+    state.withLock { state in
+      guard let receiver = state.addresses[address]?.end, let count = state.waiting[receiver]?.count else {
+        return .gone
+      }
+      if count < Self.capacity { state.waiting[receiver]?.append(bytes) }
+      return .posted
+    }
+  }
+
+  func receive(from end: DatagramEnd, limit: Int) -> [UInt8]? {
+    state.withLock { state in
+      guard let first = state.waiting[end.descriptor]?.first else { return nil }
+      state.waiting[end.descriptor]?.removeFirst()
+      return Array(first.prefix(limit))
+    }
+  }
+
+  func isReadable(_ descriptor: Int32) -> Bool { state.withLock { $0.waiting[descriptor]?.isEmpty == false } }
+
+  /// No end is open, and no address taken.
+  var isEmpty: Bool { state.withLock { $0.waiting.isEmpty && $0.addresses.isEmpty } }
+
+  // MARK: As directory entries
+
+  func status(of path: String) -> FileStatus? {
+    state.withLock { state in
+      state.addresses.first { $0.key.path == path }.map {
+        FileStatus(
+          kind: .socket, device: 0, inode: UInt64($0.value.end), size: 0, links: 1, isOwn: true, permissions: 0o700,
+          modified: $0.value.made)
+      }
+    }
+  }
+
+  func remove(_ path: String) -> Bool {
+    state.withLock { state in
+      guard let address = state.addresses.keys.first(where: { $0.path == path }) else { return false }
+      state.addresses[address] = nil
+      return true
+    }
+  }
+
+  func names(in directory: String) -> [String] {
+    state.withLock { $0.addresses.keys.filter { $0.directory == directory }.map(\.name).sorted() }
+  }
+}
+
+/// The system's files, with the simulated sockets among them and times of the simulated clock.
+final class SimulatedFiles: Files {
+  private let real = SystemFiles()
+  private let sockets: SimulatedSockets
+  private let uses = Atomic<Int>(0)
+
+  var count: Int { uses.load(ordering: .relaxed) }
+
+  init(sockets: SimulatedSockets) { self.sockets = sockets }
+
+  func open(_ path: String, for opening: FileOpening) throws(SystemError) -> OpenFile {
+    uses.add(1, ordering: .relaxed)
+    return try real.open(path, for: opening)
+  }
+
+  func close(_ file: OpenFile) { real.close(file) }
+  func lock(_ file: OpenFile, _ kind: FileLockKind) throws(SystemError) -> Bool { try real.lock(file, kind) }
+  func unlock(_ file: OpenFile) { real.unlock(file) }
+  func status(of file: OpenFile) throws(SystemError) -> FileStatus { timeless(try real.status(of: file)) }
+
+  func status(at path: String, followingLinks: Bool) throws(SystemError) -> FileStatus {
+    if let socket = sockets.status(of: path) { return socket }
+    return timeless(try real.status(at: path, followingLinks: followingLinks))
+  }
+
+  private func timeless(_ status: FileStatus) -> FileStatus {
+    var status = status
+    status.modified = 0
+    return status
+  }
+
+  func read(_ file: OpenFile, limit: Int) throws(SystemError) -> [UInt8] { try real.read(file, limit: limit) }
+  func write(_ bytes: [UInt8], to file: OpenFile) throws(SystemError) { try real.write(bytes, to: file) }
+  func copyAttributes(of path: String, to file: OpenFile) throws(SystemError) {
+    try real.copyAttributes(of: path, to: file)
+  }
+  func synchronize(_ path: String) throws(SystemError) { try real.synchronize(path) }
+  func rename(_ path: String, to destination: String) throws(SystemError) {
+    try real.rename(path, to: destination)
+  }
+
+  func remove(_ path: String) throws(SystemError) {
+    if !sockets.remove(path) { try real.remove(path) }
+  }
+
+  func makeDirectory(_ path: String) throws(SystemError) { try real.makeDirectory(path) }
+
+  func forEachEntry(of directory: String, _ body: (String) -> Bool) {
+    var names = sockets.names(in: directory)
+    real.forEachEntry(of: directory) { name in
+      names.append(name)
+      return true
+    }
+    for name in names.sorted() where !body(name) { return }
+  }
+}
+
+/// libsodium's generator, which the sealed store's C code draws its nonces from.
+enum SimulatedSodium {
+  private static let source = Mutex<SeededRandomness?>(nil)
+
+  static func begin(_ randomness: SeededRandomness) {
+    source.withLock { $0 = randomness }
+    system_calls_sodium { bytes, count in
+      guard let bytes else { return }
+      let drawn = SimulatedSodium.source.withLock { $0?.bytes(count) } ?? []
+      UnsafeMutableRawBufferPointer(start: bytes, count: count).copyBytes(from: drawn)
+    }
+  }
+
+  static func end() {
+    system_calls_sodium(nil)
+    source.withLock { $0 = nil }
+  }
+}

@@ -1,0 +1,119 @@
+import CSystemCalls
+import Foundation
+import PorterEngine
+import PorterJSON
+import PorterPlatform
+import XCTest
+
+/// The story of the demo: alice's app and extension on one store, bob's app, the relay and the notification server, all
+/// in one thread on a clock and randomness of the simulation.
+private struct Story {
+  let trace: [String]
+  /// What alice's extension showed.
+  let notifications: [JSONValue]
+  /// The texts in alice's chat at the end.
+  let chat: [String]
+  let steps: Int
+  let elapsed: Span
+  let uses: (clock: Int, files: Int)
+  /// What was asked of the system beside the ports.
+  let systemCalls: String
+
+  init(seed: UInt64) throws {
+    var (shown, chat): ([JSONValue], [String]) = ([], [])
+    system_calls_watch()
+    defer { _ = system_calls_end() }
+    let house = try SimulatedHouse.run(seed: seed) { house in
+      let cast = try Cast(house)
+      shown = try cast.present("hello")["notifications"]?.arrayValue ?? []
+      try cast.activate()
+      house.pass(.seconds(2))
+      chat = try cast.chat()
+      try cast.leaveToTheApp("again")
+      // Hours of timers.
+      house.pass(.seconds(3 * 3_600))
+      cast.end()
+    }
+    systemCalls = String(cString: system_calls_end())
+    (notifications, self.chat, trace) = (shown, chat, house.trace.lines)
+    (steps, elapsed) = (house.world.steps, house.clock.elapsed)
+    uses = (house.clock.count, house.files.count)
+  }
+}
+
+final class StoryTests: XCTestCase {
+  func testTheStoryHoldsForManySeeds() throws {
+    for seed in UInt64(1)...6 {
+      let story = try Story(seed: seed)
+      XCTAssertEqual(story.notifications.map { $0["body"] }, ["hello"], "seed \(seed)")
+      XCTAssertEqual(story.chat, ["hello"], "seed \(seed)")
+    }
+  }
+
+  func testTheSameSeedGivesTheSameTraceByteForByte() throws {
+    let (first, second) = (try Story(seed: 7), try Story(seed: 7))
+    for (index, (left, right)) in zip(first.trace, second.trace).enumerated() where left != right {
+      let before = first.trace[max(0, index - 5)..<index].joined(separator: "\n")
+      return XCTFail("line \(index + 1) differs, after\n\(before)\n1: \(left)\n2: \(right)")
+    }
+    XCTAssertEqual(first.trace.count, second.trace.count)
+    XCTAssertEqual(first.steps, second.steps)
+    XCTAssertEqual(first.elapsed, second.elapsed)
+    // A trace without these would prove little.
+    for words in [
+      "alice debug chat_lifecycle", "alice debug operations", "alice debug token_status", "alice debug subscription",
+      "notifier debug chat_lifecycle", "notifier notification", "bob debug chat_lifecycle", "server info push",
+      "alice debug channel", "notifier debug channel",
+      "server push",
+    ] {
+      XCTAssertTrue(first.trace.contains { $0.contains(" \(words)") }, "no line of \(words)")
+    }
+  }
+
+  func testAnotherSeedGivesAnotherTrace() throws {
+    XCTAssertNotEqual(try Story(seed: 1).trace, try Story(seed: 2).trace)
+  }
+
+  /// The app comes to the front at any moment of a push: the message is there once, and the extension shows that message
+  /// or nothing.
+  func testAnAppThatComesBackDuringAPushLosesNothingAndDoublesNothing() throws {
+    var outcomes: Set<String> = []
+    for seed in UInt64(1)...20 {
+      var (answer, chat): (JSONValue, [String]) = (.null, [])
+      _ = try SimulatedHouse.run(seed: seed) { house in
+        let cast = try Cast(house)
+        answer = try cast.present("hello") { house.after(.microseconds(Int64(seed) * 80), cast.activate) }
+        house.pass(.seconds(20))
+        chat = try cast.chat()
+        cast.end()
+      }
+      let shown = answer["notifications"]?.arrayValue?.map { $0["body"]?.stringValue ?? "" } ?? []
+      XCTAssertEqual(chat, ["hello"], "seed \(seed): \(answer.text)")
+      XCTAssertTrue(shown == [] || shown == ["hello"], "seed \(seed): \(answer.text)")
+      outcomes.insert(answer["outcome"]?.stringValue ?? "none")
+    }
+    XCTAssertEqual(outcomes, ["presented", "yielded"], "each is met by some seed")
+  }
+
+  /// Rule 7: neither the system's clocks nor its randomness are consulted, nothing sleeps, and nothing waits.
+  func testNothingGoesPastThePorts() throws {
+    let story = try Story(seed: 3)
+    XCTAssertEqual(story.systemCalls, "")
+    XCTAssertGreaterThan(story.uses.clock, 1_000)
+    XCTAssertGreaterThan(story.uses.files, 20)
+  }
+
+  #if os(Linux)
+    /// The watch sees what goes past.
+    func testWhatGoesPastThePortsIsSeen() {
+      system_calls_watch()
+      _ = SystemClock().now()
+      SystemClock().pause(.microseconds(1))
+      _ = SystemRandomness().bytes(8)
+      let found = String(cString: system_calls_end()).split(separator: " ")
+      XCTAssertTrue(found.contains("clock_gettime"), "\(found)")
+      XCTAssertTrue(found.contains { $0.hasSuffix("nanosleep") }, "\(found)")
+      XCTAssertTrue(found.contains { $0 == "getrandom" || $0 == "getentropy" }, "\(found)")
+    }
+  #endif
+}

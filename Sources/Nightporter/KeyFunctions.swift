@@ -82,7 +82,7 @@ public func np_derive_key(
     guard case .passphrase(let passphrase) = try KeyText.read(passphrase, role: .app) else {
       return CString.error(.storeKeyInvalid)
     }
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       return try Store.derivedKey(of: StoreLocation(prefix: path), passphrase: passphrase).withExposedBytes {
         KeyText.answer($0)
       }

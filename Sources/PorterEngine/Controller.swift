@@ -32,7 +32,7 @@ package final class Controller: Sendable {
     let file = configuration.location.file
     let location: StoreLocation
     // Once for all: a link that is changed later leads neither the store nor what lies beside it elsewhere.
-    do throws(PorterStore.StoreError) { location = try configuration.location.resolved(configuration.ports.files) } catch {
+    do throws(StoreError) { location = try configuration.location.resolved(configuration.ports.files) } catch {
       return (MigrationResult(error, file: file), nil)
     }
     return open(configuration.at(location), key: key, named: file)
@@ -52,7 +52,7 @@ package final class Controller: Sendable {
       events: events, turns: turns, configuration: configuration, signal: signal, bulletin: bulletin)
     // The key comes with a job, which is over when the store is open. What the thread was begun with it keeps until its
     // end.
-    let error = controller.call { engine -> PorterStore.StoreError? in
+    let error = controller.call { engine -> StoreError? in
       engine.lifecycle.heldKey = key
       return engine.lifecycle.open()
     }
@@ -252,7 +252,7 @@ package final class Controller: Sendable {
 }
 
 extension MigrationResult {
-  init(_ error: PorterStore.StoreError, file: String) {
+  init(_ error: StoreError, file: String) {
     switch error {
     case .needsMigration(let names):
       self = .errorMigration(file: file, .upgrade(names.map { Step(name: $0, canBeUndone: false) }))

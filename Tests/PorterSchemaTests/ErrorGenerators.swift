@@ -47,7 +47,7 @@ enum EveryCase {
     ]
   }
 
-  static func storeErrors(_ number: Int64, _ words: String) -> [StoreError] {
+  static func storeErrors(_ number: Int64, _ words: String) -> [ChatStoreError] {
     [
       .duplicateName, .userNotFound(number), .userNotFoundByName(words), .contactNotFound(number),
       .contactNotFoundByName(words), .contactNotReady(name: words), .userContactLinkNotFound,

@@ -85,7 +85,7 @@ final class PortTests: XCTestCase {
           at: StoreLocation(prefix: directory + "/a"), confirmation: .yesUp, mayMigrate: true,
           busyTimeout: .seconds(40), ports: ports)
       ) { error in
-        guard case .sqlite(let reason) = error as? PorterStore.StoreError else { return XCTFail("\(error)") }
+        guard case .sqlite(let reason) = error as? StoreError else { return XCTFail("\(error)") }
         XCTAssertEqual(reason.kind, .busy)
       }
     }

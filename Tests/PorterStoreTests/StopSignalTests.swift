@@ -148,7 +148,7 @@ final class StopSignalTests: SealedStoreTestCase {
         at: StoreLocation(prefix: prefix), confirmation: .yesUp, mayMigrate: false, busyTimeout: .seconds(60),
         stop: signal)
     ) { error in
-      guard case .sqlite(let error) = error as? PorterStore.StoreError else { return XCTFail("\(error)") }
+      guard case .sqlite(let error) = error as? StoreError else { return XCTFail("\(error)") }
       XCTAssertEqual(error.kind, .busy)
     }
     wait(for: [raised], timeout: 10)
@@ -183,7 +183,7 @@ final class StopSignalTests: SealedStoreTestCase {
       XCTAssertFalse(FileManager.default.fileExists(atPath: Rekeying.copy(of: StoreLocation(prefix: prefix).file)))
       switch stage {
       case .locked, .logWrittenBack, .copied:
-        guard case .sqlite(let error) = failure as? PorterStore.StoreError else {
+        guard case .sqlite(let error) = failure as? StoreError else {
           XCTFail("\(stage): \(String(describing: failure))")
           continue
         }
@@ -226,25 +226,25 @@ final class StopSignalTests: SealedStoreTestCase {
     store.gate = gate
     // Not a kept statement: SQLite finds the value out while it prepares this one.
     var looks = 0
-    func synchronous() throws(PorterStore.StoreError) -> Int64? {
+    func synchronous() throws(StoreError) -> Int64? {
       looks += 1
       return try store.integer("PRAGMA synchronous -- \(looks)")
     }
-    func set(_ value: String) throws(PorterStore.StoreError) {
+    func set(_ value: String) throws(StoreError) {
       try store.run("INSERT OR REPLACE INTO settings (name, value) VALUES ('a', ?)", [.text(value)])
     }
-    try store.lightTransaction { () throws(PorterStore.StoreError) in try set("1") }
+    try store.lightTransaction { () throws(StoreError) in try set("1") }
     XCTAssertEqual(try synchronous(), 2)
     gate.isArmed = true
-    try store.lightTransaction { () throws(PorterStore.StoreError) in try set("2") }
+    try store.lightTransaction { () throws(StoreError) in try set("2") }
     XCTAssertTrue(store.database.isInTransaction, "the pragma could not be set back")
     try store.database.execute("ROLLBACK")
     XCTAssertEqual(try synchronous(), 1)
-    let within = try store.transaction { () throws(PorterStore.StoreError) in try synchronous() }
+    let within = try store.transaction { () throws(StoreError) in try synchronous() }
     XCTAssertEqual(within, 2)
 
     gate.isArmed = true
-    try store.lightTransaction { () throws(PorterStore.StoreError) in try set("3") }
+    try store.lightTransaction { () throws(StoreError) in try set("3") }
     try store.database.execute("ROLLBACK")
     XCTAssertEqual(try synchronous(), 1)
     try set("4")

@@ -9,8 +9,8 @@ import PorterStore
 extension Engine {
   func contactRecord(_ contact: StoredContact) throws(ChatError) -> ContactRecord {
     let store = try requireStore()
-    return try stored { () throws(PorterStore.StoreError) in
-      do throws(PorterStore.StoreError) {
+    return try stored { () throws(StoreError) in
+      do throws(StoreError) {
         return ContactRecord(contact, connection: try store.connection(contactID: contact.id))
       } catch .notFound, .damaged {
         // The contact is there all the same.
@@ -21,16 +21,16 @@ extension Engine {
 
   func requireContact(_ id: Int64) throws(ChatError) -> StoredContact {
     let store = try requireStore()
-    do throws(PorterStore.StoreError) { return try store.contact(id) } catch {
+    do throws(StoreError) { return try store.contact(id) } catch {
       throw error == .notFound(.contact) ? .store(.contactNotFound(id)) : ChatError(error)
     }
   }
 
   func listContacts(userID: Int64) throws(ChatError) -> Response {
     let store = try requireStore()
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(userID) }
+    let user = try stored { () throws(StoreError) in try store.user(userID) }
     var records: [ContactRecord] = []
-    for contact in try stored({ () throws(PorterStore.StoreError) in try store.contacts(userID: userID) }) {
+    for contact in try stored({ () throws(StoreError) in try store.contacts(userID: userID) }) {
       records.append(try contactRecord(contact))
     }
     return .contactsList(UserRecord(user), records)
@@ -40,15 +40,15 @@ extension Engine {
     _ userID: Int64, _ pendingConnections: Bool, _ page: ChatListPage, _ query: ChatListQuery
   ) throws(ChatError) -> Response {
     let store = try requireStore()
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(userID) }
-    let contacts = try stored { () throws(PorterStore.StoreError) in try store.contacts(userID: userID) }
+    let user = try stored { () throws(StoreError) in try store.user(userID) }
+    let contacts = try stored { () throws(StoreError) in try store.contacts(userID: userID) }
     var chats: [ChatRecord] = []
     for contact in Self.select(contacts.filter { Self.matches($0, query) }, page) {
-      let last = try stored { () throws(PorterStore.StoreError) in try store.lastItem(contactID: contact.id) }
+      let last = try stored { () throws(StoreError) in try store.lastItem(contactID: contact.id) }
       chats.append(try chatRecord(contact, items: last.map { [$0] } ?? []))
     }
     if pendingConnections {
-      let connections = try stored { () throws(PorterStore.StoreError) in try store.connections() }
+      let connections = try stored { () throws(StoreError) in try store.connections() }
       for connection in connections where connection.userID == userID && connection.contactID == nil {
         chats.append(
           ChatRecord(
@@ -82,10 +82,10 @@ extension Engine {
   func getChat(_ contactID: Int64, _ page: ChatPage, search: String?) throws(ChatError) -> Response {
     let store = try requireStore()
     let contact = try requireContact(contactID)
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
+    let user = try stored { () throws(StoreError) in try store.user(contact.userID) }
     let words = search?.lowercased() ?? ""
     let matches = words.isEmpty ? nil : { ChatItemRecord($0).content.text.lowercased().contains(words) }
-    let items = try stored { () throws(PorterStore.StoreError) in
+    let items = try stored { () throws(StoreError) in
       let itemPage: ItemPage =
         switch page {
         case .last(let count): .last(count: count)
@@ -102,7 +102,7 @@ extension Engine {
 
   private func chatRecord(_ contact: StoredContact, items: [StoredItem]) throws(ChatError) -> ChatRecord {
     let store = try requireStore()
-    let first = try stored { () throws(PorterStore.StoreError) in try store.firstUnreadItem(contactID: contact.id) }
+    let first = try stored { () throws(StoreError) in try store.firstUnreadItem(contactID: contact.id) }
     return ChatRecord(
       info: .direct(try contactRecord(contact)), items: items.map { ChatItemRecord($0) },
       stats: ChatStats(
@@ -115,8 +115,8 @@ extension Engine {
     let store = try requireStore()
     try requireStarted()
     let contact = try requireContact(contactID)
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
-    let connection = try stored { () throws(PorterStore.StoreError) in try store.connection(contactID: contactID) }
+    let user = try stored { () throws(StoreError) in try store.user(contact.userID) }
+    let connection = try stored { () throws(StoreError) in try store.connection(contactID: contactID) }
     let record = ContactRecord(contact, connection: connection)
     var quotes: [(Quote, itemID: Int64)?] = []
     for message in messages {
@@ -127,8 +127,8 @@ extension Engine {
       }
       quotes.append(quote)
     }
-    let ids = try stored { () throws(PorterStore.StoreError) -> [Int64]? in
-      try store.transaction { () throws(PorterStore.StoreError) -> [Int64]? in
+    let ids = try stored { () throws(StoreError) -> [Int64]? in
+      try store.transaction { () throws(StoreError) -> [Int64]? in
         // What was received meanwhile counts: the contact may have left.
         let connection = try store.connection(connection.id)
         var ids: [Int64]?
@@ -151,7 +151,7 @@ extension Engine {
     }
     var items: [ChatItemInChat] = []
     for id in ids {
-      let item = try stored { () throws(PorterStore.StoreError) in try store.item(id) }
+      let item = try stored { () throws(StoreError) in try store.item(id) }
       items.append(ChatItemInChat(info: .direct(record), item: ChatItemRecord(item)))
     }
     flushOutbox()
@@ -161,7 +161,7 @@ extension Engine {
   /// The item that a message answers, as the other side knows it.
   private func quote(_ itemID: Int64, _ contactID: Int64, _ store: Store) throws(ChatError) -> (Quote, itemID: Int64) {
     let found: StoredItem?
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       found = try store.item(itemID)
     } catch .notFound {
       found = nil
@@ -179,7 +179,7 @@ extension Engine {
   private func enqueue(
     _ drafts: [(content: MessageContent, quote: (Quote, itemID: Int64)?)], contact: StoredContact, connectionID: Int64,
     _ store: Store
-  ) throws(PorterStore.StoreError) -> [Int64] {
+  ) throws(StoreError) -> [Int64] {
     guard var ratchet = try store.ratchet(connectionID: connectionID) else { throw .notFound(.connection) }
     let now = configuration.clock.wall()
     var ids: [Int64] = []
@@ -202,18 +202,18 @@ extension Engine {
   func readChat(contactID: Int64, items: [Int64]?) throws(ChatError) -> Response {
     let store = try requireStore()
     let contact = try requireContact(contactID)
-    try stored { () throws(PorterStore.StoreError) in
+    try stored { () throws(StoreError) in
       _ = try store.markRead(contactID: contactID, only: items, at: self.configuration.clock.wall())
     }
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
+    let user = try stored { () throws(StoreError) in try store.user(contact.userID) }
     guard items != nil else { return .cmdOk(UserRecord(user)) }
     return .itemsReadForChat(UserRecord(user), .direct(try contactRecord(try requireContact(contactID))))
   }
 
   func readUser(_ id: Int64) throws(ChatError) -> Response {
     let store = try requireStore()
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(id) }
-    for contact in try stored({ () throws(PorterStore.StoreError) in try store.contacts(userID: id) }) {
+    let user = try stored { () throws(StoreError) in try store.user(id) }
+    for contact in try stored({ () throws(StoreError) in try store.contacts(userID: id) }) {
       guard contact.unread > 0 || contact.isMarkedUnread else { continue }
       _ = try readChat(contactID: contact.id, items: nil)
     }
@@ -223,20 +223,20 @@ extension Engine {
   func markUnread(contactID: Int64, _ unread: Bool) throws(ChatError) -> Response {
     let store = try requireStore()
     let contact = try requireContact(contactID)
-    try stored { () throws(PorterStore.StoreError) in try store.markChatUnread(contactID, unread) }
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
+    try stored { () throws(StoreError) in try store.markChatUnread(contactID, unread) }
+    let user = try stored { () throws(StoreError) in try store.user(contact.userID) }
     return .cmdOk(UserRecord(user))
   }
 
   func changeSettings(contactID: Int64, _ settings: ChatSettings) throws(ChatError) -> Response {
     let store = try requireStore()
     let contact = try requireContact(contactID)
-    try stored { () throws(PorterStore.StoreError) in
+    try stored { () throws(StoreError) in
       try store.setChatSettings(
         contactID, settings.notifications.setting, isFavorite: settings.isFavorite,
         sendsReceipts: settings.sendsReceipts)
     }
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
+    let user = try stored { () throws(StoreError) in try store.user(contact.userID) }
     return .cmdOk(UserRecord(user))
   }
 }

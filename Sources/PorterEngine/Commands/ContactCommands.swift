@@ -54,8 +54,8 @@ extension Engine {
   private func insert(_ new: NewConnection) throws(ChatError) -> StoredConnection {
     let store = try requireStore()
     let step = ConnectionMachine.step(.none, .invite)
-    let connection = try stored { () throws(PorterStore.StoreError) in
-      let id = try store.transaction { () throws(PorterStore.StoreError) in
+    let connection = try stored { () throws(StoreError) in
+      let id = try store.transaction { () throws(StoreError) in
         try self.insert(new, after: step, store)
       }
       return try store.connection(id)

@@ -21,10 +21,10 @@ extension Engine {
   private func deleteContact(_ contactID: Int64, tellsPeer: Bool) throws(ChatError) -> Response {
     let store = try requireStore()
     let contact = try requireContact(contactID)
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
+    let user = try stored { () throws(StoreError) in try store.user(contact.userID) }
     let record = try contactRecord(contact)
-    try stored { () throws(PorterStore.StoreError) in
-      try store.transaction { () throws(PorterStore.StoreError) in
+    try stored { () throws(StoreError) in
+      try store.transaction { () throws(StoreError) in
         let connection = try store.connection(contactID: contactID)
         try self.letGo(of: connection, tellsPeer: tellsPeer, store)
         try store.deleteContact(contactID)
@@ -38,15 +38,15 @@ extension Engine {
   private func deleteMessages(_ contactID: Int64) throws(ChatError) -> Response {
     let store = try requireStore()
     let contact = try requireContact(contactID)
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(contact.userID) }
-    try stored { () throws(PorterStore.StoreError) in try store.deleteItems(contactID: contactID) }
+    let user = try stored { () throws(StoreError) in try store.user(contact.userID) }
+    try stored { () throws(StoreError) in try store.deleteItems(contactID: contactID) }
     return .contactDeleted(UserRecord(user), try contactRecord(try requireContact(contactID)))
   }
 
   private func deletePendingConnection(_ id: Int64, tellsPeer: Bool) throws(ChatError) -> Response {
     let store = try requireStore()
-    let connection = try stored { () throws(PorterStore.StoreError) in
-      try store.transaction { () throws(PorterStore.StoreError) -> StoredConnection? in
+    let connection = try stored { () throws(StoreError) in
+      try store.transaction { () throws(StoreError) -> StoredConnection? in
         let connection = try store.connection(id)
         guard connection.contactID == nil else { return nil }
         try self.letGo(of: connection, tellsPeer: tellsPeer, store)
@@ -54,7 +54,7 @@ extension Engine {
       }
     }
     guard let connection else { throw .store(.pendingConnectionNotFound(id)) }
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(connection.userID) }
+    let user = try stored { () throws(StoreError) in try store.user(connection.userID) }
     finishLettingGo()
     return .contactConnectionDeleted(UserRecord(user), PendingConnectionRecord(connection))
   }
@@ -63,7 +63,7 @@ extension Engine {
   func deleteMailboxes() {
     guard maySend, relay != nil,
       let mailboxes = read(
-        { (store) throws(PorterStore.StoreError) in try store.deletedMailboxes() }, orLater: TimerName.mailboxes,
+        { (store) throws(StoreError) in try store.deletedMailboxes() }, orLater: TimerName.mailboxes,
         Engine.deleteMailboxes)
     else { return }
     for mailbox in mailboxes {

@@ -97,7 +97,7 @@ extension Engine {
   private func contactID(named name: String) throws(ChatError) -> Int64 {
     let store = try requireStore()
     let user = try requireActiveUser()
-    let contact = try stored { () throws(PorterStore.StoreError) in try store.contact(userID: user.id, localName: name)
+    let contact = try stored { () throws(StoreError) in try store.contact(userID: user.id, localName: name)
     }
     guard let contact else { throw .store(.contactNotFoundByName(name)) }
     return contact.id

@@ -12,8 +12,8 @@ extension Engine {
     let store = try requireStore()
     let material = Joining.material(
       user: user.id, link: link, recipientKey: try newSigningKey(), peerKey: try newSigningKey())
-    let reservation = try stored { () throws(PorterStore.StoreError) in
-      try store.transaction { () throws(PorterStore.StoreError) in
+    let reservation = try stored { () throws(StoreError) in
+      try store.transaction { () throws(StoreError) in
         try store.reserve(
           .invitation, link.senderID, by: self.context.identity, material: material, at: self.configuration.clock.wall()
         )
@@ -28,20 +28,20 @@ extension Engine {
   /// other side. One that another profile used, or whose contact was deleted, is of no use any more.
   func repeated(_ link: InvitationLink, _ user: StoredUser) throws(ChatError) -> Answer {
     let store = try requireStore()
-    let connection = try stored { () throws(PorterStore.StoreError) in try store.connection(peerSenderID: link.senderID)
+    let connection = try stored { () throws(StoreError) in try store.connection(peerSenderID: link.senderID)
     }
     guard let connection, connection.userID == user.id else { throw .nightporter(.invitationUsed) }
     guard let contactID = connection.contactID else {
       return .result(.sentConfirmation(UserRecord(user), PendingConnectionRecord(connection)))
     }
-    let contact = try stored { () throws(PorterStore.StoreError) in try store.contact(contactID) }
+    let contact = try stored { () throws(StoreError) in try store.contact(contactID) }
     return .result(.contactAlreadyExists(UserRecord(user), ContactRecord(contact, connection: connection)))
   }
 
   /// Throws if `link` leads to a mailbox of this user's.
   func requireOthers(_ link: InvitationLink, _ user: StoredUser) throws(ChatError) {
     let store = try requireStore()
-    let connections = try stored { () throws(PorterStore.StoreError) in try store.connections() }
+    let connections = try stored { () throws(StoreError) in try store.connections() }
     if connections.contains(where: { $0.userID == user.id && $0.senderID == link.senderID }) {
       throw .nightporter(.invitationOwn)
     }
@@ -93,8 +93,8 @@ extension Engine {
   /// No contact will come of the connection. False when that could not be recorded; then the confirmation is tried again.
   func dropRefused(_ connectionID: Int64) -> Bool {
     guard let store else { return false }
-    do throws(PorterStore.StoreError) {
-      try store.transaction { () throws(PorterStore.StoreError) in
+    do throws(StoreError) {
+      try store.transaction { () throws(StoreError) in
         try self.letGo(of: try store.connection(connectionID), tellsPeer: false, store)
       }
     } catch .notFound {
@@ -108,8 +108,8 @@ extension Engine {
   }
 
   private func undo(_ reservation: Reservation) {
-    do throws(PorterStore.StoreError) {
-      try store?.transaction(under: reservation) { () throws(PorterStore.StoreError) in
+    do throws(StoreError) {
+      try store?.transaction(under: reservation) { () throws(StoreError) in
         try self.store?.undo(reservation)
       }
     } catch {
@@ -121,7 +121,7 @@ extension Engine {
   func finishJoining() {
     guard maySend,
       let open = read(
-        { (store) throws(PorterStore.StoreError) in try store.openReservations(.invitation) },
+        { (store) throws(StoreError) in try store.openReservations(.invitation) },
         orLater: TimerName.joining, Engine.finishJoining)
     else { return }
     for left in open where !joining.contains(left.value) {
@@ -143,7 +143,7 @@ extension Engine {
     let store = try requireStore()
     guard let reservation = joining.reservation else { throw .nightporter(.ownershipLost(holder: "another process")) }
     let (link, recipientKey, peerKey) = (joining.link, joining.recipientKey, joining.peerKey)
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(joining.userID) }
+    let user = try stored { () throws(StoreError) in try store.user(joining.userID) }
     let joined: KeyAgreement.Joined
     do throws(CryptoError) {
       joined = try KeyAgreement.join(invitationKeys: link.publicKeys, randomness: configuration.randomness)
@@ -156,8 +156,8 @@ extension Engine {
       status: step.next.name, isInitiated: true, recipientID: mailbox.recipient.bytes,
       recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: true, peerSenderID: link.senderID,
       peerKey: peerKey, invitation: nil, link: nil)
-    let connection = try stored { () throws(PorterStore.StoreError) in
-      let id = try store.transaction(under: reservation) { () throws(PorterStore.StoreError) in
+    let connection = try stored { () throws(StoreError) in
+      let id = try store.transaction(under: reservation) { () throws(StoreError) in
         try store.use(reservation)
         let id = try self.insert(new, after: step, store)
         for effect in step.effects {

@@ -7,7 +7,7 @@ extension Engine {
   /// Takes the place of all that were saved before, as in SimpleX's interface.
   func saveAppSettings(_ settings: AppSettings) throws(ChatError) -> Response {
     let store = try requireStore()
-    try stored { () throws(PorterStore.StoreError) in
+    try stored { () throws(StoreError) in
       // One transaction: a push in between sees the old policy or the new one, never half of each.
       try store.setSettings([
         Setting.appSettings: settings.json.text, Setting.previewMode: settings.previewMode?.rawValue,
@@ -20,7 +20,7 @@ extension Engine {
   /// What was saved; what was not is as `platform` says, or else as the core does it.
   func getAppSettings(platform: AppSettings) throws(ChatError) -> Response {
     let store = try requireStore()
-    let text = try stored { () throws(PorterStore.StoreError) in try store.setting(Setting.appSettings) }
+    let text = try stored { () throws(StoreError) in try store.setting(Setting.appSettings) }
     guard let saved = text.map({ AppSettings(text: $0) }) ?? AppSettings() else {
       throw .nightporter(.storeDamaged)
     }

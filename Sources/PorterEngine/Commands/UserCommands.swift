@@ -13,7 +13,7 @@ extension Engine {
 
   func requireActiveUser() throws(ChatError) -> StoredUser {
     let store = try requireStore()
-    guard let user = try stored({ () throws(PorterStore.StoreError) in try store.activeUser() }) else {
+    guard let user = try stored({ () throws(StoreError) in try store.activeUser() }) else {
       throw .error(.noActiveUser)
     }
     return user
@@ -28,8 +28,8 @@ extension Engine {
   }
 
   /// Runs a piece of work on the store, and puts its errors into the interface's words.
-  func stored<Value>(_ work: () throws(PorterStore.StoreError) -> Value) throws(ChatError) -> Value {
-    do throws(PorterStore.StoreError) {
+  func stored<Value>(_ work: () throws(StoreError) -> Value) throws(ChatError) -> Value {
+    do throws(StoreError) {
       return try work()
     } catch {
       if let holder = lifecycle.holder(in: error) { throw .nightporter(.ownedElsewhere(holder: holder)) }
@@ -41,7 +41,7 @@ extension Engine {
     let store = try requireStore()
     let profile = profile ?? Profile(displayName: "user")
     try check(profile)
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       let user = try store.createUser(
         displayName: profile.displayName, fullName: profile.fullName, profile: profile.stored,
         at: configuration.clock.wall())
@@ -70,11 +70,11 @@ extension Engine {
     let store = try requireStore()
     try requireStarted()
     try check(profile)
-    let before = try stored { () throws(PorterStore.StoreError) in try store.user(id) }
+    let before = try stored { () throws(StoreError) in try store.user(id) }
     guard before.profileToSend != profile else { return .userProfileNoChange(UserRecord(before)) }
     var told: [ContactRecord] = []
-    do throws(PorterStore.StoreError) {
-      told = try store.transaction { () throws(PorterStore.StoreError) in
+    do throws(StoreError) {
+      told = try store.transaction { () throws(StoreError) in
         try store.setUserProfile(
           id, displayName: profile.displayName, fullName: profile.fullName, profile: profile.stored)
         return try self.tellContacts(of: try store.user(id), store)
@@ -85,7 +85,7 @@ extension Engine {
       throw ChatError(error)
     }
     flushOutbox()
-    let after = try stored { () throws(PorterStore.StoreError) in try store.user(id) }
+    let after = try stored { () throws(StoreError) in try store.user(id) }
     return .userProfileUpdated(
       UserRecord(after),
       ProfileChange(
@@ -94,7 +94,7 @@ extension Engine {
 
   private func tellContacts(
     of user: StoredUser, _ store: Store
-  ) throws(PorterStore.StoreError) -> [ContactRecord] {
+  ) throws(StoreError) -> [ContactRecord] {
     var told: [ContactRecord] = []
     for connection in try store.connections() where connection.userID == user.id {
       // Who is not confirmed yet takes nothing that is signed.
@@ -113,19 +113,19 @@ extension Engine {
 
   func listUsers() throws(ChatError) -> Response {
     let store = try requireStore()
-    let users = try stored { () throws(PorterStore.StoreError) in try store.users() }
+    let users = try stored { () throws(StoreError) in try store.users() }
     return .usersList(users.map { UserSummary(user: UserRecord($0), unreadCount: $0.unread) })
   }
 
   func switchUser(_ id: Int64) throws(ChatError) -> Response {
     let store = try requireStore()
-    return .activeUser(UserRecord(try stored { () throws(PorterStore.StoreError) in try store.setActiveUser(id) }))
+    return .activeUser(UserRecord(try stored { () throws(StoreError) in try store.setActiveUser(id) }))
   }
 
   func setUserNotifications(_ id: Int64, shown: Bool) throws(ChatError) -> Response {
     let store = try requireStore()
-    let before = try stored { () throws(PorterStore.StoreError) in try store.user(id) }
-    let after = try stored { () throws(PorterStore.StoreError) in try store.setUserNotifications(id, shown: shown) }
+    let before = try stored { () throws(StoreError) in try store.user(id) }
+    let after = try stored { () throws(StoreError) in try store.setUserNotifications(id, shown: shown) }
     return .userPrivacy(user: UserRecord(before), updated: UserRecord(after))
   }
 }

@@ -13,7 +13,7 @@ extension Engine {
   /// for `deleteSubscription`, which is done here. Part of the caller's transaction.
   func step(
     _ connection: StoredConnection, _ event: ConnectionMachine.Event, _ store: Store
-  ) throws(PorterStore.StoreError) -> MachineStep<ConnectionMachine> {
+  ) throws(StoreError) -> MachineStep<ConnectionMachine> {
     let state = try self.state(of: connection)
     let step = ConnectionMachine.step(state, event)
     log(
@@ -39,7 +39,7 @@ extension Engine {
   }
 
   /// Whether the machine takes a message of our user's.
-  func takesMessages(_ connection: StoredConnection) throws(PorterStore.StoreError) -> Bool {
+  func takesMessages(_ connection: StoredConnection) throws(StoreError) -> Bool {
     var takes = false
     for effect in ConnectionMachine.step(try state(of: connection), .messageGiven).effects {
       switch effect {
@@ -52,7 +52,7 @@ extension Engine {
     return takes
   }
 
-  func state(of connection: StoredConnection) throws(PorterStore.StoreError) -> ConnectionMachine.State {
+  func state(of connection: StoredConnection) throws(StoreError) -> ConnectionMachine.State {
     guard let state = ConnectionMachine.State(name: connection.status) else { throw .damaged(.connection) }
     return state
   }
@@ -62,7 +62,7 @@ extension Engine {
   /// A connection begins, with our user's invitation or with the use of another's.
   func insert(
     _ new: NewConnection, after step: MachineStep<ConnectionMachine>, _ store: Store
-  ) throws(PorterStore.StoreError) -> Int64 {
+  ) throws(StoreError) -> Int64 {
     var new = new
     new.status = step.next.name
     return try store.insertConnection(new, at: configuration.clock.wall())
@@ -87,7 +87,7 @@ extension Engine {
   // MARK: Deleting
 
   /// Our user is done with a connection. Part of the caller's transaction; `finishLettingGo` comes after it.
-  func letGo(of connection: StoredConnection, tellsPeer: Bool, _ store: Store) throws(PorterStore.StoreError) {
+  func letGo(of connection: StoredConnection, tellsPeer: Bool, _ store: Store) throws(StoreError) {
     let event: ConnectionMachine.Event = tellsPeer ? .delete : .deleteSilently
     let step = try step(connection, event, store)
     for effect in step.effects {
@@ -106,7 +106,7 @@ extension Engine {
   }
 
   /// The connection's own outbox goes with it, so this waits among the requests that nobody waits for.
-  private func queueLeft(_ connection: StoredConnection, _ store: Store) throws(PorterStore.StoreError) {
+  private func queueLeft(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
     // Who has not confirmed yet takes nothing that is signed, and hears of it from the relay.
     guard connection.contactID != nil, let peer = connection.peerSenderID,
       var ratchet = try store.ratchet(connectionID: connection.id)

@@ -10,14 +10,14 @@ extension Engine {
   /// Part of the caller's transaction, which also stores the ratchet.
   func enqueue(
     _ message: ChatMessage, connectionID: Int64, itemID: Int64?, with stored: inout StoredRatchet, _ store: Store
-  ) throws(PorterStore.StoreError) {
+  ) throws(StoreError) {
     let sealed = try seal(message, &stored)
     _ = try store.insertOutbox(
       connectionID: connectionID, itemID: itemID, purpose: "message", isSigned: true, notifies: message.notifies,
       body: Envelope.message(sealed).bytes, deduplication: configuration.randomness.bytes(24))
   }
 
-  func seal(_ message: ChatMessage, _ stored: inout StoredRatchet) throws(PorterStore.StoreError) -> [UInt8] {
+  func seal(_ message: ChatMessage, _ stored: inout StoredRatchet) throws(StoreError) -> [UInt8] {
     do throws(CryptoError) {
       let padded = try Padding.pad(message.bytes, to: Envelope.paddedCount)
       return try stored.ratchet.encrypt(padded, associatedData: stored.associatedData)
@@ -38,7 +38,7 @@ extension Engine {
     guard !stop.isRaised else { return retryLater() }
     guard maySend, relay != nil,
       let heads = read(
-        { (store) throws(PorterStore.StoreError) in try store.outboxHeads() }, orLater: TimerName.outbox,
+        { (store) throws(StoreError) in try store.outboxHeads() }, orLater: TimerName.outbox,
         Engine.flushOutbox)
     else { return }
     for entry in heads where !sending.contains(entry.connectionID) { send(entry) }
@@ -46,7 +46,7 @@ extension Engine {
 
   private func send(_ entry: OutboxEntry) {
     let connection: StoredConnection
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       guard let store else { return }
       connection = try store.connection(entry.connectionID)
     } catch .notFound {
@@ -98,7 +98,7 @@ extension Engine {
   /// False when the entry is still in the outbox.
   private func finish(_ entry: OutboxEntry, _ status: String) -> Bool {
     guard let store else { return false }
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       try store.finishOutbox(entry, itemStatus: status, at: configuration.clock.wall())
     } catch {
       log(.warning, "a sent message could not be recorded", ["error": error.description])
@@ -110,7 +110,7 @@ extension Engine {
 
   private func tellStatus(of entry: OutboxEntry, _ store: Store) {
     guard let itemID = entry.itemID else { return }
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       let item = try store.item(itemID)
       let contact = try store.contact(item.contactID)
       let connection = try store.connection(entry.connectionID)

@@ -15,7 +15,7 @@ enum FetchResult: Equatable {
   /// The chat suspends, or has let go of the relay.
   case interrupted
   case relayFailed(RelayError)
-  case storeFailed(PorterStore.StoreError)
+  case storeFailed(StoreError)
 }
 
 /// Fetching on the app's own account: one mailbox after a wake-up of the relay, message by message, as `mailbox_fetch`

@@ -49,7 +49,7 @@ extension Engine {
   private func secureIfNeeded(_ claimed: ClaimedMailbox, then: @escaping (Result<Void, RelayError>) -> Void) {
     guard let store, let relay else { return then(.failure(.closed)) }
     let connection: StoredConnection
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       connection = try store.connection(claimed.claim.connectionID)
     } catch .notFound {
       return then(.success(()))
@@ -63,7 +63,7 @@ extension Engine {
       try client.secureMailbox(mailbox, key: key, senderKey: sender)
     } then: { [weak self] result in
       guard let self, case .success = result else { return then(result) }
-      do throws(PorterStore.StoreError) {
+      do throws(StoreError) {
         try self.store?.setSecured(connectionID: connection.id)
       } catch {
         return then(.failure(Self.unavailable(error)))
@@ -74,7 +74,7 @@ extension Engine {
     }
   }
 
-  private static func unavailable(_ error: PorterStore.StoreError) -> RelayError {
+  private static func unavailable(_ error: StoreError) -> RelayError {
     if case .sqlite(let error) = error { .storage(error) } else { .unavailable }
   }
 
@@ -91,7 +91,7 @@ extension Engine {
         NotificationMessage(id: message.identifier.base64URL, timestamp: message.timestamp)))
   }
 
-  static func relayIdentifier(_ stored: [UInt8]) throws(PorterStore.StoreError) -> RelayIdentifier {
+  static func relayIdentifier(_ stored: [UInt8]) throws(StoreError) -> RelayIdentifier {
     guard let identifier = RelayIdentifier(bytes: stored) else { throw .damaged(.connection) }
     return identifier
   }

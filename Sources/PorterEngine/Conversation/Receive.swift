@@ -13,7 +13,7 @@ enum Commitment {
   case repeated
   /// It could not be opened, and is kept with its reason; nothing is shown of it (INC-41).
   case quarantined
-  case failed(PorterStore.StoreError)
+  case failed(StoreError)
 }
 
 /// Decrypting and committing: the item, the ratchet's step, the ledger's entry, the counts and the answer to be sent
@@ -21,9 +21,9 @@ enum Commitment {
 extension Engine {
   func commit(_ message: RelayMessage, under claim: Claim) -> Commitment {
     guard let store else { return .failed(.sqlite(SQLiteError(kind: .closed))) }
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       var (earlier, newest): (Int64, Int64) = (0, 0)
-      let outcome = try store.transaction(under: claim) { () throws(PorterStore.StoreError) -> Received? in
+      let outcome = try store.transaction(under: claim) { () throws(StoreError) -> Received? in
         earlier = try store.newestLedgerEntry()
         defer { FaultPoint.reach(.insideCommit) }
         defer { newest = (try? store.newestLedgerEntry()) ?? earlier }
@@ -53,7 +53,7 @@ extension Engine {
   private func committed(
     _ outcome: Received, _ connectionID: Int64, after earlier: Int64, through newest: Int64, _ store: Store
   ) -> Commitment {
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       let events = try events(of: outcome, connectionID, store)
       let isInTurn = noteOwnCommit(after: earlier, through: newest)
       if case .quarantined = outcome { return .quarantined }
@@ -79,7 +79,7 @@ extension Engine {
 
   private func receive(
     _ message: RelayMessage, connection: StoredConnection, _ store: Store
-  ) throws(PorterStore.StoreError) -> Received {
+  ) throws(StoreError) -> Received {
     switch Envelope(bytes: message.body) {
     case .confirmation(let publicKeys, let signingKey, let sealed):
       return try receiveConfirmation(message, connection, publicKeys, signingKey, sealed, store)
@@ -119,7 +119,7 @@ extension Engine {
   /// Rule 8: kept with its reason, never shown, and its neighbours go on.
   private func quarantine(
     _ message: RelayMessage, _ connection: StoredConnection, _ reason: String, _ store: Store
-  ) throws(PorterStore.StoreError) -> Received {
+  ) throws(StoreError) -> Received {
     log(.warning, "a message was quarantined", ["connection": String(connection.id), "reason": reason])
     var entry = MachineRunner<PorterMachines.LedgerEntry>()
     let step = entry.handle(.quarantine)
@@ -135,7 +135,7 @@ extension Engine {
   private func receiveConfirmation(
     _ message: RelayMessage, _ connection: StoredConnection, _ publicKeys: [UInt8], _ signingKey: SigningPublicKey,
     _ sealed: [UInt8], _ store: Store
-  ) throws(PorterStore.StoreError) -> Received {
+  ) throws(StoreError) -> Received {
     if case .refused(let reason) = ConnectionMachine.step(try state(of: connection), .peerConfirmed).answer {
       return try quarantine(message, connection, "a confirmation of an invitation: \(reason.name)", store)
     }
@@ -182,7 +182,7 @@ extension Engine {
   private func record(
     _ chatMessage: ChatMessage, _ message: RelayMessage, _ connection: StoredConnection,
     _ stored: inout StoredRatchet, _ store: Store
-  ) throws(PorterStore.StoreError) -> Received {
+  ) throws(StoreError) -> Received {
     switch chatMessage {
     case .information(let profile, _): return try recordInformation(profile, message, connection, &stored, store)
     case .content(let content): return try recordContent(content, message, connection, store)
@@ -194,7 +194,7 @@ extension Engine {
 
   private func recordLeft(
     _ message: RelayMessage, _ connection: StoredConnection, _ store: Store
-  ) throws(PorterStore.StoreError) -> Received {
+  ) throws(StoreError) -> Received {
     var isTold = false
     for effect in try step(connection, .peerLeft, store).effects {
       switch effect {
@@ -213,7 +213,7 @@ extension Engine {
 
   private func recordAnswer(
     _ message: RelayMessage, _ connection: StoredConnection, _ store: Store
-  ) throws(PorterStore.StoreError) -> Received {
+  ) throws(StoreError) -> Received {
     var isTold = false
     for effect in try step(connection, .peerAnswered, store).effects {
       switch effect {
@@ -229,14 +229,14 @@ extension Engine {
 
   private func recordSilently(
     _ message: RelayMessage, _ connection: StoredConnection, _ store: Store
-  ) throws(PorterStore.StoreError) -> Received {
+  ) throws(StoreError) -> Received {
     try enter(message, connection.id, kind: .silent, contactID: connection.contactID, itemID: nil, store)
     return .nothingToShow
   }
 
   private func recordContent(
     _ content: ChatMessage.Content, _ message: RelayMessage, _ connection: StoredConnection, _ store: Store
-  ) throws(PorterStore.StoreError) -> Received {
+  ) throws(StoreError) -> Received {
     let step = try step(connection, .messageArrived, store)
     var isTaken = false
     for effect in step.effects {
@@ -258,7 +258,7 @@ extension Engine {
     let itemID = try store.insertItem(
       contactID: contactID, isSent: false,
       content: content.content.json.text,
-      quote: try content.quote.map { (quote) throws(PorterStore.StoreError) in
+      quote: try content.quote.map { (quote) throws(StoreError) in
         try quote.stored(itemID: store.recentItem(contactID: contactID, sharedID: quote.sharedID))
       }, sharedID: content.sharedID,
       itemAt: content.sentAt.milliseconds > 0 ? min(content.sentAt, relayed) : relayed, at: configuration.clock.wall())
@@ -270,7 +270,7 @@ extension Engine {
   private func recordInformation(
     _ profile: Profile, _ message: RelayMessage, _ connection: StoredConnection, _ stored: inout StoredRatchet,
     _ store: Store
-  ) throws(PorterStore.StoreError) -> Received {
+  ) throws(StoreError) -> Received {
     let now = configuration.clock.wall()
     let name = DisplayName.sanitized(profile.displayName)
     if let contactID = connection.contactID {
@@ -306,7 +306,7 @@ extension Engine {
 
   private func recordConnected(
     _ message: RelayMessage, _ connection: StoredConnection, contactID: Int64, _ store: Store
-  ) throws(PorterStore.StoreError) -> Received {
+  ) throws(StoreError) -> Received {
     try enter(message, connection.id, kind: .connected, contactID: contactID, itemID: nil, store)
     return .connected
   }
@@ -316,7 +316,7 @@ extension Engine {
   private func enter(
     _ message: RelayMessage, _ connectionID: Int64, kind: StoredLedgerEntry.Kind, contactID: Int64?, itemID: Int64?,
     _ store: Store
-  ) throws(PorterStore.StoreError) {
+  ) throws(StoreError) {
     var entry = MachineRunner<PorterMachines.LedgerEntry>()
     _ = entry.handle(.commit)
     // What is never shown does not wait. An app on screen tells its user itself.
@@ -330,7 +330,7 @@ extension Engine {
 
   private func events(
     of received: Received, _ connectionID: Int64, _ store: Store
-  ) throws(PorterStore.StoreError) -> [Event] {
+  ) throws(StoreError) -> [Event] {
     let connection = try store.connection(connectionID)
     let user = UserRecord(try store.user(connection.userID))
     guard let contactID = connection.contactID else { return [] }

@@ -12,14 +12,14 @@ extension Engine {
   /// nothing. What cannot be told now is told later: an entry counts as known when its events are on their way.
   func reloadChanges(through last: Int64 = .max) {
     guard let known = knownEntry, known < last, let store else { return }
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       let entries = try store.ledgerEntries(after: known, through: last)
       guard let newest = entries.last?.id else {
         if last != .max { knownEntry = last }
         return
       }
       if entries.contains(where: { $0.state == PorterMachines.LedgerEntry.State.committed.name }) {
-        try store.lightTransaction { () throws(PorterStore.StoreError) in
+        try store.lightTransaction { () throws(StoreError) in
           // An app on screen tells its user itself, through the event; read again, since an extension may just show it.
           for entry in try store.ledgerEntries(after: known, through: newest) { try store.raise(.present, entry) }
         }
@@ -53,9 +53,9 @@ extension Engine {
     return true
   }
 
-  private func events(of entry: StoredLedgerEntry, _ store: Store) throws(PorterStore.StoreError) -> [Event] {
+  private func events(of entry: StoredLedgerEntry, _ store: Store) throws(StoreError) -> [Event] {
     guard let contactID = entry.contactID else { return [] }
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       let connection = try store.connection(entry.connectionID)
       let user = UserRecord(try store.user(connection.userID))
       let contact = ContactRecord(try store.contact(contactID), connection: connection)

@@ -133,7 +133,7 @@ package final class Engine {
 }
 
 extension Engine: LifecycleWork {
-  func beginWatchingChanges(anew: Bool) throws(PorterStore.StoreError) {
+  func beginWatchingChanges(anew: Bool) throws(StoreError) {
     if anew { knownEntry = nil }
     guard knownEntry == nil, configuration.role == .app, let store else { return }
     knownEntry = try store.newestLedgerEntry()

@@ -4,7 +4,7 @@ import PorterStore
 
 /// Errors of the layers below, in the words of the interface.
 extension ChatError {
-  package init(_ error: PorterStore.StoreError) {
+  package init(_ error: StoreError) {
     switch error {
     case .sqlite(let error): self.init(error)
     case .seal(let error): self = .nightporter(NightporterError(error))

@@ -13,7 +13,7 @@ package struct HeldKey: Sendable {
 
   /// To open the store with.
   var key: StoreKey {
-    get throws(PorterStore.StoreError) {
+    get throws(StoreError) {
       guard let held else { throw .seal(.keyForgotten) }
       return held
     }

@@ -8,11 +8,11 @@ extension Engine {
   /// A disk that fails for a moment, or a lock that is not to be had, must not be taken for a record that is not there:
   /// what was due would be forgotten, or, as with a token, be made anew.
   func read<Value>(
-    _ look: (Store) throws(PorterStore.StoreError) -> Value, orLater name: String,
+    _ look: (Store) throws(StoreError) -> Value, orLater name: String,
     _ again: @escaping (Engine) -> () -> Void
   ) -> Value? {
     guard let store else { return nil }
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       let value = try look(store)
       backoffs.resetReading(name)
       return value

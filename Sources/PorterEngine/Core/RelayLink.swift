@@ -26,7 +26,7 @@ extension Engine {
     guard relay == nil else { return }
     if let hostRelay { return makeRelay(hostRelay) }
     let named = read(
-      { (store) throws(PorterStore.StoreError) in try store.setting(Setting.relay) }, orLater: TimerName.relay,
+      { (store) throws(StoreError) in try store.setting(Setting.relay) }, orLater: TimerName.relay,
       Engine.openRelayAgain)
     guard let path = named ?? nil else { return }
     makeRelay(
@@ -74,7 +74,7 @@ extension Engine {
     let store = try requireStore()
     if let address = settings.relay, case .embedded(let path) = address {
       // The working directory may be another when it is opened, and each process has its own.
-      try stored { () throws(PorterStore.StoreError) in
+      try stored { () throws(StoreError) in
         try store.setSetting(Setting.relay, CanonicalPath.absolute(path))
       }
       if lifecycle.isActive, hostRelay == nil {
@@ -84,7 +84,7 @@ extension Engine {
       }
     }
     if let server = settings.notificationServer {
-      try stored { () throws(PorterStore.StoreError) in try store.setSetting(Setting.server, server.description) }
+      try stored { () throws(StoreError) in try store.setSetting(Setting.server, server.description) }
     }
     return .cmdOk(nil)
   }
@@ -108,7 +108,7 @@ extension Engine {
 
   private func beginSubscribing() {
     let connections = read(
-      { (store) throws(PorterStore.StoreError) in try store.connections() }, orLater: TimerName.subscribe,
+      { (store) throws(StoreError) in try store.connections() }, orLater: TimerName.subscribe,
       Engine.subscribeAll)
     guard let connections else { return endSubscribing() }
     subscribe(connections) { [weak self] in self?.endSubscribing() }

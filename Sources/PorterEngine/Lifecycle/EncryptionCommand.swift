@@ -15,7 +15,7 @@ extension Engine {
   func changeKey(from current: StoreKey, to new: StoreKey) throws(ChatError) -> Response {
     try requireKeyMayChange()
     // Before anything is closed, so that a mistyped key changes nothing.
-    try stored { () throws(PorterStore.StoreError) in
+    try stored { () throws(StoreError) in
       try Store.check(configuration.location, key: current, ports: configuration.ports)
     }
     if current.isNone, new.isNone { return .cmdOk(nil) }
@@ -24,7 +24,7 @@ extension Engine {
     lifecycle.close()
     bulletin.begin(.rekeying)
     defer { bulletin.end() }
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       // Called off by whoever needs the store closed: then it is as it was, and may be asked for again.
       try Rekeying.run(configuration.location, from: current, to: new, stop: stop, ports: configuration.ports) {
         stage in
@@ -45,7 +45,7 @@ extension Engine {
   }
 
   /// Not called off by what called the change of the key off.
-  private func reopenAfterKeyChange() -> PorterStore.StoreError? {
+  private func reopenAfterKeyChange() -> StoreError? {
     stop.whileLettingGo(waitingAtMost: Durations.lettingGo) { lifecycle.open() }
   }
 
@@ -55,7 +55,7 @@ extension Engine {
   }
 
   /// Who has the store open, if that is why it could not be replaced (INC-18).
-  private func inUse(_ error: PorterStore.StoreError) -> ChatError? {
+  private func inUse(_ error: StoreError) -> ChatError? {
     guard case .sqlite(let error) = error, error.kind == .busy || error.kind == .locked else { return nil }
     let holder = [Role.extension, Role.app].lazy
       .map { PhaseFile(prefix: self.configuration.prefix, role: $0.rawValue, ports: self.configuration.ports) }
@@ -64,7 +64,7 @@ extension Engine {
   }
 
   private func parse(_ text: SecretText) throws(ChatError) -> StoreKey {
-    try stored { () throws(PorterStore.StoreError) in
+    try stored { () throws(StoreError) in
       do throws(SealError) { return try StoreKey.parse(text.text) } catch { throw .seal(error) }
     }
   }

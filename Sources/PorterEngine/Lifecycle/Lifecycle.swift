@@ -7,7 +7,7 @@ import PorterStore
 /// What the lifecycle asks of the engine's other parts.
 protocol LifecycleWork: AnyObject {
   /// Notes what is in the ledger, so that only what comes afterwards is news. Throws when that cannot be read.
-  func beginWatchingChanges(anew: Bool) throws(PorterStore.StoreError)
+  func beginWatchingChanges(anew: Bool) throws(StoreError)
   /// Opens the relay, if there is one.
   func openRelay()
   /// Closes the relay and gives up the requests to it.
@@ -44,7 +44,7 @@ final class Lifecycle {
   /// What the store is opened with, as long as it may be.
   var heldKey = HeldKey(.none, keeps: true)
   /// Why the store could not be opened, or not be read when the chat was to start.
-  private(set) var storeProblem: PorterStore.StoreError?
+  private(set) var storeProblem: StoreError?
   /// Whether this run takes part in receiving and sending by itself; an extension fetches only what a push asks for.
   private(set) var isMain = false
   /// Callers that wait until the chat runs, or cannot.
@@ -91,7 +91,7 @@ final class Lifecycle {
   // MARK: Opening and closing for the host
 
   /// Nil when the store is open, or needs not be; else why not.
-  func open() -> PorterStore.StoreError? {
+  func open() -> StoreError? {
     chat.post(.open, .none)
     return store == nil ? storeProblem : nil
   }
@@ -204,7 +204,7 @@ final class Lifecycle {
 
   /// Which process had the store, if that is what an error says (INC-18): the one that the kernel knows to be at work on it,
   /// of either role.
-  func holder(in error: PorterStore.StoreError) -> String? {
+  func holder(in error: StoreError) -> String? {
     guard case .sqlite(let error) = error, error.kind == .busy || error.kind == .locked else { return nil }
     let holder = StoreHolder.find(
       among: [(context.role.peer, peers.peerFile), (context.role, phaseFile)], except: context.instance)
@@ -249,7 +249,7 @@ extension Lifecycle: ChatLifecycleEffects {
 
   private func beginWork(anew: Bool) -> Bool {
     guard openFiles() else { return false }
-    do throws(PorterStore.StoreError) { try work.beginWatchingChanges(anew: anew) } catch {
+    do throws(StoreError) { try work.beginWatchingChanges(anew: anew) } catch {
       storeProblem = error
       return false
     }
@@ -264,7 +264,7 @@ extension Lifecycle: ChatLifecycleEffects {
     if store == nil {
       context.board.begin(.opening)
       defer { context.board.end() }
-      do throws(PorterStore.StoreError) {
+      do throws(StoreError) {
         let opened = try Store.open(
           at: context.configuration.location, key: heldKey.key, confirmation: context.configuration.confirmation,
           mayMigrate: context.role == .app, stop: context.stop, ports: context.configuration.ports)
@@ -296,7 +296,7 @@ extension Lifecycle: ChatLifecycleEffects {
       let hasTime = request.suspension?.writesLogBack ?? true && !context.stop.isRaised
       let writesLogBack = context.role == .app && hasTime
       let cutsLog = hasTime || hasTimeToCutLog(request)
-      do throws(PorterStore.StoreError) {
+      do throws(StoreError) {
         try store.close(checkpoint: writesLogBack, cutsLog: cutsLog)
         context.storeAccess.set(nil)
       } catch {

@@ -21,7 +21,7 @@ extension Engine {
     for entry in bundle.entries {
       // Connections that are gone are left out, as in the interface that we follow.
       guard
-        let connection = try stored({ () throws(PorterStore.StoreError) in
+        let connection = try stored({ () throws(StoreError) in
           try store.connection(notifierID: entry.notifier)
         })
       else { continue }
@@ -33,8 +33,8 @@ extension Engine {
   private func notifiedConnection(
     _ connection: StoredConnection, _ entry: NotificationBundle.Entry, _ store: Store
   ) throws(ChatError) -> NotifiedConnection {
-    let user = try stored { () throws(PorterStore.StoreError) in try store.user(connection.userID) }
-    let contact = try stored { () throws(PorterStore.StoreError) -> StoredContact? in
+    let user = try stored { () throws(StoreError) in try store.user(connection.userID) }
+    let contact = try stored { () throws(StoreError) -> StoredContact? in
       guard let id = connection.contactID else { return nil }
       return try store.contact(id)
     }
@@ -67,9 +67,9 @@ extension Engine {
   private func takeOne(_ request: ConnectionMessageRequest, then: @escaping (ReceivedNotification) -> Void) {
     guard let store else { return then(.error(.internal("the chat suspends"))) }
     let connection: StoredConnection?
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       connection = try TextEncoding.base64URLDecoded(request.agentConnectionID).flatMap {
-        (id) throws(PorterStore.StoreError) in try store.connection(agentID: id)
+        (id) throws(StoreError) in try store.connection(agentID: id)
       }
     } catch {
       return then(.error(.internal(error.description)))

@@ -16,7 +16,7 @@ struct PushDecoder {
 
   func decode(_ run: PushRun) -> Push.Event {
     guard let store = context.store, let payload = run.payload else { return .storeFailed }
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       switch payload {
       case .checkMessages:
         run.look(into: try store.connectionIDs())
@@ -37,7 +37,7 @@ struct PushDecoder {
 
   private func decode(
     _ nonce: BoxNonce, _ ciphertext: [UInt8], _ secret: BoxSharedKey, _ run: PushRun, _ store: Store
-  ) throws(PorterStore.StoreError) -> Push.Event {
+  ) throws(StoreError) -> Push.Event {
     let bundle: NotificationBundle
     do throws(PushError) { bundle = try NotificationBundle(opening: ciphertext, nonce: nonce, with: secret) } catch {
       run.reason = "the push does not open: \(error)"
@@ -52,7 +52,7 @@ struct PushDecoder {
       let metadata = connection.notifierSecret.flatMap {
         try? RelayMessageMetadata(opening: entry.sealedMetadata, with: $0, nonce: entry.metadataNonce)
       }
-      let known = try metadata.flatMap { (metadata) throws(PorterStore.StoreError) in
+      let known = try metadata.flatMap { (metadata) throws(StoreError) in
         try store.ledgerEntry(connectionID: connection.id, messageID: metadata.message.bytes)
       }
       if known == nil { isRepeat = false }
@@ -65,9 +65,8 @@ struct PushDecoder {
   /// Nil for one that is not known, or whose record is damaged.
   private func connection(
     notifierID: [UInt8], _ run: PushRun, _ store: Store
-  ) throws(PorterStore.StoreError) -> StoredConnection? {
-    do throws(PorterStore.StoreError) { return try store.connection(notifierID: notifierID) } catch .damaged(let entity)
-    {
+  ) throws(StoreError) -> StoredConnection? {
+    do throws(StoreError) { return try store.connection(notifierID: notifierID) } catch .damaged(let entity) {
       run.noteDamage(.damaged(entity))
       return nil
     }

@@ -14,7 +14,7 @@ struct PushPresentation {
   /// Everything that is committed and was not shown yet is shown, whichever push or process committed it (INC-38).
   func compose(_ run: PushRun) -> Push.Event {
     guard let store = context.store else { return .storeFailed }
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       try composeAndRecord(run, store)
     } catch {
       run.reason = error.description
@@ -29,7 +29,7 @@ struct PushPresentation {
   ///
   /// Not on record for a caller that was answered without it: nobody would ever see it. Once for a push: what is on record
   /// as shown would not be found again.
-  private func composeAndRecord(_ run: PushRun, _ store: Store) throws(PorterStore.StoreError) {
+  private func composeAndRecord(_ run: PushRun, _ store: Store) throws(StoreError) {
     guard !run.hasStagedAnswer else { return }
     // Most pushes that show nothing need no write, and wait for nobody who writes.
     let due =
@@ -39,13 +39,13 @@ struct PushPresentation {
       try fill(run, store)
       return
     }
-    do throws(PorterStore.StoreError) {
-      try store.lightTransaction { () throws(PorterStore.StoreError) in
+    do throws(StoreError) {
+      try store.lightTransaction { () throws(StoreError) in
         let leftOut = try fill(run, store)
         guard run.stageAnswer() else { return }
         // From here on somebody may see it: it is put on record to the end, though time is up.
         try context.stop.whileLettingGo(waitingAtMost: Durations.lettingGo) {
-          Result { () throws(PorterStore.StoreError) in
+          Result { () throws(StoreError) in
             for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) where !leftOut.contains(entry.id) {
               try store.raise(.present, entry)
             }
@@ -76,13 +76,13 @@ struct PushPresentation {
   /// The entries that are not shown since a record that they need is damaged: they keep nobody else from being shown
   /// (INC-44), and are not put on record as shown.
   @discardableResult
-  private func fill(_ run: PushRun, _ store: Store) throws(PorterStore.StoreError) -> Set<Int64> {
+  private func fill(_ run: PushRun, _ store: Store) throws(StoreError) -> Set<Int64> {
     var content = PushContent()
     var leftOut: Set<Int64> = []
     let policy = try policy(store)
     var notifications: [NotificationContent] = []
     for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) {
-      do throws(PorterStore.StoreError) {
+      do throws(StoreError) {
         guard let event = try notificationEvent(of: entry, store) else { continue }
         if case .success(let shown) = ContentBuilder.content(for: event, policy) { notifications.append(shown) }
       } catch .damaged(let entity) {
@@ -105,7 +105,7 @@ struct PushPresentation {
     return leftOut
   }
 
-  private func policy(_ store: Store) throws(PorterStore.StoreError) -> NotificationPolicy {
+  private func policy(_ store: Store) throws(StoreError) -> NotificationPolicy {
     let mode = try store.setting(Setting.previewMode).flatMap { PreviewMode(rawValue: $0) }
     return NotificationPolicy(
       previewMode: mode ?? .message, hasAppLock: try store.setting(Setting.appLock) == "on")
@@ -114,7 +114,7 @@ struct PushPresentation {
   /// Nil for what is never shown, and for what was deleted meanwhile.
   private func notificationEvent(
     of entry: StoredLedgerEntry, _ store: Store
-  ) throws(PorterStore.StoreError) -> NotificationEvent? {
+  ) throws(StoreError) -> NotificationEvent? {
     let connection = try store.connection(entry.connectionID)
     guard let contactID = entry.contactID, let state = PorterMachines.LedgerEntry.State(name: entry.state),
       PorterMachines.LedgerEntry.step(state, .present).effects.contains(.show)
@@ -141,7 +141,7 @@ struct PushPresentation {
 
   private func notificationIdentifier(
     of entry: StoredLedgerEntry, _ store: Store
-  ) throws(PorterStore.StoreError) -> NotificationIdentifier {
+  ) throws(StoreError) -> NotificationIdentifier {
     let connection = try store.connection(entry.connectionID)
     return Self.notificationIdentifier(
       of: StoredRemoval(

@@ -58,7 +58,7 @@ final class PushRun {
   func nextConnection() -> Int64? { connections.popFirst() }
 
   /// A record that the push needs is damaged.
-  func noteDamage(_ error: PorterStore.StoreError) {
+  func noteDamage(_ error: StoreError) {
     findings.noteDamage()
     reason = error.description
   }

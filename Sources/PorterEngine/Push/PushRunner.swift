@@ -94,7 +94,7 @@ final class PushRunner {
   }
 
   /// Why the store failed, and which process had it, if it was busy.
-  func note(_ error: PorterStore.StoreError, _ run: PushRun) {
+  func note(_ error: StoreError, _ run: PushRun) {
     run.reason = error.description
     guard let holder = engine.lifecycle.holder(in: error) else { return }
     run.reason += "; held by \(holder)"
@@ -170,7 +170,7 @@ extension PushRunner: PushEffects {
 
   func verifyToken(_ run: PushRun) {
     let left: (token: StoredToken, attempt: TokenAttempt)?
-    do throws(PorterStore.StoreError) { left = try engine.leftTokenAttempt() } catch {
+    do throws(StoreError) { left = try engine.leftTokenAttempt() } catch {
       run.reason = error.description
       return post(.storeFailed, run)
     }
@@ -221,7 +221,7 @@ extension PushRunner: PushEffects {
         self.post(.claimBusy, run)
       case .failure(.notFound(.connection)): self.post(.claimMissing, run)
       case .failure(.damaged(let entity)):
-        run.reason = PorterStore.StoreError.damaged(entity).description
+        run.reason = StoreError.damaged(entity).description
         self.post(.claimDamaged, run)
       case .failure(let error):
         self.note(error, run)
@@ -283,7 +283,7 @@ extension PushRunner: PushEffects {
       return .commitStale
     case .failed(.damaged(let entity)):
       run.endDelivery()
-      run.reason = PorterStore.StoreError.damaged(entity).description
+      run.reason = StoreError.damaged(entity).description
       return .commitDamaged
     case .failed(let error):
       run.endDelivery()

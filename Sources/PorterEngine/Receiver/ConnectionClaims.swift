@@ -12,7 +12,7 @@ enum ClaimOutcome {
 /// The connections that work of this process has claimed, or tried to: one machine `ownership` for each. A claim is a short
 /// transaction, and nothing is held after it. Threads: the engine's.
 final class ConnectionClaims {
-  typealias Completion = (Result<ClaimOutcome, PorterStore.StoreError>) -> Void
+  typealias Completion = (Result<ClaimOutcome, StoreError>) -> Void
 
   /// What comes with an event of the machine: what the step before found out.
   enum Finding {
@@ -20,7 +20,7 @@ final class ConnectionClaims {
     case wanted(Completion)
     case owner(OwnershipRecord, StoredConnection, Completion)
     case granted(ClaimedMailbox, Completion)
-    case failed(PorterStore.StoreError, Completion)
+    case failed(StoreError, Completion)
   }
 
   /// One connection as this process owns it, or not.
@@ -134,7 +134,7 @@ private final class ConnectionClaimWork: OwnershipEffects {
 
   func readOwner(_ finding: Finding) {
     guard let then = finding.completion else { return }
-    answer(then) { (store) throws(PorterStore.StoreError) in
+    answer(then) { (store) throws(StoreError) in
       let record = try store.ownership(connectionID: connectionID)
       let connection = try store.connection(connectionID)
       let prevails = record.owner.map { peers.hasPriority($0) } ?? false
@@ -144,7 +144,7 @@ private final class ConnectionClaimWork: OwnershipEffects {
 
   func takeEpoch(_ finding: Finding) {
     guard case .owner(let record, let connection, let then) = finding else { return }
-    answer(then) { (store) throws(PorterStore.StoreError) in
+    answer(then) { (store) throws(StoreError) in
       let mailbox = try Engine.relayIdentifier(connection.recipientID)
       guard let claim = try store.claim(connectionID: connectionID, after: record.epoch, by: context.identity) else {
         // Told apart from a connection that is gone, which would be looked at again for ever.
@@ -180,7 +180,7 @@ private final class ConnectionClaimWork: OwnershipEffects {
       driver?.post(.displaced, .none)
       return
     }
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       guard let store = context.store else { throw .sqlite(SQLiteError(kind: .closed)) }
       driver?.post(try store.isCurrent(claim) ? .confirmed : .displaced, .none)
     } catch .notFound {
@@ -215,9 +215,9 @@ private final class ConnectionClaimWork: OwnershipEffects {
 
   /// Looks into the store; what fails ends the attempt.
   private func answer(
-    _ then: @escaping ConnectionClaims.Completion, _ look: (Store) throws(PorterStore.StoreError) -> Void
+    _ then: @escaping ConnectionClaims.Completion, _ look: (Store) throws(StoreError) -> Void
   ) {
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       guard let store = context.store else { throw .sqlite(SQLiteError(kind: .closed)) }
       try look(store)
     } catch {

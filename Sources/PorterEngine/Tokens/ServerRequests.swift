@@ -110,7 +110,7 @@ extension Engine {
   private func beginTakingReplies() {
     guard admits(.notifications) else { return endTakingReplies() }
     let found = read(
-      { (store) throws(PorterStore.StoreError) in try store.token() }, orLater: TimerName.replies, Engine.takeReplies)
+      { (store) throws(StoreError) in try store.token() }, orLater: TimerName.replies, Engine.takeReplies)
     guard let token = found ?? nil, let mailbox = token.replyMailbox,
       let identifier = RelayIdentifier(bytes: mailbox.recipientID)
     else { return endTakingReplies() }

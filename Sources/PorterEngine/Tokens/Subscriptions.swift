@@ -30,20 +30,20 @@ extension Engine {
     for (connection, state) in known(connections) where Self.isCreated(state) { raise(.checkDue, connection) }
   }
 
-  private func wantsSubscriptions(_ store: Store) throws(PorterStore.StoreError) -> Bool {
+  private func wantsSubscriptions(_ store: Store) throws(StoreError) -> Bool {
     guard let token = try store.token() else { return false }
     return try tokenState(token) == .active && token.mode == NotificationMode.instant.rawValue
   }
 
   /// Those that a push is wanted for.
-  private func wantedConnections(_ store: Store) throws(PorterStore.StoreError) -> [StoredConnection] {
+  private func wantedConnections(_ store: Store) throws(StoreError) -> [StoredConnection] {
     try wantsSubscriptions(store) ? store.connections() : []
   }
 
   /// What the token's step means for every subscription there is. Part of that step's transaction.
-  func recordForAll(_ event: SubscriptionMachine.Event, _ store: Store) throws(PorterStore.StoreError) {
+  func recordForAll(_ event: SubscriptionMachine.Event, _ store: Store) throws(StoreError) {
     for connection in try store.connections() where connection.notifierKey != nil {
-      do throws(PorterStore.StoreError) {
+      do throws(StoreError) {
         try record(event, connection, store)
       } catch .damaged(.connection) {
         log(.error, "a push subscription is damaged", ["connection": String(connection.id)])
@@ -52,7 +52,7 @@ extension Engine {
   }
 
   /// Throws for a state that this version does not know: taken for another, it would be worked on, and overwritten.
-  private func state(_ connection: StoredConnection) throws(PorterStore.StoreError) -> SubscriptionMachine.State {
+  private func state(_ connection: StoredConnection) throws(StoreError) -> SubscriptionMachine.State {
     guard let state = SubscriptionMachine.State(name: connection.subscription) else { throw .damaged(.connection) }
     return state
   }
@@ -62,7 +62,7 @@ extension Engine {
   private func known(_ connections: [StoredConnection]) -> [(StoredConnection, SubscriptionMachine.State)] {
     connections.compactMap { connection in
       guard !announcing.contains(connection.id) else { return nil }
-      do throws(PorterStore.StoreError) { return (connection, try state(connection)) } catch {
+      do throws(StoreError) { return (connection, try state(connection)) } catch {
         log(.error, "a push subscription is damaged", ["connection": String(connection.id)])
         return nil
       }
@@ -82,12 +82,12 @@ extension Engine {
   private typealias Granted = (id: [UInt8], secret: BoxSharedKey)
 
   private func raise(_ event: SubscriptionMachine.Event, _ connection: StoredConnection, _ granted: Granted? = nil) {
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       // What other steps have written meanwhile counts, not what the caller read earlier.
       guard let store else { return }
       var step = SubscriptionMachine.step(try state(try store.connection(connection.id)), event)
       if step.effects.contains(where: Self.isRecorded) {
-        step = try store.transaction { () throws(PorterStore.StoreError) in
+        step = try store.transaction { () throws(StoreError) in
           try self.record(event, try store.connection(connection.id), granted, store)
         }
       }
@@ -103,11 +103,11 @@ extension Engine {
   /// whatever ends the connection; what is left to do then is found by `releaseNotifiers` and `flushServerRequests`.
   func record(
     _ event: SubscriptionMachine.Event, _ connection: StoredConnection, _ store: Store
-  ) throws(PorterStore.StoreError) { _ = try record(event, connection, nil, store) }
+  ) throws(StoreError) { _ = try record(event, connection, nil, store) }
 
   private func record(
     _ event: SubscriptionMachine.Event, _ connection: StoredConnection, _ granted: Granted?, _ store: Store
-  ) throws(PorterStore.StoreError) -> MachineStep<SubscriptionMachine> {
+  ) throws(StoreError) -> MachineStep<SubscriptionMachine> {
     let step = SubscriptionMachine.step(try state(connection), event)
     log(.debug, "subscription", ["connection": String(connection.id), "event": event.name, "state": step.next.name])
     for effect in step.effects {
@@ -183,7 +183,7 @@ extension Engine {
 
   /// The connection, if it is still there; asked again later if that cannot be read now.
   private func connection(_ id: Int64) -> StoredConnection? {
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       return try store?.connection(id)
     } catch .notFound {
       return nil
@@ -195,7 +195,7 @@ extension Engine {
 
   // MARK: At the relay
 
-  private func makeNotifierKeys(_ connection: StoredConnection, _ store: Store) throws(PorterStore.StoreError) {
+  private func makeNotifierKeys(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
     guard let key = try? newSigningKey(), let box = try? BoxKeyPair.generate(randomness: configuration.randomness)
     else { throw .damaged(.connection) }
     try store.setNotifierKeys(connectionID: connection.id, key: key, boxKey: box.secretKey)
@@ -250,14 +250,14 @@ extension Engine {
   func releaseNotifiers() {
     guard maySend, configuration.role == .app, relay != nil,
       let due = read(
-        { (store) throws(PorterStore.StoreError) in try store.connectionsToRelease() }, orLater: TimerName.releases,
+        { (store) throws(StoreError) in try store.connectionsToRelease() }, orLater: TimerName.releases,
         Engine.releaseNotifiers)
     else { return }
     for connection in due { disableNotifier(connection.id) }
   }
 
   /// Part of the caller's transaction: whatever happens afterwards, the server hears of it.
-  private func queueRelease(_ connection: StoredConnection, _ store: Store) throws(PorterStore.StoreError) {
+  private func queueRelease(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
     guard let notifier = connection.notifierID, let token = try store.token(), let id = token.serverTokenID,
       let mailbox = token.replyMailbox, let sealed = try? seal(.unsubscribe(token: id, [notifier]), token, mailbox)
     else { return }
@@ -269,7 +269,7 @@ extension Engine {
 
   func askServerAboutSubscriptions() {
     let found = read(
-      { (store) throws(PorterStore.StoreError) -> StoredToken? in
+      { (store) throws(StoreError) -> StoredToken? in
         try self.wantsSubscriptions(store) ? store.token() : nil
       }, orLater: TimerName.announce, Engine.askServerAboutSubscriptions)
     guard let found else { return }

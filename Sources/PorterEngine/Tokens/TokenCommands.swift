@@ -14,7 +14,7 @@ extension Engine {
     else {
       throw .nightporter(.storeDamaged)
     }
-    let state = try stored { () throws(PorterStore.StoreError) in try self.tokenState(token) }
+    let state = try stored { () throws(StoreError) in try self.tokenState(token) }
     return .ntfToken(
       DeviceToken(provider: provider, token: Self.text(of: token.deviceToken, provider)),
       PorterSchema.TokenStatus(state), mode, server: token.server)
@@ -28,7 +28,7 @@ extension Engine {
   /// The stored token, which must be the one that the command names.
   func requireToken(_ device: DeviceToken?) throws(ChatError) -> StoredToken {
     let store = try requireStore()
-    guard let token = try stored({ () throws(PorterStore.StoreError) in try store.token() }) else { throw .noToken }
+    guard let token = try stored({ () throws(StoreError) in try store.token() }) else { throw .noToken }
     if let device, !Self.isSame(token, device) {
       throw .agent(.command(.prohibited, context: "another token is registered"))
     }
@@ -49,7 +49,7 @@ extension Engine {
       throw .command("a device token is lower-case hexadecimal")
     }
     let store = try requireStore()
-    let (existing, attempt) = try stored { () throws(PorterStore.StoreError) in
+    let (existing, attempt) = try stored { () throws(StoreError) in
       (try store.token(), try self.openTokenAttempt(store))
     }
     let run = TokenRun(
@@ -75,7 +75,7 @@ extension Engine {
         if case .error = answer { reply(answer) } else { reply(.result(.cmdOk(nil))) }
       }
     }
-    let left = try stored { () throws(PorterStore.StoreError) in try self.leftTokenAttempt() }
+    let left = try stored { () throws(StoreError) in try self.leftTokenAttempt() }
     guard token.pushSecret == nil, case (_, .register)? = left else {
       verifies(token)
       return
@@ -121,7 +121,7 @@ extension Engine {
   }
 
   /// Throws for a state that this version does not know: taken for another, it would be worked on, and overwritten.
-  func tokenState(_ token: StoredToken?) throws(PorterStore.StoreError) -> PorterMachines.TokenStatus.State {
+  func tokenState(_ token: StoredToken?) throws(StoreError) -> PorterMachines.TokenStatus.State {
     guard let token else { return .none }
     guard let state = PorterMachines.TokenStatus.State(name: token.status) else { throw .damaged(.token) }
     return state

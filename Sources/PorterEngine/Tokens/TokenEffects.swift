@@ -60,7 +60,7 @@ extension Engine {
   /// machine hears of a failure that passes.
   private func withToken(_ run: TokenRun, ifFailed event: TokenMachine.Event, then: (StoredToken?) -> Void) {
     let token: StoredToken?
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       guard let store else { throw .sqlite(SQLiteError(kind: .closed)) }
       token = try store.token()
     } catch {
@@ -182,7 +182,7 @@ extension Engine {
 
   /// The request goes into the store's outbox, in the transaction that forgets the token: the server hears of it even if
   /// there is no network now.
-  func queueDelete(_ token: StoredToken?, _ store: Store) throws(PorterStore.StoreError) {
+  func queueDelete(_ token: StoredToken?, _ store: Store) throws(StoreError) {
     guard let token, let id = token.serverTokenID, let mailbox = token.replyMailbox,
       let sealed = try? seal(.delete(token: id), token, mailbox)
     else { return }
@@ -194,7 +194,7 @@ extension Engine {
   func flushServerRequests() {
     guard admits(.notifications), relay != nil,
       let requests = read(
-        { (store) throws(PorterStore.StoreError) in try store.serverRequests() }, orLater: TimerName.serverRequests,
+        { (store) throws(StoreError) in try store.serverRequests() }, orLater: TimerName.serverRequests,
         Engine.flushServerRequests)
     else { return }
     for request in requests {
@@ -238,7 +238,7 @@ extension Engine {
   /// later.
   private func tokenNow(orLater again: @escaping (Engine) -> () -> Void) -> TokenNow? {
     let found = read(
-      { (store) throws(PorterStore.StoreError) -> TokenNow? in
+      { (store) throws(StoreError) -> TokenNow? in
         guard let token = try store.token() else { return nil }
         return (token, try self.tokenState(token), try self.openTokenAttempt(store))
       }, orLater: TimerName.tokenRetry, again)
@@ -306,9 +306,9 @@ extension Engine {
   private func saveReplyMailbox(
     _ mailbox: StoredToken.ReplyMailbox, _ run: TokenRun, _ then: (StoredToken) -> Void
   ) {
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       guard let store else { throw .sqlite(SQLiteError(kind: .closed)) }
-      let changed = try store.transaction { () throws(PorterStore.StoreError) in
+      let changed = try store.transaction { () throws(StoreError) in
         if let reservation = run.reservation { try store.require(reservation) }
         guard var token = try store.token() else { throw .notFound(.token) }
         token.replyMailbox = mailbox

@@ -21,7 +21,7 @@ enum TokenAttempt: UInt8 {
 extension Engine {
   func raise(_ event: TokenMachine.Event, _ run: TokenRun) {
     let step: MachineStep<TokenMachine>
-    do throws(PorterStore.StoreError) { step = try advance(event, run) } catch {
+    do throws(StoreError) { step = try advance(event, run) } catch {
       if case .staleEpoch = error {} else if admits(.notifications) { scheduleRetry() }
       return run.answer(stale(error, run))
     }
@@ -39,7 +39,7 @@ extension Engine {
   /// of the first of them.
   private func advance(
     _ event: TokenMachine.Event, _ run: TokenRun
-  ) throws(PorterStore.StoreError) -> MachineStep<TokenMachine> {
+  ) throws(StoreError) -> MachineStep<TokenMachine> {
     guard let store else { throw .sqlite(SQLiteError(kind: .closed)) }
     let expected = TokenMachine.step(try tokenState(try store.token()), event)
     guard run.reservation != nil || expected.effects.contains(where: Self.isRecorded) else {
@@ -48,7 +48,7 @@ extension Engine {
     }
     let before = expected.effects.prefix { !Self.isRecorded($0) }
     for effect in before { perform(effect, run) }
-    let step = try store.transaction { () throws(PorterStore.StoreError) in
+    let step = try store.transaction { () throws(StoreError) in
       if let reservation = run.reservation { try store.require(reservation) }
       let step = TokenMachine.step(try self.tokenState(try store.token()), event)
       try self.record(step, run, store)
@@ -68,7 +68,7 @@ extension Engine {
   /// Ends the attempt that this event is the result of, and reserves the one that the step begins.
   private func settle(
     _ event: TokenMachine.Event, _ step: MachineStep<TokenMachine>, _ run: TokenRun, _ store: Store
-  ) throws(PorterStore.StoreError) {
+  ) throws(StoreError) {
     if let reservation = run.reservation {
       if event == .registerOk || event == .replaceOk {
         try store.use(reservation)
@@ -87,10 +87,10 @@ extension Engine {
   }
 
   /// What a host hears whose attempt was finished by somebody else: how the token stands now.
-  private func stale(_ error: PorterStore.StoreError, _ run: TokenRun) -> Answer {
+  private func stale(_ error: StoreError, _ run: TokenRun) -> Answer {
     guard case .staleEpoch = error, let store else { return .error(run.error ?? ChatError(error)) }
     log(.info, "the token was taken over by another process")
-    do throws(PorterStore.StoreError) {
+    do throws(StoreError) {
       guard let token = try store.token() else { return .error(.noToken) }
       return .result(.ntfTokenStatus(PorterSchema.TokenStatus(try tokenState(token))))
     } catch {
@@ -132,7 +132,7 @@ extension Engine {
 
   private func record(
     _ step: MachineStep<TokenMachine>, _ run: TokenRun, _ store: Store
-  ) throws(PorterStore.StoreError) {
+  ) throws(StoreError) {
     var token = try store.token()
     var isChanged = false
     for effect in step.effects where Self.changesRecord(effect) {
@@ -165,7 +165,7 @@ extension Engine {
     if isChanged, let token { try store.save(token, at: configuration.clock.wall()) }
   }
 
-  private func newRecord(_ run: TokenRun, _ store: Store) throws(PorterStore.StoreError) -> StoredToken {
+  private func newRecord(_ run: TokenRun, _ store: Store) throws(StoreError) -> StoredToken {
     guard let server = try store.setting(Setting.server) else {
       run.error = .nightporter(.notificationServerMissing)
       throw .notFound(.setting)
@@ -184,12 +184,12 @@ extension Engine {
   // MARK: What somebody left behind
 
   /// The attempt that was begun, by whomever, and not ended.
-  func openTokenAttempt(_ store: Store) throws(PorterStore.StoreError) -> TokenAttempt? {
+  func openTokenAttempt(_ store: Store) throws(StoreError) -> TokenAttempt? {
     try store.openReservations(.token).last.flatMap { TokenAttempt($0) }
   }
 
   /// The same with its token; nil if nothing was begun.
-  func leftTokenAttempt() throws(PorterStore.StoreError) -> (token: StoredToken, attempt: TokenAttempt)? {
+  func leftTokenAttempt() throws(StoreError) -> (token: StoredToken, attempt: TokenAttempt)? {
     guard let store, let token = try store.token(), let attempt = try openTokenAttempt(store) else { return nil }
     return (token, attempt)
   }

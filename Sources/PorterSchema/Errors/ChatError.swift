@@ -8,7 +8,7 @@ package enum ChatError: Error, Hashable, Sendable {
   case error(ErrorType)
   /// `connection` is the agent's name of the connection concerned, base64url; empty if none is.
   case agent(AgentError, connection: String = "")
-  case store(StoreError)
+  case store(ChatStoreError)
   case database(DatabaseError)
   case nightporter(NightporterError)
 

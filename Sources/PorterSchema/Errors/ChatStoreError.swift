@@ -1,7 +1,7 @@
 import PorterJSON
 
 /// What the store does not have, or has already: the `storeError` of a `ChatError`.
-package enum StoreError: Hashable, Sendable {
+package enum ChatStoreError: Hashable, Sendable {
   case duplicateName
   case userNotFound(Int64)
   case userNotFoundByName(String)

@@ -31,7 +31,7 @@ final class OperationTests: XCTestCase {
       while let event = bob.event(within: 0.3) { _ = event }
     }
 
-    func aliceSends(_ text: String) { alice.send("/_send @1 text \(text)").assert("newChatItems") }
+    func aliceSends(_ text: String) { alice.send("/_send @1 text \(text)", arrives: false).assert("newChatItems") }
 
     func texts(_ host: Host) -> [String] {
       let items = host.send("/_get chat @1 count=1000")["result"]["chat"]["chatItems"]

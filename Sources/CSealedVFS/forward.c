@@ -80,24 +80,3 @@ int forward_device_characteristics(sqlite3_file *file) {
                       SQLITE_IOCAP_ATOMIC8K | SQLITE_IOCAP_ATOMIC16K | SQLITE_IOCAP_ATOMIC32K | SQLITE_IOCAP_ATOMIC64K;
   return real(file)->pMethods->xDeviceCharacteristics(real(file)) & ~refused;
 }
-
-int forward_shm_map(sqlite3_file *file, int region, int size, int extend, void volatile **memory) {
-  if (real(file)->pMethods->iVersion < 2) { return SQLITE_IOERR_SHMMAP; }
-  int code = real(file)->pMethods->xShmMap(real(file), region, size, extend, memory);
-  if (code == SQLITE_OK && region == 0) { self(file)->wal_index = *memory; }
-  return code;
-}
-
-int forward_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
-  // The first of these locks is the one for writing, see https://sqlite.org/walformat.html#locks
-  bool ends_write = offset == 0 && (flags & SQLITE_SHM_UNLOCK) != 0;
-  if (ends_write && self(file)->log != NULL) { wal_end_write(self(file)->log); }
-  return real(file)->pMethods->xShmLock(real(file), offset, count, flags);
-}
-
-void forward_shm_barrier(sqlite3_file *file) { real(file)->pMethods->xShmBarrier(real(file)); }
-
-int forward_shm_unmap(sqlite3_file *file, int delete_flag) {
-  self(file)->wal_index = NULL;
-  return real(file)->pMethods->xShmUnmap(real(file), delete_flag);
-}

@@ -160,6 +160,8 @@ struct sealed_file {
   int lock;                       // main only: SQLITE_LOCK_...
   int granted;                    // main only: the lock that SQLite takes for granted (`nolock`, `immutable`)
   const volatile void *wal_index; // main only: the start of the shared WAL index while it is mapped, or NULL
+  volatile uint32_t *index_guard; // main only: the start of the file that the index is in, if it begins elsewhere
+  int index_region;               // main only: where it begins
   uint8_t *buffer;                // room for one part on its way to or from disk
   size_t buffer_bytes;
   uint8_t *spare; // WAL only: a second one, as large, behind it
@@ -218,9 +220,12 @@ int forward_check_reserved_lock(sqlite3_file *file, int *result);
 int forward_file_control(sqlite3_file *file, int operation, void *argument);
 int forward_sector_size(sqlite3_file *file);
 int forward_device_characteristics(sqlite3_file *file);
-int forward_shm_map(sqlite3_file *file, int region, int size, int extend, void volatile **memory);
-int forward_shm_lock(sqlite3_file *file, int offset, int count, int flags);
-void forward_shm_barrier(sqlite3_file *file);
-int forward_shm_unmap(sqlite3_file *file, int delete_flag);
+
+// ---- The shared index of the log (wal_index.c) ----
+
+int wal_index_map(sqlite3_file *file, int region, int size, int extend, void volatile **memory);
+int wal_index_lock(sqlite3_file *file, int offset, int count, int flags);
+void wal_index_barrier(sqlite3_file *file);
+int wal_index_unmap(sqlite3_file *file, int delete_flag);
 
 #endif

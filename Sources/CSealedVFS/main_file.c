@@ -310,8 +310,8 @@ const sqlite3_io_methods main_methods = {
     .xFileControl = main_file_control,
     .xSectorSize = forward_sector_size,
     .xDeviceCharacteristics = forward_device_characteristics,
-    .xShmMap = forward_shm_map,
-    .xShmLock = forward_shm_lock,
-    .xShmBarrier = forward_shm_barrier,
-    .xShmUnmap = forward_shm_unmap,
+    .xShmMap = wal_index_map,
+    .xShmLock = wal_index_lock,
+    .xShmBarrier = wal_index_barrier,
+    .xShmUnmap = wal_index_unmap,
 };

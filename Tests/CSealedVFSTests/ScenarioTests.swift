@@ -65,6 +65,7 @@ final class ScenarioTests: XCTestCase {
   func testHeadersOfEarlierGenerationsAreReported() { run("replayed-headers") }
   func testPlainSQLiteLeavesLogsAlone() { run("logs-looked-at") }
   func testPlainSQLiteLeavesHotJournalsAlone() { run("journals-looked-at") }
+  func testPlainSQLiteBesideAProcessInUse() { run("looked-at-in-use") }
   func testFilesOfVersion1AreReadAndWritten() { run("version-1") }
   func testAnotherVFSOnTop() { run("stacked") }
   func testConnectionThatExpectedLargerPages() { run("late-page-size") }
@@ -82,6 +83,6 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 56)
+    XCTAssertEqual(names.count, 57)
   }
 }

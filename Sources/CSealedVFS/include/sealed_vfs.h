@@ -116,8 +116,8 @@ int sealed_vfs_read_salt(const char *path, uint8_t salt[SEALED_VFS_SALT_BYTES], 
 
 /// Tells what the main database of a connection is, without a key; the connection may have been opened through any VFS:
 /// SEALED_VFS_NOTHING if the database is sealed, SEALED_VFS_NEWER_FORMAT or SEALED_VFS_DAMAGED if it seems to be, else
-/// SEALED_VFS_NOT_SEALED. Call it before the first statement: a plain connection to a sealed database can destroy it
-/// (README.md, "Plain SQLite on a sealed database"). Two short reads.
+/// SEALED_VFS_NOT_SEALED. Call it before the first statement: one that a plain connection runs may destroy a sealed
+/// database (README.md, "Plain SQLite on a sealed database"). Two short reads.
 sealed_vfs_kind sealed_vfs_inspect(struct sqlite3 *database);
 
 /// Argon2id, version 1.3, libsodium's interactive limits (2 passes, 64 MB): what a passphrase is to a database with

@@ -91,6 +91,92 @@ static void looked_at_journals(struct dice *dice) {
   }
 }
 
+// ---- While the database is in use ----
+
+// Another process that has the database open: it does what it is sent, one statement a line, and answers each.
+struct user {
+  pid_t process;
+  int to, from;
+};
+
+static void serve(const char *path, int from, int to) {
+  sqlite3 *database = NULL;
+  FILE *lines = fdopen(from, "r");
+  char line[200];
+  while (lines != NULL && fgets(line, sizeof line, lines) != NULL) {
+    if (database == NULL) { database = database_open(path, SEALED_VFS_NAME); }
+    if (strcmp(line, "end\n") == 0) { leave(0); }
+    if (strcmp(line, "close\n") == 0) {
+      database_close(database);
+      leave(0);
+    }
+    run_sql(database, "%s", line);
+    CHECK(write(to, "", 1) == 1, "cannot answer");
+  }
+  leave(1);
+}
+
+static struct user start_user(const char *path) {
+  int to[2], from[2];
+  CHECK(pipe(to) == 0 && pipe(from) == 0, "no pipe");
+  struct user user = {.process = fork(), .to = to[1], .from = from[0]};
+  if (user.process == 0) {
+    close(to[1]);
+    serve(path, to[0], from[1]);
+  }
+  close(to[0]);
+  close(from[1]);
+  return user;
+}
+
+static void tell(struct user user, const char *line) {
+  char answer;
+  CHECK(write(user.to, line, strlen(line)) == (ssize_t)strlen(line) && read(user.from, &answer, 1) == 1, "%s", line);
+}
+
+static void end_user(struct user user, const char *line) {
+  CHECK(write(user.to, line, strlen(line)) == (ssize_t)strlen(line), "%s", line);
+  int status;
+  waitpid(user.process, &status, 0);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "it ended with %d", status);
+  close(user.to);
+  close(user.from);
+}
+
+// When the one that looks has come: before the others, while the log is empty, or when there is something in it.
+enum arrival { FIRST, TO_AN_EMPTY_LOG, TO_A_FULL_LOG };
+
+static void look_and_stay(enum arrival arrival, const char *end) {
+  const char *path = path_of("live.db");
+  overflowing_make(path, "WAL");
+  struct user user = start_user(path);
+  sqlite3 *plain = NULL;
+  for (enum arrival now = FIRST; now <= TO_A_FULL_LOG; now++) {
+    if (now == TO_AN_EMPTY_LOG) { tell(user, "PRAGMA wal_autocheckpoint=0; SELECT count(*) FROM t\n"); }
+    if (now == TO_A_FULL_LOG) { tell(user, "UPDATE t SET b = replace(hex(zeroblob(4900)), '00', 'zz') WHERE a = 7\n"); }
+    if (now == arrival) { plain = database_open(path, NULL); }
+    for (int look = 0; now >= arrival && look < LOOKS; look++) { try_sql(plain, looks[look]); }
+  }
+  tell(user, "UPDATE t SET b = b WHERE a < 4\n");
+  end_user(user, end);
+  for (int look = 0; look < LOOKS; look++) { try_sql(plain, looks[look]); }
+  database_close(plain);
+  sqlite3 *database = database_open(path, SEALED_VFS_NAME);
+  CHECK_EQUAL(overflowing_rows(database, 7), ROWS);
+  CHECK(ask(database, "SELECT substr(b, 1, 2) = 'zz' FROM t WHERE a = 7") == 1, "arrival %d, %s: a commit is gone", arrival, end);
+  expect_sound(database);
+  database_close(database);
+}
+
+static void looked_at_in_use(struct dice *dice) {
+  (void)dice;
+  for (enum arrival arrival = FIRST; arrival <= TO_A_FULL_LOG; arrival++) {
+    look_and_stay(arrival, "close\n");
+    look_and_stay(arrival, "end\n");
+  }
+}
+
 const struct scenario plain_sqlite_scenarios[] = {
-    {"logs-looked-at", looked_at_logs}, {"journals-looked-at", looked_at_journals}, {NULL, NULL},
+    {"logs-looked-at", looked_at_logs}, {"journals-looked-at", looked_at_journals},
+    {"looked-at-in-use", looked_at_in_use}, {NULL, NULL},
 };

@@ -99,7 +99,11 @@ static void creation(struct dice *dice) {
       sqlite3 *mine = database_open(path, SEALED_VFS_NAME);
       sqlite3_busy_timeout(mine, 60000);
       run_sql(mine, "BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS t(who); INSERT INTO t VALUES(%d); COMMIT", who);
-      if (round % 2 == 0) { run_sql(mine, "PRAGMA journal_mode=WAL; INSERT INTO t VALUES(%d)", who + 100); }
+      if (round % 2 == 0) {
+        // SQLite does not wait for the lock that the change takes.
+        while (try_sql(mine, "PRAGMA journal_mode=WAL") == SQLITE_BUSY) { sqlite3_sleep(1); }
+        run_sql(mine, "INSERT INTO t VALUES(%d)", who + 100);
+      }
       sqlite3_close(mine);
       leave(0);
     }

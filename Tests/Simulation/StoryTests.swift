@@ -61,9 +61,9 @@ final class StoryTests: XCTestCase {
     XCTAssertEqual(first.elapsed, second.elapsed)
     // A trace without these would prove little.
     for words in [
-      "alice debug chat_lifecycle", "alice debug operations", "alice debug token_status", "alice debug subscription",
-      "notifier debug chat_lifecycle", "notifier notification", "bob debug chat_lifecycle", "server info push",
-      "alice debug channel", "notifier debug channel",
+      "alice debug step machine=chat_lifecycle", "alice debug step machine=operations", "alice debug token_status",
+      "alice debug subscription", "notifier debug step machine=push", "notifier notification",
+      "bob debug step machine=app_phase", "server info push", "alice debug channel", "notifier debug channel",
       "server push",
     ] {
       XCTAssertTrue(first.trace.contains { $0.contains(" \(words)") }, "no line of \(words)")
@@ -92,7 +92,9 @@ final class StoryTests: XCTestCase {
       XCTAssertTrue(shown == [] || shown == ["hello"], "seed \(seed): \(answer.text)")
       outcomes.insert(answer["outcome"]?.stringValue ?? "none")
     }
-    XCTAssertEqual(outcomes, ["presented", "yielded"], "each is met by some seed")
+    // The app may also have taken the message in before the extension found its mailbox empty.
+    XCTAssertTrue(outcomes.isSuperset(of: ["presented", "yielded"]), "each is met by some seed: \(outcomes)")
+    XCTAssertTrue(outcomes.isSubset(of: ["presented", "yielded", "nothingNew"]), "\(outcomes)")
   }
 
   /// Rule 7: neither the system's clocks nor its randomness are consulted, nothing sleeps, and nothing waits.

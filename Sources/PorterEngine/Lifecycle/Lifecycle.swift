@@ -100,7 +100,11 @@ final class Lifecycle {
 
   /// "" or why the store is still open. A chat that runs is suspended first: a host that closes the store means it.
   func closeForHost() -> String {
-    if !isAtRest { suspendNow() }
+    if !isAtRest {
+      // Nothing is waited for, but there is time to cut a long log.
+      let end = context.clock.now() + Durations.backgroundSuspension
+      phase.suspendNow(Suspension(end: end, waits: false, writesLogBack: false))
+    }
     chat.post(.close, .none)
     return store == nil ? "" : "the store is still in use"
   }
@@ -188,7 +192,7 @@ final class Lifecycle {
   /// Safe at any moment, and without an event; from outside of a step no file of the store is open on return.
   func suspendNow() {
     let now = context.clock.now()
-    // There is no time for what can be left to other processes.
+    // There is no time for what can be left to other processes, at the relay either.
     context.stop.set(.command, now)
     defer { context.stop.set(.command, nil) }
     phase.suspendNow(.immediate(at: now))

@@ -30,41 +30,6 @@ final class ModelCheckerTests: XCTestCase {
     XCTAssertFalse(try verifyText(twice).contains("errors: 0"), "a push that is answered twice must be found")
   }
 
-  // MARK: Two processes, one store, one relay
-
-  /// Whatever is frozen and killed, each message is on record once, and in the end all are.
-  func testSpinFindsTheHandOverSafeAndLive_INC04_INC05_INC10() throws {
-    let report = try verifyHandOver(without: nil)
-    XCTAssertTrue(report.contains("errors: 0"), report)
-    // So many states that nothing was left out of the world.
-    let stored = report.firstMatch(of: #/(\d+) states, stored/#).flatMap { Int($0.output.1) } ?? 0
-    XCTAssertGreaterThan(stored, 100_000, report)
-    XCTAssertFalse(report.contains("max search depth too small"), report)
-  }
-
-  /// Without any one of its rules it is not.
-  func testSpinFindsEachRuleOfTheHandOverNeeded() throws {
-    for rule in ["NO_FENCE", "EARLY_ACK", "LOCK_ON_WAIT", "NO_RELOAD", "LATCHED"] {
-      let report = try verifyHandOver(without: rule)
-      XCTAssertTrue(report.contains("errors: 1"), "\(rule):\n\(report)")
-    }
-  }
-
-  private func verifyHandOver(without rule: String?) throws -> String {
-    try withTemporaryDirectory { directory in
-      let model = packageRoot.appendingPathComponent("spec/models/hand_over.pml")
-      let made = try runProgram(
-        try program("spin"), (rule.map { ["-D" + $0] } ?? []) + ["-a", model.path], directory: directory)
-      XCTAssertEqual(made.status, 0, made.output + made.errors)
-      let built = try runProgram(
-        try program("gcc"), ["-O1", "-DCOLLAPSE", "-DNFAIR=3", "-w", "-o", "pan", "pan.c"], directory: directory)
-      XCTAssertEqual(built.status, 0, built.errors)
-      return try runProgram(
-        directory.appendingPathComponent("pan"), ["-a", "-f", "-m3000000"], directory: directory, limit: 600
-      ).output
-    }
-  }
-
   private func pushModel() throws -> String {
     try String(contentsOf: packageRoot.appendingPathComponent("spec/models/generated/push.pml"), encoding: .utf8)
   }

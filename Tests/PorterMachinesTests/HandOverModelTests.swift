@@ -1,0 +1,113 @@
+import Foundation
+import XCTest
+
+/// Spin checks spec/models/hand_over.pml exhaustively, and each rule that it rests on is needed.
+final class HandOverModelTests: XCTestCase {
+  /// Whatever is killed and frozen: stored once, shown once, no lock left behind, no standstill.
+  func testSpinFindsTheHandOverSafe_INC01_INC04_INC10_INC34_INC38() throws {
+    for bounds in Self.safetyBounds {
+      let report = try verify(.safety, bounds)
+      XCTAssertTrue(report.contains("errors: 0"), report)
+      XCTAssertGreaterThan(try storedStates(report), 1_000_000, report)
+      XCTAssertFalse(report.contains("max search depth too small"), report)
+      if bounds.messages > 1 { XCTAssertEqual(unreached(report), [], report) }
+    }
+  }
+
+  /// In the end everything is stored, acknowledged and known to the user, though a process stays frozen.
+  func testSpinFindsTheHandOverLive_INC07_INC12_INC13_INC22() throws {
+    for bounds in Self.livenessBounds {
+      let report = try verify(.liveness, bounds)
+      XCTAssertTrue(report.contains("errors: 0"), report)
+      XCTAssertGreaterThan(try storedStates(report), 100_000, report)
+      XCTAssertFalse(report.contains("max search depth too small"), report)
+    }
+  }
+
+  /// The removal of each rule is found by the run that the table names. One that is harmless in the code, too, passes both.
+  func testSpinFindsEachRuleOfTheHandOverNeeded() throws {
+    for mutant in HandOverMutant.all {
+      switch mutant.run {
+      case .safety, .liveness:
+        let report = try verify(mutant.run, mutant.bounds, mutant.edits)
+        XCTAssertTrue(report.contains("errors: 1"), "not found: \(mutant.title)\n\(report)")
+      case .neither:
+        XCTAssertNotNil(mutant.reason, mutant.title)
+        for run in [HandOverMutant.Run.safety, .liveness] {
+          let report = try verify(run, mutant.bounds, mutant.edits)
+          XCTAssertTrue(report.contains("errors: 0"), "harmful after all: \(mutant.title)\n\(report)")
+        }
+      }
+    }
+  }
+
+  // MARK: Running Spin
+
+  /// Two messages; and one message, with an app that is opened again after it was suspended or killed. `make verify` adds
+  /// larger bounds, which take minutes.
+  private static let isThorough = ProcessInfo.processInfo.environment["PORTER_MODEL_BOUNDS"] == "large"
+  private static let safetyBounds =
+    [
+      HandOverBounds(messages: 2, troubles: 1, launches: 1), HandOverBounds(messages: 1, troubles: 1, launches: 2),
+    ] + (isThorough ? [HandOverBounds(messages: 1, troubles: 2, launches: 2)] : [])
+  private static let livenessBounds =
+    [HandOverBounds(messages: 1, troubles: 1, launches: 2)]
+    + (isThorough
+      ? [
+        HandOverBounds(messages: 2, troubles: 1, launches: 1), HandOverBounds(messages: 1, troubles: 2, launches: 1),
+      ] : [])
+
+  private func verify(
+    _ run: HandOverMutant.Run, _ bounds: HandOverBounds, _ edits: [HandOverMutant.Edit] = []
+  ) throws -> String {
+    try withTemporaryDirectory { directory in
+      let models = directory.appendingPathComponent("models")
+      try FileManager.default.copyItem(at: packageRoot.appendingPathComponent("spec/models"), to: models)
+      for edit in edits { try apply(edit, in: models) }
+      let isLive = run == .liveness
+      let definitions = [
+        "-DMESSAGES=\(bounds.messages)", "-DTROUBLES=\(bounds.troubles)", "-DLAUNCHES=\(bounds.launches)",
+      ]
+      let made = try runProgram(
+        try program("spin"),
+        definitions + (isLive ? ["-DLIVENESS"] : []) + ["-a", models.appendingPathComponent("hand_over.pml").path],
+        directory: directory)
+      XCTAssertEqual(made.status, 0, made.output + made.errors)
+      // The search in an edited model ends at its first error, sooner than an optimised verifier would compile.
+      let built = try runProgram(
+        try program("gcc"),
+        [edits.isEmpty ? "-O2" : "-O0", isLive ? "-DNFAIR=3" : "-DSAFETY", "-DCOLLAPSE", "-w", "-o", "pan", "pan.c"],
+        directory: directory)
+      XCTAssertEqual(built.status, 0, built.errors)
+      return try runProgram(
+        directory.appendingPathComponent("pan"), (isLive ? ["-a", "-f"] : []) + ["-m1000000"], directory: directory,
+        limit: 600
+      ).output
+    }
+  }
+
+  private func apply(_ edit: HandOverMutant.Edit, in models: URL) throws {
+    let file = models.appendingPathComponent("hand_over/\(edit.file.rawValue).pml")
+    let text = try String(contentsOf: file, encoding: .utf8)
+    XCTAssertEqual(
+      text.components(separatedBy: edit.text).count - 1, edit.times, "\(edit.file) does not say: \(edit.text)")
+    try text.replacingOccurrences(of: edit.text, with: edit.replacement).write(
+      to: file, atomically: true, encoding: .utf8)
+  }
+
+  private func storedStates(_ report: String) throws -> Int {
+    let match = try XCTUnwrap(report.firstMatch(of: #/(\d+) states, stored/#), report)
+    return try XCTUnwrap(Int(match.output.1))
+  }
+
+  /// Statements that no path reaches, except `assert(false)`. Pan reports a statement together with the escapes from it.
+  private func unreached(_ report: String) -> [String] {
+    let lines = report.split(separator: "\n").map(String.init)
+    var places: [String: [String]] = [:]
+    for line in lines {
+      guard let match = line.firstMatch(of: #/^\t(\S+, state \d+), "(.*)"$/#) else { continue }
+      places[String(match.output.1), default: []].append(String(match.output.2))
+    }
+    return places.values.filter { !$0.contains("assert(0)") }.flatMap { $0 }.sorted()
+  }
+}

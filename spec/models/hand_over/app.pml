@@ -1,0 +1,193 @@
+/* The app: Engine.subscribe, fetch, reloadChanges, and the machine `mailbox_fetch`. */
+
+inline stepFetch() {
+  d_step {
+    if :: event == mailbox_fetch_on_timeout -> hasDeadline = false :: else fi;
+    mailbox_fetch_step(fetch, event, answer);
+    assert(answer != 0 && answer != REFUSED);
+    if :: isAsked(work, mailbox_fetch_do_cancelDeadline) -> hasDeadline = false :: else fi;
+    if :: isAsked(work, mailbox_fetch_do_startDeadline) -> hasDeadline = true :: else fi;
+    settle(work, mailbox_fetch_do_cancelDeadline);
+    settle(work, mailbox_fetch_do_startDeadline);
+    settle(work, mailbox_fetch_do_emitMarker);
+    if :: isAsked(work, mailbox_fetch_do_reportEmpty) -> isDone = true :: else fi;
+    if :: isAsked(work, mailbox_fetch_do_reportFailed) -> hasFailed = true :: else fi;
+    settle(work, mailbox_fetch_do_reportEmpty);
+    settle(work, mailbox_fetch_do_reportFailed);
+    event = 0; answer = 0
+  }
+}
+
+/* Engine.reloadChanges: reports what other processes stored, up to `last`. An entry that no notification has shown counts as
+ * shown from then on, since the app shows it. */
+inline reload(last) {
+  if
+  :: d_step {
+       told < last && lock == NOBODY ->
+       do
+       :: told < last ->
+          if :: ledger[told] == ledger_entry_state_committed -> stepEntry(told, ledger_entry_on_present); shown(told) :: else fi;
+          told++
+       :: else -> break
+       od;
+       event = 0
+     }
+  :: told >= last
+  fi
+}
+
+/* The epoch is another process's: work begun under the old one is dropped, and what the other process stored is read (INC-05). */
+inline loseClaim() {
+  event = ownership_on_displaced; stepOwnership();
+  assert(asks == ((1 << ownership_do_discardWork) | (1 << ownership_do_reload)));
+  asks = 0;
+  reload(ratchet);
+  event = ownership_on_reloaded; stepOwnership();
+  assert(asks == (1 << ownership_do_forget));
+  asks = 0; current[APP] = false
+}
+
+proctype app() {
+  byte ownership = ownership_initial;
+  byte fetch = mailbox_fetch_initial;
+  short asks, work;       /* effects to be carried out: ownership's, mailbox_fetch's */
+  byte event, answer, chain;
+  byte message = NONE;
+  bool hasClaim, isStale, isRepeat, hasDeadline, hasFailed, isDone, retryDue;
+  bool isFresh = true;    /* the process has not opened the store yet */
+
+asleep:
+  {
+    atomic {
+      !frozen[APP] ->
+      assert(lock != APP && !inside[APP] && !hasDeadline);
+      busy[APP] = false; listens = false; draining = false; subscribed = false; wakeByte = false; changed = false;
+      retryDue = false
+    };
+    if
+    :: over -> goto ended
+    :: atomic {
+         launches < LAUNCHES && !over ->
+         launches++; busy[APP] = true; atWork[APP] = true;
+         yieldAsked = busy[EXTENSION];
+         /* A new process reads everything; one that was suspended continues from what it knew (beginWatchingChanges). */
+         if :: isFresh -> told = ratchet; isFresh = false :: else fi
+       }
+    fi;
+    atomic { !frozen[APP] -> listens = true; reload(ratchet) };
+
+look: /* Engine.subscribe: the relay answers whether something waits, and wakes from now on. */
+    if
+    :: atomic { !frozen[APP] && draining -> goto idle }
+    :: atomic { !frozen[APP] && !draining && dropped == sent -> subscribed = true; goto idle }
+    :: atomic { !frozen[APP] && !draining && dropped < sent -> subscribed = true }
+    fi;
+
+next: /* Engine.fetchNext */
+    if
+    :: atomic { !frozen[APP] && draining -> endClaim(APP); goto idle }
+    :: atomic { /* Engine.somethingChanged */
+         !frozen[APP] && !draining && changed ->
+         changed = false;
+         if
+         :: ownership != ownership_state_free ->
+            event = ownership_on_suspected; stepOwnership();
+            assert(asks == (1 << ownership_do_checkEpoch));
+            asks = 0;
+            if
+            :: current[APP] -> event = ownership_on_confirmed; stepOwnership(); reload(ratchet)
+            :: else -> loseClaim()
+            fi
+         :: else -> reload(ratchet)
+         fi;
+         goto next
+       }
+    :: atomic { !frozen[APP] && !draining && !changed && hasClaim -> goto granted }
+    :: !frozen[APP] && !draining && !changed && !hasClaim -> claim(APP, false, false)
+    fi;
+
+denied:
+    atomic { !frozen[APP] -> retryDue = true; goto idle };
+
+granted:
+    atomic { !frozen[APP] -> event = mailbox_fetch_on_get; stepFetch() };
+
+    do
+    :: atomic {
+         !frozen[APP] && isAsked(work, mailbox_fetch_do_sendGet) ->
+         assert(hasDeadline);
+         settle(work, mailbox_fetch_do_sendGet);
+         if
+         :: dropped < sent -> message = dropped; event = mailbox_fetch_on_message
+         :: dropped == sent -> event = mailbox_fetch_on_empty
+         :: draining -> event = mailbox_fetch_on_failed
+         :: troubles < TROUBLES -> troubles++; event = mailbox_fetch_on_timeout
+         fi;
+         stepFetch()
+       }
+    :: atomic {
+         !frozen[APP] && isAsked(work, mailbox_fetch_do_deliverMessage) && lock == NOBODY ->
+         settle(work, mailbox_fetch_do_deliverMessage);
+         begin(APP)
+       };
+       lookInside(APP);
+       atomic {
+         !frozen[APP] ->
+         write(APP);
+         if
+         :: isStale ->
+            hasFailed = true;
+            if :: ownership != ownership_state_free -> loseClaim() :: else fi;
+            event = mailbox_fetch_on_abandoned
+         :: else ->
+            reload(message + 1);
+            event = mailbox_fetch_on_committed
+         fi;
+         stepFetch();
+         isStale = false; isRepeat = false
+       }
+    :: atomic {
+         !frozen[APP] && isAsked(work, mailbox_fetch_do_sendAcknowledge) ->
+         assert(hasDeadline);
+         settle(work, mailbox_fetch_do_sendAcknowledge);
+         if
+         :: acknowledge(); event = mailbox_fetch_on_dropped
+         :: draining -> hasFailed = true; event = mailbox_fetch_on_failed
+         :: troubles < TROUBLES ->
+            troubles++;
+            if :: acknowledge() :: true fi;
+            hasFailed = true; event = mailbox_fetch_on_timeout
+         fi;
+         stepFetch()
+       }
+    :: atomic {
+         !frozen[APP] && work == (1 << mailbox_fetch_do_releaseMailbox) ->
+         work = 0; message = NONE;
+         if
+         :: !isDone && !hasFailed -> goto next
+         :: else -> endClaim(APP); retryDue = hasFailed; isDone = false; hasFailed = false; goto idle
+         fi
+       }
+    :: work == 0 -> assert(false) /* no effect left, and the fetch has not ended */
+    od;
+
+idle: /* in poll(2) */
+    if
+    :: atomic { !frozen[APP] && over -> atWork[APP] = false; steady = false; goto asleep }
+    :: !frozen[APP] && draining && !over -> goto asleep
+    :: atomic { !frozen[APP] && !draining && !over && (wakeByte || retryDue) -> wakeByte = false; retryDue = false; goto look }
+    :: atomic { !frozen[APP] && !draining && !over && changed -> changed = false; reload(ratchet); goto idle }
+    fi
+  } unless { killed[APP] };
+  /* The user may start it again. */
+  atomic {
+    killed[APP] = false;
+    ownership = ownership_initial; fetch = mailbox_fetch_initial; asks = 0; work = 0; event = 0; answer = 0; chain = 0;
+    message = NONE; hasClaim = false; isStale = false; isRepeat = false; hasDeadline = false; hasFailed = false;
+    isDone = false; retryDue = false; isFresh = true; told = 0
+  };
+  goto asleep;
+
+ended:
+  skip
+}

@@ -30,7 +30,10 @@ int file_reserve(struct sealed_file *file, size_t bytes) {
 int forward_close(sqlite3_file *file) {
   struct sealed_file *mine = self(file);
   if (mine->sort == SEALED_VFS_FILE_MAIN) { main_unlist(mine); }
-  if (mine->sort == SEALED_VFS_FILE_WAL) { mine->main->log = NULL; }
+  if (mine->sort == SEALED_VFS_FILE_WAL) {
+    mine->main->log = NULL;
+    wal_free(mine);
+  }
   if (mine->sort == SEALED_VFS_FILE_JOURNAL) { mine->main->journal = NULL; }
   int code = mine->real->pMethods->xClose(mine->real);
   free_buffers(mine);

@@ -120,7 +120,10 @@ struct journal_state {
   bool unsynced;         // something was written since the last sync
 };
 
+struct kept_header;
+
 struct wal_state {
+  struct kept_header *kept; // headers of frames written in the transaction under way, or NULL
   size_t plain_bytes;   // in front of the sealed header; learned anew for each operation
   uint64_t assembling;  // frame that is being put together in `buffer`; 0: none
   uint32_t filled;      // its bytes so far
@@ -203,6 +206,8 @@ extern const sqlite3_io_methods wal_methods;
 int wal_needs_page(struct sealed_file *log, uint64_t number, bool *result);
 // To be called when the connection gives up SQLite's lock for writing to the log.
 void wal_end_write(struct sealed_file *log);
+// Wipes and frees what is kept beside the buffers. For a log that is being closed.
+void wal_free(struct sealed_file *log);
 // Whether a page was in the main file when the journal was begun.
 bool journal_needs_page(const struct sealed_file *journal, uint64_t number);
 extern const sqlite3_io_methods journal_methods;

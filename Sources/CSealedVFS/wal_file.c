@@ -6,6 +6,8 @@
 //
 // SQLite's checksums in the headers are over plaintext, so they must be encrypted as well. Sealing a frame as one costs
 // one operation and one write where SQLite makes two; for that, its header is kept here until its page arrives.
+#include <sodium.h>
+
 #include "wal_file.h"
 
 static struct sealed_file *self(sqlite3_file *file) { return (struct sealed_file *)(void *)file; }
@@ -156,15 +158,62 @@ static int wal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64
   return read_frame(file, frame, start, length, bytes);
 }
 
+// ---- Headers of the transaction under way ----
+
+// SQLite writes a page that was spilled before over the first one, in its frame. The frame's header stays, and would
+// have to be read and decrypted for that: so the headers are kept until the transaction ends. A frame has one slot.
+struct kept_header {
+  uint64_t frame; // 0: empty
+  uint8_t bytes[FRAME_HEADER_BYTES];
+};
+
+enum { KEPT_HEADERS = 1024 };
+
+static int keep_header(struct sealed_file *file, uint64_t frame, const uint8_t *header) {
+  struct wal_state *wal = &file->state.wal;
+  if (wal->kept == NULL) {
+    wal->kept = sqlite3_malloc(KEPT_HEADERS * sizeof *wal->kept);
+    if (wal->kept == NULL) { return SQLITE_NOMEM; }
+    memset(wal->kept, 0, KEPT_HEADERS * sizeof *wal->kept);
+  }
+  struct kept_header *slot = &wal->kept[frame % KEPT_HEADERS];
+  slot->frame = frame;
+  memcpy(slot->bytes, header, FRAME_HEADER_BYTES);
+  return SQLITE_OK;
+}
+
+static const uint8_t *kept_header(const struct sealed_file *file, uint64_t frame) {
+  const struct wal_state *wal = &file->state.wal;
+  if (wal->kept == NULL || wal->kept[frame % KEPT_HEADERS].frame != frame) { return NULL; }
+  return wal->kept[frame % KEPT_HEADERS].bytes;
+}
+
+void wal_forget_headers(struct sealed_file *file) {
+  struct kept_header *kept = file->state.wal.kept;
+  // They hold checksums over plaintext.
+  if (kept != NULL) { sodium_memzero(kept, KEPT_HEADERS * sizeof *kept); }
+}
+
+void wal_free(struct sealed_file *file) {
+  wal_forget_headers(file);
+  sqlite3_free(file->state.wal.kept);
+  file->state.wal.kept = NULL;
+}
+
+// ---- Writing ----
+
 // Seals the frame whose plaintext is at `text`, which is lost, and writes it.
 static int write_frame(struct sealed_file *file, uint64_t frame, uint8_t *text) {
   struct wal_state *wal = &file->state.wal;
   uint8_t *trailer = frame_trailer(file, text);
   if (!is_all_zero(trailer, TRAILER_BYTES)) { return wal_finding(file, SEALED_VFS_UNSUITABLE, frame); }
   if (wal->held == frame) { wal->held = 0; }
+  int code = keep_header(file, frame, text);
+  if (code != SQLITE_OK) { return code; }
   seal_close(file->main->keys, frame_place(frame), text, frame_bytes(file) - TRAILER_BYTES, trailer);
-  int code = wal_real_write(file, text, frame_bytes(file), wal_frame_offset(file, frame));
+  code = wal_real_write(file, text, frame_bytes(file), wal_frame_offset(file, frame));
   if (code == SQLITE_OK && frame > wal->highest_own) { wal->highest_own = frame; }
+  if (code != SQLITE_OK) { wal_forget_headers(file); }
   return code;
 }
 
@@ -172,7 +221,12 @@ static int write_frame(struct sealed_file *file, uint64_t frame, uint8_t *text) 
 // headers after that again with new checksums.
 static int patch_frame(struct sealed_file *file, uint64_t frame, size_t start, size_t amount, const uint8_t *bytes) {
   int code = SQLITE_OK;
-  if (file->state.wal.held != frame) {
+  const uint8_t *header = kept_header(file, frame);
+  bool is_page = start == FRAME_HEADER_BYTES && start + amount == frame_bytes(file);
+  if (is_page && header != NULL) {
+    file->state.wal.held = 0;
+    memcpy(file->spare, header, FRAME_HEADER_BYTES);
+  } else if (file->state.wal.held != frame) {
     sealed_vfs_kind kind = load_frame(file, frame, &code);
     if (code == SQLITE_OK && kind != SEALED_VFS_NOTHING) { code = wal_finding(file, kind, frame); }
     if (code == SQLITE_OK) { code = wal_check_generation(file, frame, file->spare + FRAME_SALTS); }
@@ -221,6 +275,7 @@ static int64_t bytes_added(const struct sealed_file *file) {
 static int wal_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
   struct sealed_file *file = self(sqlite);
   file->state.wal.assembling = file->state.wal.held = 0;
+  wal_forget_headers(file);
   int code = wal_learn_layout(file);
   if (code != SQLITE_OK) { return code; }
   return forward_truncate(sqlite, size == 0 ? 0 : size + bytes_added(file));

@@ -32,6 +32,8 @@ int wal_read_header(struct sealed_file *file, struct wal_header *header);
 int wal_write_header(struct sealed_file *file, const uint8_t *bytes);
 // Fails unless a frame with these salts belongs to the generation that is in force.
 int wal_check_generation(struct sealed_file *file, uint64_t frame, const uint8_t salts[WAL_SALTS_BYTES]);
+// Forgets the headers of the frames that this connection has written.
+void wal_forget_headers(struct sealed_file *file);
 // Whether a frame with these salts belongs to a later generation than the header that was read last.
 bool wal_is_later_generation(const struct sealed_file *file, const uint8_t salts[WAL_SALTS_BYTES]);
 

@@ -81,6 +81,7 @@ int wal_write_header(struct sealed_file *file, const uint8_t *bytes) {
   uint32_t pages = file->main->page_size == 0 ? 0 : (uint32_t)(size / file->main->page_size);
   struct wal_state *wal = &file->state.wal;
   wal->assembling = wal->held = wal->highest_own = 0;
+  wal_forget_headers(file);
   memcpy(wal->salts, bytes + HEADER_SALTS, WAL_SALTS_BYTES);
   wal->salts_known = wal->is_uncommitted = true;
   uint8_t disk[WAL_PLAIN_BYTES + WAL_SEALED_HEADER];
@@ -139,4 +140,7 @@ bool wal_is_later_generation(const struct sealed_file *file, const uint8_t salts
   return (int32_t)(get_u32(salts) - get_u32(wal->salts)) >= 0;
 }
 
-void wal_end_write(struct sealed_file *file) { file->state.wal.is_uncommitted = false; }
+void wal_end_write(struct sealed_file *file) {
+  file->state.wal.is_uncommitted = false;
+  wal_forget_headers(file);
+}

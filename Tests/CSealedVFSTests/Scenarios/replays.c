@@ -53,23 +53,45 @@ static void frames_of_the_last_generation(struct dice *dice) {
 
 // A frame of the last generation, put under a page that the transaction under way has flushed and then writes again.
 // SQLite takes the page number from the frame when it renews the checksums: the page would be committed as another one.
-static void replayed_flush(struct dice *dice) {
-  (void)dice;
-  const char *path = path_of("flushed.db");
+static void replay_flushed(bool is_rewritten) {
+  const char *path = path_of("flushed.db"), *copy = path_of("copy.db");
   const char *log = with_suffix(path, "-wal");
+  database_remove(path);
   sqlite3 *writer = make_generations(path);
   run_sql(writer, "CREATE TABLE u(a); INSERT INTO u VALUES('zero')");
   size_t length;
   uint8_t *first = file_load(log, &length); // frame 1 is page 1
   run_sql(writer, "PRAGMA wal_checkpoint(RESTART); BEGIN; UPDATE t SET a = 'one'; UPDATE u SET a = 'one'");
   CHECK_EQUAL(sqlite3_db_cacheflush(writer), SQLITE_OK);
-  file_poke(log, FRAMES_START, first + FRAMES_START, FRAME);
-  CHECK_EQUAL(try_sql(writer, "UPDATE t SET a = 'two'; UPDATE u SET a = 'two'; COMMIT"), SQLITE_IOERR_DATA);
-  CHECK(last_report().kind == SEALED_VFS_DAMAGED && last_report().frame == 1, "%s", describe(last_report()));
-  try_sql(writer, "ROLLBACK");
-  CHECK_EQUAL(ask(writer, "SELECT t.a = 'zero' AND u.a = 'zero' FROM t, u"), 1);
+  if (is_rewritten) { file_poke(log, FRAMES_START, first + FRAMES_START, FRAME); }
+  run_sql(writer, "UPDATE t SET a = 'two'; UPDATE u SET a = 'two'");
+  CHECK_EQUAL(sqlite3_db_cacheflush(writer), SQLITE_OK);
+  if (!is_rewritten) { file_poke(log, FRAMES_START, first + FRAMES_START, FRAME); }
+  int code = try_sql(writer, "COMMIT");
+  if (!is_rewritten) {
+    CHECK_EQUAL(code, SQLITE_IOERR_DATA);
+    CHECK(last_report().kind == SEALED_VFS_DAMAGED && last_report().frame == 1, "%s", describe(last_report()));
+    try_sql(writer, "ROLLBACK");
+  }
+  // What is committed is recovered as it was meant.
+  database_remove(copy);
+  use_key(copy);
+  file_copy(log, with_suffix(copy, "-wal"));
+  const char *expected = is_rewritten ? "SELECT t.a = 'two' AND u.a = 'two' FROM t, u" : "SELECT t.a = 'zero' AND u.a = 'zero' FROM t, u";
+  CHECK_EQUAL(ask(writer, expected), 1);
+  file_copy(path, copy);
   database_close(writer);
+  sqlite3 *database = database_open(copy, SEALED_VFS_NAME);
+  CHECK_EQUAL(ask(database, expected), 1);
+  expect_sound(database);
+  database_close(database);
   free(first);
+}
+
+static void replayed_flush(struct dice *dice) {
+  (void)dice;
+  replay_flushed(false);
+  replay_flushed(true);
 }
 
 // The header of an earlier generation, put back at rest: what the log holds is not recovered, as after a loss of power

@@ -1,4 +1,4 @@
-// Operations that need no sealing are handed on to the base VFS's file.
+// Operations that need no sealing are passed to the base VFS's file.
 #include <sodium.h>
 
 #include "internal.h"

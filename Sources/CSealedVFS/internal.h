@@ -13,7 +13,7 @@ enum {
   KEY_BYTES = SEALED_VFS_KEY_BYTES,
   SALT_BYTES = SEALED_VFS_SALT_BYTES,
   TRAILER_BYTES = SEALED_VFS_RESERVED_BYTES,
-  // Of files that are made. In those of version 1 logs and journals have no plain header, and keep having none.
+  // Of files that are created. Those of version 1 remain what they are; see README.md for the differences.
   FORMAT_VERSION = 2,
   // A trailer is: label (24 bytes, the same in every part of a file), nonce (24), tag (16).
   LABEL_BYTES = 24,
@@ -213,7 +213,7 @@ bool journal_needs_page(const struct sealed_file *journal, uint64_t number);
 extern const sqlite3_io_methods journal_methods;
 extern const sqlite3_io_methods temporary_methods;
 
-// ---- Operations that are handed on (forward.c) ----
+// ---- Operations that are passed to the base VFS (forward.c) ----
 
 int forward_close(sqlite3_file *file);
 int forward_truncate(sqlite3_file *file, sqlite3_int64 size);

@@ -17,7 +17,7 @@ struct secrets {
 
 struct key_entry {
   struct key_entry *next;
-  struct secrets *secrets;  // NULL once nobody can need them any more
+  struct secrets *secrets;  // NULL once no connection can need them any more
   pthread_mutex_t deriving; // held while a key is made of them
   int users;                // open main files
   int needing;              // those of them that may still ask for a key
@@ -29,7 +29,7 @@ struct key_entry {
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct key_entry *registry;
 
-// Keys may be handed over before the VFS is registered.
+// Keys may be registered before the VFS is.
 static bool is_ready(void) { return sodium_init() >= 0; }
 
 // Wipes what no connection has a use for, and gives the entry back with its last one. With the registry locked.
@@ -179,8 +179,8 @@ void keys_release(struct key_entry *entry, bool is_settled) {
   pthread_mutex_unlock(&registry_lock);
 }
 
-// With the entry locked: another thread that opens the same file waits, instead of deriving the same key again. Who
-// opens another file does not.
+// With the entry locked: another thread that opens the same file waits, instead of deriving the same key again. A
+// thread that opens another file does not.
 static sealed_vfs_kind master_for_salt(struct secrets *secrets, const uint8_t salt[SALT_BYTES]) {
   if (!secrets->is_passphrase || (secrets->has_master && memcmp(secrets->salt, salt, SALT_BYTES) == 0)) {
     return SEALED_VFS_NOTHING;

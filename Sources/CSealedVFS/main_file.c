@@ -54,8 +54,8 @@ static sealed_vfs_kind adopt(struct sealed_file *file, const uint8_t *label) {
   return kind;
 }
 
-// The database is there for good, under this identity: what its keys were made of is let go of. To be called when page
-// 1 has authenticated as it was committed. While its creation may still be rolled back, another one, by whomever, would
+// The database is there for good, under this identity: what its keys were made of is no longer needed. To be called
+// when page 1 has authenticated as it was committed. Until then its creation may be rolled back, and a new one would
 // have another identity.
 static void settle(struct sealed_file *file) {
   file->identity = IDENTITY_FIRM;
@@ -268,7 +268,7 @@ static int main_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
     if (code != SQLITE_OK) { return code; }
   }
   int code = forward_truncate(sqlite, size);
-  // A creation that was rolled back: the next one, by whomever, has its own identity.
+  // A creation that was rolled back: the next one, in any process, has its own identity.
   bool is_unmade = code == SQLITE_OK && size == 0 && file->identity == IDENTITY_FIRM && !file->is_settled;
   if (is_unmade) { file->identity = IDENTITY_PROVISIONAL; }
   if (code == SQLITE_OK && size == 0) { file->is_creating = false; }
@@ -279,7 +279,7 @@ static int main_file_control(sqlite3_file *sqlite, int operation, void *argument
   switch (operation) {
   case SQLITE_FCNTL_CHUNK_SIZE:
   case SQLITE_FCNTL_SIZE_HINT:
-    // Both make the file longer than its pages, with zeros that nobody sealed.
+    // Both make the file longer than its pages, with zeros that are not sealed.
     return SQLITE_OK;
   case SQLITE_FCNTL_MMAP_SIZE:
     // Pages cannot be read from the file as they are.

@@ -1,4 +1,4 @@
-// Findings: kept for the thread that made them, and told to the observer.
+// Findings: kept for the thread that made them, and passed to the observer.
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// Temporary files: spilled sorts, transient tables, statement journals. Nobody else reads them, so they need no
+// Temporary files: spilled sorts, transient tables, statement journals. No other handle reads them, so they need no
 // reserved bytes: the file is cut into blocks of 4096 bytes, each followed by its trailer on disk. One block is held in
 // memory and written when another is wanted.
 #include "internal.h"

@@ -76,7 +76,7 @@ static int open_companion(struct sealed_file *file, const char *name, bool is_wa
   return SQLITE_OK;
 }
 
-// Nobody else ever reads a temporary file, nor does a later process: its key is random and dies with the open file.
+// A temporary file is read only through the handle that wrote it: its key is random and dies with that handle.
 static int open_temporary(struct sealed_file *file) {
   file->sqlite.pMethods = &temporary_methods;
   file->sort = SEALED_VFS_FILE_TEMPORARY;
@@ -121,7 +121,7 @@ static int sealed_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *re
   if (file->sort == SEALED_VFS_FILE_MAIN) { list_main(file); }
   if (file->sort == SEALED_VFS_FILE_WAL) { file->main->log = file; }
   if (file->sort == SEALED_VFS_FILE_JOURNAL) { file->main->journal = file; }
-  // A medium that says of itself that nobody writes to it.
+  // A medium that is declared immutable.
   if (file->sort == SEALED_VFS_FILE_MAIN &&
       (file->real->pMethods->xDeviceCharacteristics(file->real) & SQLITE_IOCAP_IMMUTABLE) != 0) {
     file->granted = SQLITE_LOCK_SHARED;
@@ -232,8 +232,8 @@ int sealed_vfs_register(const char *name, const char *base_name) {
   } else if (known != NULL && known->xOpen != sealed_open) {
     code = SQLITE_MISUSE;
   } else {
-    // Also if it is known: somebody may have called `sqlite3_reset_auto_extension`. Before it can be found, so that it
-    // is not there by half.
+    // Also if it is known: `sqlite3_reset_auto_extension` may have been called. Before it can be found, so that a
+    // failure leaves nothing registered.
     code = sqlite3_auto_extension((void (*)(void))on_new_connection);
   }
   if (code == SQLITE_OK && known == NULL) {

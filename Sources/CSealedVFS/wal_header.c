@@ -99,7 +99,7 @@ static bool is_current(struct sealed_file *file) {
   struct wal_state *wal = &file->state.wal;
   const volatile uint8_t *index = file->main->wal_index;
   if (!wal->salts_known) { return false; }
-  // A connection that has the log for itself keeps its index in private memory, and nobody else begins a generation.
+  // A connection that has the log for itself keeps its index in private memory, and no other begins a generation.
   if (index == NULL) { return true; }
   uint8_t salts[WAL_SALTS_BYTES];
   for (int i = 0; i < WAL_SALTS_BYTES; i++) { salts[i] = index[INDEX_SALTS + i]; }

@@ -50,7 +50,7 @@ typedef enum sealed_vfs_kind {
   /// A write that would not fit the format: no room for the seal, or another page size (SQLITE_READONLY).
   SEALED_VFS_UNSUITABLE = 9,
   /// Not an error: recovery of a log or a journal ended at a part that does not authenticate. This is what a write torn
-  /// by a loss of power looks like; what SQLite had promised to keep is not affected, unless somebody edited the file.
+  /// by a loss of power looks like; what SQLite had promised to keep is not affected, unless the file was edited.
   SEALED_VFS_CUT = 10,
   /// Guarded memory, or the 64 MB that Argon2id needs, could not be had (SQLITE_NOMEM).
   SEALED_VFS_NO_MEMORY = 11,
@@ -101,8 +101,8 @@ enum {
 int sealed_vfs_set_key(const char *path, const uint8_t key[SEALED_VFS_KEY_BYTES], unsigned flags);
 
 /// Registers a passphrase. The key is derived when the salt is known: when the file is opened, or when it is created,
-/// with a random salt. So two processes that create it at once agree on one database. Takes 64 MB and some 0.1 s at the
-/// first open.
+/// with a random salt. So two processes that create it at the same time agree on one database. Takes 64 MB and some
+/// 0.1 s at the first open.
 int sealed_vfs_set_passphrase(const char *path, const char *passphrase, size_t length, unsigned flags);
 
 /// Takes back a key or a passphrase: no connection can be opened any more. Wiped as soon as no open connection needs

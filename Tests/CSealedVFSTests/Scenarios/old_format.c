@@ -35,6 +35,18 @@ static int version_at(const char *path, size_t offset) {
   return version;
 }
 
+// The version of the index that begins at `offset`, in the file that is mapped for it.
+static uint32_t index_version(const char *path, size_t offset) {
+  size_t length;
+  uint8_t *bytes = file_load(with_suffix(path, "-shm"), &length);
+  CHECK(offset + 4 <= length, "it has %zu bytes", length);
+  uint32_t version;
+  memcpy(&version, bytes + offset, sizeof version);
+  free(bytes);
+  return version;
+}
+
+enum { INDEX_VERSION = 3007000, UNKNOWN_VERSION = 0x53454c44, REGION = 32768 };
 enum { PAGE = 1024, MAIN_LABEL = PAGE - 64, LOG_LABEL = 32, JOURNAL_LABEL = 28 };
 
 static void old_log(void) {
@@ -59,6 +71,7 @@ static void old_log(void) {
   CHECK_EQUAL(ask(database, "SELECT sum(length(a)) > 9000 FROM t"), 1);
   run_sql(database, "PRAGMA wal_checkpoint(TRUNCATE); INSERT INTO t VALUES('a new log')");
   expect_sound(second);
+  CHECK_EQUAL(index_version(path, 0), INDEX_VERSION);
   database_close(second);
   database_close(database);
   CHECK_EQUAL(version_at(path, MAIN_LABEL), 1);
@@ -99,6 +112,8 @@ static void copy_of_an_old_file(void) {
   CHECK_EQUAL(ask(database, "SELECT count(*) FROM t"), 4);
   run_sql(database, "PRAGMA journal_mode=WAL; INSERT INTO t VALUES(5)");
   CHECK_EQUAL(version_at(with_suffix(copy, "-wal"), 32 + LOG_LABEL), 2);
+  CHECK_EQUAL(index_version(copy, 0), UNKNOWN_VERSION);
+  CHECK_EQUAL(index_version(copy, REGION), INDEX_VERSION);
   database_close(database);
   store_fixture(with_suffix(copy, "-wal"), version_1_log);
   database = database_open(copy, SEALED_VFS_NAME);

@@ -88,6 +88,10 @@ package protocol Files: Sendable {
   /// Of a link itself, unless it is followed.
   func status(at path: String, followingLinks: Bool) throws(SystemError) -> FileStatus
 
+  /// The one name of a file under which every process finds it: absolute, and through no symbolic link. The file need not
+  /// exist.
+  func canonicalPath(_ path: String) throws(SystemError) -> String
+
   /// The first bytes, up to `limit`.
   func read(_ file: OpenFile, limit: Int) throws(SystemError) -> [UInt8]
   /// Replaces the whole contents, with a single write, so that a reader sees the old or the new ones if they are short.

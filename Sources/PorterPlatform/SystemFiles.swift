@@ -54,6 +54,12 @@ package struct SystemFiles: Files {
     return FileStatus(found)
   }
 
+  package func canonicalPath(_ path: String) throws(SystemError) -> String {
+    do throws(CanonicalPath.Failure) { return try CanonicalPath.resolve(path) } catch {
+      throw SystemError(error.systemError)
+    }
+  }
+
   package func read(_ file: OpenFile, limit: Int) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: limit)
     let count = pread(file.descriptor, &bytes, limit, 0)

@@ -41,7 +41,8 @@ package final class Store {
     busyTimeout: Span = .seconds(3), stop: StopSignal? = nil, ports: Ports = .system
   ) throws(StoreError) -> Store {
     let store = try connect(
-      to: location.resolved(ports.files).file, key: key, create: mayMigrate, busyTimeout: busyTimeout, stop: stop, ports: ports)
+      to: location.resolved(ports.files).file, key: key, create: mayMigrate, busyTimeout: busyTimeout, stop: stop,
+      ports: ports)
     do throws(StoreError) {
       try store.bringUpToDate(confirmation: confirmation, mayMigrate: mayMigrate)
     } catch {
@@ -63,13 +64,13 @@ package final class Store {
 
   /// The raw key of a store that was sealed with this passphrase. Takes 64 MB and some 0.1 s.
   package static func derivedKey(
-    of location: StoreLocation, passphrase: Passphrase
+    of location: StoreLocation, passphrase: Passphrase, ports: Ports = .system
   ) throws(StoreError) -> GuardedBytes {
-    let location = try location.resolved()
+    let location = try location.resolved(ports.files)
     let derived: GuardedBytes?
     do throws(SealError) { derived = try passphrase.key(for: location.file) } catch { throw .seal(error) }
     // Also says why there is none: no file, a plain one, no database.
-    try check(location, key: derived.map { .raw($0) } ?? .passphrase(passphrase))
+    try check(location, key: derived.map { .raw($0) } ?? .passphrase(passphrase), ports: ports)
     guard let derived else { throw .seal(.missing) }
     return derived
   }

@@ -23,10 +23,10 @@ package struct StoreLocation: Hashable, Sendable {
   /// The same store by the name that every process finds it by, whatever links led here: so that all of them find the same
   /// locks beside it, and a file that takes its place takes that of the store, and not of a link.
   package func resolved(_ files: any Files = SystemFiles()) throws(StoreError) -> StoreLocation {
-    do throws(CanonicalPath.Failure) {
-      return StoreLocation(file: try CanonicalPath.resolve(file))
+    do throws(SystemError) {
+      return StoreLocation(file: try files.canonicalPath(file))
     } catch {
-      throw StoreError(SQLiteError(opening: error.systemError), opening: file, creates: false, files)
+      throw StoreError(SQLiteError(opening: error.code), opening: file, creates: false, files)
     }
   }
 }

@@ -12,7 +12,8 @@ final class RelayFileTests: RelayTestCase {
     let stop = StopSignal(clock: clock)
     var longest = 0
     for _ in 0..<150 {
-      let relay = EmbeddedRelay(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent, stop: stop)
+      let relay = EmbeddedRelay(
+        path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent, stop: stop)
       _ = try RelayClient(port: relay, randomness: randomness).createMailbox(recipientKey: newKey())
       stop.whileLettingGo(waitingAtMost: .milliseconds(50)) { relay.close() }
       let status = try FileManager.default.attributesOfItem(atPath: path + "-wal")

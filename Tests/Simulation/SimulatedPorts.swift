@@ -182,6 +182,7 @@ final class SimulatedFiles: Files {
     return status
   }
 
+  func canonicalPath(_ path: String) throws(SystemError) -> String { try real.canonicalPath(path) }
   func read(_ file: OpenFile, limit: Int) throws(SystemError) -> [UInt8] { try real.read(file, limit: limit) }
   func write(_ bytes: [UInt8], to file: OpenFile) throws(SystemError) { try real.write(bytes, to: file) }
   func copyAttributes(of path: String, to file: OpenFile) throws(SystemError) {

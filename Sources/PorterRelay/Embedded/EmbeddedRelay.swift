@@ -154,7 +154,7 @@ package final class EmbeddedRelay: RelayPort {
 
   private func open(_ state: inout State) throws(RelayError) -> RelayFile {
     if let file = state.file { return file }
-    let path = try RelayError.carrying { () throws(SQLiteError) in try Database.plainPath(self.path) }
+    let path = try RelayError.carrying { () throws(SQLiteError) in try Database.plainPath(self.path, ports.files) }
     let file = try RelayFile(
       path: path, access: mayCreate ? .create : .readWrite, ports: ports, log: log,
       busyTimeout: busyTimeout, stop: closing)

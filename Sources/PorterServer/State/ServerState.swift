@@ -20,7 +20,7 @@ package final class ServerState {
   private var lock: FileLock?
 
   package init(path: String, access: Access, ports: Ports = .system) throws(ServerError) {
-    let path = try Self.canonical(path)
+    let path = try Self.canonical(path, ports.files)
     switch access {
     case .serve:
       lock = try FileLock(path + ".lock")
@@ -41,9 +41,9 @@ package final class ServerState {
   }
 
   /// By whatever name two servers are given one state, they find one lock.
-  private static func canonical(_ path: String) throws(ServerError) -> String {
-    do throws(CanonicalPath.Failure) { return try CanonicalPath.resolve(path) } catch {
-      throw .cannotOpenState(systemError: error.systemError)
+  private static func canonical(_ path: String, _ files: any Files) throws(ServerError) -> String {
+    do throws(SystemError) { return try files.canonicalPath(path) } catch {
+      throw .cannotOpenState(systemError: error.code)
     }
   }
 

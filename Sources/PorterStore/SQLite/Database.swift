@@ -2,16 +2,6 @@ import CSQLite
 import CSealedVFS
 import PorterPlatform
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#endif
-
 /// One connection to an SQLite file.
 ///
 /// Threads: created, used and closed on one thread, or handed from one to the next as a whole; SQLite's own mutex is
@@ -98,7 +88,7 @@ package final class Database {
 
   /// Opens the file in WAL mode. A file that is no database, or needs another key, is found out here.
   package init(path: String, options: Options = Options()) throws(SQLiteError) {
-    let path = try Self.plainPath(path)
+    let path = try Self.plainPath(path, options.ports.files)
     self.path = path
     ports = options.ports
     waiter = BusyWaiter(
@@ -409,8 +399,7 @@ package final class Database {
   /// Other connections' locks are waited for at most `patience`, all together; then their log is left as it is.
   package func cutLog(longerThan bytes: Int, waitingAtMost patience: Span) throws(SQLiteError) {
     guard let handle else { throw SQLiteError(kind: .closed) }
-    var status = stat()
-    guard stat(path + "-wal", &status) == 0, status.st_size > bytes else { return }
+    guard let log = try? ports.files.status(at: path + "-wal", followingLinks: true), log.size > bytes else { return }
     let before = waiter.timeout
     waiter.timeout = min(before, patience)
     waiter.interruptionsBefore = interrupter.interruptions

@@ -5,18 +5,18 @@ import PorterPlatform
 extension Database {
   /// Opens the file, which reads its header, and closes it. Throws what is wrong with it or with the key.
   static func check(path: String, options: Options) throws(SQLiteError) {
-    sqlite3_close(try open(try plainPath(path), options))
+    sqlite3_close(try open(try plainPath(path, options.ports.files), options))
   }
 
   /// The name by which SQLite opens the file. It begins with a slash: SQLite reads none of its own meanings into it, as it
   /// does into `file:` and `:memory:`. It has no links: SQLite would follow them by calling itself, deeper than the stack of
   /// a thread may be.
-  package static func plainPath(_ path: String) throws(SQLiteError) -> String {
+  package static func plainPath(_ path: String, _ files: any Files = SystemFiles()) throws(SQLiteError) -> String {
     guard !path.isEmpty else { throw SQLiteError(kind: .cannotOpen) }
-    do throws(CanonicalPath.Failure) {
-      return try CanonicalPath.resolve(path)
+    do throws(SystemError) {
+      return try files.canonicalPath(path)
     } catch {
-      throw SQLiteError(opening: error.systemError)
+      throw SQLiteError(opening: error.code)
     }
   }
 

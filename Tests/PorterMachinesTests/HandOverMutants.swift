@@ -326,10 +326,13 @@ struct HandOverMutant {
       ]
     ),
     HandOverMutant(
-      "an app may stay frozen between phase lock and channel", foundBy: .liveness,
+      "the app opens its channel after it took the phase lock", foundBy: .liveness,
       .init(messages: 1, troubles: 1, launches: 1),
       [
-        Edit(.world, "(!inside[APP] && listens)", "!inside[APP]")
+        Edit(.app, "busy[APP] = true; listens = true;", "busy[APP] = true; atWork[APP] = true;"),
+        Edit(
+          .app, "atWork[APP] = true; yieldAsked = busy[EXTENSION]; reload",
+          "listens = true; yieldAsked = busy[EXTENSION]; reload"),
       ]
     ),
     HandOverMutant(

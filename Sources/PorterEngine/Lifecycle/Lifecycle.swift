@@ -138,7 +138,9 @@ final class Lifecycle {
 
   private func enter(_ activation: Activation) throws(ChatError) {
     // Asked before anything is changed, so that a second app leaves the first alone and stays as it is (INC-16).
+    peers.listen()
     if context.role == .app, !phaseFile.hold() {
+      if !isActive { peers.close() }
       if let problem = phaseFile.problem { throw ChatError(problem) }
       throw .nightporter(.ownedElsewhere(holder: phaseFile.published()?.instance?.description ?? "another process"))
     }

@@ -36,6 +36,8 @@ struct PhaseSurroundings {
   let takeUpWork: () -> Void
 
   func publishWorking(_ phase: String) {
+    // Before the lock: a process that is frozen in between would hold it, and could not be asked whether it is awake.
+    peers.listen()
     // Several extension processes may be at work, and each holds the lock: it shows the app that one is.
     if file.hold() { file.publish(phase, by: context.instance) }
   }

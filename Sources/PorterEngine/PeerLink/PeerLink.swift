@@ -92,6 +92,9 @@ final class PeerLink {
   /// Set from the engine's thread as it waits in poll(2).
   var descriptor: Int32? { channel?.descriptor }
 
+  /// Opens this process's end, so that it can be asked.
+  func listen() { _ = openChannel() }
+
   /// This process's end, opened if need be; nil when it cannot have one.
   private func openChannel() -> Channel? {
     if let channel { return channel }

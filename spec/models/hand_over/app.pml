@@ -68,13 +68,13 @@ asleep:
     :: over -> goto ended
     :: atomic {
          launches < LAUNCHES && !over ->
-         launches++; busy[APP] = true; atWork[APP] = true;
-         yieldAsked = busy[EXTENSION];
+         /* The channel is open before the lock is taken: a process that holds the lock can be asked. */
+         launches++; busy[APP] = true; listens = true;
          /* A new process reads everything; one that was suspended continues from what it knew (beginWatchingChanges). */
          if :: isFresh -> told = ratchet; isFresh = false :: else fi
        }
     fi;
-    atomic { !frozen[APP] -> listens = true; reload(ratchet) };
+    atomic { !frozen[APP] -> atWork[APP] = true; yieldAsked = busy[EXTENSION]; reload(ratchet) };
 
 look: /* Engine.subscribe: the relay answers whether something waits, and wakes from now on. */
     if

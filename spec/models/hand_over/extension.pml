@@ -63,7 +63,8 @@ asleep:
          if
          :: questions == 1 << presence_do_sendAsk ->
             questions = 0;
-            if :: listens :: else -> event = presence_on_lockMute; stepPresence() fi
+            /* A process opens its end of the channel before it takes its lock. */
+            assert(listens)
          :: else
          fi
        }

@@ -64,8 +64,7 @@ bool over = false;         /* everything has arrived; the processes come to thei
 
 /* The system kills and freezes a process at any moment, TROUBLES times in all. A process that is frozen inside a transaction
  * continues or is killed (0xdead10cc); frozen anywhere else it may stay frozen until everything has arrived without it. A push
- * thaws the extension unless the app is at work and can receive. One freeze is left out: that of an app between taking its phase
- * lock and opening its end of the channel. It cannot be asked, so extensions take it for alive until it is thawed or killed. */
+ * thaws the extension unless the app is at work and can receive. */
 inline kill(victim) {
   killed[victim] = true;
   frozen[victim] = false; lasting[victim] = false; inside[victim] = false;
@@ -91,7 +90,7 @@ proctype system() {
   :: atomic {
        mayStrike && busy[APP] && !frozen[APP] ->
        troubles++; frozen[APP] = true; steady = false;
-       if :: lasting[APP] = (!inside[APP] && listens) :: true fi
+       if :: lasting[APP] = !inside[APP] :: true fi
      }
   :: atomic {
        mayStrike && busy[EXTENSION] && !frozen[EXTENSION] ->

@@ -81,7 +81,10 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   init(code: Int32, systemError: Int32 = 0, detail: String? = nil, finding: SealError? = nil) {
-    self.init(kind: Kind(code: code), code: code, systemError: systemError, detail: detail, finding: finding)
+    // Some of SQLite's files, such as the index of the log, fail with a code of their own when the disk is full.
+    let isFull = code & 0xff == SQLITE_IOERR && (systemError == ENOSPC || systemError == EDQUOT)
+    self.init(
+      kind: isFull ? .full : Kind(code: code), code: code, systemError: systemError, detail: detail, finding: finding)
   }
 
   /// The failure that `database` reports for `code`.

@@ -8,7 +8,7 @@ import XCTest
 final class SchemaFileTests: XCTestCase {
   func testEverythingFitsTheSchemasAndTheSchemasHoldNothingElse() throws {
     var lines: [String] = []
-    forAll(Parts.any, runs: 8) { parts in
+    forAll(Parts.any, runs: 24) { parts in
       func add(_ schema: String, _ values: [JSONValue]) {
         lines += values.map { JSONValue([.string(schema), $0]).text }
       }

@@ -25,6 +25,8 @@ package final class Store {
   /// Asked before each transaction; without one, every transaction may begin.
   package weak var gate: (any TransactionGate)?
   private var durability = Database.Durability.full
+  /// What waits for the commit of the transaction under way.
+  private var awaitingCommit: [() -> Void] = []
 
   private let stop: StopSignal?
 
@@ -168,7 +170,30 @@ package final class Store {
     return try transaction(.normal, body)
   }
 
+  /// Calls `action` once the transaction under way has been committed, and never if it is rolled back. To be called inside
+  /// a transaction.
+  package func afterCommit(_ action: @escaping () -> Void) {
+    assert(database.isInTransaction, "nothing is to be committed")
+    awaitingCommit.append(action)
+  }
+
   private func transaction<Result>(
+    _ durability: Database.Durability, _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    // Of a transaction that this one is wrongly begun in, and which refuses it.
+    let before = awaitingCommit.count
+    let result: Result
+    do throws(StoreError) { result = try gatedTransaction(durability, body) } catch {
+      awaitingCommit.removeSubrange(before...)
+      throw error
+    }
+    let actions = awaitingCommit
+    awaitingCommit = []
+    for action in actions { action() }
+    return result
+  }
+
+  private func gatedTransaction<Result>(
     _ durability: Database.Durability, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     let gate = gate

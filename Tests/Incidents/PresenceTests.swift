@@ -134,6 +134,39 @@ final class PresenceTests: XCTestCase {
     try night.expectAliceHas(["hello", "again"])
   }
 
+  private func expectPresence(_ state: JSONValue, of host: ScriptedHost, line: UInt = #line) throws {
+    let end = Date(timeIntervalSinceNow: 20)
+    while try host.state["machines"]?["presence"] != state, end.timeIntervalSinceNow > 0 { usleep(5_000) }
+    XCTAssertEqual(try host.state["machines"]?["presence"], state, line: line)
+  }
+
+  /// INC-11: what an extension knows of the app does not outlast the app's own word. One that was gone, or was
+  /// frozen and silent, comes to the front: it is seen at work without a question.
+  func testINC11AnAppThatComesBackIsSeenWithoutAQuestion() throws {
+    let night = try makeNight()
+    let kept = try keptExtension(night)
+    try night.suspendAlice()
+    try night.bobSends("one")
+    XCTAssertEqual(try push(try night.nextPush(), to: kept)["outcome"], "presented")
+    try expectPresence("gone", of: kept)
+    // Listens from now on.
+    try kept.command("/_app activate", "cmdOk")
+    try night.wakeAlice()
+    try expectPresence("alive", of: kept)
+
+    try night.alice.process.freeze()
+    try night.bobSends("two")
+    let content = try push(try night.nextPush(), to: kept)
+    XCTAssertEqual(content["outcome"], "presented", content.text)
+    try expectPresence("silent", of: kept)
+    try kept.command("/_app activate", "cmdOk")
+    night.alice.process.signal(SIGCONT)
+    try night.alice.command("/_app suspend 0", "cmdOk")
+    try night.alice.command("/_app activate", "cmdOk")
+    try expectPresence("alive", of: kept)
+    try night.expectAliceHas(["one", "two"])
+  }
+
   /// The host closes the store while an app that is frozen is being asked: the push ends, nothing is opened again, and
   /// the message is shown by the next push.
   func testINC07AHostThatClosesTheStoreWhileTheAppIsAskedStaysQuiescent() throws {

@@ -6,7 +6,7 @@ import XCTest
 
 /// A host's own transport, in front of an embedded relay: it can hang, and fail for one kind of request.
 final class HostTransport: @unchecked Sendable {
-  enum Kind: Equatable { case create, secure, send, get, other }
+  enum Kind: Equatable { case create, secure, subscribe, send, get, other }
 
   private struct State {
     var hangs = false
@@ -74,6 +74,7 @@ final class HostTransport: @unchecked Sendable {
     case .secureMailbox: .secure
     case .send: .send
     case .getMessage: .get
+    case .subscribe: .subscribe
     default: .other
     }
   }

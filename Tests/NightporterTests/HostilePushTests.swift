@@ -72,6 +72,21 @@ final class HostilePushTests: XCTestCase {
     XCTAssertEqual(try station.present(verification)["outcome"].text, "verified", "the true one still serves")
   }
 
+  /// A verification that fails ends its push then: were the deadline waited for, the push would be `expired`.
+  func testAVerificationThatFailsEndsItsPush() throws {
+    let station = try Station(activates: false)
+    let verification = try station.register(station.token, of: station.alice)
+    station.suspend()
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    transport.fail(.send)
+    let answer = service.push(verification, deadline: 30_000)
+    XCTAssertEqual(answer["outcome"].text, "offline", answer.description)
+    XCTAssertTrue(answer["quiescent"].flag, answer.description)
+    XCTAssertEqual(try station.present(verification)["outcome"].text, "verified", "the code still serves")
+  }
+
   func testAPayloadWithoutATokenIsUnknown() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")

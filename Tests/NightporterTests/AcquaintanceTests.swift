@@ -1,0 +1,202 @@
+import Foundation
+import PorterStore
+import XCTest
+
+/// A connection between its first step and the end of its handshake, and after its end: the transitions of the machine
+/// `connection` that a quick relay hides.
+final class AcquaintanceTests: XCTestCase {
+  /// Alice invites, bob follows. Each is awake only while a test says so, so that it decides how far the handshake is.
+  private final class Meeting {
+    let folder: TemporaryFolder
+    let alice: Host
+    let bob: Host
+
+    init() throws {
+      folder = try TemporaryFolder()
+      alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
+      bob = try XCTUnwrap(Host.open(folder.file("bob")).host)
+      alice.begin("alice", relay: folder.file("relay.db"))
+      bob.begin("bob", relay: folder.file("relay.db"))
+    }
+
+    func sleep(_ host: Host) { host.send("/_app suspend 0").assert("cmdOk") }
+    func wake(_ host: Host) { host.send("/_app activate").assert("cmdOk") }
+
+    /// Bob has followed alice's invitation, and both sleep: her mailbox has his confirmation.
+    func confirm() throws {
+      let link = alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+      XCTAssertFalse(link.isEmpty)
+      sleep(alice)
+      bob.send("/connect \(link)").assert("sentConfirmation")
+      _ = try awaitMessages(1, in: .alices)
+      sleep(bob)
+    }
+
+    /// Alice has answered as well, with her greeting, and sleeps.
+    func greet() throws {
+      try confirm()
+      wake(alice)
+      _ = try awaitMessages(1, in: .bobs)
+      try awaitCount(0, "SELECT count(*) FROM outbox", of: alice)
+      sleep(alice)
+    }
+
+    enum Mailbox: String {
+      case alices = "min"
+      case bobs = "max"
+    }
+
+    /// The numbers of the messages that wait in a mailbox, once there are so many.
+    func awaitMessages(_ count: Int, in mailbox: Mailbox) throws -> [Int64] {
+      let relay = try Database(path: folder.file("relay.db"))
+      defer { try? relay.close() }
+      let waiting = """
+        SELECT number FROM message WHERE body IS NOT NULL
+        AND mailbox = (SELECT \(mailbox.rawValue)(number) FROM mailbox) ORDER BY number
+        """
+      for _ in 0..<2_000 {
+        let numbers = try relay.rows(waiting) { $0.integer(0) }
+        if numbers.count == count { return numbers }
+        usleep(10_000)
+      }
+      throw StationFailure("\(count) messages do not wait")
+    }
+
+    /// The two messages that wait in a mailbox arrive the other way round.
+    func swap(_ numbers: [Int64]) throws {
+      let relay = try Database(path: folder.file("relay.db"))
+      defer { try? relay.close() }
+      for (old, new) in [(numbers[0], 1_000), (numbers[1], numbers[0]), (1_000, numbers[1])] as [(Int64, Int64)] {
+        try relay.run("UPDATE message SET number = ?2 WHERE number = ?1", [.integer(old), .integer(new)])
+      }
+    }
+
+    func awaitCount(_ count: Int64, _ sql: String, of host: Host) throws {
+      try awaitCount(count, sql, in: host.prefix + "_chat.db")
+    }
+
+    func awaitMailboxes(_ count: Int64) throws {
+      try awaitCount(count, "SELECT count(*) FROM mailbox", in: folder.file("relay.db"))
+    }
+
+    private func awaitCount(_ count: Int64, _ sql: String, in path: String) throws {
+      let database = try Database(path: path)
+      defer { try? database.close() }
+      for _ in 0..<2_000 {
+        if try database.integer(sql) == count { return }
+        usleep(10_000)
+      }
+      XCTFail("it never came to \(count): \(sql)")
+    }
+
+    func status(_ host: Host) throws -> String {
+      let database = try Database(path: host.prefix + "_chat.db")
+      defer { try? database.close() }
+      return try database.rows("SELECT status FROM connections") { $0.text(0) }.joined(separator: " ")
+    }
+
+    func texts(_ host: Host) -> [String] {
+      let items = host.send("/_get chat @1 count=100")["result"]["chat"]["chatItems"]
+      return (0..<items.count).map { items[$0]["content"]["msgContent"]["text"].text }
+    }
+  }
+
+  /// Bob is done with the connection before alice has said a word: it is gone on his side, with its mailbox, and alice's
+  /// greeting later makes no contact.
+  func testAConnectionCanBeDeletedBeforeItsFirstWord() throws {
+    for command in ["/_delete :1 full notify=on", "/_delete :1 full notify=off"] {
+      let meeting = try Meeting()
+      try meeting.confirm()
+      meeting.wake(meeting.bob)
+      XCTAssertEqual(try meeting.status(meeting.bob), "accepted")
+      meeting.bob.send(command).assert("contactConnectionDeleted")
+      try meeting.awaitMailboxes(1)
+      try meeting.awaitCount(0, "SELECT count(*) FROM connections", of: meeting.bob)
+      meeting.wake(meeting.alice)
+      // His confirmation still opens; her greeting finds no mailbox and goes with it.
+      try meeting.awaitCount(1, "SELECT count(*) FROM contacts", of: meeting.alice)
+      try meeting.awaitCount(0, "SELECT count(*) FROM outbox", of: meeting.alice)
+      XCTAssertEqual(meeting.bob.send("/_contacts 1")["result"]["contacts"].count, 0, command)
+    }
+  }
+
+  /// Alice deletes the contact before bob has answered her greeting. Notified or not, her side is gone; only then does bob
+  /// learn it from her.
+  func testAContactCanBeDeletedBeforeItsAnswer() throws {
+    for (notice, messages) in [("on", 2), ("off", 1)] {
+      let meeting = try Meeting()
+      try meeting.greet()
+      meeting.wake(meeting.alice)
+      XCTAssertEqual(try meeting.status(meeting.alice), "accepted")
+      meeting.alice.send("/_delete @1 full notify=\(notice)").assert("contactDeleted")
+      try meeting.awaitMailboxes(1)
+      try meeting.awaitCount(0, "SELECT count(*) FROM connections", of: meeting.alice)
+      _ = try meeting.awaitMessages(messages, in: .bobs)
+      meeting.wake(meeting.bob)
+      meeting.bob.event("contactConnected", within: 20)
+      if notice == "on" {
+        meeting.bob.event("contactDeletedByContact", within: 20)
+        XCTAssertEqual(try meeting.status(meeting.bob), "left")
+      } else {
+        XCTAssertEqual(try meeting.status(meeting.bob), "ready")
+      }
+    }
+  }
+
+  /// Alice writes before bob has answered her greeting: the message waits behind it, and he gets both.
+  func testAMessageMayBeGivenBeforeTheAnswer() throws {
+    let meeting = try Meeting()
+    try meeting.greet()
+    meeting.wake(meeting.alice)
+    meeting.alice.send("/_send @1 text early").assert("newChatItems")
+    _ = try meeting.awaitMessages(2, in: .bobs)
+    meeting.wake(meeting.bob)
+    meeting.bob.event("contactConnected", within: 20)
+    meeting.bob.event("newChatItems", within: 20)
+    XCTAssertEqual(meeting.texts(meeting.bob), ["early"])
+  }
+
+  /// Bob's answer is overtaken by his first message: the message is delivered, and the contact is connected afterwards.
+  func testAMessageThatOvertakesTheAnswerIsDelivered() throws {
+    let meeting = try Meeting()
+    try meeting.greet()
+    meeting.wake(meeting.bob)
+    meeting.bob.event("contactConnected", within: 20)
+    meeting.bob.send("/_send @1 text first").assert("newChatItems")
+    try meeting.swap(try meeting.awaitMessages(2, in: .alices))
+    XCTAssertEqual(try meeting.status(meeting.alice), "accepted")
+    meeting.wake(meeting.alice)
+    meeting.alice.event("newChatItems", within: 20)
+    meeting.alice.event("contactConnected", within: 20)
+    XCTAssertEqual(meeting.texts(meeting.alice), ["first"])
+    XCTAssertEqual(try meeting.status(meeting.alice), "ready")
+  }
+
+  /// Two words that cross: bob's message arrives after his word that he has left. It is kept aside, and is not shown.
+  func testAMessageThatComesAfterTheEndIsQuarantined() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    pair.send("late", from: pair.bob)
+    pair.bob.send("/_delete @1 full").assert("contactDeleted")
+    let relay = try Database(path: pair.folder.file("relay.db"))
+    let waiting = "SELECT number FROM message WHERE body IS NOT NULL ORDER BY number"
+    var numbers: [Int64] = []
+    for _ in 0..<2_000 where numbers.count < 2 {
+      numbers = try relay.rows(waiting) { $0.integer(0) }
+      if numbers.count < 2 { usleep(10_000) }
+    }
+    XCTAssertEqual(numbers.count, 2)
+    for (old, new) in [(numbers[0], 1_000), (numbers[1], numbers[0]), (1_000, numbers[1])] as [(Int64, Int64)] {
+      try relay.run("UPDATE message SET number = ?2 WHERE number = ?1", [.integer(old), .integer(new)])
+    }
+    try relay.close()
+    pair.alice.send("/_app activate").assert("cmdOk")
+    pair.alice.event("contactDeletedByContact", within: 20)
+    let store = try Database(path: pair.alice.prefix + "_chat.db")
+    defer { try? store.close() }
+    let quarantined = "SELECT count(*) FROM ledger WHERE state = 'quarantined'"
+    for _ in 0..<2_000 where try store.integer(quarantined) == 0 { usleep(10_000) }
+    XCTAssertEqual(try store.integer(quarantined), 1)
+    XCTAssertEqual(pair.texts(pair.alice), [])
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import PorterMachines
+import XCTest
+
+@testable import PorterEngine
+
+/// What a push found, and which of it prevails.
+final class PushFindingsTests: XCTestCase {
+  /// In the order that `spec/machines/push.md` names, each with what leads to it when nothing else is found.
+  private static let order: [(outcome: Push.Event, causes: [[Push.Event]])] = [
+    (.releasedExpired, [[.expire]]),
+    (.releasedStopped, [[.appStopped]]),
+    (.releasedLocked, [[.storeLocked]]),
+    (.releasedWrongSchema, [[.storeWrongSchema]]),
+    (.releasedPresented, [[.commitDone, .composedShow], [.composedShow]]),
+    (.releasedFailed, [[.storeFailed], [.claimDamaged], [.claimFailed], [.commitDamaged], [.commitFailed]]),
+    (.releasedQuarantined, [[.decodedUndecryptable], [.verifyForged], [.commitQuarantined]]),
+    (.releasedOffline, [[.fetchOffline], [.acknowledgeFailed], [.verifyFailed]]),
+    (.releasedVerified, [[.verifyDone]]),
+    (.releasedYielded, [[.appRunning], [.appWoke], [.storeBusy], [.claimBusy], [.commitStale]]),
+    (.releasedUnknown, [[.payloadUnknown], [.decodedUnknown], [.claimMissing], [.fetchDenied]]),
+    (.releasedNothingNew, [[], [.commitRepeat], [.fetchEmpty], [.commitDone], [.composedNothing]]),
+  ]
+
+  private func outcome(_ events: [Push.Event]) -> Push.Event {
+    var findings = PushFindings()
+    for event in events { findings.note(event) }
+    return findings.outcome
+  }
+
+  /// Each pair of facts, in both orders of their coming.
+  func testTheOutcomeIsTheFirstThatApplies() {
+    for (rank, first) in Self.order.enumerated() {
+      for cause in first.causes {
+        XCTAssertEqual(outcome(cause), first.outcome, "\(cause)")
+        for second in Self.order[rank...] {
+          // With a message that came, "all that came" was not quarantined, and not everything is unknown.
+          for other in second.causes where !softens(cause, other) {
+            XCTAssertEqual(outcome(cause + other), first.outcome, "\(cause), then \(other)")
+            XCTAssertEqual(outcome(other + cause), first.outcome, "\(other), then \(cause)")
+          }
+        }
+      }
+    }
+  }
+
+  private func softens(_ cause: [Push.Event], _ other: [Push.Event]) -> Bool {
+    let both = cause + other
+    return both.contains(.commitDone)
+      && (both.contains(.commitQuarantined) || both.contains(.claimMissing) || both.contains(.fetchDenied))
+  }
+
+  func testWhatCameWellCountsForMoreThanWhatDidNotOpenOrIsUnknown() {
+    XCTAssertEqual(outcome([.commitDone, .commitQuarantined]), .releasedNothingNew)
+    XCTAssertEqual(outcome([.commitQuarantined, .commitDone]), .releasedNothingNew)
+    XCTAssertEqual(outcome([.commitDone, .claimMissing]), .releasedNothingNew)
+    XCTAssertEqual(outcome([.fetchDenied, .commitDone]), .releasedNothingNew)
+    // The push itself did not open, or is unknown: what came beside it changes nothing.
+    XCTAssertEqual(outcome([.commitDone, .decodedUndecryptable]), .releasedQuarantined)
+    XCTAssertEqual(outcome([.commitDone, .decodedUnknown]), .releasedUnknown)
+  }
+
+  func testADamagedRecordFailsAPushOnlyIfThereIsNothingToShow() {
+    var findings = PushFindings()
+    findings.noteDamage()
+    XCTAssertEqual(findings.outcome, .releasedFailed)
+    findings.note(.commitDone)
+    findings.note(.composedShow)
+    XCTAssertEqual(findings.outcome, .releasedPresented)
+  }
+
+  /// Every event leads to some outcome of the table, so that a new one is not forgotten.
+  func testEveryEventIsInTheTableOrDecidesNothing() {
+    let named = Set(Self.order.flatMap { $0.causes.flatMap { $0 } })
+    for event in Push.Event.allCases where !named.contains(event) {
+      XCTAssertEqual(outcome([event]), .releasedNothingNew, event.name)
+    }
+  }
+
+  /// The page names the same order.
+  func testThePageOfTheMachineNamesTheSameOrder() throws {
+    let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("spec/machines/push.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
+    let begin = "The outcome is the first of these that applies, when the store is released: "
+    let start = try XCTUnwrap(text.range(of: begin), "the page no longer says so in these words")
+    let sentence = text[start.upperBound...].prefix { $0 != "." && $0 != "\n" }
+    // Without what stands in brackets.
+    let words = sentence.replacingOccurrences(of: #" *\([^)]*\)"#, with: "", options: .regularExpression)
+    XCTAssertEqual(
+      words.components(separatedBy: ", "), Self.order.map { String($0.outcome.name.dropFirst("released.".count)) })
+  }
+}

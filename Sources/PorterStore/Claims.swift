@@ -11,8 +11,8 @@ package struct Claim: Hashable, Sendable {
   }
 }
 
-/// Who claimed something: a process's instance, never a name (INC-06), with the role it had, which is for people and for
-/// deciding who gives way.
+/// Who claimed a connection: a process instance, never a name (INC-06), with the role it had. The role is for people,
+/// and for deciding which process gives way.
 package struct Owner: Hashable, Sendable, CustomStringConvertible {
   package let role: String
   package let instance: Instance
@@ -35,10 +35,10 @@ package struct Owner: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "\(role) \(instance)" }
 }
 
-/// What is on record about a connection's owner.
+/// What is stored about a connection's owner.
 package struct OwnershipRecord: Hashable, Sendable {
   package let epoch: Int64
-  /// The last one who claimed it, whether or not that process still lives.
+  /// The last process that claimed it, whether or not that process still runs.
   package let owner: Owner?
 }
 
@@ -51,10 +51,10 @@ extension Store {
     return found
   }
 
-  /// Takes the connection over: from now on nobody who claimed it earlier can commit to it (INC-04, INC-05). Nothing is
-  /// held afterwards; a claim that is forgotten costs nothing and stops nobody (INC-07, INC-20).
+  /// Takes the connection over: from now on no earlier claimant can commit to it (INC-04, INC-05). Nothing is held
+  /// afterwards; an abandoned claim costs nothing and blocks no other process (INC-07, INC-20).
   ///
-  /// Nil, and nothing is changed, when the epoch is not `epoch` any more: another process was faster.
+  /// Nil, and nothing is changed, when the epoch is no longer `epoch`: another process was faster.
   ///
   /// Not synced to the disk: a power failure that loses an epoch also ends every process that could have used it.
   package func claim(connectionID: Int64, after epoch: Int64, by owner: Owner) throws(StoreError) -> Claim? {
@@ -67,13 +67,13 @@ extension Store {
     }
   }
 
-  /// Whether `claim` is still the connection's latest. Only a look: what is committed asserts it again.
+  /// Whether `claim` is still the connection's latest. Only a snapshot: a commit checks it again.
   package func isCurrent(_ claim: Claim) throws(StoreError) -> Bool {
     try ownership(connectionID: claim.connectionID).epoch == claim.epoch
   }
 
   /// A transaction that commits only if `claim` is still the connection's latest. The check is inside the transaction,
-  /// so that the database itself refuses a stale owner, and says who has the connection now.
+  /// so the database itself refuses a stale owner and reports the current one.
   @discardableResult
   package func transaction<Result>(
     under claim: Claim, _ body: () throws(StoreError) -> Result
@@ -85,7 +85,7 @@ extension Store {
     }
   }
 
-  /// The last owners of this store's connections with how many each has; at most 32 of them.
+  /// The last owners of this store's connections, with the number of connections each has; at most 32 owners.
   package func owners() throws(StoreError) -> [(owner: Owner, connections: Int64)] {
     let found = try rows(
       "SELECT owner, count(*) FROM connections WHERE owner IS NOT NULL GROUP BY owner ORDER BY owner LIMIT 32"

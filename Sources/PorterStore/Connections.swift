@@ -52,11 +52,11 @@ extension Store {
     try connections("WHERE agent_id = ?", [.blob(agentID)]).first
   }
 
-  /// But for those whose records are damaged, which are told as such when they are asked for: one of them does not take the
-  /// others with it (INC-44, INC-66).
+  /// All connections except those whose records are damaged, which are reported when they are asked for individually:
+  /// one damaged record does not affect the others (INC-44, INC-66).
   package func connections() throws(StoreError) -> [StoredConnection] { try readable("ORDER BY connection_id") }
 
-  /// Of all of them, also of those whose records are damaged.
+  /// Includes connections whose records are damaged.
   package func connectionIDs() throws(StoreError) -> [Int64] {
     try rows("SELECT connection_id FROM connections ORDER BY connection_id") { $0.integer(0) }
   }
@@ -91,7 +91,7 @@ extension Store {
       ])
   }
 
-  /// The invitation was used: its secret is forgotten in the same transaction, so that it cannot be used again.
+  /// The invitation was used: its secret is erased in the same transaction, so that it cannot be used again.
   package func accept(
     connectionID: Int64, contactID: Int64, peerSenderID: [UInt8], peerPublicKey: [UInt8]?
   ) throws(StoreError) {
@@ -123,7 +123,7 @@ extension Store {
 
   // All of these are part of the caller's transaction.
 
-  /// Before the relay is asked, so that a process that is killed meanwhile asks again with the same keys.
+  /// Called before the relay is asked, so that after a kill in between the same keys are used again.
   package func setNotifierKeys(connectionID: Int64, key: SigningKeyPair, boxKey: BoxSecretKey) throws(StoreError) {
     try run(
       """
@@ -151,14 +151,14 @@ extension Store {
       """, [.integer(connectionID)])
   }
 
-  /// Those that are turned off, and whose notifier the relay has still to drop.
+  /// Connections that are turned off, and whose notifier the relay has yet to drop.
   package func connectionsToRelease() throws(StoreError) -> [StoredConnection] {
     try readable("WHERE subscription = 'off' AND notifier_key IS NOT NULL ORDER BY connection_id")
   }
 
   // MARK: Deleting
 
-  /// Puts a connection's mailbox on the list that the engine works off. Part of the caller's transaction.
+  /// Queues a connection's mailbox for deletion by the engine. Part of the caller's transaction.
   package func listForDeletion(mailboxOf connectionID: Int64) throws(StoreError) {
     try run(
       """
@@ -167,7 +167,7 @@ extension Store {
       """, [.integer(connectionID)])
   }
 
-  /// With its keys, its ratchet, what waits in its outbox, and its part of the ledger. Part of the caller's transaction.
+  /// Deletes it with its keys, ratchet, waiting outbox entries, and ledger entries. Part of the caller's transaction.
   package func deleteConnection(_ id: Int64) throws(StoreError) {
     try run("DELETE FROM connections WHERE connection_id = ?", [.integer(id)])
   }

@@ -41,8 +41,7 @@ extension Store {
     ) { (row) throws(StoreError) in try Self.contact(row) }
   }
 
-  /// Part of the caller's transaction. Two contacts of one name are told apart by a number behind the second's local
-  /// name.
+  /// Part of the caller's transaction. A second contact of the same name gets a local name with a number appended.
   package func insertContact(
     userID: Int64, displayName: String, fullName: String, profile: String? = nil, at time: WallTime
   ) throws(StoreError) -> Int64 {
@@ -73,7 +72,7 @@ extension Store {
       [.text(displayName), .text(fullName), .optional(profile), .integer(time.milliseconds), .integer(id)])
   }
 
-  /// Muting takes the chat's unread items out of the badge, unmuting puts them back, in one transaction.
+  /// Muting takes the chat's unread items out of the badge, and unmuting puts them back, in one transaction.
   package func setChatSettings(
     _ id: Int64, _ setting: NotificationSetting, isFavorite: Bool, sendsReceipts: Bool?
   ) throws(StoreError) {
@@ -95,7 +94,7 @@ extension Store {
     }
   }
 
-  /// Deletes the contact with its items. Its connection is let go of before. Part of the caller's transaction.
+  /// Deletes the contact with its items. The caller ends its connection first. Part of the caller's transaction.
   package func deleteContact(_ id: Int64) throws(StoreError) {
     let contact = try contact(id)
     if contact.notifications == .all { try addUnread(-contact.unread, userID: contact.userID) }

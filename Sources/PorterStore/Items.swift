@@ -1,7 +1,7 @@
 import PorterMachines
 import PorterPlatform
 
-/// Which part of a chat to read; SimpleX's pagination.
+/// The part of a chat to read; follows SimpleX's pagination.
 package enum ItemPage: Sendable {
   case last(count: Int64)
   case after(item: Int64, count: Int64)
@@ -28,7 +28,7 @@ extension Store {
     return item
   }
 
-  /// Oldest first. With `matching`, a page counts those only that match, however far they lie apart.
+  /// Oldest first. With `matching`, a page counts matching items only, however far apart they lie.
   package func items(
     contactID: Int64, page: ItemPage, matching matches: ((StoredItem) -> Bool)? = nil
   ) throws(StoreError) -> [StoredItem] {
@@ -41,8 +41,8 @@ extension Store {
     }
   }
 
-  /// Looked through a piece at a time, so that the chat is never in memory as a whole. SQLite's own comparison knows
-  /// the capitals of the Latin alphabet only.
+  /// Searched in batches, so that the whole chat is never in memory. SQLite's own comparison folds case for ASCII
+  /// letters only.
   private static let piece: Int64 = 256
 
   private func before(
@@ -123,8 +123,8 @@ extension Store {
     return id
   }
 
-  /// The item that both sides know by this name, if it is among the last of the chat. A name that is none costs no more
-  /// than looking through those.
+  /// The item that both sides know by this name, if it is among the last of the chat. Looking up an unknown name costs
+  /// no more than scanning those.
   package func recentItem(contactID: Int64, sharedID: [UInt8]) throws(StoreError) -> Int64? {
     try integer(
       """
@@ -133,7 +133,7 @@ extension Store {
       """, [.integer(contactID), .blob(sharedID)])
   }
 
-  /// Deletes what was said in a chat; what of it was shown is to be taken away (INC-46).
+  /// Deletes a chat's items; notifications shown for them are to be withdrawn (INC-46).
   package func deleteItems(contactID: Int64) throws(StoreError) {
     try transaction { () throws(StoreError) in
       let contact = try contact(contactID)
@@ -142,7 +142,7 @@ extension Store {
         [.integer(contactID)]
       ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
       for entry in entries { try raise(.withdraw, entry) }
-      // What is on its way is sent, and finds no item to report on.
+      // Messages already on their way are still sent; they have no item to report on any more.
       try run(
         "UPDATE outbox SET item_id = NULL WHERE item_id IN (SELECT item_id FROM items WHERE contact_id = ?)",
         [.integer(contactID)])
@@ -159,7 +159,7 @@ extension Store {
   }
 
   /// Marks items as read, together with their ledger entries, the chat's count and the badge. `only`: these items; nil:
-  /// all of the chat. Answers the items that were unread.
+  /// the whole chat. Returns the items that were unread.
   @discardableResult
   package func markRead(contactID: Int64, only: [Int64]?, at time: WallTime) throws(StoreError) -> [Int64] {
     try transaction { () throws(StoreError) in
@@ -176,7 +176,7 @@ extension Store {
           uncounted += 1
         }
       }
-      // What is read as a whole has nothing unread left, whatever was counted.
+      // A chat that was read as a whole has no unread items left, whatever the count said.
       let left = only == nil ? 0 : max(0, contact.unread - uncounted)
       try run(
         "UPDATE contacts SET unread = ?, marked_unread = CASE WHEN ? THEN 0 ELSE marked_unread END WHERE contact_id = ?",

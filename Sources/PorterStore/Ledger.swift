@@ -13,7 +13,7 @@ extension Store {
       contactID: row.optionalInteger(6), itemID: row.optionalInteger(7))
   }
 
-  /// The entry of a relay's message; that is how a repeat is recognised (INC-34).
+  /// The entry of a relay's message; this is how a repeat is recognised (INC-34).
   package func ledgerEntry(connectionID: Int64, messageID: [UInt8]) throws(StoreError) -> StoredLedgerEntry? {
     try first(
       "SELECT \(Self.ledgerColumns) FROM ledger WHERE connection_id = ? AND message_id = ?",
@@ -37,7 +37,8 @@ extension Store {
       ])
   }
 
-  /// Keeps what could not be opened, with its reason; it is never shown, and its neighbours go on (INC-41, INC-66).
+  /// Keeps a message that could not be opened, with the reason. It is never shown, and its neighbours are processed as
+  /// usual (INC-41, INC-66).
   package func quarantine(
     connectionID: Int64, messageID: [UInt8], messageAt: WallTime, state: String, reason: String?, body: [UInt8],
     at time: WallTime
@@ -53,12 +54,12 @@ extension Store {
       ])
   }
 
-  /// 0 when there is none.
+  /// 0 when the ledger is empty.
   package func newestLedgerEntry() throws(StoreError) -> Int64 {
     try integer("SELECT coalesce(max(entry_id), 0) FROM ledger") ?? 0
   }
 
-  /// What came after one entry, oldest first.
+  /// The entries after one entry, oldest first.
   package func ledgerEntries(after entry: Int64, through last: Int64) throws(StoreError) -> [StoredLedgerEntry] {
     try rows(
       "SELECT \(Self.ledgerColumns) FROM ledger WHERE entry_id > ? AND entry_id <= ? ORDER BY entry_id",
@@ -66,9 +67,9 @@ extension Store {
     ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
   }
 
-  /// What is committed and was not shown yet, oldest first; also what a killed process left (INC-38). Of more than `limit`
-  /// the newest, which is what somebody wants to see of thousands: the others' turn comes when these are on record as
-  /// shown.
+  /// Entries that are committed and not yet shown, oldest first, including those that a killed process left (INC-38).
+  /// Of more than `limit`, the newest: of thousands of notifications a user wants to see those. The others follow once
+  /// these are recorded as shown.
   package func entriesToPresent(limit: Int64) throws(StoreError) -> [StoredLedgerEntry] {
     try rows(
       "SELECT \(Self.ledgerColumns) FROM ledger WHERE state = 'committed' ORDER BY entry_id DESC LIMIT ?",
@@ -76,8 +77,8 @@ extension Store {
     ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }.reversed()
   }
 
-  /// Steps an entry's machine; part of the caller's transaction. What was shown and is to be taken away is noted for
-  /// the next answer to a push (INC-46).
+  /// Steps an entry's machine; part of the caller's transaction. A shown notification that has become obsolete is noted
+  /// for the next answer to a push (INC-46).
   @discardableResult
   package func raise(
     _ event: PorterMachines.LedgerEntry.Event, _ entry: StoredLedgerEntry
@@ -91,8 +92,8 @@ extension Store {
     return step.effects
   }
 
-  /// Notifications that are on screen although what they are about was read, withdrawn or deleted; at most `limit` of them,
-  /// until they are noted as removed.
+  /// Notifications still on screen although what they are about was read, withdrawn or deleted; at most `limit` of
+  /// them, until they are marked as withdrawn.
   package func removals(limit: Int64) throws(StoreError) -> [StoredRemoval] {
     try rows(
       """
@@ -120,8 +121,8 @@ extension Store {
     }
   }
 
-  /// The connection is about to be deleted: what of it was shown is to be taken away all the same (INC-46). Part of the
-  /// caller's transaction.
+  /// Called before the connection is deleted: notifications shown for it are to be withdrawn all the same (INC-46).
+  /// Part of the caller's transaction.
   package func withdrawEntries(connectionID: Int64) throws(StoreError) {
     let shown = try rows(
       "SELECT \(Self.ledgerColumns) FROM ledger WHERE connection_id = ? AND state = ?",
@@ -143,7 +144,7 @@ extension Store {
     }
   }
 
-  /// A push that does not open: kept with its reason, the last twenty of them.
+  /// Keeps a push that does not open, with the reason; the last twenty are kept.
   package func quarantinePush(reason: String, payload: String, at time: WallTime) throws(StoreError) {
     try lightTransaction { () throws(StoreError) in
       try run(

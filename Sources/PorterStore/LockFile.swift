@@ -23,8 +23,8 @@ extension Files {
     }
   }
 
-  /// Releases the lock, then the descriptor. The lock belongs to what was opened and not to the descriptor: a child that
-  /// was forked meanwhile has another descriptor of it, and would keep the lock.
+  /// Releases the lock, then the descriptor. The lock belongs to the open file, not to the descriptor: a child that was
+  /// forked meanwhile has its own descriptor of it, and would keep the lock.
   func closeLockFile(_ file: OpenFile) {
     unlock(file)
     close(file)
@@ -36,12 +36,12 @@ extension Files {
     return held.isSameFile(as: there)
   }
 
-  /// Whether it is certain that there is nothing of this name, or nothing that a link leads to.
+  /// Whether it is certain that this name does not exist, or that a link there leads nowhere.
   func isMissing(_ path: String) -> Bool {
     do throws(SystemError) { _ = try status(at: path, followingLinks: true) } catch { return error.code == ENOENT }
     return false
   }
 
-  /// Whether there is anything of this name; a link counts as what it leads to.
+  /// Whether this name exists; a link counts as what it leads to.
   func exists(_ path: String) -> Bool { (try? status(at: path, followingLinks: true)) != nil }
 }

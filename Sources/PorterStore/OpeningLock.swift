@@ -13,17 +13,17 @@ import PorterPlatform
 /// A lock beside the store's file, held while the file is opened, and while it is replaced by another.
 ///
 /// SQLite's own locks protect a file that is open, not one that is being opened: a process that has opened the old file
-/// and takes its first lock once the new one has its name would write into a file that no process reads, and put its
-/// log beside the wrong one. The lock is on a file of its own, since closing a second descriptor of the database would
-/// drop all of this process's locks on it (POSIX). The file is empty, and may be deleted while no process uses the
-/// store.
+/// and takes its first lock after the new file has taken the name would write into a file that no process reads, and
+/// put its log beside the wrong one. The lock is on a file of its own, since closing a second descriptor of the
+/// database would drop all of this process's locks on it (POSIX). The file is empty, and may be deleted while no
+/// process uses the store.
 final class OpeningLock {
   private let path: String
   private let files: any Files
   private var file: OpenFile?
 
   /// Shared, to open the store; exclusive, to replace its file. Waits up to `timeout` for a process that replaces the
-  /// file, and then throws `busy`, or as soon as `stop` is raised. `creates`: also where there is no store yet.
+  /// file, then throws `busy`, as it does as soon as `stop` is raised. `creates`: also where there is no store yet.
   init(
     file: String, _ kind: FileLockKind, creates: Bool, timeout: Span, stop: StopSignal? = nil, ports: Ports = .system
   )
@@ -39,7 +39,8 @@ final class OpeningLock {
       release()
       let lockFile: OpenFile
       do throws(SystemError) { lockFile = try files.openLockFile(path, for: opening) } catch {
-        // Where nothing can be created nothing can be replaced either; whether it can be opened is SQLite's to say.
+        // Where nothing can be created, nothing can be replaced either; whether the store can be opened is for SQLite
+        // to say.
         let isHarmless =
           kind == .shared && [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG].contains(error.code)
         guard isHarmless else { throw SQLiteError(opening: error.code) }
@@ -51,7 +52,7 @@ final class OpeningLock {
         clock.pause(.milliseconds(2))
       }
       if isCurrent { return }
-      // The file was deleted meanwhile, and others lock a new one. A process that deletes it again and again delays an
+      // The file was deleted meanwhile, and other processes lock a new one. A process that keeps deleting it delays an
       // opening no longer than this (INC-39).
       guard clock.now() < deadline, stop?.isRaised != true else {
         release()
@@ -66,10 +67,10 @@ final class OpeningLock {
     do throws(SystemError) { return try files.lock(file, kind) } catch { throw SQLiteError(opening: error.code) }
   }
 
-  /// False where there can be no lock, and none is needed.
+  /// False where no lock can be taken, and none is needed.
   var isHeld: Bool { file != nil }
 
-  /// False when the file was deleted since: others may hold another one.
+  /// False if the file was deleted since: other processes may hold a lock on another one.
   var isCurrent: Bool { file.map { files.isCurrent($0, at: path) } ?? false }
 
   private func release() {

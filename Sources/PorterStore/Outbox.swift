@@ -17,7 +17,7 @@ extension Store {
       ])
   }
 
-  /// The oldest entry of each connection: those of one connection go out in order.
+  /// The oldest entry of each connection: a connection's messages are sent in order.
   package func outboxHeads() throws(StoreError) -> [OutboxEntry] {
     try rows(
       """
@@ -32,8 +32,8 @@ extension Store {
     }
   }
 
-  /// The relay has it, or will never take it. Losing this to a power failure sends it again, which the relay
-  /// recognises.
+  /// The relay has it, or will never take it. If a power failure loses this, the message is sent again and the relay
+  /// recognises it.
   package func finishOutbox(_ entry: OutboxEntry, itemStatus: String, at time: WallTime) throws(StoreError) {
     try lightTransaction { () throws(StoreError) in
       try run("DELETE FROM outbox WHERE outbox_id = ?", [.integer(entry.id)])

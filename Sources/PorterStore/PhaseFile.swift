@@ -1,8 +1,9 @@
 import PorterPlatform
 
-/// The phase of one role's process, where other processes see it: a small file beside the store, with an advisory lock.
+/// The phase of one role's process, published for other processes: a small file beside the store, with an advisory
+/// lock.
 ///
-/// The kernel answers for the lock: it is held while the role is at work, released before it suspends, and gone with
+/// The kernel vouches for the lock: it is held while the role is running, released before it suspends, and gone with
 /// its process. So a phase that says "running" is believed only while a process holds the lock, and a crash leaves
 /// nothing behind (INC-12, INC-13). It is an advisory lock on a file of its own, since POSIX record locks on the
 /// database would fall with any other descriptor of the process.
@@ -13,15 +14,15 @@ package final class PhaseFile {
   }
 
   package let path: String
-  /// Several processes of the role may be at work at once, and each holds the lock.
+  /// Several processes of the role may run at the same time, and each holds the lock.
   private let isShared: Bool
   private let ports: Ports
   private var file: OpenFile?
   private var holdsLock = false
-  /// Why the file could not be opened for writing, when that was the reason of the last `hold` that failed.
+  /// Why the file could not be opened for writing, if the last `hold` failed for that reason.
   package private(set) var problem: SQLiteError?
 
-  /// There is one app (INC-16). Extensions may be several: a system starts the next before the last one has ended.
+  /// There is one app (INC-16). Extensions may be several: a system starts the next before the last has ended.
   package init(prefix: String, role: String, ports: Ports = .system) {
     self.ports = ports
     path = "\(prefix)_\(role).phase"
@@ -33,12 +34,13 @@ package final class PhaseFile {
   /// Whether this process holds the lock.
   package var isHeld: Bool { holdsLock }
 
-  /// True when this process is now, or was already, at work in its role; false when it may not be, since the role has
-  /// one process only, and another is (INC-16), or when there can be no lock: then `problem` says why.
+  /// True if this process now holds its role, or held it already. False if it may not, because the role allows one
+  /// process and another is running (INC-16), or if no lock can be taken: then `problem` says why.
   package func hold() -> Bool {
     guard !holdsLock else { return true }
     guard let file = openForWriting() else { return false }
-    // A process that asks holds the lock for the length of its question; after 20 ms the holder is at work.
+    // A process that only asks holds the lock for the length of its question; a holder still there after 20 ms is
+    // running.
     holdsLock = lock(file, isShared ? .shared : .exclusive, attempts: 20)
     if !holdsLock { release() }
     return holdsLock
@@ -52,10 +54,10 @@ package final class PhaseFile {
     holdsLock = false
   }
 
-  /// Publishes the last phase of a process that releases its lock, unless others of the role are still at work. Then
-  /// what they published stays; what this process published loses its name, since it is no longer the one at work.
+  /// Publishes the last phase of a process that releases its lock, unless other processes of the role are still
+  /// running. Then their phase stays, and the one that this process published no longer names it.
   package func release(saying phase: String, by instance: Instance) {
-    // A lock is changed into another by giving up the first, which is what is wanted.
+    // Converting a lock gives up the old one first, which is what is wanted here.
     if !isShared || !holdsLock || isLast {
       publish(phase, by: instance)
     } else if let last = published(), last.instance == instance {
@@ -67,8 +69,8 @@ package final class PhaseFile {
   /// Whether no other process of the role holds the lock.
   private var isLast: Bool { file.map { lock($0, .exclusive, attempts: Self.probes) } ?? false }
 
-  /// Writes the phase. One write of one short line, so that a reader sees the old or the new one. Of several processes
-  /// the last one to write is named.
+  /// Writes the phase. One write of one short line, so that a reader sees the old or the new one. With several
+  /// processes, the last to write is named.
   package func publish(_ phase: String, by instance: Instance) {
     guard openForWriting() != nil else { return }
     write("\(phase) \(instance.stored)\n")
@@ -79,7 +81,7 @@ package final class PhaseFile {
     if let file { try? ports.files.write(Array(line.utf8), to: file) }
   }
 
-  /// What was published last, by any process.
+  /// The last phase that any process published.
   package func published() -> Published? {
     guard let reader = try? ports.files.openLockFile(path, for: .reading) else { return nil }
     defer { ports.files.close(reader) }
@@ -90,19 +92,19 @@ package final class PhaseFile {
     return Published(phase: String(phase), instance: parts.count > 1 ? Instance(stored: String(parts[1])) : nil)
   }
 
-  /// Whether another process holds the lock at this moment. Holds nothing afterwards.
+  /// Whether another process holds the lock at this moment. Holds no lock afterwards.
   package func isHeldElsewhere() -> Bool {
     guard !holdsLock else { return false }
     guard let probe = try? ports.files.openLockFile(path, for: .reading) else { return false }
     defer { ports.files.closeLockFile(probe) }
-    // A shared lock is found by asking for the exclusive one, in which two processes that ask at the same time
-    // obstruct each other. A real holder keeps its lock for longer than a question.
+    // A shared lock is detected by trying for the exclusive one, so two processes that ask at the same time obstruct
+    // each other. A real holder keeps its lock for longer than a question.
     return !lock(probe, isShared ? .exclusive : .shared, attempts: isShared ? Self.probes : 1)
   }
 
   private static let probes = 3
 
-  /// False when another process still has it at the last attempt.
+  /// False if another process still has it at the last attempt.
   private func lock(_ file: OpenFile, _ kind: FileLockKind, attempts: Int) -> Bool {
     for attempt in 1...attempts {
       if (try? ports.files.lock(file, kind)) == true { return true }

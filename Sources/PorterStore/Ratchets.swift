@@ -1,7 +1,7 @@
 import PorterCrypto
 import PorterPlatform
 
-/// A connection's ratchet with what is authenticated beside each of its messages.
+/// A connection's ratchet, with the data authenticated beside each of its messages.
 package struct StoredRatchet: Sendable {
   package var ratchet: Ratchet
   package let associatedData: [UInt8]
@@ -13,7 +13,7 @@ package struct StoredRatchet: Sendable {
 }
 
 /// A ratchet is read, stepped and written inside one transaction and never kept in memory between two, so that no
-/// process can go on from a stale one (INC-05, INC-10).
+/// process can continue from a stale one (INC-05, INC-10).
 extension Store {
   package func ratchet(connectionID: Int64) throws(StoreError) -> StoredRatchet? {
     let core = try first(
@@ -36,7 +36,7 @@ extension Store {
     }
   }
 
-  /// Writes what changed, and no more.
+  /// Writes only what changed.
   package func save(_ stored: StoredRatchet, connectionID: Int64) throws(StoreError) {
     let changes = stored.ratchet.changes
     try run(

@@ -124,16 +124,16 @@ package struct StoredItem: Sendable, CustomStringConvertible {
   package var description: String { "item \(id)" }
 }
 
-/// One thing that may be shown.
+/// One thing that may be shown as a notification.
 package struct StoredLedgerEntry: Sendable {
   package enum Kind: String, Sendable {
     /// A message with an item.
     case message
     /// A contact has become ready.
     case connected
-    /// Nothing to show: a receipt, a repeat, part of a handshake.
+    /// Nothing to show: a receipt, a repeat, or part of a handshake.
     case silent
-    /// Nothing to show, but a host that is told of changes hears of it: the contact has another profile.
+    /// Nothing to show, but reported to a host that observes changes: the contact has another profile.
     case updated
     /// As `updated`: the contact has deleted the connection.
     case left
@@ -157,9 +157,9 @@ package struct StoredLedgerEntry: Sendable {
   package var itemID: Int64?
 }
 
-/// A notification that is to be taken away.
+/// A notification that is to be withdrawn.
 package struct StoredRemoval: Sendable {
-  /// Of the ledger; nil for one whose connection was deleted, which has an `id` of its own.
+  /// In the ledger; nil if its connection was deleted: then `id` identifies it.
   package var entryID: Int64?
   package var id: Int64?
   package var agentID: [UInt8]
@@ -240,11 +240,11 @@ package struct StoredToken: Sendable {
   }
 }
 
-/// A request to a notification server, or the last message to a contact that is gone; sent until the relay has it.
+/// A request to a notification server, or the last message to a deleted contact; sent until the relay has it.
 package struct ServerOutboxEntry: Sendable {
   package var id: Int64
   package var mailbox: [UInt8]
-  /// With which it is signed, if it is.
+  /// The key that signs it, if any.
   package var key: SigningKeyPair?
   package var body: [UInt8]
   package var deduplication: [UInt8]

@@ -15,22 +15,22 @@ import PorterPlatform
 /// Gives a store another key, or its first, or none: a copy under the new key takes the file's place.
 ///
 /// At any moment the path leads to the old store or to the new one, whole: the copy is made beside it, checked, and
-/// synced before `rename`, which is one step to the file system. A copy that is left behind is deleted by the next who
-/// opens the store. The blocks that the old file had are given back to the disk as they are.
+/// synced before `rename`, which is one step to the file system. A copy that is left behind is deleted by the next
+/// process to open the store. The old file's blocks are returned to the disk without being overwritten.
 ///
-/// Nobody else may have the store open: `busy` if somebody has. Who opens it meanwhile waits, up to its own busy
-/// timeout; who comes afterwards with the old key is told that it is the wrong one.
+/// No other process may have the store open: fails with `busy` if one has. A process that opens it meanwhile waits, up
+/// to its own busy timeout; one that comes afterwards with the old key gets the error for a wrong key.
 package enum Rekeying {
-  /// Moments at which a test kills the process, or fills the disk.
+  /// Points at which a test kills the process, or fills the disk.
   package enum Stage: String, Sendable, CaseIterable {
     case locked, logWrittenBack, copied, checked, synced, renamed
   }
 
-  /// The copy, while it is made.
+  /// The copy, while it is being made.
   static func copy(of file: String) -> String { file + "-rekey" }
 
-  /// The store must exist and not be open in this process. The same errors as `Store.open`. When `stop` is
-  /// raised before the copy is in its place, `interrupted` or `busy`, and the old store is as it was.
+  /// The store must exist and not be open in this process. Throws the same errors as `Store.open`. If `stop` is raised
+  /// before the copy is in place, throws `interrupted` or `busy`, and the old store is unchanged.
   package static func run(
     _ location: StoreLocation, from current: StoreKey, to new: StoreKey, busyTimeout: Span = .seconds(3),
     stop: StopSignal? = nil, ports: Ports = .system, reached: (Stage) -> Void = { _ in }
@@ -53,16 +53,16 @@ package enum Rekeying {
     }
   }
 
-  /// Deletes what a process left that was killed while it made a copy. The caller holds the opening lock. The journals
-  /// go first, so that the copy is there as long as anything is.
+  /// Deletes what a process left behind that was killed while making a copy. The caller holds the opening lock. The
+  /// journals go first, so that the copy exists as long as anything does.
   static func removeCopy(of file: String, _ files: any Files) {
     let copy = copy(of: file)
-    // A link that leads nowhere is in the way as well.
+    // A dangling link is in the way too.
     guard (try? files.status(at: copy)) != nil else { return }
     for suffix in ["-journal", "-wal", "-shm", ""] { try? files.remove(copy + suffix) }
   }
 
-  /// An opening like any other, which finds everything that can be wrong with file and key.
+  /// An ordinary opening, which finds everything that can be wrong with file and key.
   private static func writeBackLog(_ file: String, _ options: Database.Options) throws(StoreError) {
     let source: Database
     do throws(SQLiteError) { source = try Database(path: file, options: options) } catch {
@@ -93,17 +93,17 @@ package enum Rekeying {
     reached(.checked)
     try carrying(.ioError) { () throws(SystemError) in try files.synchronize(copy) }
     reached(.synced)
-    // A log that could not be written back, or not be deleted, is the old file's: beside the new one it would be that of
-    // another database, and with a journal it would be rolled back.
+    // A log that could not be written back or deleted belongs to the old file: beside the new one it would be another
+    // database's log, and a journal would be rolled back into it.
     guard isGone(file + "-wal", files), isGone(file + "-journal", files) else { throw SQLiteError(kind: .ioError) }
     guard lock.isCurrent else { throw SQLiteError(kind: .busy) }
     try carrying(.cannotOpen) { () throws(SystemError) in try files.rename(copy, to: file) }
     reached(.renamed)
-    // Should this fail, a loss of power may bring the old store back, as whole as it was.
+    // If this fails, a power failure may bring the old store back, as whole as it was.
     try? files.synchronize(Store.directory(of: file))
   }
 
-  /// Whether that file holds nothing that the next opening of the store would read.
+  /// Whether the file holds nothing that the next opening of the store would read.
   private static func isGone(_ path: String, _ files: any Files) -> Bool {
     do throws(SystemError) { return try files.status(at: path).size == 0 } catch { return error.code == ENOENT }
   }
@@ -114,12 +114,12 @@ package enum Rekeying {
     do throws(SystemError) { try body() } catch { throw SQLiteError(kind: kind, systemError: error.code) }
   }
 
-  /// The copy's file, before anything is in it, with the owner and the permissions of the store's. The store's file is
-  /// not opened for it: closing it would drop the POSIX locks of this process's connections, those of another controller
-  /// too. Where that cannot be avoided, the opening lock keeps others away.
+  /// Creates the copy's file, still empty, with the owner and permissions of the store's. The store's file is not
+  /// opened for this: closing it would drop the POSIX locks of this process's connections, another controller's
+  /// included. Where that cannot be avoided, the opening lock keeps other processes away.
   private static func makeEmpty(_ copy: String, like file: String, _ files: any Files) throws(SQLiteError) {
     do throws(SystemError) {
-      // Only one of its names would lead to the copy. By another the store would be found as it was, plain or under the
+      // Only one of its names would lead to the copy. Under any other the store would be unchanged, plain or under the
       // old key.
       guard try files.status(at: file, followingLinks: true).links == 1 else { throw SystemError(EMLINK) }
       let new = try files.open(copy, for: .creating)
@@ -158,7 +158,7 @@ package enum Rekeying {
     guard !ports.files.exists(copy + "-wal") else { throw SQLiteError(kind: .ioError) }
   }
 
-  /// For the two statements that read the whole store, in which SQLite asks too seldom whether to go on.
+  /// For the two statements that read the whole store, during which SQLite checks too seldom whether to stop.
   private static func interruptible<Result>(
     _ database: Database, _ stop: StopSignal?, _ body: () throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result {
@@ -172,7 +172,7 @@ package enum Rekeying {
 }
 
 extension Database {
-  /// A copy of the database in a new or empty file, under a key of its own. Nobody else may come with this path.
+  /// A copy of the database in a new or empty file, under its own key. No other caller may use this path.
   func vacuum(into path: String, key: StoreKey) throws(SQLiteError) {
     let vfs: String
     if key.isNone {
@@ -183,7 +183,7 @@ extension Database {
       try reserveRoomForSeal()
     }
     let address = "file:\(Self.percentEncoded(path))?vfs=\(Self.percentEncoded(vfs))"
-    // The path is the caller's alone, by its opening lock.
+    // The caller's opening lock makes the path its own.
     try Sealing.withKey(key, ownPath: path) { () throws(SQLiteError) in
       _ = try run("VACUUM INTO ?", [.text(address)])
     }

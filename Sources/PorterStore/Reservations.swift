@@ -1,26 +1,26 @@
 import PorterCrypto
 import PorterPlatform
 
-/// What kinds of values may be used once only, and are reserved before.
+/// The kinds of values that may be used only once, and are reserved first.
 package enum ReservationKind: String, Sendable {
-  /// Somebody else's invitation: two answers to it would be two connections of which one never works (INC-08). The value
-  /// is the invitation's mailbox.
+  /// An invitation from another user: two answers to it would be two connections of which one never works (INC-08). The
+  /// value is the invitation's mailbox.
   case invitation
   /// A registration or replacement of the device's token at its server (INC-09). The value is the attempt's own; at
   /// most one is open.
   case token
 }
 
-/// The right to use one value, as long as nobody has taken it over.
+/// The right to use one value, until another process takes it over.
 package struct Reservation: Sendable {
   package let kind: ReservationKind
   package let value: [UInt8]
   package let epoch: Int64
-  /// What whoever finishes the use needs: as it was stored by whoever reserved the value first.
+  /// What finishing the use needs, as stored by the process that first reserved the value.
   package let material: SecretBytes
 }
 
-/// A reservation as it is on record.
+/// A reservation as it is stored.
 package struct StoredReservation: Sendable {
   package enum State: String, Sendable { case reserved, used, undone }
 
@@ -38,14 +38,14 @@ package struct StoredReservation: Sendable {
     (self.epoch, self.state, self.material) = (epoch, state, material)
   }
 
-  /// What a value's record answers to one who wants to use it.
+  /// What a value's record answers to a process that wants to use it.
   package enum Answer: Equatable, Sendable {
-    /// Nobody has used it, and nobody is about to.
+    /// Unused, and not reserved.
     case reserve(epoch: Int64)
-    /// Somebody was about to: what that one still does is refused from now on, and its use is finished with the same
-    /// material.
+    /// Another process had reserved it: whatever that one still does is refused from now on, and the use is finished
+    /// with the same material.
     case takeOver(epoch: Int64)
-    /// It was used.
+    /// Already used.
     case refuse
   }
 
@@ -53,18 +53,18 @@ package struct StoredReservation: Sendable {
     guard let existing else { return .reserve(epoch: 1) }
     switch existing.state {
     case .reserved: return .takeOver(epoch: existing.epoch + 1)
-    // The epoch goes on, so that whoever had it before it was undone stays out.
+    // The epoch continues, so that an owner from before the undo stays out.
     case .undone: return .reserve(epoch: existing.epoch + 1)
     case .used: return .refuse
     }
   }
 }
 
-/// Values that may be used once. Reserved in a transaction before the use, marked as used in the one that records what
-/// came of it. A process that is frozen or killed in between leaves a reservation that whoever comes next takes over;
-/// the epoch keeps the earlier one out for good.
+/// Values that may be used only once. They are reserved in a transaction before the use, and marked as used in the
+/// transaction that records its result. A process that is frozen or killed in between leaves a reservation that the
+/// next process takes over; the epoch keeps the earlier one out for good.
 extension Store {
-  /// Nil when the value was used. Part of the caller's transaction, which has to be over before the value is used.
+  /// Nil if the value was used. Part of the caller's transaction, which has to be over before the value is used.
   package func reserve(
     _ kind: ReservationKind, _ value: [UInt8], by owner: Owner, material: SecretBytes, at time: WallTime
   ) throws(StoreError) -> Reservation? {
@@ -81,7 +81,7 @@ extension Store {
     }
   }
 
-  /// A transaction that commits only if nobody has taken `reservation` over since (INC-08, INC-09).
+  /// A transaction that commits only if `reservation` has not been taken over since (INC-08, INC-09).
   @discardableResult
   package func transaction<Result>(
     under reservation: Reservation, _ body: () throws(StoreError) -> Result
@@ -100,20 +100,20 @@ extension Store {
     }
   }
 
-  /// The value has been used: nobody uses it again. Part of the transaction that records what came of it.
+  /// The value has been used, and can never be used again. Part of the transaction that records the result.
   package func use(_ reservation: Reservation) throws(StoreError) { try end(reservation, .used) }
 
-  /// The value was not used, and may be. Part of the caller's transaction.
+  /// The value was not used, and still may be. Part of the caller's transaction.
   package func undo(_ reservation: Reservation) throws(StoreError) { try end(reservation, .undone) }
 
-  /// For a kind whose values are drawn anew each time: another attempt takes the place of all before it. Whoever still has
-  /// one of those is refused, as if it had been taken over; there is nothing that would have to be remembered of it. Part of
-  /// the caller's transaction.
+  /// For a kind whose values are drawn anew each time: a new attempt replaces all before it. A process that still has
+  /// an earlier one is refused, as if it had been taken over; nothing needs to be remembered about it. Part of the
+  /// caller's transaction.
   package func forgetReservations(_ kind: ReservationKind) throws(StoreError) {
     try run("DELETE FROM reservations WHERE kind = ?", [.text(kind.rawValue)])
   }
 
-  /// Those that somebody began and did not end, the oldest first.
+  /// Reservations that were begun and not finished, oldest first.
   package func openReservations(_ kind: ReservationKind) throws(StoreError) -> [StoredReservation] {
     try rows(
       "SELECT \(Self.reservationColumns) FROM reservations WHERE kind = ? AND state = 'reserved' ORDER BY created_at",
@@ -152,7 +152,7 @@ extension Store {
       ])
   }
 
-  /// What it was made with is forgotten: nobody needs it any more.
+  /// Erases the material it was made with, which is no longer needed.
   private func end(_ reservation: Reservation, _ state: StoredReservation.State) throws(StoreError) {
     try run(
       "UPDATE reservations SET state = ?, material = x'' WHERE kind = ? AND value = ? AND epoch = ?",

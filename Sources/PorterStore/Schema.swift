@@ -4,7 +4,7 @@ enum Schema {
   struct Migration: Sendable {
     let name: String
     let sql: String
-    /// What SQL cannot do; part of the same transaction.
+    /// The part SQL cannot do; in the same transaction.
     var step: (@Sendable (Store) throws(StoreError) -> Void)?
 
     init(name: String, sql: String, step: (@Sendable (Store) throws(StoreError) -> Void)? = nil) {
@@ -21,10 +21,10 @@ enum Schema {
     Migration(name: "20261121_profiles", sql: profiles),
   ]
 
-  /// "NPst": tells a store from any other SQLite file.
+  /// "NPst": identifies a store among SQLite files.
   static let applicationID: Int64 = 0x4e50_7374
 
-  /// The key under which processes that share the store tell each other something.
+  /// The key that authenticates messages between processes that share the store.
   private static let channel = """
     CREATE TABLE channel (
       channel_id INTEGER PRIMARY KEY CHECK (channel_id = 1),

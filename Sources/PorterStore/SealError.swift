@@ -1,18 +1,18 @@
-/// What stands between a store and its key. Never holds anything of a key, a name or a text.
+/// Why a store does not open under its key. Never holds anything of a key, a name or a text.
 package enum SealError: Error, Hashable, Sendable {
   /// The file is sealed, and no key was given.
   case keyMissing
   /// The file is sealed with another key.
   case keyWrong
-  /// The text is no key: it begins as a raw one and is none, or it is too long for a passphrase.
+  /// The text is not a key: it starts like a raw key but does not parse as one, or is too long for a passphrase.
   case keyInvalid
-  /// The key was not to be kept, and the store was closed since.
+  /// The key was not to be kept, and the store has been closed since.
   case keyForgotten
-  /// An extension was given a passphrase, and has no room for what it takes to make a key of it.
+  /// An extension was given a passphrase, and has not enough memory to derive a key from it.
   case rawKeyNeeded
-  /// A key was given, and the file is a plain store.
+  /// A key was given, but the file is a plain store.
   case notSealed
-  /// The file is no database of any kind.
+  /// The file is not a database of any kind.
   case notADatabase
   /// There is no file, or no directory for it, or the path's links lead in a circle.
   case missing
@@ -22,19 +22,19 @@ package enum SealError: Error, Hashable, Sendable {
   case damaged(Place)
   /// The file ends before a page that belongs to it.
   case truncated(Place)
-  /// Guarded memory, or the 64 MB for a passphrase, could not be had.
+  /// Guarded memory, or the 64 MB for a passphrase, could not be allocated.
   case noMemory
 
-  /// Where in the store's files.
+  /// A position in the store's files.
   package struct Place: Hashable, Sendable {
     package enum File: String, Sendable {
       case store, log, journal, temporary
     }
 
     package let file: File
-    /// From 1; 0 where it is not known.
+    /// From 1; 0 if unknown.
     package let page: Int64
-    /// Of the log, from 1; 0 elsewhere.
+    /// In the log, from 1; 0 elsewhere.
     package let frame: Int64
 
     package init(file: File, page: Int64, frame: Int64) {

@@ -3,22 +3,21 @@ import PorterPlatform
 
 /// The one store that app and extension share: an SQLite file in WAL mode.
 ///
-/// Threads: belongs to its controller's engine thread. Ownership: `close()` gives every file and lock back. No method
-/// waits for anything but the disk and, within `busyTimeout` and until `stop` is raised, for another process's
-/// transaction.
+/// Threads: belongs to its controller's engine thread. Ownership: `close()` releases every file and lock. No method
+/// waits for anything but the disk and, within `busyTimeout` and until `stop` is raised, another process's transaction.
 package final class Store {
   package enum Confirmation: String, Sendable {
     case yesUp, yesUpDown, console, error
   }
 
-  /// Bytes of log that closing leaves behind. A little less than `logPages` make, so that the log is cut when it would begin
-  /// to be written back at each commit.
+  /// Bytes of log that closing leaves behind. Slightly less than `logPages` make, so that the log is cut just when each
+  /// commit would begin to write it back.
   package static let longestLog = 1 << 20
-  /// For other processes' locks, when the log is cut.
+  /// How long cutting the log waits for other processes' locks.
   private static let cuttingPatience = Span.milliseconds(20)
 
-  /// Each push to a sleeping device opens the store anew and leaves some 15 pages of log. At 256 the log costs an opening
-  /// half a millisecond at most, and the two syncs of writing it back fall on one push in 17.
+  /// Each push to a sleeping device opens the store anew and leaves some 15 pages of log. At 256 the log costs an
+  /// opening half a millisecond at most, and the two syncs of writing it back fall on one push in 17.
   private static let logPages = 256
 
   package let database: Database
@@ -35,9 +34,10 @@ package final class Store {
     self.stop = stop
   }
 
-  /// Opens, and creates or migrates if `mayMigrate` and `confirmation` allow it. An extension never may (INC-23).
+  /// Opens the store, and creates or migrates it if `mayMigrate` and `confirmation` allow it. An extension never may
+  /// (INC-23).
   ///
-  /// The key is not kept here. What is wrong with it, or with a sealed file, is told by `StoreError.seal`.
+  /// The key is not kept here. What is wrong with it, or with a sealed file, is reported as `StoreError.seal`.
   package static func open(
     at location: StoreLocation, key: StoreKey = .none, confirmation: Confirmation, mayMigrate: Bool,
     busyTimeout: Span = .seconds(3), stop: StopSignal? = nil, ports: Ports = .system
@@ -54,7 +54,7 @@ package final class Store {
     return store
   }
 
-  /// Throws what is wrong with the key or with the file's first page. Opens the file, and reads nothing else.
+  /// Throws what is wrong with the key or with the file's first page. Opens the file, and reads nothing more.
   package static func check(_ location: StoreLocation, key: StoreKey, ports: Ports = .system) throws(StoreError) {
     let file = try location.resolved(ports.files).file
     do throws(SQLiteError) {
@@ -71,7 +71,7 @@ package final class Store {
     let location = try location.resolved(ports.files)
     let derived: GuardedBytes?
     do throws(SealError) { derived = try passphrase.key(for: location.file) } catch { throw .seal(error) }
-    // Also says why there is none: no file, a plain one, no database.
+    // Also reports why there is no key: the file is missing, plain, or not a database.
     try check(location, key: derived.map { .raw($0) } ?? .passphrase(passphrase), ports: ports)
     guard let derived else { throw .seal(.missing) }
     return derived
@@ -86,11 +86,11 @@ package final class Store {
     to file: String, key: StoreKey, create: Bool, busyTimeout: Span, stop: StopSignal?, ports: Ports
   ) throws(StoreError) -> Store {
     do throws(SQLiteError) {
-      // Until SQLite's own lock is there, which each connection to a log holds until it is closed.
+      // Held until SQLite's own lock is taken, which each connection to a log holds until it is closed.
       let lock = try OpeningLock(
         file: file, .shared, creates: create, timeout: busyTimeout, stop: stop, ports: ports)
       defer { withExtendedLifetime(lock) {} }
-      // An extension does it too: it may be a plain copy of what is sealed.
+      // An extension does it too: the leftover may be a plain copy of a sealed store.
       if lock.isHeld { Rekeying.removeCopy(of: file, ports.files) }
       let options = Database.Options(
         access: create ? .create : .readWrite, durability: .full, key: key, busyTimeout: busyTimeout,
@@ -101,14 +101,14 @@ package final class Store {
     }
   }
 
-  /// An extension leaves the log for the next process: writing it back would cost it two syncs. But with `cutsLog` a log that
-  /// has grown long is written back by any process, also while others have the store open.
+  /// An extension leaves the log for the next process: writing it back would cost two syncs. But with `cutsLog` any
+  /// process writes back a log that has grown long, even while others have the store open.
   package func close(checkpoint: Bool, cutsLog: Bool = false) throws(StoreError) {
     if cutsLog { cutLog() }
     do throws(SQLiteError) { try database.close(checkpoint: checkpoint) } catch { throw StoreError(error) }
   }
 
-  /// As far as other processes and `stop` allow it; the next to close the store tries again.
+  /// As far as other processes and `stop` allow it; the next process to close the store tries again.
   private func cutLog() {
     let cut = { [database] () throws(SQLiteError) in
       try database.cutLog(longerThan: Self.longestLog, waitingAtMost: Self.cuttingPatience)
@@ -161,11 +161,11 @@ package final class Store {
     try transaction(.full, body)
   }
 
-  /// A transaction that survives the process, but perhaps not a power failure: for what is harmless to lose, since it
+  /// A transaction that survives the process, but perhaps not a power failure: for what is harmless to lose, because it
   /// would be done again. Saves one sync.
   @discardableResult
   package func lightTransaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    // Should this fail, the next to write does it, or does not write.
+    // If this fails, the next write restores it, or does not write.
     defer { try? require(.full) }
     return try transaction(.normal, body)
   }
@@ -203,7 +203,7 @@ package final class Store {
     return try database.transaction(.immediate, throwing: StoreError.self, body)
   }
 
-  /// What the connection's commits have done when they return, from now on.
+  /// Sets the durability of the connection's commits from now on.
   private func require(_ durability: Database.Durability) throws(StoreError) {
     guard durability != self.durability else { return }
     do throws(SQLiteError) { try database.setDurability(durability) } catch { throw StoreError(error) }

@@ -10,22 +10,22 @@ import PorterPlatform
   import Android
 #endif
 
-/// What the store answers instead of a result. Never holds a name, a text or a key.
+/// Why the store returned no result. Never holds a name, a text or a key.
 package enum StoreError: Error, Hashable, Sendable {
   case sqlite(SQLiteError)
-  /// The key, or the sealed file.
+  /// The key is wrong, or the sealed file is.
   case seal(SealError)
-  /// An SQLite file that is not a store of ours.
+  /// An SQLite file that is not one of our stores.
   case foreign
-  /// The store is older than this library, and the caller may not or did not want to migrate.
+  /// The store is older than this library, and the caller may not, or did not want to, migrate it.
   case needsMigration(names: [String])
   /// The store was written by a newer library; `version` is its schema's number.
   case newerSchema(version: Int64)
-  /// The connection was claimed by someone else, the `owner`, since this work began; nothing was written (INC-04).
+  /// Another process, the `owner`, has claimed the connection since this work began; nothing was written (INC-04).
   case staleEpoch(owner: Owner?)
   case notFound(Entity)
   case duplicate(Entity)
-  /// A row does not hold what the schema's writer puts there.
+  /// A row does not hold what this library writes there.
   case damaged(Entity)
 
   package enum Entity: String, Sendable {
@@ -36,10 +36,10 @@ package enum StoreError: Error, Hashable, Sendable {
 extension StoreError: SQLiteFailure {
   package init(_ error: SQLiteError) { self = error.finding.map(StoreError.seal) ?? .sqlite(error) }
 
-  /// For the opening of `file`. `creates`: what has to be there is its directory only.
+  /// For opening `file`. `creates`: only its directory has to exist.
   init(_ error: SQLiteError, opening file: String, creates: Bool, _ files: any Files) {
     let needed = creates ? Store.directory(of: file) : file
-    // Links that lead in a circle lead to no store either.
+    // Links that form a loop do not lead to a store either.
     let isMissing = error.kind == .cannotOpen && (error.systemError == ELOOP || files.isMissing(needed))
     self = isMissing ? .seal(.missing) : StoreError(error)
   }

@@ -2,7 +2,7 @@ import CSealedVFS
 import PorterCrypto
 import Synchronization
 
-/// What opens a store. Its bytes are in guarded memory, and it cannot be printed.
+/// The key of a store. Its bytes are in guarded memory, and it cannot be printed.
 package enum StoreKey: Sendable, Redacted {
   /// A plain store.
   case none
@@ -14,8 +14,9 @@ package enum StoreKey: Sendable, Redacted {
   package static let rawTextCount = 3 + 2 * rawCount
   static let rawCount = Int(SEALED_VFS_KEY_BYTES)
 
-  /// Reads a key's text: nothing for a plain store, a raw key as above, or a passphrase. What begins as a raw key and is
-  /// none is refused: as a passphrase it would seal a store that the key it was meant to be does not open.
+  /// Parses a key's text: empty for a plain store, a raw key in the form above, or a passphrase. Text that starts like
+  /// a raw key but does not parse as one is rejected: as a passphrase it would seal a store that the intended key does
+  /// not open.
   package static func parse(_ text: UnsafeRawBufferPointer) throws(SealError) -> StoreKey {
     guard !text.isEmpty else { return .none }
     guard text.starts(with: "x'".utf8) else {
@@ -66,7 +67,7 @@ package enum StoreKey: Sendable, Redacted {
   }
 }
 
-/// A passphrase, with the key that it last made: a store that is closed and opened again needs no second derivation.
+/// A passphrase, with the last key derived from it: reopening a store needs no second derivation.
 package final class Passphrase: Sendable, Redacted {
   static let maximumBytes = 4096
 
@@ -75,8 +76,8 @@ package final class Passphrase: Sendable, Redacted {
 
   init(_ bytes: GuardedBytes) { self.bytes = bytes }
 
-  /// The raw key of the store in `file`; nil if there is none that is sealed. Argon2id, version 1.3, 2 passes over
-  /// 64 MB: some 0.1 s, unless the salt is the one of the last time.
+  /// The raw key of the store in `file`; nil unless there is a sealed store. Argon2id, version 1.3, 2 passes over 64
+  /// MB: some 0.1 s, unless the salt is the same as last time.
   package func key(for file: String) throws(SealError) -> GuardedBytes? {
     var salt = [UInt8](repeating: 0, count: Int(SEALED_VFS_SALT_BYTES))
     guard sealed_vfs_read_salt(file, &salt, nil) == 0 else { return nil }

@@ -1,11 +1,11 @@
 import PorterPlatform
 
-/// Where a store is: its file, and what the names of the files beside it begin with.
+/// Where a store is: its file, and the prefix of the names of the files beside it.
 package struct StoreLocation: Hashable, Sendable {
   private static let suffix = "_chat.db"
 
   package let file: String
-  /// Phase files and the channel are named after it.
+  /// The prefix for the names of phase files and the channel.
   package let stem: String
 
   /// The store of this prefix, as the C interface names it. The path is taken as written.
@@ -20,8 +20,8 @@ package struct StoreLocation: Hashable, Sendable {
     stem = file.hasSuffix(Self.suffix) ? String(file.dropLast(Self.suffix.count)) : file
   }
 
-  /// The same store by the name that every process finds it by, whatever links led here: so that all of them find the same
-  /// locks beside it, and a file that takes its place takes that of the store, and not of a link.
+  /// The same store by its one canonical name, whatever links led here: so all processes find the same locks beside it,
+  /// and a replacement file replaces the store itself, not a link to it.
   package func resolved(_ files: any Files = SystemFiles()) throws(StoreError) -> StoreLocation {
     do throws(SystemError) {
       return StoreLocation(file: try files.canonicalPath(file))

@@ -44,7 +44,7 @@ extension Store {
       ])
   }
 
-  /// Also forgets the reply mailbox, which goes to the list of mailboxes to delete. Part of the caller's transaction.
+  /// Also deletes the reply mailbox, which is queued for deletion at the relay. Part of the caller's transaction.
   package func deleteToken() throws(StoreError) {
     try run(
       """
@@ -54,7 +54,7 @@ extension Store {
     try run("DELETE FROM token")
   }
 
-  // MARK: Requests that nobody waits for
+  // MARK: Requests in the background
 
   /// Part of the caller's transaction.
   package func insertServerRequest(

@@ -1,4 +1,4 @@
-/// Says whether a transaction may begin, so that a chat that comes to rest begins none. Called on the store's thread.
+/// Decides whether a transaction may begin, so that a chat coming to rest begins none. Called on the store's thread.
 package protocol TransactionGate: AnyObject {
   /// False refuses it: the transaction fails with `closed`, and `transactionEnded` is not called.
   func transactionBegins() -> Bool

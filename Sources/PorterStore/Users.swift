@@ -90,7 +90,7 @@ extension Store {
 
   package func setSetting(_ name: String, _ value: String?) throws(StoreError) { try setSettings([name: value]) }
 
-  /// All or none.
+  /// Sets all of them or none.
   package func setSettings(_ settings: KeyValuePairs<String, String?>) throws(StoreError) {
     try transaction { () throws(StoreError) in
       for (name, value) in settings {

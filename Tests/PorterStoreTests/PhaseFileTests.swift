@@ -82,8 +82,8 @@ final class PhaseFileTests: SQLiteTestCase {
       XCTAssertTrue(app.hold())
       var lock: OpeningLock? = try OpeningLock(file: file(), .exclusive, creates: true, timeout: .zero)
       XCTAssertEqual(lock?.isHeld, true)
-      var turnstile = Turnstile(beside: file(), files: SystemFiles())
-      turnstile.enter(SystemClock(), limit: .zero) { _ in false }
+      var writeLock = FairWriteLock(beside: file(), files: SystemFiles())
+      writeLock.enter(SystemClock(), limit: .zero) { _ in false }
       let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(directory)
           ?? false
@@ -93,8 +93,8 @@ final class PhaseFileTests: SQLiteTestCase {
 
       app.release()
       XCTAssertFalse(other.isHeldElsewhere())
-      turnstile.close()
-      var next = Turnstile(beside: file(), files: SystemFiles())
+      writeLock.close()
+      var next = FairWriteLock(beside: file(), files: SystemFiles())
       next.enter(SystemClock(), limit: .zero) { _ in
         XCTFail("the turn is still taken")
         return false
@@ -132,8 +132,8 @@ final class PhaseFileTests: SQLiteTestCase {
       }
     }
     let turns = onThread {
-      var turnstile = Turnstile(beside: store, files: SystemFiles())
-      turnstile.enter(SystemClock(), limit: .seconds(60)) { _ in false }
+      var writeLock = FairWriteLock(beside: store, files: SystemFiles())
+      writeLock.enter(SystemClock(), limit: .seconds(60)) { _ in false }
     }
     wait(for: [phases, openings, turns], timeout: 30)
   }

@@ -101,14 +101,14 @@ final class SQLiteLockTests: SQLiteTestCase {
     XCTAssertLessThanOrEqual(waits.sorted()[waits.count / 2], 3, "\(waits)")
   }
 
-  /// Whoever is frozen in the turnstile holds nobody up for long.
+  /// A process frozen inside the write lock delays no other for long.
   func testATurnThatNeverEndsIsPassedBy() throws {
     let database = try openWithTable()
-    var frozen = Turnstile(beside: file(), files: SystemFiles())
+    var frozen = FairWriteLock(beside: file(), files: SystemFiles())
     frozen.enter(clock, limit: .zero) { _ in false }
     let start = clock.now()
     try database.transaction { () throws(SQLiteError) in try database.run("INSERT INTO item(name) VALUES('a')") }
-    XCTAssertGreaterThanOrEqual(clock.now() - start, Turnstile.patience)
+    XCTAssertGreaterThanOrEqual(clock.now() - start, FairWriteLock.patience)
     XCTAssertLessThan(clock.now() - start, .seconds(2))
     frozen.leave()
   }
@@ -116,16 +116,16 @@ final class SQLiteLockTests: SQLiteTestCase {
   /// Nor is it waited for again and again: the next look is after 5 s, then after 10, and so on.
   func testATurnThatNeverEndsIsWaitedForOnce() {
     let time = SteppedClock()
-    var frozen = Turnstile(beside: file(), files: SystemFiles())
-    var turnstile = Turnstile(beside: file(), files: SystemFiles())
+    var frozen = FairWriteLock(beside: file(), files: SystemFiles())
+    var writeLock = FairWriteLock(beside: file(), files: SystemFiles())
     func pauses() -> Int {
       var count = 0
-      turnstile.enter(time, limit: .seconds(3)) { _ in
+      writeLock.enter(time, limit: .seconds(3)) { _ in
         count += 1
         time.advance(.milliseconds(1))
         return true
       }
-      turnstile.leave()
+      writeLock.leave()
       return count
     }
     frozen.enter(time, limit: .zero) { _ in false }
@@ -147,7 +147,7 @@ final class SQLiteLockTests: SQLiteTestCase {
     time.advance(.seconds(10))
     for _ in 0..<2 {
       var count = 0
-      turnstile.enter(time, limit: .milliseconds(15)) { _ in
+      writeLock.enter(time, limit: .milliseconds(15)) { _ in
         count += 1
         time.advance(.milliseconds(1))
         return true

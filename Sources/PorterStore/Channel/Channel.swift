@@ -11,36 +11,37 @@ import PorterPlatform
   import Android
 #endif
 
-/// Why a process has no end of the channel. It works without one: what others commit is found at the next look into the
-/// store, and whoever is asked nothing is believed to be at work while it holds its lock.
+/// Why a process has no end of the channel. The process works without one: it finds other processes' commits the next
+/// time it reads the store, and a process that cannot be asked counts as running while it holds its lock.
 package enum ChannelError: Error, Hashable, Sendable {
-  /// No directory can be made beside the store.
+  /// The directory beside the store cannot be created.
   case noDirectory(systemError: Int32)
-  /// What is there is a link, a file, another user's, or open to others.
+  /// The path holds a link, a file, another user's directory, or one that is open to others.
   case untrustedDirectory
   /// The path does not fit into a socket's address.
   case pathTooLong
   case system(Int32)
 }
 
-/// One process's end of the channel beside a store: a datagram socket in a directory, for as long as it works.
+/// One process's end of the channel beside a store: a datagram socket in a directory, for as long as the process is
+/// running.
 ///
-/// Threads: belongs to its engine's thread. Nothing waits: sending is one system call to each end that listens, and what
-/// cannot be delivered is dropped. `close()` takes the socket away; after SIGKILL it stays as a name at which nobody
-/// listens, which whoever comes next removes.
+/// Threads: belongs to its engine's thread. Nothing waits: sending is one system call for each listening end, and what
+/// cannot be delivered is dropped. `close()` removes the socket. After SIGKILL it stays as a name without a listener,
+/// which the next process to arrive removes.
 package final class Channel {
   package struct Counts: Equatable, Sendable {
     package var sent = 0
     package var received = 0
-    /// Datagrams that were none of ours, or not for this end.
+    /// Datagrams that were not ours, or not for this end.
     package var rejected = 0
-    /// Authentic ones that had been seen before.
+    /// Authentic datagrams that were received before.
     package var repeated = 0
   }
 
-  /// Of one look, so that a flood keeps nothing else from being done.
+  /// Datagrams read in one pass, so that a flood cannot starve other work.
   package static let batch = 64
-  /// Ends that are told something; more than ever listen, unless somebody fills the directory.
+  /// The most ends that are sent a message; more than ever listen, unless someone fills the directory.
   private static let receivers = 256
   /// After this time a socket at which no process listens is removed.
   private static let abandonedAfter = Span.seconds(10)
@@ -82,7 +83,7 @@ package final class Channel {
     directory.removeAbandoned(olderThan: Self.abandonedAfter)
   }
 
-  /// The name goes first: a sender then finds none, rather than one that refuses.
+  /// Remove the name first: a sender then finds no socket, rather than one that refuses.
   package func close() {
     directory.remove(address.name)
     ports.datagrams.close(end)
@@ -90,7 +91,7 @@ package final class Channel {
 
   // MARK: Sending
 
-  /// Tells every end of this role, and gives the counter under which it was said; nil when nobody listens.
+  /// Sends to every end of this role. Returns the counter it was sent with, or nil if no end listens.
   @discardableResult
   package func tell(_ kind: ChannelMessage.Kind, all role: ChannelAddress.Role) -> UInt64? {
     let counter = nextCounter()
@@ -98,7 +99,7 @@ package final class Channel {
     let receivers = directory.names().compactMap { ChannelAddress(name: $0) }.filter {
       $0.role == role && $0 != address
     }
-    // In no order that anybody could foresee: whoever fills the directory hides nobody for longer than one question.
+    // In unpredictable order: an attacker who fills the directory hides no process for longer than one question.
     var generator = RandomnessGenerator(ports.randomness)
     for receiver in receivers.count > Self.receivers ? receivers.shuffled(using: &generator) : receivers {
       if send(kind, to: receiver, counter: counter) == .posted { heard += 1 }
@@ -129,8 +130,8 @@ package final class Channel {
 
   // MARK: Receiving
 
-  /// What came since the last look, at most `batch` datagrams; what is not authentic, not for this end, from another
-  /// boot or said before is dropped.
+  /// Datagrams received since the last call, at most `batch`. Drops what is not authentic, not for this end, from
+  /// another boot, or a repeat.
   package func receive() -> [ChannelMessage] {
     var messages: [ChannelMessage] = []
     for _ in 0..<Self.batch {

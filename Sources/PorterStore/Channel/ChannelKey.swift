@@ -1,8 +1,8 @@
 import PorterCrypto
 import PorterPlatform
 
-/// The channel's key: made with the store, and readable by whoever can open the store, and nobody else. It is a row and
-/// not derived from the store's own key, so that re-keying the store disturbs nobody who is at work.
+/// The channel's key, created with the store and readable only by processes that can open the store. It is a row, not
+/// derived from the store's own key, so that re-keying the store does not disturb a running process.
 extension Store {
   package func channelKey() throws(StoreError) -> AuthenticationKey {
     guard let bytes = try first("SELECT key FROM channel", [], { $0.blob(0) }),

@@ -1,8 +1,8 @@
 import PorterCrypto
 import PorterPlatform
 
-/// One end of the channel: a role, and a number that is drawn anew each time the end is opened. What was sent to an
-/// earlier end of the same process is for nobody (INC-15).
+/// One end of the channel: a role, and a number drawn anew each time the end is opened. Messages sent to an earlier end
+/// of the same process have no receiver (INC-15).
 package struct ChannelAddress: Hashable, Sendable, CustomStringConvertible {
   package enum Role: UInt8, CaseIterable, Sendable {
     case app = 1
@@ -48,22 +48,22 @@ package struct ChannelAddress: Hashable, Sendable, CustomStringConvertible {
     case "e": self.init(role: .extension, tenancy: tenancy)
     default: return nil
     }
-    // One name for one end: no capitals.
+    // One name per end: capitals are rejected.
     guard self.name == name else { return nil }
   }
 
   package var description: String { name }
 }
 
-/// What one process tells another beside the store; spec/protocol/channel.md has the bytes. Every message is a hint:
-/// whoever gets one looks into the store or asks the kernel, so that one that is lost, late or repeated does no harm.
+/// A message between processes beside the store; spec/protocol/channel.md has the bytes. Every message is a hint: the
+/// receiver checks the store or asks the kernel, so a lost, late or repeated message does no harm.
 package struct ChannelMessage: Hashable, Sendable {
   package enum Kind: UInt8, CaseIterable, Sendable {
     /// "Are you there?"
     case ask = 1
-    /// "I am here": the answer, or said by itself by somebody who has just come.
+    /// "I am here": an answer, or an announcement by a process that has just started.
     case here = 2
-    /// "Please let go": the sender is an app that has come to the front.
+    /// "Please release the store": the sender is an app that has come to the front.
     case yield = 3
     /// "Something changed": the sender has committed something.
     case changed = 4
@@ -75,11 +75,11 @@ package struct ChannelMessage: Hashable, Sendable {
   package var process: Int32
   package var started: Int64
   package var nonce: [UInt8]
-  /// Which boot the sender runs in, as the first 16 bytes of its identifier's SHA-256.
+  /// The boot the sender runs in, as the first 16 bytes of its identifier's SHA-256.
   package var boot: [UInt8]
   /// Grows with each message of a sender, and from one sender to the next: nanoseconds since the boot.
   package var counter: UInt64
-  /// Of `here`: the counter of the question; 0 when nobody asked.
+  /// In `here`: the counter of the question; 0 in an announcement.
   package var answers: UInt64
 
   package init(
@@ -105,7 +105,7 @@ package struct ChannelMessage: Hashable, Sendable {
     Array((bytes + [UInt8](repeating: 0, count: count)).prefix(count))
   }
 
-  /// Of the whole message, with its tag.
+  /// Bytes of the whole message, with its tag.
   package static let count = 4 + 4 + 8 + 8 + 4 + 8 + 8 + 16 + 8 + 8 + AuthenticationKey.tagCount
   private static let magic: [UInt8] = Array("NPch".utf8)
   private static let version: UInt8 = 1
@@ -124,7 +124,7 @@ package struct ChannelMessage: Hashable, Sendable {
     return bytes + key.tag(bytes)
   }
 
-  /// Why a datagram is not a message for us.
+  /// Why a datagram is not a message for this end.
   package enum Rejection: Error, Hashable, Sendable {
     case length
     case foreign
@@ -133,7 +133,7 @@ package struct ChannelMessage: Hashable, Sendable {
     case misdirected
   }
 
-  /// What `bytes` say, if somebody said it who has the store's key, and to this end.
+  /// Opens `bytes` if the sender had the store's key and sent them to this end.
   package init(opening bytes: [UInt8], with key: AuthenticationKey, at receiver: ChannelAddress) throws(Rejection) {
     guard bytes.count == Self.count else { throw .length }
     guard bytes.prefix(4).elementsEqual(Self.magic), bytes[4] == Self.version else { throw .foreign }
@@ -165,18 +165,18 @@ extension [UInt8] {
   }
 }
 
-/// Lets each message of each sender through once. What came before one that was let through stays out, so that a
-/// repetition has no effect, however late (INC-15).
+/// Lets each message of each sender through once. Whatever is older than a message that was let through is rejected, so
+/// a replay has no effect, however late (INC-15).
 package struct ReplayGuard: Sendable {
-  /// How many senders are remembered one by one.
+  /// How many senders are remembered individually.
   package static let capacity = 32
 
   private var newest: [ChannelAddress: UInt64] = [:]
-  /// What a sender that is not remembered has to be later than. Counters are times of one clock, so that forgetting a
-  /// sender lets nothing of his in again.
+  /// The counter that a sender not remembered has to exceed. Counters are times of one clock, so forgetting a sender
+  /// never readmits its old messages.
   private var floor: UInt64
 
-  /// Nothing from before `opening`, nanoseconds since the boot, is new.
+  /// Rejects everything from before `opening`, nanoseconds since the boot.
   package init(opening: UInt64 = 0) { floor = opening }
 
   package mutating func admits(_ message: ChannelMessage) -> Bool {

@@ -24,10 +24,10 @@ package enum Binding: Sendable, ExpressibleByIntegerLiteral, ExpressibleByFloatL
   package static func optional(_ value: [UInt8]?) -> Binding { value.map(Binding.blob) ?? .null }
 }
 
-/// The row a statement stands on. Columns count from 0. Valid inside the closure it is given to.
+/// The row a statement stands on. Columns count from 0. Valid only inside the closure that receives it.
 ///
-/// A column that does not exist, or has another type, reads as SQLite converts it (0, "" or empty); `isNull` tells null
-/// apart.
+/// A column that does not exist, or has another type, reads as SQLite converts it (0, "" or empty); `isNull` identifies
+/// null.
 package struct Row: ~Copyable {
   private let statement: OpaquePointer
 
@@ -47,7 +47,7 @@ package struct Row: ~Copyable {
 
   package func blob(_ column: Int32) -> [UInt8] { withBlob(column) { Array($0) } }
 
-  /// The bytes where SQLite has them, without a copy; valid in the closure only.
+  /// SQLite's own bytes, without a copy; valid in the closure only.
   package func withBlob<Result, Failure: Error>(
     _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {

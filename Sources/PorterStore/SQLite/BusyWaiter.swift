@@ -4,23 +4,23 @@ import Synchronization
 
 /// Waits for another connection's lock: short random pauses up to a deadline.
 ///
-/// SQLite's own busy timeout backs off to pauses of 100 ms, hundreds of times a commit's length; a waiter then
-/// sleeps through every gap of a busy file. Pauses here grow from 50 µs to half a millisecond, after some 30 ms to 2 ms, and
-/// differ between processes so that they do not wake in step. Who comes next is the turnstile's affair.
+/// SQLite's own busy timeout backs off to pauses of 100 ms, hundreds of times a commit's length; a waiter then sleeps
+/// through every gap of a busy file. Pauses here grow from 50 µs to half a millisecond, after some 30 ms to 2 ms, and
+/// differ between processes so that they do not wake in step. Fairness is handled by `FairWriteLock`.
 final class BusyWaiter {
   var timeout: Span
   /// How often the connection had been interrupted when the running statement began.
   var interruptionsBefore: UInt32 = 0
 
-  /// While a transaction is committed or rolled back, or the connection is closed, it is not stopped: what has come this
-  /// far ends sooner by being finished.
-  var heedsStop = true
+  /// False while a transaction is committed or rolled back, or the connection is closed: work that has come this far
+  /// ends sooner by being finished.
+  var observesStop = true
 
   private let interrupter: DatabaseInterrupter
   private let stop: StopSignal?
   private let ports: Ports
   private var deadline = Moment.distantFuture
-  /// 0 until the first pause, and never afterwards.
+  /// 0 until the first pause only.
   private var jitter: UInt64 = 0
 
   private var clock: any Clock { ports.clock }
@@ -48,10 +48,10 @@ final class BusyWaiter {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Of SQLite's machine: some ten microseconds' worth, a hundred of rows.
+  /// SQLite bytecode instructions: some ten microseconds' worth, a hundred rows.
   private static let instructionsBetweenLooks: Int32 = 512
 
-  private var isStopped: Bool { heedsStop && stop?.isRaised == true }
+  private var isStopped: Bool { observesStop && stop?.isRaised == true }
 
   /// The end of a wait of this length that begins now.
   private func end(of span: Span) -> Moment {
@@ -59,8 +59,8 @@ final class BusyWaiter {
     return stop?.limit(end) ?? end
   }
 
-  /// Runs `body` again while it answers `busy`, up to the timeout; for the few things that SQLite does not call the
-  /// handler for.
+  /// Runs `body` again while it throws `busy`, up to the timeout; for the few operations during which SQLite does not
+  /// call the handler.
   func retrying(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
     let end = end(of: timeout)
     var attempt: Int32 = 0
@@ -75,19 +75,19 @@ final class BusyWaiter {
     }
   }
 
-  /// Waits for the turn of this connection among the writers, within bounds.
-  func takeTurn(at turnstile: inout Turnstile) {
+  /// Waits for this connection's turn among the writers, within bounds.
+  func takeTurn(at writeLock: inout FairWriteLock) {
     let now = clock.now()
-    turnstile.enter(clock, limit: max(.zero, end(of: timeout) - now)) { attempt in
+    writeLock.enter(clock, limit: max(.zero, end(of: timeout) - now)) { attempt in
       guard interrupter.interruptions == interruptionsBefore, !isStopped else { return false }
       clock.pause(length(ofPause: attempt))
       return true
     }
   }
 
-  /// Sleeps a little; false if SQLite should give up. `attempt` counts from 0 for each lock that is waited for.
+  /// Sleeps a little; false if SQLite should give up. `attempt` counts from 0 for each lock.
   private func wait(attempt: Int32) -> Bool {
-    // SQLite looks at its interrupt flag between steps only, not while it waits for a lock.
+    // SQLite checks its interrupt flag between steps only, not while it waits for a lock.
     guard interrupter.interruptions == interruptionsBefore, !isStopped else { return false }
     if attempt == 0 { deadline = end(of: timeout) }
     let now = clock.now()
@@ -110,10 +110,11 @@ final class BusyWaiter {
   }
 }
 
-/// Stops the statement that a connection is running. Safe from any thread, also while or after the database is closed.
+/// Stops the statement that a connection is running. Safe from any thread, also during or after the closing of the
+/// database.
 ///
-/// It stops what runs at that moment, also a wait for a lock; what begins later is not affected. A caller that wants to
-/// stop a sequence of statements needs a flag of its own beside it.
+/// It stops what runs at that moment, including a wait for a lock; what begins later is not affected. A caller that
+/// wants to stop a sequence of statements needs a flag of its own beside it.
 package final class DatabaseInterrupter: Sendable {
   /// The connection's address; 0 once it is closed, since SQLite must not be asked to interrupt a closed connection.
   private let address = Mutex<UInt>(0)

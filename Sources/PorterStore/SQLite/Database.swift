@@ -13,11 +13,11 @@ package final class Database {
     case readOnly
     /// The file must exist.
     case readWrite
-    /// The file is created when it is missing; its directory is not.
+    /// The file is created if it is missing; its directory is not.
     case create
   }
 
-  /// What a commit has done when it returns (`PRAGMA synchronous`, in WAL mode).
+  /// What a commit guarantees when it returns (`PRAGMA synchronous`, in WAL mode).
   package enum Durability: Sendable {
     /// The commit is on the disk.
     case full
@@ -30,19 +30,20 @@ package final class Database {
     package var durability: Durability
     /// The name of a registered VFS; nil for the system's. With a key, the one below the seal.
     package var vfs: String?
-    /// What the file is sealed with.
+    /// The key the file is sealed with.
     package var key: StoreKey
-    /// No other connection may be there, and none can come: else `busy`. A log is not written beside the file.
+    /// Requires that no other connection is open and keeps others out; otherwise `busy`. No log is written beside the
+    /// file.
     package var isExclusive: Bool
-    /// How long a statement waits for a lock that another connection holds; 0 for not at all.
+    /// How long a statement waits for a lock that another connection holds; 0: not at all.
     package var busyTimeout: Span
     package var foreignKeys: Bool
-    /// The page cache's limit; nil for SQLite's own, 2000.
+    /// The page cache's limit; nil for SQLite's default, 2000.
     package var cacheKibibytes: Int?
-    /// How many pages of log make a commit write the log back; nil for SQLite's own, 1000. The first to open a file
-    /// reads its whole log, so a file that is opened often wants a short one.
+    /// How many pages of log make a commit write the log back; nil for SQLite's default, 1000. The first connection to
+    /// a file reads its whole log, so a file that is opened often wants a short one.
     package var logPages: Int?
-    /// Ends what this connection does, a wait with `busy` and a long statement with `interrupted`; nil for never.
+    /// Stops this connection's work: a wait ends with `busy`, a long statement with `interrupted`. Nil: never.
     package var stop: StopSignal?
     package var ports: Ports
 
@@ -66,14 +67,14 @@ package final class Database {
   }
 
   package enum TransactionKind: Sendable {
-    /// A lock is taken when the first statement needs it. For reading several things as of one time.
+    /// A lock is taken when the first statement needs it. For reading several things as of one point in time.
     case deferred
-    /// The write lock is taken, or waited for, at once. For everything that writes.
+    /// The write lock is taken, or waited for, immediately. For everything that writes.
     case immediate
     case exclusive
   }
 
-  /// Absolute, and through no link.
+  /// Absolute, and through no symbolic link.
   package let path: String
   /// Stops the running statement from any thread.
   package let interrupter = DatabaseInterrupter()
@@ -81,19 +82,19 @@ package final class Database {
   private var handle: OpaquePointer?
   let ports: Ports
   private let waiter: BusyWaiter
-  private var turnstile: Turnstile
+  private var writeLock: FairWriteLock
   private var statements: [String: Statement] = [:]
 
   // MARK: Opening and closing
 
-  /// Opens the file in WAL mode. A file that is no database, or needs another key, is found out here.
+  /// Opens the file in WAL mode. Fails here if the file is not a database, or needs another key.
   package init(path: String, options: Options = Options()) throws(SQLiteError) {
     let path = try Self.plainPath(path, options.ports.files)
     self.path = path
     ports = options.ports
     waiter = BusyWaiter(
       timeout: options.busyTimeout, interrupter: interrupter, stop: options.stop, ports: options.ports)
-    turnstile = Turnstile(beside: path, files: options.ports.files)
+    writeLock = FairWriteLock(beside: path, files: options.ports.files)
     let handle = try Self.open(path, options)
     self.handle = handle
     waiter.install(on: handle)
@@ -110,22 +111,22 @@ package final class Database {
 
   package var isOpen: Bool { handle != nil }
 
-  /// Finalizes all statements and closes the file. Afterwards the process has no lock on it, nor on its log, through
+  /// Finalizes all statements and closes the file. Afterwards the process has no lock on the file or its log through
   /// this connection. Does nothing if it is closed already.
   ///
   /// With `checkpoint: false` the last connection leaves the log beside the file instead of writing it back, which
-  /// saves two syncs; the next one to open reads it.
+  /// saves two syncs; the next connection reads it.
   package func close(checkpoint: Bool = true) throws(SQLiteError) {
     guard let handle else { return }
-    waiter.heedsStop = false
-    defer { waiter.heedsStop = true }
+    waiter.observesStop = false
+    defer { waiter.observesStop = true }
     for statement in statements.values { statement.finalize() }
     statements.removeAll()
-    // A transaction that its owner left open must not keep the file.
+    // A transaction that was left open must not keep the file open.
     if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     sqlite3_db_config_integer(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, checkpoint ? 0 : 1)
     interrupter.detach()
-    turnstile.close()
+    writeLock.close()
     let code = sqlite3_close(handle)
     guard code == SQLITE_OK else {
       interrupter.attach(handle)
@@ -144,18 +145,18 @@ package final class Database {
     if options.access != .readOnly {
       sql += "PRAGMA synchronous=\(options.durability == .full ? "FULL" : "NORMAL");"
       try execute(sql)
-      // Two processes that make the file at once: SQLite tells the second that it is busy, and does not wait.
+      // Two processes may create the file at the same time: SQLite reports `busy` to the second without waiting.
       try waiter.retrying { () throws(SQLiteError) in try enterWAL() }
     } else {
-      // Reading the version reads the file's header, so that a wrong file or key is told here and not later.
+      // Reading the version reads the file's header, so a wrong file or key is reported here and not later.
       try execute(sql + "PRAGMA user_version;")
     }
   }
 
-  /// Does nothing to a file that is in WAL mode already.
+  /// Does nothing if the file is in WAL mode already.
   private func enterWAL() throws(SQLiteError) {
     let mode = try compile("PRAGMA journal_mode=WAL", persistent: false).first { $0.text(0) }
-    // A VFS without shared memory leaves the mode as it was, and says no more than that.
+    // A VFS without shared memory leaves the mode unchanged, and reports nothing else.
     guard mode == "wal" else { throw SQLiteError(kind: .cannotOpen, detail: "no WAL mode here") }
   }
 
@@ -171,7 +172,7 @@ package final class Database {
     if code & 0xff == SQLITE_BUSY, interrupter.interruptions != interruptions {
       throw SQLiteError(code: SQLITE_INTERRUPT)
     }
-    // Nothing can be bound here, so the parser's complaint quotes nothing but the statement.
+    // Nothing can be bound here, so the parser's complaint can quote only the statement.
     throw code & 0xff == SQLITE_ERROR
       ? SQLiteError(code: code, detail: String(cString: sqlite3_errmsg(handle)))
       : SQLiteError(code: code, in: handle)
@@ -185,20 +186,20 @@ package final class Database {
     return statement
   }
 
-  /// Runs one statement to its end; answers the number of rows it changed.
+  /// Runs one statement to its end; returns the number of rows it changed.
   @discardableResult
   package func run(_ sql: String, _ bindings: [Binding] = []) throws(SQLiteError) -> Int {
     try idle(sql).run(bindings)
   }
 
-  /// Calls `each` for every row. `each` may use the database, also with the same statement.
+  /// Calls `each` for every row. `each` may use the database, even with the same statement.
   package func query(
     _ sql: String, _ bindings: [Binding] = [], _ each: (borrowing Row) throws(SQLiteError) -> Void
   ) throws(SQLiteError) {
     try idle(sql).query(bindings, each)
   }
 
-  /// The same, for a closure that throws an error of the caller's layer.
+  /// Like `query`, for a closure that throws an error of the caller's layer.
   package func query<Failure: SQLiteFailure>(
     _ sql: String, _ bindings: [Binding] = [], throwing failure: Failure.Type,
     _ each: (borrowing Row) throws(Failure) -> Void
@@ -228,7 +229,7 @@ package final class Database {
     try idle(sql).first(bindings) { $0.optionalInteger(0) } ?? nil
   }
 
-  /// The prepared statement, or a second one of the same text if the caller stands inside its rows.
+  /// The prepared statement, or a second one of the same text if the caller is still iterating over its rows.
   private func idle(_ sql: String) throws(SQLiteError) -> Statement {
     let statement = try prepare(sql)
     return statement.isRunning ? try compile(sql, persistent: false) : statement
@@ -249,7 +250,7 @@ package final class Database {
         ? SQLiteError(code: code, detail: String(cString: sqlite3_errmsg(handle)))
         : SQLiteError(code: code, in: handle)
     }
-    // SQLite would leave a second statement out without a word.
+    // SQLite would silently ignore a second statement.
     guard isOne, let compiled else {
       sqlite3_finalize(compiled)
       throw SQLiteError(kind: .misuse, detail: "not exactly one statement")
@@ -267,7 +268,7 @@ package final class Database {
     try transaction(kind, throwing: SQLiteError.self, body)
   }
 
-  /// The same, for a body that throws an error of the caller's layer.
+  /// Like `transaction`, for a body that throws an error of the caller's layer.
   @discardableResult
   package func transaction<Result, Failure: SQLiteFailure>(
     _ kind: TransactionKind = .immediate, throwing failure: Failure.Type, _ body: () throws(Failure) -> Result
@@ -280,9 +281,9 @@ package final class Database {
       rollBack()
       throw error
     }
-    // Interrupted at its end, a commit would be told as one that failed.
-    waiter.heedsStop = false
-    defer { waiter.heedsStop = true }
+    // Interrupted at its end, a successful commit would be reported as failed.
+    waiter.observesStop = false
+    defer { waiter.observesStop = true }
     do throws(SQLiteError) {
       try run("COMMIT")
     } catch {
@@ -306,8 +307,8 @@ package final class Database {
       }
     guard kind != .deferred, isOpen else { return try begin(sql, throwing: failure) }
     waiter.interruptionsBefore = interrupter.interruptions
-    waiter.takeTurn(at: &turnstile)
-    defer { turnstile.leave() }
+    waiter.takeTurn(at: &writeLock)
+    defer { writeLock.leave() }
     try begin(sql, throwing: failure)
   }
 
@@ -315,18 +316,18 @@ package final class Database {
     do throws(SQLiteError) {
       try run(sql)
     } catch {
-      // Interrupted at its end, it has begun all the same.
+      // Interrupted at its end, the transaction has begun all the same.
       rollBack()
       throw Failure(error)
     }
   }
 
-  /// SQLite rolls some failures back by itself (a full disk); then there is nothing left to do. Should it fail,
-  /// `close()` does it.
+  /// SQLite rolls some failures back by itself (a full disk); then nothing is left to do. If this fails, `close()` does
+  /// it.
   private func rollBack() {
     guard isInTransaction else { return }
-    waiter.heedsStop = false
-    defer { waiter.heedsStop = true }
+    waiter.observesStop = false
+    defer { waiter.observesStop = true }
     _ = try? run("ROLLBACK")
   }
 
@@ -339,15 +340,15 @@ package final class Database {
 
   // MARK: About the connection
 
-  /// How long a statement waits for a lock that another connection holds; 0 for not at all.
+  /// How long a statement waits for a lock that another connection holds; 0: not at all.
   package var busyTimeout: Span {
     get { waiter.timeout }
     set { waiter.timeout = newValue }
   }
 
-  /// For later commits; not inside a transaction, where SQLite refuses it.
+  /// Applies to later commits. Not inside a transaction, where SQLite refuses it.
   package func setDurability(_ durability: Durability) throws(SQLiteError) {
-    // Not a kept statement: SQLite carries this pragma out while it is prepared, so a second run would do nothing.
+    // Not a cached statement: SQLite carries this pragma out while preparing it, so a second run would do nothing.
     try execute(durability == .full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL")
   }
 
@@ -360,7 +361,7 @@ package final class Database {
   /// Stops the running statement; see `interrupter`, which other threads hold.
   package func interrupt() { interrupter.interrupt() }
 
-  /// The schema's number in the file's header; the owner of the schema gives it its meaning.
+  /// The schema's number in the file's header; the owner of the schema defines its meaning.
   package var userVersion: Int64 {
     get throws(SQLiteError) { try integer("PRAGMA user_version") ?? 0 }
   }
@@ -370,14 +371,14 @@ package final class Database {
     try execute("PRAGMA user_version=\(version)")
   }
 
-  /// What SQLite finds wrong with the file; empty if nothing. `quick` leaves out the comparison of indexes with their
+  /// What SQLite finds wrong with the file; empty if nothing. `quick` skips the comparison of indexes with their
   /// tables.
   package func integrityCheck(quick: Bool = false) throws(SQLiteError) -> [String] {
     do throws(SQLiteError) {
       let lines = try rows(quick ? "PRAGMA quick_check" : "PRAGMA integrity_check") { $0.text(0) }
       return lines == ["ok"] ? [] : lines
     } catch {
-      // Damage can be such that the check itself does not get through it; that is a finding too.
+      // Damage can stop the check itself; that is a finding too.
       guard error.kind == .corrupt else { throw error }
       return [error.description]
     }
@@ -390,13 +391,13 @@ package final class Database {
     guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
   }
 
-  /// Writes the log back and empties its file, if that has more than `bytes`.
+  /// Writes the log back and empties its file, if that is larger than `bytes`.
   ///
-  /// A commit does so only once it finds the log written back, as far as this connection knows. To the first commit after
-  /// an opening that is never so: what was written back before is not recorded in the log. So a file that is opened for one
-  /// commit each time would have a log that grows and grows.
+  /// A commit does so only if the log has been written back, as far as this connection knows. The first commit after an
+  /// opening never knows, because the log does not record what was written back before. So a file that is opened for
+  /// one commit each time would have a log that grows without bound.
   ///
-  /// Other connections' locks are waited for at most `patience`, all together; then their log is left as it is.
+  /// Waits for other connections' locks for `patience` in total; then their log is left as it is.
   package func cutLog(longerThan bytes: Int, waitingAtMost patience: Span) throws(SQLiteError) {
     guard let handle else { throw SQLiteError(kind: .closed) }
     guard let log = try? ports.files.status(at: path + "-wal", followingLinks: true), log.size > bytes else { return }

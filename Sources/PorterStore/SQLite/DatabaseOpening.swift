@@ -1,16 +1,15 @@
 import CSQLite
 import PorterPlatform
 
-/// From a path, options and a key to a handle of SQLite's.
+/// From a path, options and a key to an SQLite handle.
 extension Database {
   /// Opens the file, which reads its header, and closes it. Throws what is wrong with it or with the key.
   static func check(path: String, options: Options) throws(SQLiteError) {
     sqlite3_close(try open(try plainPath(path, options.ports.files), options))
   }
 
-  /// The name by which SQLite opens the file. It begins with a slash: SQLite reads none of its own meanings into it, as it
-  /// does into `file:` and `:memory:`. It has no links: SQLite would follow them by calling itself, deeper than the stack of
-  /// a thread may be.
+  /// The name by which SQLite opens the file. It begins with a slash, so SQLite does not interpret it, as it does
+  /// `file:` and `:memory:`. It has no links: SQLite follows them recursively, deeper than a thread's stack may allow.
   package static func plainPath(_ path: String, _ files: any Files = SystemFiles()) throws(SQLiteError) -> String {
     guard !path.isEmpty else { throw SQLiteError(kind: .cannotOpen) }
     do throws(SystemError) {

@@ -10,9 +10,9 @@ import CSQLite
   import Android
 #endif
 
-/// What SQLite refused, in our words and with its own code.
+/// A failure of SQLite, in our words and with its own code.
 ///
-/// SQLite's message text is left out on purpose: it may quote what was bound (a full-text query, a constraint's value),
+/// SQLite's message text is left out on purpose: it may quote bound values (a full-text query, a constraint's value),
 /// and errors end up in logs. The one exception is `detail`, the parser's complaint about a statement that is not valid
 /// SQL; nothing has been bound by then.
 package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -25,13 +25,13 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     case readOnly
     /// The disk, or the limit set on the file, is full.
     case full
-    /// The file is not a database, or it is sealed with another key.
+    /// The file is not a database, or is sealed with another key.
     case notADatabase
     /// The file is a database and damaged.
     case corrupt
     /// The file cannot be opened: it is missing, is a directory, or access is denied.
     case cannotOpen
-    /// A UNIQUE, NOT NULL, CHECK, foreign key or trigger said no; `constraint` tells which.
+    /// A UNIQUE, NOT NULL, CHECK or foreign key constraint, or a trigger, refused the change; see `constraint`.
     case constraint
     /// `interrupt()` stopped it.
     case interrupted
@@ -65,9 +65,9 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   package let code: Int32
   /// The errno behind it; 0 if there is none.
   package let systemError: Int32
-  /// Why a statement's text was not accepted; never about values.
+  /// Why a statement's text was rejected; never contains values.
   package let detail: String?
-  /// What the sealed VFS found wrong with the file; nil if it was not that.
+  /// What the sealed VFS found wrong with the file; nil if the cause was another.
   package let finding: SealError?
 
   package init(
@@ -106,13 +106,13 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     self.init(kind: kind, systemError: reason)
   }
 
-  /// Whether the file could not be opened because this process, or the system, has as many open as it may: nothing is wrong
-  /// with the file, and nobody else has it.
+  /// Whether the file could not be opened because this process, or the system, is out of file descriptors: nothing is
+  /// wrong with the file, and no other process is using it.
   package var isForWantOfDescriptors: Bool {
     kind == .cannotOpen && (systemError == EMFILE || systemError == ENFILE)
   }
 
-  /// Which constraint it was; nil if it was none.
+  /// The constraint that failed; nil for other errors.
   package var constraint: Constraint? {
     guard kind == .constraint else { return nil }
     switch code {
@@ -125,7 +125,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether the same call may succeed later without anyone changing anything.
+  /// Whether the same call may succeed later without any intervention.
   package var isTemporary: Bool { kind == .busy || kind == .locked || kind == .interrupted }
 
   package var description: String {
@@ -143,7 +143,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     case .locked: "another statement of the same connection is in the way"
     case .readOnly: "the database cannot be written"
     case .full: "the disk is full"
-    case .notADatabase: "the file is not a database, or its key is another one"
+    case .notADatabase: "the file is not a database, or has another key"
     case .corrupt: "the database is damaged"
     case .cannotOpen: "the database file cannot be opened"
     case .constraint: "a constraint of the schema refused the change"
@@ -198,7 +198,7 @@ package protocol SQLiteFailure: Error {
 }
 
 extension SQLiteFailure {
-  /// Runs `body`, and throws what it throws as this error.
+  /// Runs `body`, and converts what it throws to this error.
   @discardableResult
   package static func carrying<Result>(_ body: () throws(SQLiteError) -> Result) throws(Self) -> Result {
     do throws(SQLiteError) { return try body() } catch { throw Self(error) }

@@ -3,9 +3,9 @@ import CSealedVFS
 import PorterCrypto
 import Synchronization
 
-/// The sealed VFS between the wrapper and SQLite: registered when the first key comes, never before.
+/// The sealed VFS between the wrapper and SQLite, registered when the first key is used and never before.
 enum Sealing {
-  /// One opening at a time: the C registry has one key for a path, and two controllers may come with different ones.
+  /// One opening at a time: the C registry has one key per path, and two controllers may use different ones.
   private static let opening = Mutex<Void>(())
 
   /// The VFS that seals over `base` (nil: the system's).
@@ -16,8 +16,8 @@ enum Sealing {
     return name
   }
 
-  /// Has `body` open the file, or make it, while its key is registered. Afterwards only the connections that were opened
-  /// have it.
+  /// Runs `body`, which opens or creates the file, while its key is registered. Afterwards only the connections that
+  /// were opened hold the key.
   static func withKey<Value: Sendable>(
     _ key: StoreKey, path: String, _ body: () throws(SQLiteError) -> Value
   ) throws(SQLiteError) -> Value {
@@ -26,8 +26,8 @@ enum Sealing {
     return try opening.withLock { _ in registered(key, path, body) }.get()
   }
 
-  /// The same for a path that nobody else in this process can come with, since the caller holds a lock on it. `body`
-  /// may take long: no other opening waits for it.
+  /// Like `withKey`, for a path that no other caller in this process can use, since the caller holds a lock on it.
+  /// `body` may take long: no other opening waits for it.
   static func withKey<Value>(
     _ key: StoreKey, ownPath path: String, _ body: () throws(SQLiteError) -> Value
   ) throws(SQLiteError) -> Value {
@@ -56,8 +56,8 @@ enum Sealing {
     }
   }
 
-  /// The raw key in place of a passphrase, if the file is there. Else the passphrase itself: the file's salt is made with
-  /// the file, so that two processes that make it at once agree.
+  /// The raw key in place of a passphrase, if the file exists; otherwise the passphrase itself: the salt is created
+  /// with the file, so that two processes that create it at the same time agree.
   private static func derived(_ key: StoreKey, for path: String) throws(SQLiteError) -> StoreKey {
     guard case .passphrase(let passphrase) = key else { return key }
     do throws(SealError) {
@@ -82,10 +82,10 @@ enum Sealing {
 
   // MARK: Findings
 
-  /// For the thread that is about to open a file: what was found before is not about this one.
+  /// Called by the thread that is about to open a file: earlier findings are not about this one.
   static func forgetFindings() { sealed_vfs_clear_report() }
 
-  /// What the VFS found, on this thread, that made SQLite answer with `code`; nil if it was something else.
+  /// What the VFS found, on this thread, that made SQLite return `code`; nil if the cause was another.
   static func finding(for code: Int32) -> SealError? {
     switch code & 0xff {
     case SQLITE_NOTADB, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOMEM, SQLITE_AUTH: break
@@ -100,7 +100,7 @@ enum Sealing {
 }
 
 extension SealError {
-  /// Nil for what is no error of a file that is there.
+  /// Nil for a report that is not an error of an existing file.
   fileprivate init?(_ report: sealed_vfs_report) {
     switch report.kind {
     case SEALED_VFS_NO_KEY: self = .keyMissing

@@ -24,12 +24,12 @@ package final class Statement {
     self.handle = nil
   }
 
-  /// Whether it stands in the middle of its rows.
+  /// Whether the statement is in the middle of its rows.
   var isRunning: Bool { handle.map { sqlite3_stmt_busy($0) != 0 } ?? false }
 
   // MARK: Whole executions
 
-  /// Runs it to its end, ignoring rows; answers the number of rows it changed (0 for a statement that changes none).
+  /// Runs it to its end, ignoring rows; returns the number of rows it changed (0 for a statement that changes none).
   @discardableResult
   package func run(_ bindings: [Binding] = []) throws(SQLiteError) -> Int {
     try bind(bindings)
@@ -69,7 +69,7 @@ package final class Statement {
 
   // MARK: By hand
 
-  /// Binds all parameters in order; every one that is left over is null.
+  /// Binds all parameters in order; the remaining ones are null.
   package func bind(_ bindings: [Binding]) throws(SQLiteError) {
     guard let handle else { throw SQLiteError(kind: .closed) }
     guard bindings.count <= Int(sqlite3_bind_parameter_count(handle)) else { throw SQLiteError(kind: .misuse) }
@@ -120,7 +120,7 @@ package final class Statement {
     try check(code)
   }
 
-  /// True if it stands on a row now, false at the end. After an error it is reset.
+  /// True if the statement stands on a row now, false at the end. After an error it is reset.
   package func step() throws(SQLiteError) -> Bool {
     guard let handle else { throw SQLiteError(kind: .closed) }
     let interruptions = interrupter.interruptions
@@ -135,7 +135,7 @@ package final class Statement {
     throw error
   }
 
-  /// Back to its start, so that it lets go of its read lock; parameters are cleared, so that no secret stays bound.
+  /// Back to its start, which releases its read lock. Parameters are cleared, so that no secret stays bound.
   package func reset() {
     guard let handle else { return }
     sqlite3_reset(handle)

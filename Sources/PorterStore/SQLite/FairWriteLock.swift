@@ -1,21 +1,21 @@
 import PorterPlatform
 
-/// Lets the writers of one file take turns.
+/// Makes the writers of one file take turns.
 ///
 /// SQLite's write lock goes to the first process that asks after it became free, and a process that commits without a
-/// pause asks within microseconds: in a measurement, another one that looks every millisecond waited for a second. So
-/// each writer takes this lock first, holds it while it waits for the write lock, and releases it once it has that. A
-/// process that has just committed finds the next one waiting inside, and queues behind it.
+/// pause asks within microseconds: in a measurement, another process that tried every millisecond waited for a second.
+/// So each writer takes this lock first, holds it while it waits for the write lock, and releases it once it has that.
+/// A process that has just committed finds the next one waiting inside, and queues behind it.
 ///
-/// An advisory lock on an empty file beside the database. It is about fairness alone: no writer waits long for it, and
-/// one that has waited in vain does not wait again for a while, so that a process that is frozen inside delays no other.
+/// An advisory lock on an empty file beside the database. It provides fairness only: no writer waits long for it, and
+/// one that has waited in vain does not wait again for a while, so a process that is frozen inside delays no other.
 /// Without the file, writers compete as SQLite lets them. The lock ends with its process, and is held only while a
 /// transaction begins.
-struct Turnstile: ~Copyable {
-  /// Longer than a queue of a few commits; a writer that has waited so long proceeds without its turn.
+struct FairWriteLock: ~Copyable {
+  /// Longer than a queue of a few commits; a writer that has waited this long proceeds without its turn.
   static let patience = Span.milliseconds(100)
-  /// For how long there is no waiting after that: at first, and at most. It doubles with each wait in vain, and starts
-  /// again when a turn has come.
+  /// How long to skip waiting after that, at first and at most. The time doubles with each wait in vain, and is reset
+  /// once a turn has come.
   static let shortestPass = Span.seconds(5)
   static let longestPass = Span.seconds(80)
 
@@ -33,11 +33,11 @@ struct Turnstile: ~Copyable {
 
   deinit { if let file { files.closeLockFile(file) } }
 
-  /// Waits until the turn has come, for at most `patience` and `limit`. Calls `pause` with the number of the attempt
-  /// between one look and the next, and gives up when that answers false.
+  /// Waits for the turn, for at most `patience` and `limit`. Calls `pause` with the number of the attempt after each
+  /// attempt, and gives up when it returns false.
   mutating func enter(_ clock: some Clock, limit: Span, _ pause: (Int32) -> Bool) {
     guard isUsable else { return }
-    // A directory that is read-only has no writers either.
+    // A read-only directory has no writers either.
     guard let file = try? self.file ?? files.openLockFile(path, for: .writingOrCreating) else {
       return isUsable = false
     }
@@ -61,12 +61,12 @@ struct Turnstile: ~Copyable {
     pass = min(pass + pass, Self.longestPass)
   }
 
-  /// Lets the next one in; harmless when the turn had not come.
+  /// Lets the next writer in; harmless if the turn had not come.
   func leave() {
     if let file { files.unlock(file) }
   }
 
-  /// Closes the file too.
+  /// Also closes the file.
   mutating func close() {
     if let file { files.closeLockFile(file) }
     file = nil

@@ -8,14 +8,14 @@
   import Android
 #endif
 
-/// The one name of a file under which every process finds it: absolute, and through no symbolic link.
+/// The one name by which every process finds a file: absolute, and through no symbolic link.
 ///
 /// Locks and sockets lie beside a file, under names made from its own. Two processes that reach one file by different
-/// names would each find other locks.
+/// names would use different locks.
 package enum CanonicalPath {
   /// Why a path has no such name.
   package struct Failure: Error, Hashable, Sendable {
-    /// ELOOP for links that lead in a circle or are too many, ENAMETOOLONG, EINVAL for a NUL in the path, EILSEQ for a name
+    /// ELOOP for links that form a loop or are too many, ENAMETOOLONG, EINVAL for a NUL in the path, EILSEQ for a name
     /// that is not UTF-8.
     package let systemError: Int32
   }
@@ -23,9 +23,8 @@ package enum CanonicalPath {
   /// As many links as Linux follows.
   private static let mostLinks = 40
 
-  /// Follows all links. The file need not exist: then its directory's name counts, and that of the file a link points to.
-  /// Without a directory, or where one may not be searched, the path is made absolute and no more: nothing can be opened
-  /// there.
+  /// Follows all links. The file need not exist: then its directory is resolved, and that of the file a link points to.
+  /// If the directory is missing or may not be searched, the path is only made absolute: nothing can be opened there.
   package static func resolve(_ path: String) throws(Failure) -> String {
     guard !path.utf8.contains(0) else { throw Failure(systemError: EINVAL) }
     var path = absolute(path)
@@ -41,7 +40,7 @@ package enum CanonicalPath {
     throw Failure(systemError: ELOOP)
   }
 
-  /// The path seen from the root, with its links as they are.
+  /// The absolute path, with its links unresolved.
   package static func absolute(_ path: String) -> String {
     guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
     defer { free(directory) }
@@ -49,7 +48,7 @@ package enum CanonicalPath {
     return parent == "/" ? "/" + path : parent + "/" + path
   }
 
-  /// Nil if there is no such file, or it cannot be looked at.
+  /// Nil if the file does not exist or cannot be examined.
   private static func real(_ path: String) throws(Failure) -> String? {
     guard let found = realpath(path, nil) else {
       let reason = errno
@@ -61,7 +60,7 @@ package enum CanonicalPath {
     return text
   }
 
-  /// Where a link points; nil if there is none at this path.
+  /// Where a link points; nil if the path is not a link.
   private static func target(of path: String) throws(Failure) -> String? {
     var target = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink(path, &target, target.count)

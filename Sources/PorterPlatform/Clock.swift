@@ -27,7 +27,7 @@ package struct Span: Hashable, Comparable, Sendable {
   package static func - (left: Span, right: Span) -> Span { Span(nanoseconds: left.nanoseconds &- right.nanoseconds) }
 
   /// Hosts pass durations through the C interface, so an absurd one must not trap. A quarter of the range, 73 years, is
-  /// as good as for ever, and leaves room for adding a few of them up.
+  /// as good as for ever, and leaves room to add several of them.
   private static func saturating(_ count: Int64, by factor: Int64) -> Int64 {
     let (product, overflow) = count.multipliedReportingOverflow(by: factor)
     guard !overflow else { return count < 0 ? .min / 4 : .max / 4 }
@@ -35,8 +35,8 @@ package struct Span: Hashable, Comparable, Sendable {
   }
 }
 
-/// A point in time since boot that goes on while the device sleeps (`CLOCK_BOOTTIME`).
-/// Decisions use this; a step of the wall clock changes none of them (INC-14).
+/// A point in time since boot that advances while the device sleeps (`CLOCK_BOOTTIME`). Decisions use this; a step of
+/// the wall clock changes none of them (INC-14).
 package struct Moment: Hashable, Comparable, Sendable {
   package var nanoseconds: Int64
 
@@ -52,7 +52,8 @@ package struct Moment: Hashable, Comparable, Sendable {
   package static let distantFuture = Moment(nanoseconds: .max)
 }
 
-/// Milliseconds since 1970-01-01 UTC. Shown to people, put into messages; never used to decide who may act.
+/// Milliseconds since 1970-01-01 UTC. Shown to people and put into messages; never used to decide which process may
+/// act.
 package struct WallTime: Hashable, Comparable, Sendable {
   package var milliseconds: Int64
 
@@ -61,11 +62,11 @@ package struct WallTime: Hashable, Comparable, Sendable {
   package var seconds: Int64 { milliseconds.quotientRoundedDown(by: 1_000) }
 }
 
-/// The port through which time comes in. Safe from any thread.
+/// The port for time. Safe from any thread.
 package protocol Clock: Sendable {
   func now() -> Moment
   func wall() -> WallTime
-  /// Lets this much time pass on the calling thread; less when a signal arrives. Callers look again at what they wait
+  /// Lets this much time pass on the calling thread; less when a signal arrives. Callers check again what they wait
   /// for.
   func pause(_ span: Span)
 }
@@ -76,7 +77,7 @@ package struct SystemClock: Clock {
 
   package func now() -> Moment {
     #if canImport(Darwin)
-      // Darwin's CLOCK_MONOTONIC goes on during sleep, as CLOCK_BOOTTIME does on Linux.
+      // Darwin's CLOCK_MONOTONIC advances during sleep, as CLOCK_BOOTTIME does on Linux.
       Moment(nanoseconds: Self.read(CLOCK_MONOTONIC))
     #else
       Moment(nanoseconds: Self.read(CLOCK_BOOTTIME))

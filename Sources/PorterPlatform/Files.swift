@@ -5,7 +5,7 @@ package struct SystemError: Error, Hashable, Sendable {
   package init(_ code: Int32) { self.code = code }
 }
 
-/// A file that is open, until it is closed through the port that opened it.
+/// An open file, until it is closed through the port that opened it.
 package struct OpenFile: Hashable, Sendable {
   package let descriptor: Int32
 
@@ -74,18 +74,18 @@ package struct FileStatus: Hashable, Sendable {
 /// The port through which everything is done to files past SQLite: locks beside the store, small files of our own, and
 /// directory entries. Nothing waits, except for the disk. Safe from any thread.
 package protocol Files: Sendable {
-  /// Opens a regular file of this very name, private to the user if it is created. A link is not followed, and a pipe
-  /// or device not waited for; these fail with `ELOOP` or `EINVAL`.
+  /// Opens a regular file of this very name, private to the user if it is created. Does not follow a link or wait for a
+  /// pipe or device; these fail with `ELOOP` or `EINVAL`.
   func open(_ path: String, for opening: FileOpening) throws(SystemError) -> OpenFile
   func close(_ file: OpenFile)
 
-  /// Takes an advisory lock on what was opened, or changes the one that is held into this kind, without waiting. False
-  /// when another opening of the file holds a lock that excludes it.
+  /// Takes an advisory lock on the open file, or converts the one held to this kind, without waiting. False if another
+  /// open file holds a conflicting lock.
   func lock(_ file: OpenFile, _ kind: FileLockKind) throws(SystemError) -> Bool
   func unlock(_ file: OpenFile)
 
   func status(of file: OpenFile) throws(SystemError) -> FileStatus
-  /// Of a link itself, unless it is followed.
+  /// The status of a link itself, unless it is followed.
   func status(at path: String, followingLinks: Bool) throws(SystemError) -> FileStatus
 
   /// The one name of a file under which every process finds it: absolute, and through no symbolic link. The file need not
@@ -94,19 +94,19 @@ package protocol Files: Sendable {
 
   /// The first bytes, up to `limit`.
   func read(_ file: OpenFile, limit: Int) throws(SystemError) -> [UInt8]
-  /// Replaces the whole contents, with a single write, so that a reader sees the old or the new ones if they are short.
+  /// Replaces the whole contents with a single write, so that a reader of short contents sees the old or the new ones.
   func write(_ bytes: [UInt8], to file: OpenFile) throws(SystemError)
   /// Gives the file the owner, the permissions and, where there is such a thing, the data protection of the file at
   /// `path`.
   func copyAttributes(of path: String, to file: OpenFile) throws(SystemError)
 
-  /// Waits until what is at `path`, a file or a directory, is on the disk.
+  /// Waits until the file or directory at `path` is on the disk.
   func synchronize(_ path: String) throws(SystemError)
-  /// In one step: `destination` is the old file or the new one at any moment.
+  /// Atomic: `destination` is the old file or the new one at any moment.
   func rename(_ path: String, to destination: String) throws(SystemError)
   func remove(_ path: String) throws(SystemError)
 
-  /// Makes a directory for this user only. Fails with `EEXIST` when there is anything of this name.
+  /// Makes a directory for this user only. Fails with `EEXIST` if the name exists.
   func makeDirectory(_ path: String) throws(SystemError)
   /// Calls `body` with the name of each entry, in no particular order, until it returns false.
   func forEachEntry(of directory: String, _ body: (String) -> Bool)

@@ -8,7 +8,7 @@
   import Android
 #endif
 
-/// What the system knows a process by.
+/// How the system identifies a process.
 package struct ProcessIdentity: Hashable, Sendable {
   /// See `Instance`.
   package var boot: String
@@ -72,10 +72,10 @@ package struct ProcessIdentity: Hashable, Sendable {
 
 /// One process's tenancy. Stored claims and phases name an instance, never a role or a process name (INC-06).
 package struct Instance: Hashable, Sendable, CustomStringConvertible {
-  /// Which boot of the system; a pid and a `Moment` mean nothing across two of them.
+  /// Which boot of the system; a pid and a `Moment` mean nothing across two boots.
   package var boot: String
   package var process: Int32
-  /// When the process started, in the kernel's own unit; tells a recycled pid from the first holder.
+  /// When the process started, in the kernel's own unit; tells a recycled pid from its first holder.
   package var started: Int64
   package var nonce: [UInt8]
 
@@ -98,7 +98,7 @@ package struct Instance: Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { "\(process)@\(started)/\(TextEncoding.hex(nonce))" }
 
-  /// The form that is stored; `boot:process:started:nonce`.
+  /// The stored form: `boot:process:started:nonce`.
   package var stored: String { "\(boot):\(process):\(started):\(TextEncoding.hex(nonce))" }
 
   package init?(stored: String) {

@@ -33,7 +33,7 @@ package struct Log: Sendable {
 
   package static let silent = Log()
 
-  /// Whether a line of this level goes anywhere: for callers that would make many.
+  /// Whether a line of this level is written anywhere: for callers that would produce many.
   package func writes(_ level: Level) -> Bool { sink != nil && level >= minimum }
 
   /// Writes to standard error; for programs.

@@ -1,7 +1,7 @@
-/// Everything through which the outside world comes in, as one value that is handed down from the configuration.
+/// Every access to the outside world, as one value that is handed down from the configuration.
 ///
 /// What is not decided by the machines, the store's contents or a host's call comes through one of these, so that a
-/// test with a clock it turns itself and seeded randomness replays a run step by step.
+/// test with a manual clock and seeded randomness replays a run step by step.
 package struct Ports: Sendable {
   package var clock: any Clock
   package var randomness: any Randomness

@@ -8,10 +8,10 @@
   import Android
 #endif
 
-/// A mutex with a condition to wait on; what the standard library's `Mutex` does not offer.
+/// A mutex with a condition to wait on, which the standard library's `Mutex` does not offer.
 ///
-/// `@unchecked Sendable`: the two POSIX objects are made for sharing between threads, and `value` is touched under the
-/// lock only.
+/// `@unchecked Sendable`: the two POSIX objects are made for sharing between threads, and `value` is only accessed
+/// under the lock.
 package final class Monitor<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -49,7 +49,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     return body(&value)
   }
 
-  /// As `withLock`, and wakes everyone who waits.
+  /// Like `withLock`, and wakes every waiter.
   package func signal<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer {
@@ -59,10 +59,10 @@ package final class Monitor<Value>: @unchecked Sendable {
     return body(&value)
   }
 
-  /// Waits until `take` gives something, for at most `span` (nil: without limit). The last look is after the time has
-  /// ended, so that what arrives at that very moment is not lost.
+  /// Waits until `take` returns a value, for at most `span` (nil: without limit). Checks once more after the time has
+  /// ended, so that a value arriving at that very moment is not lost.
   package func wait<Result>(atMost span: Span?, _ take: (inout Value) -> Result?) -> Result? {
-    // A look that does not wait needs no clock.
+    // A check that does not wait needs no clock.
     if let span, span <= .zero { return withLock(take) }
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -95,14 +95,14 @@ package final class Monitor<Value>: @unchecked Sendable {
   }
 }
 
-/// A value that is given once and waited for from another thread. Who gives it second is told so: that is how a push
-/// that expires while it finishes still ends exactly once (INC-31).
+/// A value that is given once and awaited on another thread. A second attempt to give it is refused, and reported as
+/// such: that is how a push that expires while it finishes still ends exactly once (INC-31).
 package final class Promise<Value: Sendable>: Sendable {
   private let monitor = Monitor<Value?>(nil)
 
   package init() {}
 
-  /// False when a value was there already; that value stays.
+  /// False if there was a value already; that value stays.
   @discardableResult
   package func fulfil(_ value: Value) -> Bool {
     monitor.signal { held in
@@ -112,7 +112,7 @@ package final class Promise<Value: Sendable>: Sendable {
     }
   }
 
-  /// Nil when the time ended first.
+  /// Nil if the time ended first.
   package func wait(atMost span: Span? = nil) -> Value? { monitor.wait(atMost: span) { $0 } }
 
   package var isFulfilled: Bool { monitor.withLock { $0 != nil } }

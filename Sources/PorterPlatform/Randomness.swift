@@ -1,4 +1,4 @@
-/// The port through which randomness comes in. A test that replays a night gives a seeded one.
+/// The port for randomness. A test that replays a night uses a seeded one.
 package protocol Randomness: Sendable {
   /// Cryptographically strong bytes. Safe from any thread.
   func bytes(_ count: Int) -> [UInt8]

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Tells a thread that is busy to leave off, and how long it may still wait for anybody while it lets go.
+/// Asks a busy thread to stop, and bounds its remaining waits while it releases its resources.
 ///
-/// Raised from any thread, lowered by the thread that it is meant for, once it has heard. Whatever waits for a lock or
-/// computes for long looks at it, and gives up as if the wait had been in vain: what it was about is rolled back, and is
-/// up to its caller again. Nothing is left behind that could hit what begins later, as an interrupt that comes late does.
+/// Raised from any thread; lowered by the thread it is meant for, once that has noticed. Every wait for a lock and
+/// every long computation checks it, and gives up as if the wait had timed out: the work is rolled back, and its caller
+/// decides what to do next. Unlike a late interrupt, the signal leaves nothing behind that could hit what begins later.
 package final class StopSignal: Sendable {
-  /// By when everything has to have ended, whether or not somebody asks.
+  /// A deadline by which everything has to have ended, whether or not a stop is requested.
   package enum Due: Sendable, CaseIterable {
     /// A push's answer.
     case push
     /// A suspension that the engine has begun.
     case drain
-    /// A suspension that the engine was not told of yet.
+    /// A suspension that has not reached the engine yet.
     case command
   }
 
@@ -23,7 +23,7 @@ package final class StopSignal: Sendable {
   private let push = Atomic<Int64>(none)
   private let drain = Atomic<Int64>(none)
   private let command = Atomic<Int64>(none)
-  /// The end of all waiting while the thread lets go; `none` while it does not.
+  /// The end of all waiting while the thread releases its resources; `none` otherwise.
   private let patience = Atomic<Int64>(none)
   private let interruption = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -31,7 +31,7 @@ package final class StopSignal: Sendable {
 
   // MARK: From any thread
 
-  /// Counts: as many calls of `lower` take it back.
+  /// Counts: as many calls of `lower` revert it.
   package func raise() {
     demands.add(1, ordering: .sequentiallyConsistent)
     interruption.withLock { $0?() }
@@ -50,7 +50,7 @@ package final class StopSignal: Sendable {
 
   // MARK: From the thread that is busy
 
-  /// Whether to leave off. Never while it is letting go: that is what it was to do.
+  /// Whether to stop. Never while the thread is releasing its resources: that is what it was asked to do.
   package var isRaised: Bool {
     guard !isLettingGo else { return false }
     if demands.load(ordering: .relaxed) > 0 { return true }
@@ -58,16 +58,16 @@ package final class StopSignal: Sendable {
     return first != Self.none && clock.now().nanoseconds >= first
   }
 
-  /// Whether somebody waits for this thread to let go, and it does not yet.
+  /// Whether a stop is requested that this thread has not yet acted on.
   package var isDemanded: Bool { demands.load(ordering: .relaxed) > 0 }
 
-  /// Whether there is no time for what could as well be done later.
+  /// Whether to skip whatever can as well be done later.
   package var isPressing: Bool { isLettingGo || isRaised }
 
   private var isLettingGo: Bool { patience.load(ordering: .relaxed) != Self.none }
 
-  /// Whether there is this much time until something has to have ended. Also asked while the thread lets go, when nothing
-  /// stops it any more: for what could as well be left to others.
+  /// Whether there is this much time until something has to have ended. Also asked during a release, when nothing stops
+  /// the thread any more: for work that can as well be left to other processes.
   package func leaves(_ span: Span) -> Bool {
     guard !isDemanded else { return false }
     let first = firstDue
@@ -78,11 +78,11 @@ package final class StopSignal: Sendable {
     min(push.load(ordering: .relaxed), drain.load(ordering: .relaxed), command.load(ordering: .relaxed))
   }
 
-  /// The end of a wait that would otherwise be over at `end`.
+  /// The end of a wait that would otherwise end at `end`.
   package func limit(_ end: Moment) -> Moment { min(end, Moment(nanoseconds: patience.load(ordering: .relaxed))) }
 
-  /// Nothing in `body` is stopped; all its waiting for others together ends after `span`. Within another such time, that
-  /// one counts.
+  /// Runs `body` without stopping it; all its waits for other processes together end after `span`. A nested call uses
+  /// the outer budget.
   package func whileLettingGo<Result>(waitingAtMost span: Span, _ body: () -> Result) -> Result {
     guard !isLettingGo else { return body() }
     patience.store((clock.now() + span).nanoseconds, ordering: .relaxed)
@@ -90,7 +90,7 @@ package final class StopSignal: Sendable {
     return body()
   }
 
-  /// For work that does not look by itself: `interrupt` is called, from the thread that raises, while `body` runs and at
+  /// For work that does not check the signal itself: calls `interrupt`, on the raising thread, while `body` runs and at
   /// no other time.
   package func interrupting<Result, Failure: Error>(
     by interrupt: @escaping @Sendable () -> Void, _ body: () throws(Failure) -> Result

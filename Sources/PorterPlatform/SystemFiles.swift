@@ -83,8 +83,8 @@ package struct SystemFiles: Files {
     }
     guard fchmod(file.descriptor, wanted.st_mode & 0o7777) == 0 else { throw SystemError(errno) }
     #if canImport(Darwin)
-      // Only a descriptor tells when the file can be read at all: with the device locked, or not. Closing it takes the
-      // caller's POSIX locks on the file away.
+      // Only an open descriptor tells under which protection class the file can be read: with the device locked, or
+      // not. Closing it drops the caller's POSIX locks on the file.
       let original = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
       guard original >= 0 else { throw SystemError(errno) }
       defer { closeDescriptor(original) }
@@ -98,7 +98,7 @@ package struct SystemFiles: Files {
     guard descriptor >= 0 else { throw SystemError(errno) }
     defer { closeDescriptor(descriptor) }
     #if canImport(Darwin)
-      // Here fsync does not wait for the disk's own cache.
+      // On Darwin fsync does not wait for the disk's own cache.
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
     #endif
     guard fsync(descriptor) == 0 else { throw SystemError(errno) }
@@ -151,6 +151,6 @@ extension FileStatus {
   }
 }
 
-// libc's, out of the way of the methods of these names.
+// libc's, which this type's methods of the same names hide.
 private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 private func systemRename(_ path: String, _ destination: String) -> Int32 { rename(path, destination) }

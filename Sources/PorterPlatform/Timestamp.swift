@@ -1,9 +1,9 @@
-/// ISO 8601 in UTC with milliseconds, the form in which every timestamp of the interface is written.
-/// Written out here because Foundation's formatters alone cost more memory than an extension's whole budget allows.
+/// ISO 8601 in UTC with milliseconds, the form of every timestamp of the interface. Implemented here because
+/// Foundation's formatters alone cost more memory than an extension's whole budget allows.
 extension WallTime {
   package var iso8601: String {
     let seconds = self.seconds
-    // Not `milliseconds - seconds * 1000`: at the edge of the range, which a foreign number may be at, that overflows.
+    // Not `milliseconds - seconds * 1000`, which overflows at the edge of the range, where a foreign number may be.
     let fraction = (milliseconds % 1_000 + 1_000) % 1_000
     let days = seconds.quotientRoundedDown(by: 86_400)
     let secondOfDay = seconds - days * 86_400
@@ -16,8 +16,8 @@ extension WallTime {
       + "\(padded(secondOfDay / 60 % 60, 2)):\(padded(secondOfDay % 60, 2)).\(padded(fraction, 3))Z"
   }
 
-  /// Reads `YYYY-MM-DDTHH:MM:SS[.fraction]Z` with one to nine digits of fraction; nil for anything else, and for a day
-  /// that is not in the calendar. A leap second is the first of the next minute.
+  /// Parses `YYYY-MM-DDTHH:MM:SS[.fraction]Z` with one to nine digits of fraction; nil for anything else, and for a day
+  /// that is not in the calendar. A leap second is read as the first second of the next minute.
   package init?(iso8601 text: some StringProtocol) {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z") else { return nil }
@@ -55,7 +55,7 @@ extension WallTime {
     return value
   }
 
-  /// Proleptic Gregorian calendar, by counting years from March so that the leap day is a year's last.
+  /// Proleptic Gregorian calendar, counting years from March so that the leap day is a year's last.
   private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = days + 719_468
     let era = shifted.quotientRoundedDown(by: 146_097)

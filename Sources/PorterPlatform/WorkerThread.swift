@@ -8,30 +8,30 @@
   import Android
 #endif
 
-/// A POSIX thread that runs one closure and ends. Dispatch and Foundation are left out for the extension's memory.
+/// A POSIX thread that runs one closure and ends. Dispatch and Foundation would cost an extension too much memory.
 package enum WorkerThread {
   private final class Body {
     let run: @Sendable () -> Void
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
-  /// A thread that somebody waits for, once.
+  /// A joinable thread; to be joined once.
   ///
-  /// `@unchecked Sendable`: on Darwin a thread's name is a pointer, which nobody follows.
+  /// `@unchecked Sendable`: on Darwin a thread's identifier is a pointer, which is never dereferenced.
   package struct Handle: @unchecked Sendable {
     fileprivate let thread: pthread_t
 
-    /// Waits until the thread has ended, and has let go of all that its closure held. To be called once, and not by the
+    /// Waits until the thread has ended and has released everything its closure held. To be called once, and not by the
     /// thread itself.
     package func join() { pthread_join(thread, nil) }
   }
 
-  /// The thread is detached. False when the system has none to give.
+  /// The thread is detached. False if the system is out of threads.
   package static func start(stackBytes: Int = 512 * 1_024, _ run: @escaping @Sendable () -> Void) -> Bool {
     make(detached: true, stackBytes, run) != nil
   }
 
-  /// A thread that has to be joined. Nil when the system has none to give.
+  /// The thread has to be joined. Nil if the system is out of threads.
   package static func startJoinable(
     stackBytes: Int = 512 * 1_024, _ run: @escaping @Sendable () -> Void
   ) -> Handle? {
@@ -77,12 +77,12 @@ package enum WorkerThread {
   #endif
 }
 
-/// A descriptor that another thread can make readable: one end of a pipe, or of a pair of sockets.
+/// A descriptor that another thread can make readable: one end of a pair of sockets or of a pipe.
 package final class WakeDescriptor: Sendable {
   package let descriptor: Int32
   private let writing: Int32
 
-  /// Nil when the process has no descriptors left.
+  /// Nil if the process is out of file descriptors.
   package init?() {
     var ends: [Int32] = [-1, -1]
     #if canImport(Darwin)
@@ -92,8 +92,8 @@ package final class WakeDescriptor: Sendable {
         _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
       }
     #else
-      // Marked in one step: a program that the host starts on another thread would inherit what is marked a moment later.
-      // Swift does not know pipe2(2).
+      // Marked close-on-exec in the same step that creates it: otherwise a program that the host starts on another
+      // thread in between would inherit it. Swift does not know pipe2(2).
       guard socketpair(AF_UNIX, SystemDatagrams.unshared(stream: true), 0, &ends) == 0 else { return nil }
     #endif
     descriptor = ends[0]
@@ -105,7 +105,7 @@ package final class WakeDescriptor: Sendable {
     close(writing)
   }
 
-  /// Makes the descriptor readable; one that is full is readable already.
+  /// Makes the descriptor readable; a full one is readable already.
   package func raise() {
     var byte: UInt8 = 1
     _ = write(writing, &byte, 1)

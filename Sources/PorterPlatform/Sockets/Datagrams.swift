@@ -6,13 +6,13 @@ package struct DatagramEnd: Hashable, Sendable {
   package init(descriptor: Int32) { self.descriptor = descriptor }
 }
 
-/// What became of a datagram.
+/// The outcome of sending a datagram.
 package enum DatagramOutcome: Equatable, Sendable {
-  /// Posted; or as many wait there already as the system keeps: the receiver is frozen or busy, and has news enough.
+  /// Delivered; or the receiver's queue is full: it is frozen or busy, and has news enough.
   case posted
   /// No process listens there, and none will.
   case gone
-  /// With the system's error.
+  /// Failed with the system's error.
   case failed(Int32)
 }
 
@@ -35,12 +35,12 @@ package protocol Datagrams: Sendable {
   func close(_ end: DatagramEnd)
 
   /// Makes the end listen at this address, as a directory entry that stays until it is removed. Fails with `EADDRINUSE`
-  /// when there is one already.
+  /// if the address exists.
   func bind(_ end: DatagramEnd, to address: DatagramAddress) throws(SystemError)
   /// Whether no process listens at this address any more.
   func isAbandoned(_ address: DatagramAddress) -> Bool
 
   func send(_ bytes: [UInt8], through end: DatagramEnd, to address: DatagramAddress) -> DatagramOutcome
-  /// The next datagram, cut off after `limit` bytes; nil when none waits.
+  /// The next datagram, truncated to `limit` bytes; nil if none is waiting.
   func receive(from end: DatagramEnd, limit: Int) -> [UInt8]?
 }

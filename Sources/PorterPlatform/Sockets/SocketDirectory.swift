@@ -8,7 +8,7 @@
   import Android
 #endif
 
-/// A directory in which each process that listens has a datagram socket under a name of its own.
+/// A directory in which each listening process has a datagram socket under its own name.
 ///
 /// Names come from a directory that any process of the same user can write, or from a foreign file. `isName` says what
 /// our own look like, so that nothing else in the directory, and nothing outside it, is ever touched.
@@ -25,20 +25,20 @@ package struct SocketDirectory: Sendable {
 
   package func isName(_ name: String) -> Bool { isOurs(name) }
 
-  /// Makes the directory, for this user only; harmless if it is there.
+  /// Makes the directory, for this user only; harmless if it exists.
   package func create() throws(SystemError) {
     do throws(SystemError) { try ports.files.makeDirectory(path) } catch {
       guard error.code == EEXIST else { throw error }
     }
   }
 
-  /// Whether it is what `create` makes: a directory and no link to one, ours, and not writable for others.
+  /// Whether it is as `create` makes it: a directory, not a link to one, ours, and not writable by others.
   package var isPrivate: Bool {
     guard let status = try? ports.files.status(at: path) else { return false }
     return status.kind == .directory && status.isOwn && status.permissions & 0o022 == 0
   }
 
-  /// Names of the sockets in it, sorted, at most `limit`. Files and links of such a name do not count.
+  /// Names of the sockets in it, sorted, at most `limit`. Files and links with such names do not count.
   package func names(limit: Int = .max) -> [String] {
     var found: [String] = []
     forEachSocket { name, _ in
@@ -52,7 +52,7 @@ package struct SocketDirectory: Sendable {
     if isName(name) { try? ports.files.remove(address(name).path) }
   }
 
-  /// Removes sockets whose processes are gone, if they are old: a young one may be about to be bound.
+  /// Removes old sockets whose processes are gone. A young one may be about to be bound.
   package func removeAbandoned(olderThan age: Span) {
     let now = ports.clock.wall().seconds
     forEachSocket { name, modified in
@@ -82,7 +82,7 @@ package struct SocketDirectory: Sendable {
 
   private func address(_ name: String) -> DatagramAddress { DatagramAddress(directory: path, name: name) }
 
-  /// Each socket with the time at which it was made, in seconds, until `body` gives false.
+  /// Each socket with its creation time in seconds, until `body` returns false.
   private func forEachSocket(_ body: (String, Int64) -> Bool) {
     ports.files.forEachEntry(of: path) { name in
       guard isName(name), let status = try? ports.files.status(at: address(name).path), status.kind == .socket else {

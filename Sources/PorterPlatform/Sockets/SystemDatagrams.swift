@@ -12,7 +12,7 @@
 package struct SystemDatagrams: Datagrams {
   package init() {}
 
-  /// Not inherited by programs that the host starts, and never waited on.
+  /// Non-blocking, and not inherited by programs that the host starts.
   package func open() throws(SystemError) -> DatagramEnd {
     #if canImport(Darwin)
       let descriptor = socket(AF_UNIX, SOCK_DGRAM, 0)
@@ -27,8 +27,8 @@ package struct SystemDatagrams: Datagrams {
   }
 
   #if !canImport(Darwin)
-    /// A kind of socket that never waits, marked in the same step as it is made: a program that the host starts on
-    /// another thread in between would inherit it, and listen at its address for as long as it runs.
+    /// A non-blocking kind of socket, marked close-on-exec in the same step that creates it: otherwise a program that
+    /// the host starts on another thread in between would inherit it, and listen at its address for as long as it runs.
     static func unshared(stream: Bool) -> Int32 {
       #if canImport(Glibc)
         Int32((stream ? SOCK_STREAM : SOCK_DGRAM).rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
@@ -74,7 +74,7 @@ package struct SystemDatagrams: Datagrams {
     return bytes
   }
 
-  /// The result of `body`, an `errno`; `ENAMETOOLONG` when the path does not fit into an address.
+  /// The result of `body`, an `errno`; `ENAMETOOLONG` if the path does not fit into an address.
   private static func withSystemAddress(
     _ address: DatagramAddress, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
   ) -> Int32 {
@@ -104,7 +104,7 @@ package struct SystemDatagrams: Datagrams {
   }
 }
 
-// libc's, out of the way of the methods of these names.
+// libc's, which this type's methods of the same names hide.
 private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
 private func systemBind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
   bind(descriptor, address, length)

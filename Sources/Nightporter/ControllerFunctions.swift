@@ -5,8 +5,8 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-// Implementations of Include/nightporter.h, which has their documentation. The compiler holds each signature against
-// the header.
+// Implements Include/nightporter.h, which documents these functions. The compiler checks each signature against the
+// header.
 
 @c @implementation
 public func chat_migrate_init(
@@ -30,16 +30,16 @@ private enum Opening {
     _ path: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?, keeps: Bool, _ confirm: UnsafePointer<CChar>?,
     background: Bool, _ ctrl: UnsafeMutablePointer<chat_ctrl?>?
   ) -> MigrationResult {
-    guard let ctrl, let path = Incoming(path).text, !path.isEmpty else {
+    guard let ctrl, let path = CStringArgument(path).text, !path.isEmpty else {
       return .errorSQL(file: "", reason: "a path and a place for the handle are needed, in UTF-8")
     }
     let file = StoreLocation(prefix: path).file
-    guard let confirm = Incoming(confirm).text.flatMap({ Store.Confirmation(rawValue: $0) }) else {
+    guard let confirm = CStringArgument(confirm).text.flatMap({ Store.Confirmation(rawValue: $0) }) else {
       return .invalidConfirmation
     }
     let role = background ? Role.extension : .app
     let held: HeldKey
-    // A key is never ignored: a plain store in place of a sealed one would betray whoever gave it.
+    // A key is never ignored: opening a plain store in place of a sealed one would betray the caller who gave the key.
     do throws(KeyRefusal) { held = HeldKey(try KeyText.read(key, role: role), keeps: keeps) } catch {
       return .nightporter(file: file, error.error)
     }
@@ -85,7 +85,7 @@ public func chat_send_cmd_retry(
   _ ctrl: chat_ctrl!, _ command: UnsafePointer<CChar>!, _ retry: Int32
 ) -> UnsafeMutablePointer<CChar>! {
   guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
-  switch Incoming(command) {
+  switch CStringArgument(command) {
   case .null: return CString.error(.commandSyntax(position: 0, expected: "a command, not NULL"))
   case .notUTF8: return CString.error(.textNotUTF8)
   case .text(let text): return CString.make(controller.send(text, retry: Int(retry)))
@@ -128,8 +128,8 @@ public func np_receive_push(
   guard (1...30_000).contains(deadline_ms) else {
     return CString.error(.commandSyntax(position: 0, expected: "a deadline of 1 to 30000 ms"))
   }
-  // What is no text at all is a push that nobody can read, and gets the answer that such a push gets.
-  let payload = Incoming(payload_json).text ?? ""
+  // Text that is not UTF-8 is a push that cannot be read, and gets the answer of such a push.
+  let payload = CStringArgument(payload_json).text ?? ""
   return CString.make(controller.receivePush(payload, deadline: .milliseconds(Int64(deadline_ms))))
 }
 

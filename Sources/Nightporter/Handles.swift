@@ -13,11 +13,11 @@ import Synchronization
 #endif
 
 /// Handles of controllers. A handle is a number that looks like a pointer: from the low end up 24 bits of slot, a
-/// generation, and the era of its process. So one that was freed, or never given, or given to the process that this one
-/// was forked from, is told from a valid one without touching any memory.
+/// generation, and the era of its process. So a handle that was freed, was never issued, or belongs to the process this
+/// one was forked from is told from a valid one without touching any memory.
 enum Handles {
   private static let slotBits = 24
-  /// As many forks in a row until an era comes again.
+  /// This many forks in a row pass before an era is reused.
   private static let eraBits = UInt.bitWidth < 64 ? 2 : 8
   private static let generationBits = UInt.bitWidth - 2 - slotBits - eraBits
 
@@ -35,11 +35,11 @@ enum Handles {
     }
   }
 
-  /// The table of the last process that asked; 0 at first. It is never released.
+  /// The table of the process that last asked; 0 at first. It is never released.
   private static let current = Atomic<UInt>(0)
 
-  /// After fork() the child has a copy of its parent's table, whose lock may be held by a thread that it has no copy of. It
-  /// begins a table of its own, and finds none of its parent's handles in it.
+  /// After fork() the child has a copy of its parent's table, whose lock may be held by a thread that the child has no
+  /// copy of. It begins a table of its own, in which none of its parent's handles is valid.
   private static var table: Table {
     let process = getpid()
     while true {
@@ -80,7 +80,7 @@ enum Handles {
     }
   }
 
-  /// Calls `body` with what is in the handle's slot; nil if the handle is not a valid one.
+  /// Calls `body` with the contents of the handle's slot; nil if the handle is not valid.
   private static func withSlot(
     of handle: chat_ctrl?, _ body: (inout Controller?) -> Controller?
   ) -> Controller? {

@@ -16,15 +16,15 @@ import PorterRelay
 /// A host's own transport as a relay port.
 ///
 /// `@unchecked Sendable`: the host promises that its context can be used on the library's thread, one call at a time;
-/// the engine's relay driver keeps to "one at a time".
+/// the engine's relay driver makes one call at a time.
 private final class HostRelay: RelayPort, @unchecked Sendable {
   private let relay: np_relay
   private let exchangeFunction: np_relay_exchange
-  /// An exchange that hangs outlives the suspension that gave it up; the next one waits for it, as the host was promised,
-  /// but not for ever: each activation has a thread of its own, and behind a transport that never comes back they would
-  /// become more and more.
+  /// An exchange that hangs outlives the suspension that abandoned it. The next one waits for it, as the host was
+  /// promised, but not for ever: each activation has a thread of its own, and these would pile up behind a transport
+  /// that never returns.
   private let isBusy = Monitor(false)
-  /// For one exchange; the engine's own deadlines are shorter where it matters.
+  /// For one exchange; where it matters, the engine's own deadlines are shorter.
   private static let timeoutMilliseconds: Int32 = 15_000
   private static let longestAnswer = 65_536
 
@@ -34,7 +34,7 @@ private final class HostRelay: RelayPort, @unchecked Sendable {
     exchangeFunction = exchange
   }
 
-  /// False until the engine has taken it: what was refused stays the host's.
+  /// False until the engine has taken the transport over: a refused one stays the host's.
   private let isAccepted = Monitor(false)
 
   func accept() { isAccepted.withLock { $0 = true } }
@@ -42,12 +42,12 @@ private final class HostRelay: RelayPort, @unchecked Sendable {
   deinit { if isAccepted.withLock({ $0 }) { relay.release?(relay.context) } }
 
   var isLocal: Bool { false }
-  /// The host says `np_relay_ready` instead.
+  /// The host calls `np_relay_ready` instead.
   var wakeDescriptor: Int32? { nil }
   func drainWake() {}
   func close() {}
 
-  /// False when the exchange before this one has not come back in all the time that this one has.
+  /// False if the previous exchange has not returned within this one's time.
   private func takeTurn() -> Bool {
     isBusy.wait(atMost: .milliseconds(Int64(Self.timeoutMilliseconds))) { isBusy -> Bool? in
       guard !isBusy else { return nil }
@@ -79,7 +79,7 @@ private final class HostRelay: RelayPort, @unchecked Sendable {
 public func np_set_relay(_ ctrl: chat_ctrl!, _ relay: UnsafePointer<np_relay>!) -> np_error {
   if ctrl == nil || relay == nil { return NP_ERROR_NULL }
   guard let controller = Handles.find(ctrl) else { return NP_ERROR_HANDLE }
-  // A host of an older header has a shorter struct; there is none yet that we could read.
+  // A host built against an older header has a shorter struct; there is no such header yet that we could support.
   guard let relay, relay.pointee.size >= MemoryLayout<np_relay>.size, let port = HostRelay(relay.pointee) else {
     return NP_ERROR_ARGUMENT
   }

@@ -15,14 +15,14 @@ import PorterStore
   import Android
 #endif
 
-/// Why a key was not taken.
+/// Why a key was rejected.
 struct KeyRefusal: Error {
   let error: NightporterError
   init(_ error: NightporterError) { self.error = error }
 }
 
-/// Keys as they come in and go out. Nothing here makes a Swift string of one, since nobody could wipe it; a command's text,
-/// `/_db encryption`, is one.
+/// Keys on their way in and out. Nothing here makes a Swift string of a key, since it could not be wiped; the text of
+/// the command `/_db encryption` is an exception.
 enum KeyText {
   static func read(_ pointer: UnsafePointer<CChar>?, role: Role) throws(KeyRefusal) -> StoreKey {
     guard let pointer else { throw KeyRefusal(.storeKeyInvalid) }
@@ -30,7 +30,7 @@ enum KeyText {
     guard isUTF8(text) else { throw KeyRefusal(.textNotUTF8) }
     let key: StoreKey
     do throws(SealError) { key = try StoreKey.parse(text) } catch { throw KeyRefusal(NightporterError(error)) }
-    // Argon2id takes 64 MB, and what a platform leaves an extension is less than half of it.
+    // Argon2id takes 64 MB, and platforms leave an extension less than half of it.
     if role == .extension, key.isPassphrase { throw KeyRefusal(.storeKeyNotRaw) }
     return key
   }
@@ -75,7 +75,7 @@ enum KeyText {
 public func np_derive_key(
   _ path: UnsafePointer<CChar>!, _ passphrase: UnsafePointer<CChar>!
 ) -> UnsafeMutablePointer<CChar>! {
-  guard let path = Incoming(path).text, !path.isEmpty else {
+  guard let path = CStringArgument(path).text, !path.isEmpty else {
     return CString.error(.commandSyntax(position: 0, expected: "a path, in UTF-8"))
   }
   do throws(KeyRefusal) {
@@ -115,7 +115,7 @@ public func np_change_key(
   _ ctrl: chat_ctrl!, _ current_key: UnsafePointer<CChar>!, _ new_key: UnsafePointer<CChar>!
 ) -> UnsafeMutablePointer<CChar>! {
   guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
-  // Whose a passphrase may be is for the engine to say, which refuses an extension as it does for the command.
+  // The engine decides who may use a passphrase; it refuses an extension here as it does for the command.
   do throws(KeyRefusal) {
     let current = try KeyText.read(current_key, role: .app)
     let new = try KeyText.read(new_key, role: .app)

@@ -58,7 +58,7 @@ struct StaticText: Sendable {
     UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 
-  /// Held against NP_VERSION by a test.
+  /// A test compares it with NP_VERSION.
   static let version = StaticText("0.1.0")
 }
 
@@ -66,42 +66,42 @@ struct StaticText: Sendable {
 
 @c @implementation
 public func chat_parse_markdown(_ text: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>! {
-  CString.make(FormattedText.parseAnswer(Incoming(text).text ?? "").text)
+  CString.make(FormattedText.parseAnswer(CStringArgument(text).text ?? "").text)
 }
 
 @c @implementation
 public func chat_parse_server(_ address: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>! {
-  CString.make(TextChecks.server(Incoming(address).text ?? "").text)
+  CString.make(TextChecks.server(CStringArgument(address).text ?? "").text)
 }
 
 @c @implementation
 public func chat_parse_uri(_ uri: UnsafePointer<CChar>!, _ safe: Int32) -> UnsafeMutablePointer<CChar>! {
-  CString.make(WebAddress.parseAnswer(Incoming(uri).text ?? "", safe: safe != 0).text)
+  CString.make(WebAddress.parseAnswer(CStringArgument(uri).text ?? "", safe: safe != 0).text)
 }
 
 @c @implementation
 public func chat_password_hash(
   _ password: UnsafePointer<CChar>!, _ salt: UnsafePointer<CChar>!
 ) -> UnsafeMutablePointer<CChar>! {
-  guard let password = Incoming(password).text,
-    let salt = Incoming(salt).text.flatMap({ TextEncoding.base64URLDecoded($0) })
+  guard let password = CStringArgument(password).text,
+    let salt = CStringArgument(salt).text.flatMap({ TextEncoding.base64URLDecoded($0) })
   else { return CString.make("") }
   return CString.make(TextEncoding.base64URL(Digest.password(Array(password.utf8), salt: salt)))
 }
 
 @c @implementation
 public func chat_valid_name(_ name: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>! {
-  CString.make(Incoming(name).text.map { DisplayName.sanitized($0) } ?? "")
+  CString.make(CStringArgument(name).text.map { DisplayName.sanitized($0) } ?? "")
 }
 
 @c @implementation
 public func chat_json_length(_ text: UnsafePointer<CChar>!) -> Int32 {
-  Incoming(text).text.map { Int32(clamping: TextChecks.jsonLength($0)) } ?? -1
+  CStringArgument(text).text.map { Int32(clamping: TextChecks.jsonLength($0)) } ?? -1
 }
 
 // MARK: Log
 
-/// Where the host wants the log of controllers that are made from now on.
+/// The log sink for controllers that are created from now on.
 enum HostLog {
   private static let chosen = Mutex(Log.silent)
 
@@ -110,7 +110,7 @@ enum HostLog {
   static func set(_ log: Log) { chosen.withLock { $0 = log } }
 }
 
-/// The host's context travels between threads by the host's own promise (the header says that the sink is called on any
+/// The host promises that its context may be used from any thread (the header says that the sink is called on any
 /// thread).
 private struct HostSink: @unchecked Sendable {
   let call: np_log_sink

@@ -13,7 +13,7 @@ import PorterMachines
 
 /// The names of all machines as C strings, made at the first use and kept as long as the library.
 ///
-/// `@unchecked Sendable`: the pointers are written before anyone can see them, and only read afterwards.
+/// `@unchecked Sendable`: the pointers are written before they are published, and only read afterwards.
 private struct MachineNames: @unchecked Sendable {
   let name: UnsafePointer<CChar>
   let states: [UnsafePointer<CChar>]
@@ -48,7 +48,7 @@ public func np_machine_count() -> Int32 { Int32(MachineCatalog.all.count) }
 
 @c @implementation
 public func np_machine_find(_ name: UnsafePointer<CChar>!) -> Int32 {
-  Incoming(name).text.flatMap { MachineCatalog.index(named: $0) }.map { Int32($0) } ?? -1
+  CStringArgument(name).text.flatMap { MachineCatalog.index(named: $0) }.map { Int32($0) } ?? -1
 }
 
 @c @implementation

@@ -11,9 +11,9 @@ import PorterSchema
   import Android
 #endif
 
-/// Strings across the edge: malloc'd and NUL-terminated on their way out, checked on their way in.
+/// Strings across the C interface: malloc'd and NUL-terminated on their way out, checked on their way in.
 enum CString {
-  /// For the caller to free. A NUL inside would end the string early for C; our texts have none, since JSON escapes it.
+  /// For the caller to free. A NUL inside would end the string early in C; our texts have none, since JSON escapes it.
   static func make(_ text: String) -> UnsafeMutablePointer<CChar>? {
     text.withCString { strdup($0) }
   }
@@ -23,8 +23,8 @@ enum CString {
   }
 }
 
-/// What came in through a `const char *`.
-enum Incoming {
+/// An argument received as a `const char *`.
+enum CStringArgument {
   case text(String)
   case null
   case notUTF8
@@ -36,7 +36,7 @@ enum Incoming {
     }
     let bytes = UnsafeBufferPointer(start: pointer, count: strlen(pointer))
     let text = bytes.withMemoryRebound(to: UInt8.self) { String(validating: $0, as: UTF8.self) }
-    self = text.map(Incoming.text) ?? .notUTF8
+    self = text.map(CStringArgument.text) ?? .notUTF8
   }
 
   var text: String? {

@@ -4,8 +4,8 @@ import PorterPlatform
 /// A relay's mailboxes, for recipients and senders: builds each command, signs it, carries it through the port and
 /// checks the answer.
 ///
-/// Every function blocks for one exchange and may be called from any thread. All of them may be repeated after a crash
-/// or a time-out: the second time changes nothing more than the first.
+/// Every function blocks for one exchange and may be called from any thread. Each may be repeated after a crash or a
+/// time-out: repeating it changes nothing more.
 package struct RelayClient: Sendable {
   package struct Mailbox: Hashable, Sendable {
     /// Names the recipient's end; needs the recipient's key.
@@ -15,9 +15,9 @@ package struct RelayClient: Sendable {
   }
 
   package struct Notifier: Hashable, Sendable {
-    /// What a notification service subscribes to; needs the notifier's key.
+    /// The notifier a notification service subscribes to; needs the notifier's key.
     package let identifier: RelayIdentifier
-    /// To agree with, on the key that opens `RelayMessageMetadata`.
+    /// For agreeing on the key that opens `RelayMessageMetadata`.
     package let relayBoxKey: BoxPublicKey
   }
 
@@ -42,7 +42,7 @@ package struct RelayClient: Sendable {
 
   /// Makes a mailbox whose owner is `recipientKey`. The same keys again give the same mailbox, so store the key first.
   ///
-  /// Without `senderKey` anybody who knows the sender's identifier can send, until `secureMailbox`.
+  /// Without `senderKey`, anyone who knows the sender's identifier can send, until `secureMailbox`.
   package func createMailbox(
     recipientKey: SigningKeyPair, senderKey: SigningPublicKey? = nil
   ) throws(RelayError) -> Mailbox {
@@ -60,7 +60,7 @@ package struct RelayClient: Sendable {
     try expectDone(.secureMailbox(senderKey: senderKey), entity: recipient, key: key)
   }
 
-  /// The oldest message that waits; the same one until it is acknowledged. Nil when none waits.
+  /// The oldest waiting message; the same one until it is acknowledged. Nil if there is none.
   package func getMessage(_ recipient: RelayIdentifier, key: SigningKeyPair) throws(RelayError) -> RelayMessage? {
     do throws(RelayError) {
       guard case .message(let message) = try exchange(.getMessage, entity: recipient, key: key) else { throw .answer }
@@ -71,7 +71,8 @@ package struct RelayClient: Sendable {
     }
   }
 
-  /// Lets the relay forget the message. Only after it is committed to the store: until then the relay has the one copy.
+  /// Lets the relay delete the message. Call it only after the message is committed to the store: until then the relay
+  /// has the only copy.
   @discardableResult
   package func acknowledge(
     _ message: RelayIdentifier, in recipient: RelayIdentifier, key: SigningKeyPair
@@ -94,7 +95,7 @@ package struct RelayClient: Sendable {
   }
 
   /// Makes the relay write a notification for each message that is sent with `notify`. Replaces an earlier notifier
-  /// with other keys; with the same ones the answer is the same again.
+  /// with other keys; with the same keys the answer is the same again.
   ///
   /// The secret half of `notifierKey` goes to the notification service, that of `boxKey` stays with the recipient.
   package func enableNotifier(
@@ -111,7 +112,7 @@ package struct RelayClient: Sendable {
     try expectDone(.disableNotifier, entity: recipient, key: key)
   }
 
-  /// Deletes the mailbox with all that is in it. `auth` the second time, as for any mailbox that does not exist.
+  /// Deletes the mailbox with its contents. A repeat throws `auth`, as for any mailbox that does not exist.
   package func deleteMailbox(_ recipient: RelayIdentifier, key: SigningKeyPair) throws(RelayError) {
     try expectDone(.deleteMailbox, entity: recipient, key: key)
   }
@@ -138,7 +139,7 @@ extension RelayClient {
     guard case .done = try exchange(command, entity: entity, key: key) else { throw .answer }
   }
 
-  /// One command, signed if there is a key. What the relay refuses is thrown.
+  /// One command, signed if there is a key. Throws what the relay refuses.
   func exchange(
     _ command: RelayCommand, entity: RelayIdentifier?, key: SigningKeyPair?
   ) throws(RelayError) -> RelayAnswer {
@@ -147,8 +148,8 @@ extension RelayClient {
     return try exchange(request)
   }
 
-  /// A command for many entities, in as many requests as the protocol's limit makes necessary; `key`, if given, signs
-  /// each request as a whole, and then there is one request even for no entity.
+  /// A command for many entities, in as many requests as the protocol's limit makes necessary. `key`, if given, signs
+  /// each request as a whole, and then there is one request even for no entities.
   func exchangeBatch(
     _ entities: [(RelayIdentifier, SigningKeyPair)], key: SigningKeyPair? = nil,
     _ command: ([RelayCommand.Entry]) -> RelayCommand

@@ -1,26 +1,26 @@
 import PorterCrypto
 import PorterStore
 
-/// Why a relay did not do what it was asked.
+/// Why a relay request failed.
 package enum RelayError: Error, Hashable, Sendable {
-  // What the relay answered.
+  // Refusals of the relay.
 
-  /// The entity does not exist, or the signature is not by its key; which of the two is not told.
+  /// The entity does not exist, or the signature is not by its key; the relay does not reveal which.
   case auth
   /// The mailbox holds as many undelivered messages as it may.
   case quota
   /// The message, or the request, is too large.
   case size
-  /// Nothing waits, or not the message that was named.
+  /// No message is waiting, or not the one that was named.
   case noMessage
   /// The relay could not read the request.
   case syntax
   /// The relay does not speak this version of the protocol.
   case version
-  /// The relay failed within itself; the same request may succeed later.
+  /// The relay failed internally; the same request may succeed later.
   case unavailable
 
-  // What happened on the way.
+  // Failures of the transport.
 
   /// The relay cannot be reached.
   case offline
@@ -30,11 +30,11 @@ package enum RelayError: Error, Hashable, Sendable {
   case answer
   /// The port has been closed.
   case closed
-  /// The embedded relay's file.
+  /// The embedded relay's file failed.
   case storage(SQLiteError)
   case crypto(CryptoError)
 
-  /// Whether the same request may succeed later without anyone changing it.
+  /// Whether the same request may succeed later without any intervention.
   package var isTemporary: Bool {
     switch self {
     case .quota, .unavailable, .offline, .timeout: true
@@ -64,7 +64,7 @@ extension RelayError: CustomStringConvertible {
     case .unavailable: "the relay failed"
     case .offline: "the relay cannot be reached"
     case .timeout: "the relay did not answer in time"
-    case .answer: "the relay's answer is not one to this request"
+    case .answer: "the relay's answer does not match this request"
     case .closed: "the connection to the relay is closed"
     case .storage(let error): "the relay's file: \(error)"
     case .crypto(let error): "relay: \(error)"
@@ -77,8 +77,10 @@ extension RelayError: SQLiteFailure {
 }
 
 extension RelayError {
-  /// Runs `body`, and throws what it throws as `crypto`.
-  static func carryingCrypto<Result>(_ body: () throws(CryptoError) -> Result) throws(RelayError) -> Result {
+  /// Runs `body`, and rethrows its error as `crypto`.
+  static func mappingErrors<Result>(from _: CryptoError.Type, _ body: () throws(CryptoError) -> Result)
+    throws(RelayError) -> Result
+  {
     do throws(CryptoError) { return try body() } catch { throw .crypto(error) }
   }
 }

@@ -19,13 +19,13 @@ package struct RelayIdentifier: Hashable, Sendable, CustomStringConvertible {
 
   private init(checked bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Throws `crypto(.randomnessFailed)` if the port gives another number of bytes than asked for.
+  /// Throws `crypto(.randomnessFailed)` if the port returns a different number of bytes than requested.
   package static func generate(randomness: any Randomness) throws(RelayError) -> RelayIdentifier {
     guard let identifier = RelayIdentifier(bytes: randomness.bytes(count)) else { throw .crypto(.randomnessFailed) }
     return identifier
   }
 
-  /// Stands where a request could not be read far enough to tell its own.
+  /// Used where a request could not be read far enough to find its own.
   static let zero = RelayIdentifier(checked: [UInt8](repeating: 0, count: count))
 
   package var base64URL: String { TextEncoding.base64URL(bytes) }

@@ -1,9 +1,9 @@
 import PorterCrypto
 import PorterPlatform
 
-/// A relay's notifiers, for a notification service: it learns that a message waits, not which and not from whom.
+/// A relay's notifiers, for a notification service: it learns that a message is waiting, not which and not from whom.
 ///
-/// The service is known to the relay by its own key. Notifiers that were subscribed stay with it across its restarts.
+/// The relay knows the service by the service's own key. Subscribed notifiers stay with it across its restarts.
 package struct RelayNotifierClient: Sendable {
   private let client: RelayClient
   private let service: SigningKeyPair
@@ -13,8 +13,8 @@ package struct RelayNotifierClient: Sendable {
     self.service = service
   }
 
-  /// Takes over notifications of these notifiers, and wakes this process (`RelayPort.wakeDescriptor`) when one comes.
-  /// One result for each notifier, in order; `auth` for one that was disabled, or whose mailbox is deleted.
+  /// Takes over these notifiers' notifications, and wakes this process (`RelayPort.wakeDescriptor`) when one comes. One
+  /// result for each notifier, in order; `auth` for one that was disabled, or whose mailbox is deleted.
   ///
   /// An empty list subscribes to what was taken over earlier, as after a restart.
   @discardableResult
@@ -25,8 +25,8 @@ package struct RelayNotifierClient: Sendable {
     return try client.exchangeBatch(notifiers, key: service) { .subscribeNotifiers(service: publicKey, $0) }
   }
 
-  /// The oldest notifications not yet acknowledged, at most `limit` (and never more than `RelayLimits.batch`).
-  /// One is gone by itself when its message is acknowledged, since there is nothing left to fetch.
+  /// The oldest notifications not yet acknowledged, at most `limit` (and never more than `RelayLimits.batch`). A
+  /// notification disappears when its message is acknowledged, since there is nothing left to fetch.
   package func pendingNotifications(limit: Int = RelayLimits.batch) throws(RelayError) -> [RelayNotification] {
     let command = RelayCommand.notifications(
       service: service.publicKey, limit: UInt16(clamping: min(limit, RelayLimits.batch)))
@@ -36,7 +36,7 @@ package struct RelayNotifierClient: Sendable {
     return notifications
   }
 
-  /// Lets the relay forget them. One that is gone already is no error.
+  /// Lets the relay delete them. One that is gone already is not an error.
   package func acknowledge(_ notifications: [RelayNotification]) throws(RelayError) {
     var rest = notifications.map(\.nonce)[...]
     while !rest.isEmpty {

@@ -12,27 +12,27 @@ import Synchronization
   import Android
 #endif
 
-/// A relay in a file: any number of processes on one machine use it at once, each through an `EmbeddedRelay` of its
-/// own.
+/// A relay in a file: any number of processes on one machine use it at the same time, each through an `EmbeddedRelay`
+/// of its own.
 ///
-/// Nothing is opened before the first exchange, and nothing is kept that could not be closed between two. From any
-/// thread; exchanges of one instance come one after the other.
+/// Nothing is opened before the first exchange, and everything can be closed between two exchanges. Safe from any
+/// thread; exchanges of one instance run one after the other.
 package final class EmbeddedRelay: RelayPort {
   private struct State: ~Copyable {
     var file: RelayFile?
-    /// Found with the file.
+    /// Determined together with the file.
     var wakes: Wakes?
     var isClosed = false
   }
 
-  /// Where subscribers are woken. Beside the file by its own name, whatever links lead to it: so that all who use the file
-  /// use one directory.
+  /// Where subscribers are woken. Beside the file's canonical path, whatever links lead to it, so that every process
+  /// that uses the file uses one directory.
   private struct Wakes {
     let directory: SocketDirectory
     var sender: WakeSender
   }
 
-  /// Bytes of log that closing leaves behind, and the time that has to be left for writing back a longer one.
+  /// Bytes of log that closing leaves behind, and the time that must be left to write back a longer one.
   package static let longestLog = 1 << 20
   private static let cuttingTime = Span.milliseconds(250)
 
@@ -42,17 +42,16 @@ package final class EmbeddedRelay: RelayPort {
   private let busyTimeout: Span
   private let mayCreate: Bool
   private let stop: StopSignal?
-  /// Raised while the relay is being closed, for an exchange that another thread is in the middle of.
+  /// Raised while the relay is being closed, to stop an exchange that another thread is in the middle of.
   private let closing: StopSignal
   private let state: Mutex<State>
-  /// Apart from `state`, so that the engine can look at its descriptor while a worker waits for the file.
+  /// Apart from `state`, so that the engine can read its descriptor while a worker waits for the file.
   private let receiver = Mutex<WakeReceiver?>(nil)
   private let interrupter = Mutex<DatabaseInterrupter?>(nil)
 
-  /// `path` is the relay's file; it is created when it is missing and `mayCreate` allows it, its directory is not.
-  /// Sockets go to `<path>.wake/`.
-  /// `busyTimeout` is how long an exchange waits for other processes' writes before it throws `storage` with `busy`.
-  /// `stop` tells whether whoever closes the relay has time to write its log back.
+  /// `path` is the relay's file; if it is missing it is created, provided `mayCreate` allows it; its directory is not.
+  /// Sockets go to `<path>.wake/`. `busyTimeout` is how long an exchange waits for other processes' writes before it
+  /// throws `storage` with `busy`. `stop` tells whether there is time to write the log back when the relay is closed.
   package init(
     path: String, ports: Ports, log: Log, busyTimeout: Span = .seconds(3),
     mayCreate: Bool = true, stop: StopSignal? = nil
@@ -71,14 +70,14 @@ package final class EmbeddedRelay: RelayPort {
 
   package var isLocal: Bool { true }
 
-  /// Nil before the first subscription and after `releaseFiles()`; another one after the next subscription.
+  /// Nil before the first subscription and after `releaseFiles()`; a different one after the next subscription.
   package var wakeDescriptor: Int32? { receiver.withLock { $0?.descriptor } }
 
   package func drainWake() { receiver.withLock { $0?.drain() } }
 
-  /// Throws `storage` for the file's failures, and `closed`; all else is an answer, for any bytes whatsoever.
+  /// Throws `storage` for the file's failures, and `closed`; for any bytes whatsoever, everything else is an answer.
   package func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
-    // Whoever closes it waits for its turn, which comes after this exchange and before the next.
+    // A thread that closes the relay waits for its turn, which comes after this exchange and before the next.
     guard !closing.isDemanded else { throw .closed }
     return try locked { (state) throws(RelayError) in
       guard !state.isClosed else { throw .closed }
@@ -97,20 +96,20 @@ package final class EmbeddedRelay: RelayPort {
   }
 
   /// Closes the file, so that a process about to be suspended has no lock on it (INC-01), and ends its subscriptions.
-  /// The next exchange opens it again; subscribing is up to the caller.
+  /// The next exchange opens it again; the caller has to subscribe again.
   package func releaseFiles() {
     state.withLock { release(&$0, checkpoint: false) }
   }
 
-  /// Cuts off an exchange of another thread unless it is about to end, and closes everything. Waits for no lock of other
-  /// processes.
+  /// Cuts off an exchange on another thread unless it is about to end, and closes everything. Waits for no lock of
+  /// other processes.
   package func close() {
     closing.raise()
     interrupter.withLock { $0?.interrupt() }
     state.withLock {
       closing.lower()
       $0.isClosed = true
-      // Writing the log back can be left to whoever closes the file with more time.
+      // Writing the log back can be left to a process that has more time when it closes the file.
       release(&$0, checkpoint: stop?.isPressing != true)
     }
   }
@@ -178,11 +177,11 @@ package final class EmbeddedRelay: RelayPort {
     guard let file = state.file else { return }
     state.file = nil
     if let receiver {
-      // Others find out by themselves that the socket is gone; being asked to suspend leaves no time to wait for them.
+      // Other processes notice by themselves that the socket is gone; a suspension leaves no time to wait for them.
       file.database.busyTimeout = .milliseconds(20)
       _ = try? file.forget(listeners: [receiver.name])
     }
-    // Opened for one request a time, as by an extension, it would grow as a store's log does.
+    // Opened for one request at a time, as by an extension, the file's log would grow as a store's does.
     if stop?.leaves(Self.cuttingTime) ?? true {
       try? file.database.cutLog(longerThan: Self.longestLog, waitingAtMost: .milliseconds(20))
     }
@@ -195,7 +194,7 @@ package final class EmbeddedRelay: RelayPort {
 
   // MARK: Waking
 
-  /// The name of this process's socket, bound now if it was not.
+  /// The name of this process's socket, which is bound now if it was not.
   private func listen(_ file: RelayFile, _ state: borrowing State) throws(RelayError) -> String {
     if let name = receiver.withLock({ $0?.name }) { return name }
     guard let directory = state.wakes?.directory else { throw .unavailable }
@@ -221,11 +220,11 @@ package final class EmbeddedRelay: RelayPort {
       case .failed(let code): log(.warning, "relay: a subscriber could not be woken", ["errno": String(code)])
       }
     }
-    // It may have made its socket.
+    // It may have created its socket.
     state.wakes = wakes
     guard !gone.isEmpty, let file = state.file else { return }
     for name in gone where WakeDirectory.isName(name) { wakes.directory.remove(name) }
-    // The message is stored and its sender must hear so, whatever becomes of this.
+    // The message is stored, and its sender must learn that, whether or not this succeeds.
     _ = try? file.forget(listeners: gone)
   }
 }

@@ -4,7 +4,7 @@ import PorterStore
 
 /// The embedded relay's SQLite file: opens it, and carries out requests on it. One thread at a time.
 ///
-/// What a client did wrong is thrown as the error the relay answers with; what the file did is thrown as `storage`.
+/// A client's mistake is thrown as the error the relay answers with; a failure of the file as `storage`.
 final class RelayFile {
   /// An answer, and the sockets to wake now that it is committed.
   struct Reply {
@@ -29,11 +29,11 @@ final class RelayFile {
     self.ports = ports
     self.log = log
     do throws(SQLiteError) {
-      // A request needs a few pages of the file, so that the cache may stay far below an extension's memory.
+      // A request needs a few pages of the file, so the cache may stay far below an extension's memory limit.
       database = try Database(
         path: path,
         options: .init(access: access, busyTimeout: busyTimeout, cacheKibibytes: 512, stop: stop, ports: ports))
-      // A short log keeps the first opening after a crash, or after `releaseFiles()`, fast: it is read as a whole.
+      // A short log keeps the first opening after a crash, or after `releaseFiles()`, fast: the whole log is read.
       try database.execute("PRAGMA wal_autocheckpoint=256")
     } catch {
       throw .storage(error)
@@ -41,7 +41,7 @@ final class RelayFile {
     try migrate()
   }
 
-  /// The time before which a message has outstayed its retention, by the wall clock, which decides about nothing else.
+  /// Messages from before this time are past their retention, by the wall clock, which decides nothing else.
   var oldestKept: Int64 { clock.wall().milliseconds &- RelayLimits.retentionDays * 86_400_000 }
 
   // MARK: Transactions
@@ -57,7 +57,7 @@ final class RelayFile {
     return try database.transaction(.immediate, throwing: RelayError.self, body)
   }
 
-  /// SQLite's errors as the relay's.
+  /// Converts SQLite's errors to the relay's.
   @discardableResult
   func storage<Result>(_ body: () throws(SQLiteError) -> Result) throws(RelayError) -> Result {
     try RelayError.carrying(body)
@@ -65,8 +65,8 @@ final class RelayFile {
 
   // MARK: Who may
 
-  /// Throws `auth` unless `key` signed the request. Without a key, as for an entity that does not exist, the same work
-  /// is done for nothing, so that the time taken does not tell which of the two it was.
+  /// Throws `auth` unless `key` signed the request. Without a key, as for an entity that does not exist, does the same
+  /// work in vain, so that the time taken does not reveal which of the two it was.
   func authorize(_ request: RelayRequest, key: SigningPublicKey?) throws(RelayError) {
     try authorize(request.signature, of: request.signedBytes, key: key)
   }
@@ -80,7 +80,7 @@ final class RelayFile {
 
   private func someKey() throws(RelayError) -> SigningPublicKey {
     if let nobody { return nobody }
-    let key = try RelayError.carryingCrypto { () throws(CryptoError) in
+    let key = try RelayError.mappingErrors(from: CryptoError.self) { () throws(CryptoError) in
       try SigningKeyPair.generate(randomness: randomness).publicKey
     }
     nobody = key
@@ -89,12 +89,12 @@ final class RelayFile {
 
   // MARK: Retention
 
-  /// Removes some of what has outstayed its retention, seldom, and never more at once than a sender can wait for.
+  /// Removes some of the messages past their retention: seldom, and never more at a time than a sender can wait for.
   func sweep() throws(RelayError) {
     let now = clock.now()
     guard now >= nextSweep else { return }
     let most = 64
-    // Oldest first: messages are numbered in the order in which they came.
+    // Oldest first: messages are numbered in the order of their arrival.
     let removed = try storage { () throws(SQLiteError) in
       try database.run(
         """
@@ -102,7 +102,7 @@ final class RelayFile {
         """, [.integer(oldestKept), .integer(Int64(most))])
     }
     if removed < most { nextSweep = now + .seconds(3_600) }
-    if removed > 0 { log(.info, "relay: messages outstayed their retention", ["count": String(removed)]) }
+    if removed > 0 { log(.info, "relay: removed messages past their retention", ["count": String(removed)]) }
   }
 }
 
@@ -132,8 +132,8 @@ extension RelayFile {
     return try database.integer("PRAGMA application_id") == Self.applicationIdentifier
   }
 
-  /// A message that was acknowledged stays as a row without a body until its retention ends, so that a late repeat of
-  /// its sending is recognised by `attempt`.
+  /// An acknowledged message stays as a row without a body until its retention ends, so that a late repeat of its
+  /// sending is recognised by `attempt`.
   private static let schema = """
     CREATE TABLE mailbox(
       number INTEGER PRIMARY KEY,

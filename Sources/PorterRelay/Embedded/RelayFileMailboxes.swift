@@ -4,7 +4,7 @@ import PorterStore
 
 /// Mailboxes: making, securing and deleting them.
 extension RelayFile {
-  /// A mailbox as it is needed to decide who may do what.
+  /// The part of a mailbox that decides who may do what.
   struct Mailbox: Equatable {
     let number: Int64
     let recipientKey: SigningPublicKey
@@ -34,8 +34,8 @@ extension RelayFile {
     }
   }
 
-  /// The mailbox whose recipient asks. Signatures are checked before a transaction begins, so that no one waits for
-  /// that.
+  /// The mailbox whose recipient sent the request. Signatures are checked before a transaction begins, so that no other
+  /// process waits for that.
   func authorizedMailbox(_ request: RelayRequest) throws(RelayError) -> Mailbox {
     let mailbox = try mailbox(.recipient, request.entity)
     try authorize(request, key: mailbox?.recipientKey)
@@ -43,7 +43,7 @@ extension RelayFile {
     return mailbox
   }
 
-  /// Inside a transaction: throws `auth` if the mailbox is not as it was when the signature was checked.
+  /// Inside a transaction: throws `auth` if the mailbox has changed since the signature was checked.
   func confirm(_ mailbox: Mailbox, _ end: End, _ entity: RelayIdentifier?) throws(RelayError) {
     guard try self.mailbox(end, entity) == mailbox else { throw .auth }
   }
@@ -51,7 +51,7 @@ extension RelayFile {
   func createMailbox(
     _ request: RelayRequest, recipientKey: SigningPublicKey, senderKey: SigningPublicKey?
   ) throws(RelayError) -> RelayAnswer {
-    // Signing with the key proves that the creator has it; else somebody could occupy another's key.
+    // The signature proves that the creator has the key; otherwise an attacker could occupy another's key.
     guard request.entity == nil else { throw .syntax }
     try authorize(request, key: recipientKey)
     let recipient = try RelayIdentifier.generate(randomness: randomness)
@@ -72,7 +72,7 @@ extension RelayFile {
     }
   }
 
-  /// The mailbox that this key made before: its maker did not live to see the answer.
+  /// The mailbox that this key made before: its creator was killed before it saw the answer.
   private func existing(
     recipientKey: SigningPublicKey, senderKey: SigningPublicKey?
   ) throws(RelayError) -> RelayAnswer? {
@@ -94,7 +94,7 @@ extension RelayFile {
     let mailbox = try authorizedMailbox(request)
     if mailbox.senderKey == senderKey { return .done }
     return try commit(.full) { () throws(RelayError) in
-      // Securing is once and for all: the sender in possession must not be displaced.
+      // Securing is final: the sender in possession must not be displaced.
       let changed = try storage { () throws(SQLiteError) in
         try database.run(
           """

@@ -17,7 +17,7 @@ extension RelayFile {
     return try commit(.full) { () throws(RelayError) in
       try confirm(mailbox, .sender, request.entity)
       if let waits = try isWaiting(attempt: attempt, in: mailbox) {
-        // The sender may have died between commit and wake-up, which is why it sends again.
+        // The sender may have been killed between commit and wake-up, and is therefore sending again.
         return Reply(answer: .done, wake: waits ? try listeners(of: mailbox, notify: notify) : [])
       }
       try sweep()
@@ -27,8 +27,8 @@ extension RelayFile {
     }
   }
 
-  /// A secured mailbox wants its sender's signature. One that is not wants none: a sender that believes it secured
-  /// should learn that anyone can send.
+  /// A secured mailbox requires its sender's signature. An unsecured one rejects any: a sender that believes it is
+  /// secured should learn that anyone can send.
   private func authorizeSender(_ request: RelayRequest, of mailbox: Mailbox?) throws(RelayError) {
     if let mailbox, mailbox.senderKey == nil {
       guard request.signature == nil else { throw .auth }
@@ -37,7 +37,7 @@ extension RelayFile {
     }
   }
 
-  /// Nil if the attempt is new; else whether its message still waits.
+  /// Nil if the attempt is new; otherwise whether its message is still waiting.
   private func isWaiting(attempt: RelayIdentifier, in mailbox: Mailbox) throws(RelayError) -> Bool? {
     try storage { () throws(SQLiteError) in
       try database.first(
@@ -80,7 +80,7 @@ extension RelayFile {
 
   // MARK: Get and acknowledge
 
-  /// Writes nothing: until it is acknowledged, the message is there for whoever asks next (INC-34).
+  /// Writes nothing: until it is acknowledged, the message is there for the next request (INC-34).
   func getMessage(_ request: RelayRequest) throws(RelayError) -> RelayAnswer {
     let mailbox = try authorizedMailbox(request)
     let message = try storage { () throws(SQLiteError) in
@@ -100,8 +100,8 @@ extension RelayFile {
     return .message(message)
   }
 
-  /// Committed without a sync. A power failure can only undo it, and then the message comes a second time, which the
-  /// recipient's ledger recognises; the log keeps its order, so it never undoes anything that came before.
+  /// Committed without a sync. A power failure can only undo it, and then the message is delivered again, which the
+  /// recipient's ledger recognises; the log keeps its order, so this never undoes anything earlier.
   func acknowledge(_ request: RelayRequest, message: RelayIdentifier) throws(RelayError) -> RelayAnswer {
     let mailbox = try authorizedMailbox(request)
     return try commit(.normal) { () throws(RelayError) in

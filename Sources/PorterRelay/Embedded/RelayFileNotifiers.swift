@@ -2,7 +2,7 @@ import PorterCrypto
 import PorterPlatform
 import PorterStore
 
-/// Notifiers: credentials, and the notifications that wait for a service.
+/// Notifiers: credentials, and the notifications waiting for a service.
 extension RelayFile {
   private struct Notifier {
     let identifier: RelayIdentifier
@@ -18,11 +18,11 @@ extension RelayFile {
   ) throws(RelayError) -> RelayAnswer {
     let mailbox = try authorizedMailbox(request)
     let identifier = try RelayIdentifier.generate(randomness: randomness)
-    let relayKeys = try RelayError.carryingCrypto { () throws(CryptoError) in
+    let relayKeys = try RelayError.mappingErrors(from: CryptoError.self) { () throws(CryptoError) in
       try BoxKeyPair.generate(randomness: randomness)
     }
     let shared: BoxSharedKey
-    // A key of low order is the client's mistake, or its malice.
+    // A key of low order is the client's mistake, or an attack.
     do throws(CryptoError) { shared = try relayKeys.secretKey.agree(with: boxKey) } catch { throw .syntax }
     return try commit(.full) { () throws(RelayError) in
       try confirm(mailbox, .recipient, request.entity)
@@ -31,7 +31,7 @@ extension RelayFile {
       {
         return .notifier(existing.identifier, boxKey: existing.relayBoxKey)
       }
-      // What the earlier notifier's notifications say could not be opened with the new key; they go with it.
+      // The earlier notifier's notifications could not be opened with the new key, so they are deleted with it.
       try storage { () throws(SQLiteError) in
         try database.run("DELETE FROM notifier WHERE mailbox = ?1", [.integer(mailbox.number)])
         try database.run(
@@ -86,7 +86,7 @@ extension RelayFile {
     }
     guard let shared else { return }
     let metadata = RelayMessageMetadata(message: message.identifier, timestamp: message.timestamp)
-    let (nonce, sealed) = try RelayError.carryingCrypto { () throws(CryptoError) in
+    let (nonce, sealed) = try RelayError.mappingErrors(from: CryptoError.self) { () throws(CryptoError) in
       let nonce = try BoxNonce.generate(randomness: randomness)
       return (nonce, try metadata.sealed(with: shared, nonce: nonce))
     }
@@ -108,7 +108,8 @@ extension RelayFile {
     guard request.entity == nil else { throw .syntax }
     try authorize(request, key: service)
     let pending = try storage { () throws(SQLiteError) in
-      // From the notifications to their notifiers, not the other way: few wait, while a service has many notifiers.
+      // From the notifications to their notifiers, not the other way round: few notifications wait, while a service has
+      // many notifiers.
       try database.rows(
         """
         SELECT notifier.identifier, notification.sent_at, notification.nonce, notification.metadata
@@ -126,7 +127,7 @@ extension RelayFile {
     return .notifications(pending)
   }
 
-  /// Without a sync: undone by a power failure, it repeats a hint.
+  /// Without a sync: if a power failure undoes it, a hint is repeated.
   func acknowledgeNotifications(
     _ request: RelayRequest, service: SigningPublicKey, nonces: [BoxNonce]
   ) throws(RelayError) -> RelayAnswer {

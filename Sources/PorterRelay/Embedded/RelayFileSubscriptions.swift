@@ -2,13 +2,13 @@ import PorterCrypto
 import PorterPlatform
 import PorterStore
 
-/// Subscriptions: whose socket is woken for what. Committed without a sync, since no socket survives a power failure
+/// Subscriptions: which socket is woken for what. Committed without a sync, since no socket survives a power failure
 /// either.
 extension RelayFile {
   /// The sockets to wake for a message in this mailbox: its recipient's, and its notification service's if it notifies.
   ///
-  /// Read in the transaction that stores the message. A subscription looks in its own transaction for what waits, so
-  /// one of the two sees the other, whichever comes first.
+  /// Read in the transaction that stores the message. A subscription checks in its own transaction for waiting
+  /// messages, so one of the two sees the other, whichever comes first.
   func listeners(of mailbox: Mailbox, notify: Bool) throws(RelayError) -> [String] {
     try storage { () throws(SQLiteError) in
       var names = try database.rows(
@@ -97,7 +97,7 @@ extension RelayFile {
     }
   }
 
-  /// Gives the notifier to the service; one that it has already is not written again.
+  /// Assigns the notifier to the service; an assignment it has already is not written again.
   private func take(
     _ notifier: RelayIdentifier, key: [UInt8], _ service: SigningPublicKey
   ) throws(RelayError) -> RelaySubscription {

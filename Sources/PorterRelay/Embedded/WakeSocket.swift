@@ -12,13 +12,14 @@ import PorterPlatform
 
 /// The directory beside an embedded relay's file where each subscribed process has a datagram socket.
 ///
-/// A wake-up is one byte without meaning: whoever forges one makes a process ask its relay, and nothing else (INC-15).
+/// A wake-up is one byte without meaning: forging one makes a process ask its relay, and nothing else (INC-15).
 enum WakeDirectory {
   static func beside(relay path: String, ports: Ports) -> SocketDirectory {
     SocketDirectory(path: path + ".wake", ports: ports, isName: isName)
   }
 
-  /// Names are ours alone: a row of a foreign file must not make us touch anything outside the directory.
+  /// Only names that this library generates: a row of a foreign file must not make us touch anything outside the
+  /// directory.
   static func isName(_ name: String) -> Bool {
     name.utf8.count == 8 && TextEncoding.base64URLDecoded(name) != nil
   }
@@ -33,10 +34,10 @@ struct WakeReceiver: Sendable {
 
   var descriptor: Int32 { end.descriptor }
 
-  /// Throws when the directory cannot be written, its path is too long, or no descriptor is left.
+  /// Throws if the directory cannot be written, its path is too long, or the process is out of file descriptors.
   init(directory: SocketDirectory, ports: Ports) throws(SystemError) {
     try directory.create()
-    // 48 random bits: a second attempt is as good as never needed, a third means that the port is broken.
+    // 48 random bits: a second attempt is practically never needed, and a third means that the port is broken.
     var attempt = 1
     while true {
       let name = TextEncoding.base64URL(ports.randomness.bytes(6))
@@ -54,10 +55,10 @@ struct WakeReceiver: Sendable {
     datagrams = ports.datagrams
   }
 
-  /// Reads until nothing is left.
+  /// Reads until the socket is empty.
   func drain() { while datagrams.receive(from: end, limit: 16) != nil {} }
 
-  /// The name goes first: a sender then finds no name, rather than one that refuses.
+  /// Remove the name first: a sender then finds no name, rather than one that refuses.
   func close() {
     directory.remove(name)
     datagrams.close(end)

@@ -1,10 +1,10 @@
 import PorterCrypto
 import PorterPlatform
 
-/// A message as the relay hands it out.
+/// A message as the relay delivers it.
 package struct RelayMessage: Hashable, Sendable {
   package var identifier: RelayIdentifier
-  /// When the relay took it in, by the relay's wall clock.
+  /// When the relay accepted it, by the relay's wall clock.
   package var timestamp: WallTime
   /// Whether the sender asked for a notification.
   package var notify: Bool
@@ -18,11 +18,11 @@ package struct RelayMessage: Hashable, Sendable {
   }
 }
 
-/// Word for a notification service that a message waits; which one, only the recipient can read.
+/// Tells a notification service that a message is waiting; only the recipient can read which one.
 package struct RelayNotification: Hashable, Sendable {
   package var notifier: RelayIdentifier
   package var timestamp: WallTime
-  /// Belongs to `metadata`, and names this notification when it is acknowledged.
+  /// The nonce of `metadata`; also names this notification when it is acknowledged.
   package var nonce: BoxNonce
   /// `RelayMessageMetadata`, sealed for the recipient.
   package var metadata: [UInt8]
@@ -35,13 +35,13 @@ package struct RelayNotification: Hashable, Sendable {
   }
 }
 
-/// How one entity of a subscription fared.
+/// The result for one entity of a subscription.
 package enum RelaySubscription: UInt8, Hashable, Sendable {
-  /// Subscribed; nothing waits.
+  /// Subscribed; no message waits.
   case subscribed = 0
-  /// Subscribed, and something waits already.
+  /// Subscribed, and a message is waiting already.
   case waiting = 1
-  /// No such entity, or not its key.
+  /// No such entity, or the wrong key.
   case auth = 2
 }
 
@@ -107,7 +107,7 @@ extension RelayAnswer {
     return bytes
   }
 
-  /// Throws `version` or `answer`; the latter also if it answers another request than `correlation`.
+  /// Throws `version` or `answer`; the latter also if it answers a request other than `correlation`.
   package init(decoding bytes: [UInt8], correlation: RelayIdentifier) throws(RelayError) {
     guard let version = bytes.first, bytes.count <= RelayLimits.exchange else { throw .answer }
     guard version == RelayLimits.version else { throw .version }
@@ -158,7 +158,7 @@ extension RelayAnswer {
 }
 
 extension RelayError {
-  /// What a relay answers; all that happens on the way, or inside the relay, is one code to the other side.
+  /// The code of a relay's refusal; all transport failures and failures inside the relay share one.
   fileprivate var wireCode: UInt8 {
     switch self {
     case .auth: 1
@@ -171,7 +171,7 @@ extension RelayError {
     }
   }
 
-  /// A code that is not known yet is a failure of the relay, not of the answer.
+  /// A code unknown to this version means that the relay failed, not that the answer is malformed.
   fileprivate init(wireCode: UInt8) {
     switch wireCode {
     case 1: self = .auth

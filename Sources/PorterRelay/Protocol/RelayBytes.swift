@@ -16,7 +16,7 @@ struct RelayReader {
     return taken
   }
 
-  /// Everything that is left.
+  /// All remaining bytes.
   mutating func remainder() -> ArraySlice<UInt8> {
     let taken = rest
     rest = rest.suffix(0)
@@ -28,7 +28,7 @@ struct RelayReader {
     return byte
   }
 
-  /// Big-endian, as all numbers here.
+  /// Big-endian, like all numbers here.
   mutating func unsigned16() throws(RelayError) -> UInt16 {
     try bytes(2).reduce(0) { $0 << 8 | UInt16($1) }
   }
@@ -70,7 +70,7 @@ struct RelayReader {
     }
   }
 
-  /// A 2-byte number of items, then the items; more than `limit` is refused before any is read.
+  /// A 2-byte count, then the items; more than `limit` is refused before any is read.
   mutating func list<Value>(
     limit: Int, _ read: (inout RelayReader) throws(RelayError) -> Value
   ) throws(RelayError) -> [Value] {

@@ -1,6 +1,6 @@
 import PorterCrypto
 
-/// What a client asks of a relay. Who asks, and about which entity, is in `RelayRequest`.
+/// A client's command to a relay. The sender, and the entity it is about, are in `RelayRequest`.
 package enum RelayCommand: Hashable, Sendable {
   /// One entity of a batch, with the signature by its own key.
   package struct Entry: Hashable, Sendable {
@@ -135,7 +135,7 @@ extension RelayCommand {
   private static func send(reading reader: inout RelayReader) throws(RelayError) -> RelayCommand {
     let attempt = try reader.identifier()
     let flags = try reader.byte()
-    // Bits that this version does not know may mean something that a relay must not ignore.
+    // Bits unknown to this version may mean something that a relay must not ignore.
     guard flags <= 1 else { throw .syntax }
     let body = reader.remainder()
     guard body.count <= RelayLimits.body else { throw .size }

@@ -1,12 +1,12 @@
 import PorterCrypto
 
-/// A command, the entity it is about, and the proof that the sender may ask for it.
+/// A command, the entity it is about, and the proof that the sender may issue it.
 package struct RelayRequest: Hashable, Sendable {
   /// Random for each request; the answer repeats it.
   package var correlation: RelayIdentifier
-  /// Nil for commands that are about no entity, or name several.
+  /// Nil for commands that concern no entity, or several.
   package var entity: RelayIdentifier?
-  /// Nil for `subscribe`, whose entries are signed one by one, and for a send to a mailbox that is not secured.
+  /// Nil for `subscribe`, whose entries are signed individually, and for a send to a mailbox that is not secured.
   package var signature: [UInt8]?
   package var command: RelayCommand
 
@@ -50,16 +50,16 @@ package struct RelayRequest: Hashable, Sendable {
 // MARK: Signatures
 
 extension RelayRequest {
-  /// Keeps a signature made for a relay from being one for anything else.
+  /// Keeps a signature made for a relay from being valid for anything else.
   private static let domain = Array("nightporter relay request 1".utf8) + [0]
 
-  /// What the entity's key signs.
+  /// The bytes that the entity's key signs.
   package var signedBytes: [UInt8] {
     Self.signedBytes(correlation: correlation, entity: entity, fields: command.encoded())
   }
 
-  /// What the key of one entry of a batch signs: the command with this one entity and no list, so that an entry can
-  /// neither be moved into another request nor be used for another service.
+  /// The bytes that the key of one entry of a batch signs: the command with this one entity and no list, so that an
+  /// entry can neither be moved into another request nor be used for another service.
   package static func signedBytes(
     correlation: RelayIdentifier, entry: RelayIdentifier, of command: RelayCommand
   ) -> [UInt8] {

@@ -4,9 +4,9 @@ import PorterPlatform
 import PorterPush
 import PorterRelay
 
-/// What each command does.
+/// Implements the commands.
 extension NotificationServer {
-  /// Of one token.
+  /// Per token.
   static let maximumSubscriptions = 10_000
 
   func carryOut(_ request: ServerRequest, _ signed: SignedRequest) throws(ServerError) -> ServerAnswer {
@@ -45,11 +45,11 @@ extension NotificationServer {
   private func newToken(
     _ pushToken: PushToken, signingKey: SigningPublicKey, boxKey: BoxPublicKey
   ) throws(ServerError) -> NewToken {
-    let code = try ServerError.carryingPush { () throws(PushError) in
+    let code = try ServerError.mappingErrors(from: PushError.self) { () throws(PushError) in
       try VerificationCode.generate(randomness: randomness)
     }
-    let id = try ServerError.carryingRelay { () throws(RelayError) in try relay.newIdentifier() }
-    return try ServerError.carryingCrypto { () throws(CryptoError) in
+    let id = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in try relay.newIdentifier() }
+    return try ServerError.mappingErrors(from: CryptoError.self) { () throws(CryptoError) in
       let own = try BoxKeyPair.generate(randomness: randomness)
       return NewToken(
         id: id.bytes, pushToken: pushToken, signingKey: signingKey, clientBoxKey: boxKey, boxKey: own.publicKey,
@@ -68,7 +68,7 @@ extension NotificationServer {
       guard providers.contains(pushToken.provider) else {
         return refusal(request, token, .noCredentials)
       }
-      let code = try ServerError.carryingPush { () throws(PushError) in
+      let code = try ServerError.mappingErrors(from: PushError.self) { () throws(PushError) in
         try VerificationCode.generate(randomness: randomness)
       }
       return try conclude(request, token, .replace, .replaced(pushToken, code))
@@ -88,7 +88,7 @@ extension NotificationServer {
     }
   }
 
-  /// Raises the event, carries out what is `admitted`, and notes the answer: one transaction, so that a repeat finds
+  /// Raises the event, carries out what is `admitted`, and stores the answer: one transaction, so that a repeat finds
   /// either all of it or nothing.
   private func conclude(
     _ request: ServerRequest, signer: SigningPublicKey, _ token: TokenRecord?, _ event: ServerToken.Event,
@@ -125,7 +125,7 @@ extension NotificationServer {
 
   // MARK: Subscriptions
 
-  /// The relay is asked first, and nothing held meanwhile. Should the server end before it has noted the answer, the
+  /// The relay is asked first, with nothing held meanwhile. If the server ends before it has stored the answer, the
   /// request is still in its mailbox.
   private func subscribe(
     _ request: ServerRequest, _ token: TokenRecord, _ credentials: [NotifierCredentials]

@@ -4,11 +4,11 @@ import PorterPlatform
 import PorterPush
 import PorterRelay
 
-/// The notification server: serves requests from its mailbox at the relay, takes notifications from the relay, and says
-/// which pushes are due.
+/// The notification server: serves requests from its mailbox at the relay, takes notifications from the relay, and
+/// determines which pushes are due.
 ///
-/// It waits for nothing and starts no thread: whoever has it calls `serve` when the relay wakes it or `nextDeadline`
-/// has come, and carries pushes to their providers (`ServerLoop` does both). One thread.
+/// It waits for nothing and starts no thread: its owner calls `serve` when the relay wakes it or `nextDeadline` has
+/// come, and carries pushes to their providers (`ServerLoop` does both). One thread.
 package final class NotificationServer {
   let state: ServerState
   let port: any RelayPort
@@ -16,7 +16,7 @@ package final class NotificationServer {
   let notifiers: RelayNotifierClient
   let identity: Identity
   let mailbox: ServerMailbox
-  /// Where clients reach it.
+  /// The address for clients.
   package let link: NotificationServerLink
   /// Names of the push providers that this server can reach.
   let providers: Set<String>
@@ -24,10 +24,10 @@ package final class NotificationServer {
   let randomness: any Randomness
   let log: Log
 
-  /// What waits for its time; nothing of it is worth keeping over a restart.
+  /// Pending times, none of which is worth keeping over a restart.
   var times: ServerTimes
 
-  /// Makes the server's keys and mailbox when it runs for the first time, and subscribes to everything on record.
+  /// Makes the server's keys and mailbox when it runs for the first time, and subscribes to everything stored.
   package init(
     state: ServerState, relay port: any RelayPort, providers: Set<String>, ports: Ports = .system, log: Log = .silent
   ) throws(ServerError) {
@@ -48,7 +48,7 @@ package final class NotificationServer {
     }
     if identity.mailbox == nil {
       let (relay, key) = (self.relay, identity.recipientKey)
-      let mailbox = try ServerError.carryingRelay { () throws(RelayError) in
+      let mailbox = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
         let mailbox = try relay.createMailbox(recipientKey: key)
         return ServerMailbox(recipient: mailbox.recipient, sender: mailbox.sender)
       }
@@ -63,7 +63,7 @@ package final class NotificationServer {
     try listen(checkingAll: true)
   }
 
-  /// Does all there is to do now. Failures that may pass are logged, and tried again later; others are thrown.
+  /// Does all the work that is due now. Failures that may pass are logged and retried later; others are thrown.
   package func serve() throws(ServerError) {
     do throws(ServerError) {
       try wakeDevices()
@@ -76,11 +76,11 @@ package final class NotificationServer {
     } catch {
       guard error.isTemporary else { throw error }
       times.relayFailed(now: clock.now())
-      log(.warning, "not served, trying again later", ["reason": "\(error)"])
+      log(.warning, "serving failed, trying again later", ["reason": "\(error)"])
     }
   }
 
-  /// When `serve` has to be called at the latest, even if the relay does not wake it.
+  /// When `serve` has to be called at the latest, even if the relay does not wake the server.
   package func nextDeadline() throws(ServerError) -> Moment {
     var deadline = max(min(times.listenCheck, times.sweep), times.relayRetry)
     if times.isRelayDown { deadline = min(deadline, times.relayRetry) }
@@ -99,12 +99,12 @@ package final class NotificationServer {
     try listen(checkingAll: now >= times.subscriptionCheck)
   }
 
-  /// Subscribes to the own mailbox and to the notifiers taken over earlier; `checkingAll` holds every subscription on
-  /// record against the relay (INC-67).
+  /// Subscribes to the server's own mailbox and to the notifiers taken over earlier; `checkingAll` checks every stored
+  /// subscription with the relay (INC-67).
   private func listen(checkingAll: Bool) throws(ServerError) {
     let now = clock.now()
     let (recipient, key) = (mailbox.recipient, identity.recipientKey)
-    let own = try ServerError.carryingRelay { () throws(RelayError) in
+    let own = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
       let own = try relay.subscribe([(recipient: recipient, key: key)])
       try notifiers.subscribe([])
       return own
@@ -138,7 +138,9 @@ package final class NotificationServer {
     _ credentials: [(notifier: RelayIdentifier, key: SigningKeyPair)]
   ) throws(ServerError) -> [SubscriptionStatus] {
     guard !credentials.isEmpty else { return [] }
-    let results = try ServerError.carryingRelay { () throws(RelayError) in try notifiers.subscribe(credentials) }
+    let results = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
+      try notifiers.subscribe(credentials)
+    }
     return results.map { result in
       switch result {
       case .subscribed, .waiting: .active

@@ -15,10 +15,10 @@ package struct PendingPush: Sendable {
 }
 
 extension NotificationServer {
-  /// The push that waits longest for this provider; nil if none does, or the provider is being left alone after a
+  /// The push that has waited longest for this provider; nil if there is none, or the provider is paused after a
   /// failure.
   ///
-  /// It stays on record until `finish` is called; after a restart it is given again. One at a time for each provider.
+  /// It stays stored until `finish` is called; after a restart it is returned again. One at a time for each provider.
   package func nextPush(for provider: String) throws(ServerError) -> PendingPush? {
     if let pause = times.providerPauses[provider], clock.now() < pause.until { return nil }
     while let due = try state.duePush(provider: provider) {
@@ -26,14 +26,14 @@ extension NotificationServer {
         if let push = try pendingPush(due) { return push }
       } catch {
         guard case .damaged = error else { throw error }
-        log(.error, "a push cannot be made", ["token": "\(due.token)", "reason": "\(error)"])
+        log(.error, "cannot build a push", ["token": "\(due.token)", "reason": "\(error)"])
       }
       try state.remove(due)
     }
     return nil
   }
 
-  /// When a provider that failed is to be tried again; nil if none is being left alone.
+  /// When a provider that failed is to be tried again; nil if none is paused.
   package var nextProviderAttempt: Moment? {
     times.providerPauses.values.map(\.until).filter { $0 > clock.now() }.min()
   }
@@ -44,20 +44,22 @@ extension NotificationServer {
     let payload: PushPayload
     switch due.kind {
     case .verification:
-      payload = try ServerError.carryingPush { () throws(PushError) in
+      payload = try ServerError.mappingErrors(from: PushError.self) { () throws(PushError) in
         try token.code.push(sealedWith: token.pushKey, nonce: try nonce())
       }
     case .message:
       guard token.state == .active else { return nil }
       let entries = try state.notifications(token: token.number)
-      payload = try ServerError.carryingPush { () throws(PushError) in
+      payload = try ServerError.mappingErrors(from: PushError.self) { () throws(PushError) in
         try NotificationBundle(entries).push(sealedWith: token.pushKey, nonce: try nonce())
       }
     case .wake:
       guard token.state == .active else { return nil }
       payload = .checkMessages
     }
-    let push = try ServerError.carryingPush { () throws(PushError) in try OutgoingPush(payload, to: token.pushToken) }
+    let push = try ServerError.mappingErrors(from: PushError.self) { () throws(PushError) in
+      try OutgoingPush(payload, to: token.pushToken)
+    }
     return PendingPush(due: due, generation: token.generation, provider: token.pushToken.provider, push: push)
   }
 
@@ -65,7 +67,7 @@ extension NotificationServer {
     do throws(CryptoError) { return try BoxNonce.generate(randomness: randomness) } catch { throw .crypto(error) }
   }
 
-  /// What became of a push that `nextPush` gave.
+  /// Records the outcome of a push returned by `nextPush`.
   package func finish(_ pending: PendingPush, _ outcome: PushOutcome) throws(ServerError) {
     log(.info, "push", ["token": "\(pending.due.token)", "kind": pending.kind.rawValue, "outcome": outcome.name])
     if outcome == .unreachable {
@@ -78,7 +80,7 @@ extension NotificationServer {
     times.resume(pending.provider)
     try state.transaction { () throws(ServerError) in
       try state.remove(pending.due)
-      // An outcome that is not about the present push token says nothing about it.
+      // An outcome for an earlier push token says nothing about the current one.
       guard let token = try state.token(number: pending.due.token), token.generation == pending.generation else {
         return
       }

@@ -11,10 +11,10 @@ import PorterRelay
   import Android
 #endif
 
-/// Runs a notification server: waits for the relay, for the time, and for what became of pushes.
+/// Runs a notification server: waits for the relay, for deadlines, and for the outcomes of pushes.
 ///
-/// The thread that calls `run` has the server. Each provider has a thread of its own, so that one that does not answer
-/// keeps neither clients nor other providers waiting.
+/// The server belongs to the thread that calls `run`. Each provider has its own thread, so that one that does not
+/// answer delays neither clients nor other providers.
 package final class ServerLoop {
   private struct Delivery: Sendable {
     let pending: PendingPush
@@ -57,24 +57,26 @@ package final class ServerLoop {
 
   deinit { for worker in workers.values { worker.close() } }
 
-  /// Returns when it is told to stop. Pushes that are under way then are sent again after the next start.
+  /// Returns when `stop` is raised. Pushes in progress then are sent again after the next start.
   package func run() throws(ServerError) {
     while true {
       try server.serve()
-      try unlessForAWhile { () throws(ServerError) in try handOver() }
+      try toleratingTransientErrors { () throws(ServerError) in try handOver() }
       guard !wait(until: try nextDeadline()) else { return }
       server.port.drainWake()
       delivered.lower()
       for delivery in takeDeliveries() {
         workers[delivery.pending.provider]?.isBusy = false
-        // Should it not be noted, the push is sent once more.
-        try unlessForAWhile { () throws(ServerError) in try server.finish(delivery.pending, delivery.outcome) }
+        // If the outcome cannot be stored, the push is sent once more.
+        try toleratingTransientErrors { () throws(ServerError) in try server.finish(delivery.pending, delivery.outcome)
+        }
       }
     }
   }
 
-  /// Failures of the state file that may pass, such as a full disk, end nothing: pushes wait a little.
-  private func unlessForAWhile(_ body: () throws(ServerError) -> Void) throws(ServerError) {
+  /// Runs `body`, and survives failures of the state file that may pass, such as a full disk: pushes are then paused
+  /// for a short time.
+  private func toleratingTransientErrors(_ body: () throws(ServerError) -> Void) throws(ServerError) {
     do throws(ServerError) { try body() } catch {
       guard error.isTemporary else { throw error }
       server.log(.warning, "pushes wait", ["reason": "\(error)"])
@@ -89,7 +91,7 @@ package final class ServerLoop {
     }
   }
 
-  /// Gives each idle provider the next push.
+  /// Gives each idle provider its next push.
   private func handOver() throws(ServerError) {
     guard clock.now() >= pausedUntil else { return }
     for (name, worker) in workers.sorted(by: { $0.key < $1.key }) where !worker.isBusy {
@@ -102,19 +104,19 @@ package final class ServerLoop {
   private func nextDeadline() throws(ServerError) -> Moment {
     let now = clock.now()
     var deadline = now + Self.pause
-    try unlessForAWhile { () throws(ServerError) in deadline = try server.nextDeadline() }
+    try toleratingTransientErrors { () throws(ServerError) in deadline = try server.nextDeadline() }
     if let attempt = server.nextProviderAttempt { deadline = min(deadline, attempt) }
     return pausedUntil > now ? min(deadline, pausedUntil) : deadline
   }
 
-  /// True when it is to stop.
+  /// True if the loop is to stop.
   private func wait(until deadline: Moment) -> Bool {
     let wake = server.port.wakeDescriptor ?? -1
     var waiting = [stop.descriptor, delivered.descriptor, wake].map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
     let left = deadline - clock.now()
-    // Rounded up, so that it does not wake a moment before the deadline again and again.
+    // Rounded up, so that it does not wake repeatedly just before the deadline.
     let milliseconds = Int32(clamping: max(0, left.milliseconds &+ 1))
     _ = poll(&waiting, nfds_t(waiting.count), left > .zero ? milliseconds : 0)
     return waiting[0].revents != 0
@@ -132,7 +134,7 @@ private final class ProviderWorker {
   var isBusy = false
   private let work = Monitor(Work())
 
-  /// Nil when the system has no thread to give. `then` is called on the worker's thread.
+  /// Nil if the system is out of threads. `then` is called on the worker's thread.
   init?(_ provider: any PushProvider, then: @escaping @Sendable (PendingPush, PushOutcome) -> Void) {
     let work = work
     let isRunning = WorkerThread.start {

@@ -1,17 +1,17 @@
 import PorterPlatform
 
-/// All durations of the server, and what it remembers of time while it runs.
+/// All durations of the server, and the times it remembers while it runs.
 struct ServerTimes {
-  /// Registering again with the relay, in case it has forgotten this process.
+  /// How often to register again with the relay, in case it has forgotten this process.
   static let listenCheckInterval = Span.seconds(300)
-  /// Holding each subscription against the relay (INC-67).
+  /// How often to check each subscription with the relay (INC-67).
   static let subscriptionCheckInterval = Span.days(1)
   static let sweepInterval = Span.seconds(3_600)
-  /// Longer than a relay keeps a message, so that a request cannot come back from there after it was forgotten here.
+  /// Longer than a relay keeps a message, so that a request cannot return from there after it was forgotten here.
   static let answerRetention = Span.days(30)
   /// As long as a relay keeps a message.
   static let notificationRetention = Span.days(21)
-  /// A token whose client has not been heard of for this long is given up.
+  /// A token whose client has not been in contact for this long is dropped.
   static let tokenRetention = Span.days(365)
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(60)
@@ -24,7 +24,7 @@ struct ServerTimes {
   var sweep: Moment
   private(set) var relayRetry: Moment
   private var relayBackoff: Backoff?
-  /// Providers that are left alone for a while because they could not be reached.
+  /// Providers that are paused because they could not be reached.
   private(set) var providerPauses: [String: (until: Moment, backoff: Backoff)] = [:]
 
   init(now: Moment) {
@@ -41,7 +41,7 @@ struct ServerTimes {
     relayBackoff = backoff
   }
 
-  /// Answers how long the provider is left alone.
+  /// Returns how long the provider is paused.
   mutating func pause(_ provider: String, now: Moment) -> Span {
     var backoff = providerPauses[provider]?.backoff ?? Self.backoff
     let pause = backoff.next()

@@ -4,7 +4,7 @@ import PorterPush
 import PorterRelay
 
 extension NotificationServer {
-  /// Until the mailbox is empty.
+  /// Serves requests until the mailbox is empty.
   func serveRequests() throws(ServerError) {
     let (recipient, key) = (mailbox.recipient, identity.recipientKey)
     while true {
@@ -14,8 +14,8 @@ extension NotificationServer {
       }
       guard let message else { return }
       try serve(message)
-      // Only now: a crash before this repeats the request, which is then answered from the record.
-      try ServerError.carryingRelay { () throws(RelayError) in
+      // Only now: after a crash before this point the request is repeated, and answered with the stored answer.
+      try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
         _ = try relay.acknowledge(message.identifier, in: recipient, key: key)
       }
     }
@@ -26,8 +26,8 @@ extension NotificationServer {
     do throws(PushError) {
       request = try SignedRequest(opening: message.body, with: identity.boxKey)
     } catch {
-      // Whatever it is, it must not keep the ones behind it waiting.
-      log(.warning, "a message that is no request", ["reason": "\(error)"])
+      // Whatever it is, it must not delay the messages behind it.
+      log(.warning, "a message is not a request", ["reason": "\(error)"])
       return
     }
     guard let answer = try answer(to: request) else { return }
@@ -37,7 +37,9 @@ extension NotificationServer {
   private func send(
     _ answer: ServerAnswer, to request: SignedRequest, messageIdentifier: RelayIdentifier
   ) throws(ServerError) {
-    let body = try ServerError.carryingPush { () throws(PushError) in try request.seal(answer, randomness: randomness) }
+    let body = try ServerError.mappingErrors(from: PushError.self) { () throws(PushError) in
+      try request.seal(answer, randomness: randomness)
+    }
     // The same for the same message, so that a repeat after a crash is kept once; another for a request that the client
     // sent again.
     let digest = Digest.sha256(answer.correlation.bytes + messageIdentifier.bytes)
@@ -47,24 +49,24 @@ extension NotificationServer {
     do throws(RelayError) {
       try relay.send(body, to: mailbox, key: nil, attempt: attempt, notify: false)
     } catch {
-      // A client that left, or does not read its answers, must not keep the others waiting.
+      // A client that left, or does not read its answers, must not delay the others.
       guard error == .auth || error == .quota else { throw .relay(error) }
-      log(.info, "an answer could not be left", ["reason": "\(error)"])
+      log(.info, "an answer could not be delivered", ["reason": "\(error)"])
     }
   }
 
-  /// Nil when there is none to give.
+  /// Nil if there is no answer to give.
   private func answer(to signed: SignedRequest) throws(ServerError) -> ServerAnswer? {
     do throws(ServerError) {
       if let recorded = try state.recordedRequest(signed.correlation) {
-        log(.info, "a request came again")
+        log(.info, "a request was repeated")
         return signed.isSigned(by: recorded.signer) ? recorded.answer : refusal(signed.correlation, .authorization)
       }
       let request: ServerRequest
       switch signed.request {
       case .success(let understood): request = understood
       case .failure(let error):
-        log(.info, "a request that is not understood", ["reason": "\(error)"])
+        log(.info, "a request was not understood", ["reason": "\(error)"])
         return refusal(signed.correlation, .syntax)
       }
       let answer = try carryOut(request, signed)
@@ -77,14 +79,14 @@ extension NotificationServer {
     }
   }
 
-  /// For a request that is not proven to be a token's owner's.
+  /// For a request that is not proven to be a token owner's.
   func refusal(_ correlation: CorrelationID, _ reason: ServerRefusal) -> ServerAnswer {
     ServerAnswer(correlation: correlation, result: .refused(reason), tokenStatus: nil)
   }
 }
 
 extension ServerError {
-  /// Whether it is about one request, or the token it names, so that the others are served as before (INC-44).
+  /// Whether it concerns one request, or the token it names, so that the others are served as usual (INC-44).
   fileprivate var isOneRequestsOwn: Bool {
     switch self {
     case .damaged(let record): record != .identity

@@ -3,7 +3,7 @@ import PorterMachines
 import PorterPlatform
 import PorterPush
 
-/// What carrying out a machine's effects came to.
+/// The result of carrying out a machine's effects.
 enum TokenReply {
   case none
   case token(id: [UInt8], boxKey: BoxPublicKey)
@@ -13,7 +13,7 @@ enum TokenReply {
   case refused(ServerRefusal)
 }
 
-/// What an event brings along for the effects to put on record.
+/// An event's data for its effects to store.
 enum TokenInput {
   case nothing
   case created(NewToken)
@@ -23,7 +23,7 @@ enum TokenInput {
 
 extension NotificationServer {
   /// Raises an event of the machine `server_token` and carries out its effects. Part of the running transaction.
-  /// `token` is nil for one that is not on record.
+  /// `token` is nil for a token that is not stored.
   func raise(
     _ event: ServerToken.Event, _ token: TokenRecord?, _ input: TokenInput = .nothing
   ) throws(ServerError) -> (reply: TokenReply, state: ServerToken.State) {
@@ -45,7 +45,7 @@ extension NotificationServer {
       case (.saveInterval, .period(let minutes)):
         if let number { try state.setPeriod(of: number, minutes: minutes, at: clock.wall()) }
       case (.createToken, _), (.replaceToken, _), (.saveInterval, _):
-        // The event came without what it is about: a mistake of this module, answered as one.
+        // The event came without its data: a mistake of this module, answered like a damaged record.
         throw .damaged(.token)
       default:
         if let number { reply = try carryOut(effect, number: number, token, next: step.next) ?? reply }
@@ -54,7 +54,7 @@ extension NotificationServer {
     return (reply, step.next)
   }
 
-  /// Effects that need nothing but the token. Answers the reply, if the effect is one.
+  /// Effects that need only the token. Returns the reply, if the effect is one.
   private func carryOut(
     _ effect: ServerToken.Effect, number: Int64, _ token: TokenRecord?, next: ServerToken.State
   ) throws(ServerError) -> TokenReply? {
@@ -86,7 +86,7 @@ extension ServerRefusal {
 }
 
 extension ServerTokenStatus {
-  /// Nil for a token that is not there.
+  /// Nil for a token that does not exist.
   init?(_ state: ServerToken.State) {
     switch state {
     case .none: return nil

@@ -24,14 +24,14 @@ enum Arguments: Equatable {
     Serves clients until SIGTERM or SIGINT. The first line on standard output is the server's link, ntf:…
 
       --relay FILE                the embedded relay's file
-      --state FILE                the server's own file; made when it is missing, readable by its owner only
+      --state FILE                the server's own file; created if missing, readable by its owner only
       --local-socket PATH         where a device simulator listens; pushes to apns_test tokens go there
       --provider NAME=local:PATH  the same for tokens of another provider
-      --ready-fd N                a descriptor that gets the line "ready" once the server serves
-      --verbose                   tells on standard error what happens
+      --ready-fd N                a descriptor to which "ready" is written once the server is serving
+      --verbose                   logs to standard error
 
-    Exit status: 0 stopped as told, 2 wrong arguments, 3 the state file cannot be used, 4 the relay cannot be used,
-    5 another server runs on the state file, 1 anything else.
+    Exit status: 0 stopped by a signal, 2 wrong arguments, 3 the state file cannot be used, 4 the relay cannot be used,
+    5 another server is running on the state file, 1 anything else.
 
     """
 
@@ -52,13 +52,13 @@ enum Arguments: Equatable {
     var serving = Serving()
     var rest = arguments
     while let name = rest.popFirst() {
-      guard allowed?.contains(name) ?? true else { throw Mistake(text: "\(name) is not known here") }
+      guard allowed?.contains(name) ?? true else { throw Mistake(text: "\(name) is not valid here") }
       if name == "--verbose" {
         serving.isVerbose = true
         continue
       }
       guard ["--relay", "--state", "--local-socket", "--provider", "--ready-fd"].contains(name) else {
-        throw Mistake(text: "\(name) is not known")
+        throw Mistake(text: "unknown option \(name)")
       }
       guard let value = rest.popFirst(), !value.isEmpty else { throw Mistake(text: "\(name) needs a value") }
       try serving.set(name, value)

@@ -20,8 +20,8 @@ func put(_ text: String, to descriptor: Int32) {
   }
 }
 
-/// SIGTERM and SIGINT, taken by a thread that does nothing else, so that no code runs inside a signal handler. Has to
-/// be called before any other thread starts: they inherit that the signals are blocked.
+/// Takes SIGTERM and SIGINT on a thread that does nothing else, so that no code runs inside a signal handler. Call it
+/// before any other thread starts: threads inherit the blocked signals.
 func stopOnSignals(_ stop: WakeDescriptor) throws(ServerError) {
   _ = signal(SIGPIPE, SIG_IGN)
   let isRunning = WorkerThread.start {
@@ -52,7 +52,7 @@ func serve(_ arguments: Arguments.Serving) throws(ServerError) {
   for (name, path) in arguments.locals { providers[name] = try LocalProvider(path: path) }
   let state = try ServerState(path: arguments.state, access: .serve)
   let relay = EmbeddedRelay(path: arguments.relay, ports: .system, log: log)
-  // Takes the wake socket away, whatever happens.
+  // Removes the wake socket, whatever happens.
   defer { relay.close() }
   let server = try NotificationServer(state: state, relay: relay, providers: Set(providers.keys), log: log)
   put("\(server.link)\n", to: 1)

@@ -135,7 +135,7 @@ final class ProcessTests: XCTestCase {
       ([], 2, "--state is missing"),
       (["--state", path("s"), "--relay", path("r")], 2, "--local-socket is missing"),
       (["--state", path("s")] + socket, 2, "--relay is missing"),
-      (["--sate", path("s")], 2, "--sate is not known"),
+      (["--sate", path("s")], 2, "unknown option --sate"),
       (["--state"], 2, "--state needs a value"),
       (["--state", path("s"), "--relay", path("r"), "--ready-fd", "x"] + socket, 2, "--ready-fd"),
       (["--state", path("s"), "--relay", path("r"), "--provider", "apns_dev=smoke:x"] + socket, 2, "NAME=local:PATH"),
@@ -143,7 +143,7 @@ final class ProcessTests: XCTestCase {
         ["--state", path("s"), "--relay", path("r"), "--local-socket", "/" + String(repeating: "x", count: 200)], 2,
         "bytes"
       ),
-      (["link", "--state", path("s"), "--verbose"], 2, "--verbose is not known here"),
+      (["link", "--state", path("s"), "--verbose"], 2, "--verbose is not valid here"),
       (["link", "--state", path("never")], 3, "no link"),
       (["--state", path("missing/s"), "--relay", path("r")] + socket, 3, "directory"),
       (["--state", path("text"), "--relay", path("r")] + socket, 3, "not a notification server's"),

@@ -12,12 +12,12 @@ import PorterPush
   import Android
 #endif
 
-/// Hands pushes to a device simulator over a Unix stream socket: one connection a push, one JSON line each way.
+/// Hands pushes to a device simulator over a Unix stream socket: one connection per push, one JSON line each way.
 ///
 ///     → {"token":"<hex>","provider":"apns_test","type":"alert","priority":10,"payload":{…}}
 ///     ← {"status":200}   or   {"status":410,"reason":"Unregistered"}
 ///
-/// Nobody listening, no answer in time, or an answer that is none counts as a provider that cannot be reached.
+/// No listener, no answer in time, or a malformed answer counts as a provider that cannot be reached.
 package struct LocalProvider: PushProvider {
   /// For connecting, sending and the answer together.
   package static let defaultTimeout = Span.seconds(2)
@@ -27,7 +27,7 @@ package struct LocalProvider: PushProvider {
   private let timeout: Span
   private let clock: any Clock
 
-  /// Throws `socketPathTooLong`. Whether anyone listens shows with each push.
+  /// Throws `socketPathTooLong`. Whether a simulator is listening is found out with each push.
   package init(
     path: String, timeout: Span = LocalProvider.defaultTimeout, clock: any Clock = SystemClock()
   ) throws(ServerError) {
@@ -86,13 +86,13 @@ private struct UnixAddress {
   }
 }
 
-/// A connection all of whose steps end by one deadline. Closed at its end.
+/// A connection whose steps all end by one deadline. Closed when it is destroyed.
 private struct StreamConnection: ~Copyable {
   private let descriptor: Int32
   private let deadline: Moment
   private let clock: any Clock
 
-  /// Nil when nobody listens, or the listener's queue stays full.
+  /// Nil if there is no listener, or its queue stays full.
   init?(to address: UnixAddress, until deadline: Moment, clock: any Clock) {
     #if canImport(Glibc)
       descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -108,7 +108,7 @@ private struct StreamConnection: ~Copyable {
       var yes: Int32 = 1
       setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
     #endif
-    // A full queue says "again", and unlike a network's connection there is nothing to wait on.
+    // A full queue gives EAGAIN, and unlike a network connection there is nothing to wait on.
     while address.connect(descriptor) != 0 {
       guard errno == EAGAIN || errno == EINTR, clock.now() < deadline else {
         close(descriptor)
@@ -138,7 +138,7 @@ private struct StreamConnection: ~Copyable {
     return true
   }
 
-  /// Without its end; nil if the other side ends, or the time does, before the line.
+  /// A line without its terminator; nil if the other side closes, or the time ends, before the line is complete.
   func readLine(longest: Int) -> [UInt8]? {
     var line: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1_024)
@@ -154,7 +154,7 @@ private struct StreamConnection: ~Copyable {
     return nil
   }
 
-  /// After a call that could not go on: waits until it can. False for an error or the end of the time.
+  /// After a call that would block: waits until it can continue. False for an error or at the deadline.
   private func isReady(_ event: some BinaryInteger, after result: Int) -> Bool {
     guard result < 0, errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { return false }
     while true {

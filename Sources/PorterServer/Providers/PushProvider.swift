@@ -1,7 +1,7 @@
 import PorterJSON
 import PorterPush
 
-/// What a provider is given.
+/// What is handed to a provider.
 package struct OutgoingPush: Sendable {
   package let pushToken: PushToken
   package let type: PushType
@@ -17,14 +17,14 @@ package struct OutgoingPush: Sendable {
   }
 }
 
-/// What became of a push.
+/// The result of a push.
 package enum PushOutcome: Hashable, Sendable {
   package enum Invalid: String, Hashable, Sendable {
     case bad, topic, expired, unregistered
   }
 
   case accepted
-  /// The push token is none any more: nothing more is to be sent to it.
+  /// The push token is no longer valid: nothing more is to be sent to it.
   case invalid(Invalid)
   /// The provider cannot be reached, or cannot work now. The push is kept for later.
   case unreachable
@@ -33,7 +33,7 @@ package enum PushOutcome: Hashable, Sendable {
   /// This push will never succeed; or the server's own credentials are refused.
   case rejected(status: Int)
 
-  /// APNs' answers (`:status` and `reason`); simplex-notifications.md §6.3 is where the mapping comes from.
+  /// APNs' answers (`:status` and `reason`); the mapping is from simplex-notifications.md §6.3.
   package init(status: Int, reason: String?) {
     switch (status, reason) {
     case (200, _): self = .accepted
@@ -47,7 +47,7 @@ package enum PushOutcome: Hashable, Sendable {
     }
   }
 
-  /// Whether the one immediate retry on a new connection is worth it.
+  /// Whether to try once more immediately on a new connection.
   var isWorthRetrying: Bool {
     switch self {
     case .unreachable, .failed: true
@@ -56,18 +56,18 @@ package enum PushOutcome: Hashable, Sendable {
   }
 }
 
-/// The port through which pushes leave.
+/// The port through which pushes are sent.
 package protocol PushProvider: Sendable {
-  /// Blocks for a bounded time. Called from one thread at a time, which need not always be the same.
+  /// Blocks for a bounded time. Called from one thread at a time, though not always the same one.
   func deliver(_ push: OutgoingPush) -> PushOutcome
-  /// Lets go of a connection, if one is kept, so that the next push makes a new one.
+  /// Closes a connection that is kept open, so that the next push makes a new one.
   func disconnect()
 }
 
 extension PushProvider {
   package func disconnect() {}
 
-  /// With exactly one further attempt, at once and on a new connection.
+  /// Tries exactly once more, immediately and on a new connection.
   package func deliverWithRetry(_ push: OutgoingPush) -> PushOutcome {
     let outcome = deliver(push)
     guard outcome.isWorthRetrying else { return outcome }

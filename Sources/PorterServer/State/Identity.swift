@@ -10,7 +10,7 @@ struct ServerMailbox: Sendable {
   let sender: RelayIdentifier
 }
 
-/// Who the server is to its clients and to the relay.
+/// The server's identity towards its clients and the relay.
 struct Identity: Sendable {
   let boxKey: BoxKeyPair
   let recipientKey: SigningKeyPair
@@ -24,7 +24,7 @@ struct Identity: Sendable {
 }
 
 extension ServerState {
-  /// Where clients reach the server that has this state. Throws `neverRan` if there is no such server yet.
+  /// The address of the server that has this state. Throws `neverRan` if there is no such server yet.
   package var link: NotificationServerLink {
     get throws(ServerError) {
       guard let link = try identity()?.link else { throw .neverRan }
@@ -51,9 +51,9 @@ extension ServerState {
     }
   }
 
-  /// The keys are on disk before the relay hears of them: it makes the same mailbox again for the same key.
+  /// The keys are on disk before the relay sees them: for the same key it returns the same mailbox.
   func makeIdentity(randomness: any Randomness) throws(ServerError) -> Identity {
-    let identity = try ServerError.carryingCrypto { () throws(CryptoError) in
+    let identity = try ServerError.mappingErrors(from: CryptoError.self) { () throws(CryptoError) in
       Identity(
         boxKey: try .generate(randomness: randomness), recipientKey: try .generate(randomness: randomness),
         serviceKey: try .generate(randomness: randomness), mailbox: nil)
@@ -79,7 +79,7 @@ extension ServerState {
 }
 
 extension Database {
-  /// `first`, for rows that may turn out to be damaged.
+  /// Like `first`, for rows that may turn out to be damaged.
   func firstRow<Value>(
     _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(ServerError) -> Value
   ) throws(ServerError) -> Value? {
@@ -90,7 +90,7 @@ extension Database {
     return value
   }
 
-  /// `rows`, likewise.
+  /// Like `rows`, for rows that may turn out to be damaged.
   func allRows<Value>(
     _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(ServerError) -> Value
   ) throws(ServerError) -> [Value] {

@@ -4,7 +4,7 @@ import PorterPush
 import PorterRelay
 import PorterStore
 
-/// What a push is about.
+/// The subject of a push.
 package enum PushKind: String, Hashable, Sendable {
   case verification, message, wake
 }
@@ -40,7 +40,7 @@ extension ServerState {
     }
   }
 
-  /// A token's newest, the oldest of them first.
+  /// A token's newest notifications, oldest first.
   func notifications(token: Int64) throws(ServerError) -> [NotificationBundle.Entry] {
     try database.allRows(
       """
@@ -55,7 +55,7 @@ extension ServerState {
     }
   }
 
-  /// A relay keeps no message as long as that.
+  /// For notifications older than any message a relay keeps.
   func deleteNotifications(before time: WallTime) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run("DELETE FROM notification WHERE seconds < ?1", [.integer(time.seconds)])
@@ -74,7 +74,7 @@ extension ServerState {
     }
   }
 
-  /// The one that waits longest.
+  /// The push that has waited longest.
   func duePush(provider: String) throws(ServerError) -> DuePush? {
     try database.firstRow(
       """
@@ -87,7 +87,7 @@ extension ServerState {
     }
   }
 
-  /// Unless it fell due again meanwhile.
+  /// Removes it unless it has become due again meanwhile.
   func remove(_ push: DuePush) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(

@@ -10,7 +10,7 @@
 
 /// Files that only their owner can read.
 enum PrivateFile {
-  /// Makes the file if it is missing.
+  /// Creates the file if it is missing.
   static func make(_ path: String) throws(ServerError) { close(try opened(path)) }
 
   fileprivate static func opened(_ path: String) throws(ServerError) -> Int32 {
@@ -20,7 +20,7 @@ enum PrivateFile {
   }
 }
 
-/// Keeps a second process away from what the file stands for. The lock goes with the process, however it ends.
+/// Keeps a second process out. The lock goes with the process, however it ends.
 final class FileLock {
   private let descriptor: Int32
 

@@ -7,7 +7,7 @@ import PorterStore
 /// A request that was carried out before.
 struct RecordedRequest: Sendable {
   let signer: SigningPublicKey
-  /// Nil when it is too long ago.
+  /// Nil if the answer has expired.
   let answer: ServerAnswer?
 }
 
@@ -35,8 +35,8 @@ extension ServerState {
     }
   }
 
-  /// Answers go, and with them requests whose token is not there any more. The others' correlations stay, so that
-  /// nothing recorded long ago can be played back.
+  /// Deletes answers, and with them requests whose token no longer exists. The others' correlations stay, so that an
+  /// old recorded request cannot be replayed.
   func forgetAnswers(before time: WallTime) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(

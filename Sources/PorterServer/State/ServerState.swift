@@ -1,22 +1,22 @@
 import PorterPlatform
 import PorterStore
 
-/// What a notification server knows, in one SQLite file that only its owner can read: it holds keys.
+/// A notification server's state, in one SQLite file that only its owner can read: it holds keys.
 ///
 /// One thread; changes that belong together are one transaction, and durable when it returns.
 package final class ServerState {
   package enum Access: Sendable {
-    /// Makes the file if it is missing, and keeps other servers away from it.
+    /// Creates the file if it is missing, and keeps other servers out.
     case serve
-    /// Beside a running server.
+    /// Reads beside a running server.
     case look
   }
 
-  /// Tells the file from other SQLite files: "NPsv".
+  /// Identifies the file among SQLite files: "NPsv".
   private static let applicationIdentifier: Int64 = 0x4E50_7376
 
   let database: Database
-  /// On a file of its own: SQLite lets go of its locks whenever the process closes any descriptor of the database.
+  /// On a file of its own: SQLite loses its locks whenever the process closes any descriptor of the database.
   private var lock: FileLock?
 
   package init(path: String, access: Access, ports: Ports = .system) throws(ServerError) {
@@ -40,14 +40,14 @@ package final class ServerState {
     try migrate(access)
   }
 
-  /// By whatever name two servers are given one state, they find one lock.
+  /// Under whatever names two servers are given one state, they find one lock.
   private static func canonical(_ path: String, _ files: any Files) throws(ServerError) -> String {
     do throws(SystemError) { return try files.canonicalPath(path) } catch {
       throw .cannotOpenState(systemError: error.code)
     }
   }
 
-  /// Afterwards the file is closed and free for another server.
+  /// Closes the file, which is then free for another server.
   package func close() throws(ServerError) {
     defer { lock = nil }
     try storage { () throws(SQLiteError) in try database.close() }
@@ -57,7 +57,7 @@ package final class ServerState {
     try database.transaction(.immediate, throwing: ServerError.self, body)
   }
 
-  /// SQLite's errors as the server's.
+  /// Converts SQLite's errors to the server's.
   @discardableResult
   func storage<Result>(_ body: () throws(SQLiteError) -> Result) throws(ServerError) -> Result {
     try ServerError.carrying(body)
@@ -65,7 +65,7 @@ package final class ServerState {
 
   // MARK: Schema
 
-  /// Goes forward only; the schema's number is how many migrations it has had.
+  /// Upgrades only; the schema's number counts its migrations.
   private func migrate(_ access: Access) throws(ServerError) {
     let known = Int64(Self.migrations.count)
     try transaction { () throws(ServerError) in

@@ -3,7 +3,7 @@ import PorterPush
 import PorterRelay
 import PorterStore
 
-/// A subscription on record.
+/// A stored subscription.
 struct SubscriptionRecord: Sendable {
   let number: Int64
   let token: Int64

@@ -4,7 +4,7 @@ import PorterPlatform
 import PorterPush
 import PorterStore
 
-/// A token on record.
+/// A stored token.
 struct TokenRecord: Sendable {
   let number: Int64
   let id: [UInt8]
@@ -12,14 +12,14 @@ struct TokenRecord: Sendable {
   let generation: Int64
   let signingKey: SigningPublicKey
   let clientBoxKey: BoxPublicKey
-  /// The public half; only what was agreed with it is kept.
+  /// The public half; of the secret half only the agreed key is kept.
   let boxKey: BoxPublicKey
   let pushKey: BoxSharedKey
   let code: VerificationCode
   let state: ServerToken.State
 }
 
-/// What TNEW puts on record.
+/// What TNEW stores.
 struct NewToken: Sendable {
   let id: [UInt8]
   let pushToken: PushToken
@@ -62,7 +62,7 @@ extension ServerState {
       clientBoxKey: clientBoxKey, boxKey: boxKey, pushKey: pushKey, code: code, state: state)
   }
 
-  /// Answers its number.
+  /// Returns its number.
   func insert(_ token: NewToken, state: ServerToken.State, at time: WallTime) throws(ServerError) -> Int64 {
     try storage { () throws(SQLiteError) in
       try database.run(
@@ -101,7 +101,7 @@ extension ServerState {
     }
   }
 
-  /// Subscriptions, notifications and pushes go with it.
+  /// Deletes its subscriptions, notifications and pushes too.
   func deleteToken(_ number: Int64) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run("DELETE FROM token WHERE number = ?1", [.integer(number)])
@@ -148,7 +148,7 @@ extension ServerState {
     }
   }
 
-  /// Active tokens whose period is over. One that was woken in the future is due too: the wall clock went back.
+  /// Active tokens whose period is over. A token last woken in the future is due too: the wall clock was set back.
   func tokensToWake(at time: WallTime) throws(ServerError) -> [TokenRecord] {
     try database.allRows(
       Self.tokenColumns
@@ -156,7 +156,7 @@ extension ServerState {
       [.integer(time.milliseconds), .text(ServerToken.State.active.name)], Self.token)
   }
 
-  /// Milliseconds since 1970; nil if no token is woken.
+  /// Milliseconds since 1970; nil if no token is due to be woken.
   func nextWake() throws(ServerError) -> Int64? {
     try storage { () throws(SQLiteError) in
       try database.integer(

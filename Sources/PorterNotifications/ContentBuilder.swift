@@ -1,19 +1,19 @@
 import PorterSchema
 
-/// Words for what happened.
+/// The texts of notifications.
 package enum ContentBuilder {
   /// The notification for an event, or why there is none.
   package static func content(
     for event: NotificationEvent, _ policy: NotificationPolicy
-  ) -> Result<NotificationContent, Silenced> {
+  ) -> Result<NotificationContent, Suppressed> {
     switch policy.verdict(for: event) {
-    case .silent(let reason): .failure(Silenced(reason: reason))
+    case .silent(let reason): .failure(Suppressed(reason: reason))
     case .show(let mode): .success(content(for: event, mode))
     }
   }
 
-  /// There is nothing to show, by the user's own choice.
-  package struct Silenced: Error, Hashable, Sendable {
+  /// Nothing is shown, by the user's own choice.
+  package struct Suppressed: Error, Hashable, Sendable {
     package var reason: NotificationPolicy.Silence
   }
 

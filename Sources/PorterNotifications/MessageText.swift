@@ -1,16 +1,16 @@
 import PorterSchema
 
-/// The texts of others, made fit to be shown.
+/// Makes text from other people fit to be shown.
 enum MessageText {
   /// Longest body, in bytes of UTF-8. A push's whole payload is 4096 bytes at most, so no platform shows more than
   /// that; half of it fills a phone's screen, and leaves room for the title. A message of 16 KB would only cost memory,
   /// of which an extension has little.
   static let maximumBody = 2_048
-  /// Longest name. Ours are at most 50 characters; a contact's program may think otherwise.
+  /// Longest name. Ours are at most 50 characters; a contact's program may allow more.
   static let maximumName = 64
 
-  /// The text of a message, with `...` for what its author marked as secret: a notification is read by who holds the
-  /// phone.
+  /// The text of a message, with `...` for what its author marked as secret: anyone holding the phone can read a
+  /// notification.
   static func body(_ content: MessageContent, fileName: String?) -> ShownText {
     let text = withoutSecrets(content.text)
     switch content {
@@ -30,7 +30,7 @@ enum MessageText {
     return runs.map { $0.format == .secret ? "..." : $0.text }.joined()
   }
 
-  /// One line, with nothing in it that could pass for more than a name.
+  /// One line, containing nothing that could pass for more than a name.
   static func name(_ name: String) -> String { clean(name, maximumName, keepsLines: false) }
 
   /// Minutes and seconds.
@@ -40,7 +40,7 @@ enum MessageText {
     return "\(twoDigits(seconds / 60)):\(twoDigits(seconds % 60))"
   }
 
-  /// Without control characters, and cut between characters to at most `limit` bytes, the sign of the cut included.
+  /// Without control characters, and cut between characters to at most `limit` bytes, including the ellipsis.
   private static func clean(_ text: String, _ limit: Int, keepsLines: Bool) -> String {
     var cleaned = String.UnicodeScalarView()
     var bytes = 0
@@ -48,7 +48,7 @@ enum MessageText {
       switch scalar.value {
       case 0x09...0x0d, 0x85, 0x2028, 0x2029: cleaned.append(keepsLines ? scalar : " ")
       case 0..<0x20, 0x7f...0x9f: continue
-      // Marks that turn the direction of all that follows, the rest of the title too.
+      // Marks that change the direction of all text after them, including the rest of the title.
       case 0x202a...0x202e,
         0x2066...0x2069 where !keepsLines:
         continue

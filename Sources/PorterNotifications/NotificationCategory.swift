@@ -1,4 +1,4 @@
-/// What kind of notification it is; a host registers one category of the platform for each, with its actions.
+/// The kind of a notification; a host registers one category of the platform for each, with its actions.
 package enum NotificationCategory: String, Hashable, Sendable, CaseIterable {
   case contactRequest = "NTF_CAT_CONTACT_REQUEST"
   case contactConnected = "NTF_CAT_CONTACT_CONNECTED"

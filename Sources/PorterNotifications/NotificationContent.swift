@@ -2,7 +2,7 @@ import PorterJSON
 
 /// One notification, as a host hands it to the platform.
 package struct NotificationContent: Hashable, Sendable {
-  /// What a tap needs to find its way.
+  /// Where a tap leads.
   package struct Destination: Hashable, Sendable {
     package var userID: Int64?
     package var chatID: String?
@@ -23,19 +23,19 @@ package struct NotificationContent: Hashable, Sendable {
     }
   }
 
-  /// The same for the same thing, whichever process tells of it and however often, so that a later telling takes an
-  /// earlier one's place (INC-34, INC-47).
+  /// The same for the same subject, whichever process reports it and however often, so that a later notification
+  /// replaces an earlier one (INC-34, INC-47).
   package var identifier: String
   package var title: ShownText
   package var body: ShownText
   package var category: NotificationCategory
   package var targetContentIdentifier: String?
-  /// Groups what belongs to one conversation. Left out where names are hidden: it would tell which messages come from
-  /// the same one.
+  /// Groups a conversation's notifications. Left out where names are hidden: it would reveal which messages come from
+  /// the same contact.
   package var threadIdentifier: String?
   package var userInfo: Destination
-  /// What the app's icon shows afterwards; set by whoever has counted. Never a default of 0, which would clear it
-  /// (INC-61).
+  /// The number on the app's icon afterwards; set only when it has been counted. Never a default of 0, which would
+  /// clear it (INC-61).
   package var badge: Int64?
   package init(
     identifier: String, title: ShownText, body: ShownText, category: NotificationCategory,

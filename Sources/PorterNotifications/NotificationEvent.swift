@@ -1,11 +1,11 @@
 import PorterSchema
 
-/// Something that a user may want to be told.
+/// Something that may be worth notifying a user of.
 package struct NotificationEvent: Hashable, Sendable {
-  /// Whose profile it happened to.
+  /// The profile it happened to.
   package struct Owner: Hashable, Sendable {
     package var id: Int64
-    /// A profile that exists for who knows its password only.
+    /// A profile that exists only for a user who knows its password.
     package var isHidden: Bool
     package var showsNotifications: Bool
 
@@ -26,7 +26,7 @@ package struct NotificationEvent: Hashable, Sendable {
     case contact(id: Int64, name: String)
     case group(id: Int64, name: String, member: String)
 
-    /// As hosts name conversations.
+    /// The identifier that hosts use for conversations.
     package var id: String {
       switch self {
       case .contact(let id, _): "@\(id)"
@@ -99,13 +99,13 @@ package struct NotificationEvent: Hashable, Sendable {
   }
 }
 
-/// What a notification is known by. Made of what both tellers know: the one that has only the push, and the one that
-/// has the message. So the text of a message takes the place of the "message received" that was shown while its key was
-/// missing (INC-47), and the second of two pushes for one message changes nothing (INC-34).
+/// Identifies a notification. Made of what is known both with the push alone and with the message. So the text of a
+/// message replaces the "message received" that was shown while its key was missing (INC-47), and the second of two
+/// pushes for one message changes nothing (INC-34).
 package enum NotificationIdentifier: Hashable, Sendable, CustomStringConvertible {
-  /// `connection` is the agent's name of the connection, `message` the relay's of the message; base64url, both.
+  /// `connection` is the agent's name of the connection, `message` the relay's of the message; both base64url.
   case message(connection: String, message: String)
-  /// An event of a connection of which no message is known.
+  /// An event of a connection whose message is unknown.
   case connection(String)
   case contactRequest(user: Int64, id: Int64)
   case contactConnected(user: Int64, contact: Int64)

@@ -12,7 +12,7 @@ package enum PreviewMode: String, Hashable, Sendable, CaseIterable {
 /// Decides what may be shown, in one place for app and extension (INC-45).
 package struct NotificationPolicy: Hashable, Sendable {
   package var previewMode: PreviewMode
-  /// The app asks for a code or a fingerprint before it shows anything; so nothing is shown outside it either.
+  /// The app requires a code or a fingerprint before it shows anything, so nothing is shown outside it either.
   package var hasAppLock: Bool
 
   package init(previewMode: PreviewMode = .message, hasAppLock: Bool = false) {
@@ -21,7 +21,7 @@ package struct NotificationPolicy: Hashable, Sendable {
   }
 
   package enum Silence: String, Hashable, Sendable, CaseIterable {
-    /// Even that a hidden profile exists must not show.
+    /// Not even the existence of a hidden profile may show.
     case hiddenProfile
     case mutedProfile
     case mutedChat
@@ -32,7 +32,7 @@ package struct NotificationPolicy: Hashable, Sendable {
 
   package enum Verdict: Hashable, Sendable {
     case show(PreviewMode)
-    /// Nothing at all is shown, filler neither (INC-37).
+    /// Nothing at all is shown, not even a placeholder (INC-37).
     case silent(Silence)
   }
 

@@ -27,7 +27,7 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
   case receivedFileEvent = "Received file event"
 }
 
-/// A text that a host may translate: a phrase with its arguments; or one that is nobody's to translate, a message's.
+/// A text to show: a phrase with its arguments, which a host may translate, or a literal such as a message's text.
 package enum ShownText: Hashable, Sendable {
   package enum Argument: Hashable, Sendable {
     case text(String)
@@ -48,7 +48,7 @@ package enum ShownText: Hashable, Sendable {
     }
   }
 
-  /// Only the phrase is searched for places to fill, so that a name that reads `%@` stays a name.
+  /// Only the phrase is searched for placeholders, so that a name that reads `%@` stays a name.
   private static func fill(_ phrase: String, _ arguments: [Argument]) -> String {
     var text = ""
     var rest = arguments[...]

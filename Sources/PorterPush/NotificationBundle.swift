@@ -1,15 +1,15 @@
 import PorterCrypto
 import PorterPlatform
 
-/// What a message push tells: in which mailboxes something arrived, oldest first.
+/// The contents of a message push: the mailboxes in which something arrived, oldest first.
 ///
-/// Several, because APNs keeps only the newest push while a device is offline (INC-38): each push repeats what the ones
-/// before it told.
+/// Several, because APNs keeps only the newest push while a device is offline (INC-38): each push repeats the contents
+/// of the ones before it.
 package struct NotificationBundle: Hashable, Sendable {
   package struct Entry: Hashable, Sendable {
     /// Names the mailbox's notifier at the relay.
     package var notifier: [UInt8]
-    /// When the server heard of it, in whole seconds since 1970.
+    /// When the server was notified, in whole seconds since 1970.
     package var seconds: Int64
     package var metadataNonce: BoxNonce
     /// Message id and time, sealed by the relay for the mailbox's owner; the server cannot read them.
@@ -25,14 +25,15 @@ package struct NotificationBundle: Hashable, Sendable {
 
   package static let maximumEntries = 6
   package static let notifierCount = 24
-  /// Of an entry, in bytes. The relay's are 144; there is room for them to grow.
+  /// Bytes of an entry's metadata. The relay's are 144; this leaves room to grow.
   package static let maximumMetadataCount = 272
-  /// Each bundle is padded to this, so that every message push has the same size whatever it tells. Six of the largest
-  /// entries take 2,699 bytes and fit; the whole JSON comes to about 3,970 of the platform's 4,096 bytes (INC-69).
+  /// Each bundle is padded to this, so that every message push has the same size whatever it contains. Six of the
+  /// largest entries take 2,699 bytes and fit; the whole JSON comes to about 3,970 of the platform's 4,096 bytes
+  /// (INC-69).
   package static let paddedCount = 2_816
 
   package let entries: [Entry]
-  /// Entries that could not be read. They do not take the readable ones with them (INC-44).
+  /// Entries that could not be read. The readable ones are kept (INC-44).
   package let damagedEntries: Int
 
   /// Throws `.malformed` if there are more than six entries, or one is of the wrong size.

@@ -1,10 +1,10 @@
 import PorterCrypto
 import PorterSchema
 
-/// Where a notification server is reached: `ntf:<box public key>@<sender id of its mailbox>`, both base64url.
+/// The address of a notification server: `ntf:<box public key>@<sender id of its mailbox>`, both base64url.
 ///
-/// The key in it is what requests are sealed to, so whoever has the right link talks to the right server, whatever the
-/// relay does.
+/// Requests are sealed to the key in it, so a client with the right link talks to the right server, whatever the relay
+/// does.
 package struct NotificationServerLink: Hashable, Sendable, CustomStringConvertible {
   /// Bytes of an id at the relay, and of a token's id.
   package static let identifierCount = 24

@@ -1,11 +1,11 @@
 import PorterCrypto
 import PorterJSON
 
-/// Why a push, or what client and notification server write to each other, was not understood or cannot be written.
+/// Why a push, or a message between client and notification server, cannot be read or written.
 ///
 /// Cases carry names and lengths only, so that an error can be logged as it is.
 package enum PushError: Error, Hashable, Sendable {
-  /// What is missing or not what it should be.
+  /// The part that is missing or malformed.
   package enum Part: String, Hashable, Sendable {
     case aps, notificationData, nonce, ciphertext, verification, verificationCode
     case bundle, bundleEntry
@@ -22,13 +22,13 @@ package enum PushError: Error, Hashable, Sendable {
   case notJSON(JSONError)
   case missing(Part)
   case malformed(Part)
-  /// A push of a kind, or a request or answer with a name, that this version does not know.
+  /// A kind of push, or the name of a request or answer, that this version does not know.
   case unknownKind
   /// Made for another format version.
   case unsupportedVersion(UInt8)
-  /// Changed on its way, or sealed for someone else.
+  /// Changed in transit, or sealed for another recipient.
   case notAuthentic
-  /// The cryptography below failed for another reason.
+  /// The cryptography failed for another reason.
   case crypto(CryptoError)
 }
 
@@ -49,14 +49,14 @@ extension PushError {
 extension PushError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .oversized(let length, let limit): "\(length) bytes where \(limit) are the limit"
+    case .oversized(let length, let limit): "\(length) bytes, over the limit of \(limit)"
     case .truncated(let length): "the JSON ends too early, after \(length) bytes"
     case .notJSON(let error): "not JSON: \(error.reason.rawValue) at byte \(error.offset)"
     case .missing(let part): "\(part.rawValue) is missing"
     case .malformed(let part): "malformed \(part.rawValue)"
     case .unknownKind: "of a kind that this version does not know"
     case .unsupportedVersion(let version): "unsupported format version \(version)"
-    case .notAuthentic: "changed on its way, or sealed for someone else"
+    case .notAuthentic: "changed in transit, or sealed for another recipient"
     case .crypto(let error): "\(error)"
     }
   }

@@ -4,13 +4,13 @@ import PorterPlatform
 
 /// What a notification server sends through a provider to a device: the whole APNs JSON.
 ///
-/// A hint, never the message: the extension learns from it where to look. spec/protocol/push.md has the form.
+/// A hint, never the message: it shows the extension where to look. spec/protocol/push.md has the form.
 package enum PushPayload: Hashable, Sendable {
   /// Proves that pushes to this token arrive. Opens with the token's key to a `VerificationCode`.
   case verification(nonce: BoxNonce, ciphertext: [UInt8])
   /// Something waits in up to six mailboxes. Opens with the token's key to a `NotificationBundle`.
   case message(nonce: BoxNonce, ciphertext: [UInt8])
-  /// Look yourself; sent at the token's period.
+  /// Tells the device to look for messages; sent at the token's period.
   case checkMessages
 }
 
@@ -33,7 +33,7 @@ extension PushPayload {
     }
   }
 
-  /// The APNs header: 10 is at once, 5 is what APNs demands of background pushes.
+  /// The APNs header: 10 is immediate; APNs requires 5 for background pushes.
   package var priority: Int {
     switch self {
     case .message: 10
@@ -49,7 +49,7 @@ extension PushPayload {
     try self.init(decoding: Array(text.utf8))
   }
 
-  /// Members that other versions add are passed over.
+  /// Ignores members that other versions add.
   package init(decoding bytes: [UInt8]) throws(PushError) {
     guard bytes.count <= Self.maximumCount else {
       throw .oversized(length: bytes.count, limit: Self.maximumCount)
@@ -94,7 +94,7 @@ extension PushPayload {
 // MARK: - Writing, in the server
 
 extension PushPayload {
-  /// The whole APNs JSON. Throws `.oversized` rather than give a provider what the platform would refuse (INC-69).
+  /// The whole APNs JSON. Throws `.oversized` rather than hand a provider what the platform would refuse (INC-69).
   package func encoded() throws(PushError) -> JSONValue {
     let json = self.json
     let length = json.utf8.count

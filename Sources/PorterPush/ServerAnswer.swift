@@ -14,25 +14,25 @@ package enum ServerTokenStatus: String, Hashable, Sendable, CaseIterable {
   case expired = "EXPIRED"
 }
 
-/// How a subscription stands at the server.
+/// The state of a subscription at the server.
 package enum SubscriptionStatus: String, Hashable, Sendable, CaseIterable {
-  /// Taken in, the relay not asked yet.
+  /// Accepted; the relay has not been asked yet.
   case new = "NEW"
   case pending = "PENDING"
   case active = "ACTIVE"
-  /// The relay does not answer; the server goes on trying.
+  /// The relay does not answer; the server keeps trying.
   case inactive = "INACTIVE"
   /// Another server subscribed.
   case end = "END"
   /// The relay knows no such notifier (any more).
   case deleted = "DELETED"
-  /// The relay refuses the notifier's key; or, from SCHK, the server has no such subscription.
+  /// The relay refuses the notifier's key; or, in the answer to SCHK, the server has no such subscription.
   case refused = "AUTH"
   /// The relay failed for another reason.
   case failed = "ERR"
 }
 
-/// Why a server did not do what it was asked.
+/// Why a server refused a request.
 package enum ServerRefusal: String, Hashable, Sendable, CaseIterable {
   /// No such token, not signed with its key, a wrong code, or the token is not in a state that allows it.
   case authorization = "AUTH"
@@ -61,18 +61,18 @@ package struct ServerAnswer: Hashable, Sendable {
   package enum Result: Hashable, Sendable {
     /// To TNEW and TRPL: the token's id, and the key to agree on its push key with.
     case token(id: [UInt8], boxKey: BoxPublicKey)
-    /// To all that has nothing else to tell; `tokenStatus` is there.
+    /// To requests with no other answer; `tokenStatus` is set.
     case done
-    /// To SNEW, SCHK and SDEL: each notifier that was asked about, in that order.
+    /// To SNEW, SCHK and SDEL: one for each notifier in the request, in order.
     case subscriptions([Subscription])
     case refused(ServerRefusal)
   }
 
   package var correlation: CorrelationID
   package var result: Result
-  /// With every answer about a token that exists, so that a client hears at its next contact, whatever it asked, that
-  /// its token has become invalid (INC-63). Nil if the token does not exist (any more), or the request was not proven
-  /// to be its owner's.
+  /// Part of every answer about a token that exists, so that a client learns at its next contact, whatever it asked,
+  /// that its token has become invalid (INC-63). Nil if the token does not exist (any more), or the request was not
+  /// proven to be its owner's.
   package var tokenStatus: ServerTokenStatus?
 
   package init(correlation: CorrelationID, result: Result, tokenStatus: ServerTokenStatus?) {

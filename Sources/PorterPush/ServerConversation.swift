@@ -4,7 +4,7 @@ import PorterPlatform
 
 /// The client's side: requests out, answers in.
 ///
-/// `key` may be made for one request, or kept with the token so that another process of the same device can open the
+/// `key` may be made for one request, or kept with the token so that another process on the same device can open the
 /// answer too.
 package struct ServerConversation: Sendable {
   package let server: NotificationServerLink
@@ -17,7 +17,7 @@ package struct ServerConversation: Sendable {
     shared = try PushError.carrying { () throws(CryptoError) in try key.secretKey.agree(with: server.key) }
   }
 
-  /// What to send to `server.mailbox`; `signingKey` is the token's (for TNEW the one that becomes it).
+  /// The body to send to `server.mailbox`; `signingKey` is the token's (for TNEW the one that becomes it).
   package func seal(
     _ request: ServerRequest, signedBy signingKey: SigningKeyPair, randomness: some Randomness
   ) throws(PushError) -> [UInt8] {
@@ -27,7 +27,7 @@ package struct ServerConversation: Sendable {
     return [Envelope.version] + key.bytes + sealed
   }
 
-  /// An answer found in the reply mailbox. Throws `.notAuthentic` for one to a request that was made with another key.
+  /// Opens an answer found in the reply mailbox. Throws `.notAuthentic` if its request was made with another key.
   package func open(_ body: [UInt8]) throws(PushError) -> ServerAnswer {
     let fields = try Envelope.opened(body)
     let text = try Envelope.open(Array(fields), with: shared)
@@ -35,7 +35,7 @@ package struct ServerConversation: Sendable {
   }
 }
 
-/// A request as a server got it. Not to be trusted before `isSigned(by:)` has said yes.
+/// A request as a server received it. Not to be trusted before `isSigned(by:)` returns true.
 package struct SignedRequest: Sendable {
   package let correlation: CorrelationID
   package let replyMailbox: [UInt8]
@@ -46,7 +46,7 @@ package struct SignedRequest: Sendable {
   private let server: BoxPublicKey
   private let shared: BoxSharedKey
 
-  /// Opens what came to the server's mailbox. Throws for what cannot even be answered.
+  /// Opens a message from the server's mailbox. Throws if it cannot even be answered.
   package init(opening body: [UInt8], with server: BoxKeyPair) throws(PushError) {
     let fields = try Envelope.opened(body)
     guard let key = BoxPublicKey(bytes: fields.prefix(BoxPublicKey.count)) else { throw .malformed(.envelope) }
@@ -65,7 +65,7 @@ package struct SignedRequest: Sendable {
     key.isValid(signature: signature, for: Self.signedBytes(text, server: server))
   }
 
-  /// What to send to the request's reply mailbox.
+  /// The body to send to the request's reply mailbox.
   package func seal(_ answer: ServerAnswer, randomness: some Randomness) throws(PushError) -> [UInt8] {
     [Envelope.version] + (try Envelope.seal(answer.json.utf8, with: shared, randomness: randomness))
   }
@@ -79,10 +79,10 @@ package struct SignedRequest: Sendable {
 /// The version, for a request the client's key, the nonce, and the box: spec/protocol/notification-server.md.
 private enum Envelope {
   static let version: UInt8 = 1
-  /// All requests and answers have one size; what they say shows by nothing.
+  /// All requests and answers have one size, which reveals nothing about their contents.
   static let paddedCount = 8_192
 
-  /// All but the version.
+  /// Everything after the version.
   static func opened(_ body: [UInt8]) throws(PushError) -> ArraySlice<UInt8> {
     guard let version = body.first else { throw .malformed(.envelope) }
     guard version == Self.version else { throw .unsupportedVersion(version) }

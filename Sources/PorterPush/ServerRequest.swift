@@ -1,8 +1,8 @@
 import PorterCrypto
 import PorterPlatform
 
-/// Tells a request from every other, and its answer from every other. The server executes a request with one id once,
-/// and answers a repeat with what it answered before.
+/// Identifies a request and its answer. The server executes a request with one id once, and answers a repeat with the
+/// same answer.
 package struct CorrelationID: Hashable, Comparable, Sendable {
   package static let count = 24
   package let bytes: [UInt8]
@@ -22,7 +22,7 @@ package struct CorrelationID: Hashable, Comparable, Sendable {
   }
 }
 
-/// A push address: whoever knows it can send pushes to the device, so that it is never printed.
+/// A push address: whoever knows it can send pushes to the device, so it is never printed.
 package struct PushToken: Hashable, Sendable, Redacted {
   package static let maximumCount = 256
 
@@ -30,7 +30,7 @@ package struct PushToken: Hashable, Sendable, Redacted {
   package let provider: String
   package let bytes: [UInt8]
 
-  /// Nil for a provider that is no such name, or a token of no, or more than `maximumCount`, bytes.
+  /// Nil if `provider` is not such a name, or the token is empty or longer than `maximumCount` bytes.
   package init?(provider: String, bytes: [UInt8]) {
     let isName = provider.utf8.allSatisfy {
       UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
@@ -42,9 +42,9 @@ package struct PushToken: Hashable, Sendable, Redacted {
   }
 }
 
-/// The right to hear that something arrived in one mailbox.
+/// The right to be notified when something arrives in one mailbox.
 package struct NotifierCredentials: Sendable {
-  /// At the relay.
+  /// Its id at the relay.
   package let notifier: [UInt8]
   /// Signs the server's commands for this notifier at the relay.
   package let key: SigningKeyPair
@@ -57,7 +57,7 @@ package struct NotifierCredentials: Sendable {
   }
 }
 
-/// What a client asks of a notification server.
+/// A client's request to a notification server.
 package struct ServerRequest: Sendable {
   /// Items in one SNEW, SCHK or SDEL at most, so that any batch fits an envelope.
   package static let maximumBatch = 48
@@ -105,7 +105,7 @@ package struct ServerRequest: Sendable {
     }
   }
 
-  /// As it is written.
+  /// The name on the wire.
   package var commandName: String {
     switch command {
     case .newToken: "TNEW"

@@ -28,7 +28,7 @@ extension ServerRequest {
     return .object(object)
   }
 
-  /// What has to be readable for a request to be answered at all.
+  /// The part that has to be readable for a request to be answered at all.
   static func header(_ json: JSONValue) throws(PushError) -> (correlation: CorrelationID, replyMailbox: [UInt8]) {
     guard json.objectValue != nil else { throw .malformed(.request) }
     guard let correlation = CorrelationID(bytes: try json.bytes("correlation", .correlation)) else {
@@ -166,7 +166,7 @@ extension ServerAnswer {
 private func encoded(_ bytes: [UInt8]) -> JSONValue { .string(TextEncoding.base64URL(bytes)) }
 
 extension JSONValue {
-  /// A member that is written in base64url.
+  /// A member encoded as base64url.
   fileprivate func bytes(_ name: String, _ part: PushError.Part) throws(PushError) -> [UInt8] {
     guard let value = self[name] else { throw .missing(part) }
     guard let bytes = value.stringValue.flatMap(TextEncoding.base64URLDecoded) else { throw .malformed(part) }

@@ -1,7 +1,7 @@
 import PorterCrypto
 import PorterPlatform
 
-/// What a verification push carries: 32 random bytes that the client sends back with TVFY.
+/// The contents of a verification push: 32 random bytes that the client sends back with TVFY.
 package struct VerificationCode: Sendable, Redacted {
   package static let count = 32
   /// A verification and a message push are sealed with one key; their fixed, different sizes keep either from passing

@@ -5,7 +5,7 @@ extension Store {
   private static let connectionColumns = """
     connection_id, user_id, contact_id, agent_id, status, initiated, recipient_id, recipient_key, sender_id, secured,
     peer_sender_id, peer_key, invitation, link, peer_public_key, notifier_id, notifier_key, notifier_secret, subscription,
-    epoch, created_at, updated_at, notifier_box_key
+    created_at, updated_at, notifier_box_key
     """
 
   private static func connection(_ row: borrowing Row) throws(StoreError) -> StoredConnection {
@@ -20,10 +20,9 @@ extension Store {
       invitation: row.optionalBlob(12).map { SecretBytes($0) }, link: row.optionalText(13),
       peerPublicKey: row.optionalBlob(14), notifierID: row.optionalBlob(15),
       notifierKey: row.optionalBlob(16).flatMap { SigningKeyPair(stored: $0) },
-      notifierBoxKey: row.optionalBlob(22).flatMap { BoxSecretKey(stored: $0) },
+      notifierBoxKey: row.optionalBlob(21).flatMap { BoxSecretKey(stored: $0) },
       notifierSecret: row.optionalBlob(17).flatMap { BoxSharedKey(stored: $0) }, subscription: row.text(18),
-      epoch: row.integer(19), createdAt: WallTime(milliseconds: row.integer(20)),
-      updatedAt: WallTime(milliseconds: row.integer(21)))
+      createdAt: WallTime(milliseconds: row.integer(19)), updatedAt: WallTime(milliseconds: row.integer(20)))
   }
 
   package func connection(_ id: Int64) throws(StoreError) -> StoredConnection {

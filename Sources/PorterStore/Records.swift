@@ -64,7 +64,6 @@ package struct StoredConnection: Sendable {
   package var notifierSecret: BoxSharedKey?
   /// A state of the machine `subscription`.
   package var subscription: String
-  package var epoch: Int64
   package var createdAt: WallTime
   package var updatedAt: WallTime
 }

@@ -1,13 +1,13 @@
 import CSodium
 import PorterPlatform
 
-/// X25519 and XSalsa20-Poly1305 as NaCl's `crypto_box` joins them.
+/// X25519 and XSalsa20-Poly1305, combined as in NaCl's `crypto_box`.
 package enum Box {
-  /// Bytes that a sealed text is longer than its plaintext.
+  /// Bytes by which a sealed text is longer than its plaintext.
   package static let overhead = 16
 }
 
-/// 24 bytes, never used twice with one shared key; random ones are far enough apart.
+/// 24 bytes, never used twice with one shared key; random ones do not collide in practice.
 package struct BoxNonce: Hashable, Sendable {
   package static let count = 24
   package let bytes: [UInt8]
@@ -26,7 +26,7 @@ package struct BoxNonce: Hashable, Sendable {
   }
 }
 
-/// An X25519 public key. Any 32 bytes are one; those of low order are refused when a secret is agreed on.
+/// An X25519 public key. Any 32 bytes are accepted; those of low order are refused when a secret is agreed on.
 package struct BoxPublicKey: Hashable, Sendable {
   package static let count = 32
   package let bytes: [UInt8]
@@ -38,7 +38,7 @@ package struct BoxPublicKey: Hashable, Sendable {
 
   fileprivate init(of secret: SecretBytes) {
     var bytes = [UInt8](repeating: 0, count: Self.count)
-    // Multiplication of the base point has no failure.
+    // Multiplication of the base point cannot fail.
     _ = secret.withPointer { crypto_scalarmult_base(&bytes, $0) }
     self.bytes = bytes
   }
@@ -48,7 +48,7 @@ package struct BoxSecretKey: Sendable, Equatable, Redacted {
   package static let count = 32
   let scalar: SecretBytes
 
-  /// From what `exposeForStorage` gave; nil unless it is 32 bytes.
+  /// From a result of `exposeForStorage`; nil unless it is 32 bytes.
   package init?(stored: some Collection<UInt8>) {
     guard stored.count == Self.count else { return nil }
     scalar = SecretBytes(stored)
@@ -60,7 +60,7 @@ package struct BoxSecretKey: Sendable, Equatable, Redacted {
     BoxSecretKey(scalar: try SecretBytes.random(count, randomness: randomness))
   }
 
-  /// A copy that nobody wipes. For a store that seals what it is given, and for nothing else.
+  /// A copy that is not wiped. Only for a store that seals it.
   package func exposeForStorage() -> [UInt8] { scalar.exposeForStorage() }
 
   /// Computed at each call; keep a `BoxKeyPair` where it is needed often.
@@ -76,7 +76,7 @@ package struct BoxSecretKey: Sendable, Equatable, Redacted {
     return BoxSharedKey(key: shared)
   }
 
-  /// The plain X25519 result, which must go through a key derivation before it keys anything.
+  /// The plain X25519 result, which must go through a key derivation before it is used as a key.
   func diffieHellman(with remote: BoxPublicKey) throws(CryptoError) -> SecretBytes {
     try Sodium.initialize()
     let shared = SecretBytes.filled(count: 32) { result in
@@ -102,20 +102,20 @@ package struct BoxKeyPair: Sendable, Redacted {
   }
 }
 
-/// The result of an agreement (NaCl's `beforenm`): seals and opens without doing the curve again.
+/// The result of an agreement (NaCl's `beforenm`): seals and opens without repeating the curve multiplication.
 package struct BoxSharedKey: Sendable, Equatable, Redacted {
   package static let count = 32
   let key: SecretBytes
 
   fileprivate init(key: SecretBytes) { self.key = key }
 
-  /// From what `exposeForStorage` gave; nil unless it is 32 bytes.
+  /// From a result of `exposeForStorage`; nil unless it is 32 bytes.
   package init?(stored: some Collection<UInt8>) {
     guard stored.count == Self.count else { return nil }
     key = SecretBytes(stored)
   }
 
-  /// A copy that nobody wipes. For a store that seals what it is given, and for nothing else.
+  /// A copy that is not wiped. Only for a store that seals it.
   package func exposeForStorage() -> [UInt8] { key.exposeForStorage() }
 
   /// The tag's 16 bytes come first, as in `crypto_box_easy`.

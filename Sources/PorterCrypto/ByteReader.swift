@@ -1,4 +1,4 @@
-/// Takes fields off the front of bytes that came from elsewhere; nil where they end too early.
+/// Takes fields off the front of untrusted bytes; nil where they end too early.
 struct ByteReader {
   private(set) var remaining: ArraySlice<UInt8>
 

@@ -1,23 +1,23 @@
 /// What failed. Cases carry names and lengths only, so that an error can be logged as it is.
 package enum CryptoError: Error, Hashable, Sendable {
-  /// What a rejected value was meant to be.
+  /// What the rejected value was meant to be.
   package enum Part: String, Hashable, Sendable {
     case derivedKey, invitationKeys, joinerKeys, message, padding, plaintext, publicKey, ratchetState, skippedKeys
   }
 
-  /// libsodium could not be initialised: the system gives no randomness.
+  /// libsodium could not be initialised: the system provides no randomness.
   case unavailable
-  /// The randomness port gave another number of bytes than asked for.
+  /// The randomness port returned a different number of bytes than requested.
   case randomnessFailed
-  /// Too short, too long, or not built as the specification says.
+  /// Too short, too long, or not of the specified form.
   case malformed(Part)
   /// The first byte names a format that this version does not know.
   case unsupportedVersion(UInt8)
   /// A public key of low order: every agreement with it has the same, publicly known result.
   case publicKeyRefused
-  /// Changed on its way, or sealed with another key.
+  /// Changed in transit, or sealed with another key.
   case authenticationFailed
-  /// The message's key was already used, or given up to stay within the bounds.
+  /// The message's key was already used, or was discarded to stay within the bounds.
   case duplicate
   /// The message would make the receiver derive more keys in one chain than `Ratchet.maximumSkippedPerStep`.
   case tooManySkipped

@@ -1,16 +1,15 @@
 import CSodium
 
-/// Secret bytes in guarded memory: between pages that nobody may touch, kept out of swap and core dumps where the system
-/// allows it, read-only once written, wiped when the last reference goes. Immutable, hence safe on any thread.
+/// Secret bytes in guarded memory: between inaccessible pages, kept out of swap and core dumps where the system allows
+/// it, read-only once written, wiped when the last reference goes. Immutable, hence safe on any thread.
 ///
-/// It costs pages of memory and calls to the system, so it is for the few keys that live long; all others are
-/// `SecretBytes`.
+/// It costs pages of memory and system calls, so it is for the few long-lived keys; all others are `SecretBytes`.
 package final class GuardedBytes: Sendable, Redacted {
   package let count: Int
   /// Written before `init` returns, then only read.
   private nonisolated(unsafe) let storage: UnsafeMutableRawPointer
 
-  /// For a function to write its result; nil if the memory is not to be had, or if `fill` says that it failed.
+  /// Calls `fill` to write the bytes; nil if the memory cannot be allocated, or if `fill` reports a failure.
   package init?(count: Int, by fill: (UnsafeMutableRawBufferPointer) -> Bool) {
     Sodium.initializeIfPossible()
     guard count > 0, let memory = sodium_malloc(count) else { return nil }
@@ -20,7 +19,7 @@ package final class GuardedBytes: Sendable, Redacted {
     sodium_mprotect_readonly(memory)
   }
 
-  /// Copies; the caller's own copy stays as it is.
+  /// Copies the bytes; the caller's own copy is left as it is.
   package convenience init?(_ bytes: UnsafeRawBufferPointer) {
     self.init(count: bytes.count) { memory in
       memory.copyMemory(from: bytes)
@@ -30,7 +29,7 @@ package final class GuardedBytes: Sendable, Redacted {
 
   deinit { sodium_free(storage) }
 
-  /// The bytes themselves, only until `body` returns.
+  /// The bytes themselves, valid only until `body` returns.
   package func withExposedBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     withExtendedLifetime(self) { body(UnsafeRawBufferPointer(start: storage, count: count)) }
   }

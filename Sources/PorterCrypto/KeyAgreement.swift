@@ -1,9 +1,9 @@
 import PorterPlatform
 
-/// What the inviting side keeps until someone joins: the secret halves of the two keys in its invitation.
+/// What the inviting side keeps until another joins: the secret halves of the two keys in its invitation.
 package struct InvitationSecret: Sendable, Redacted {
   package static let storedCount = 2 * BoxSecretKey.count
-  /// Stands for the inviter; takes part in the agreement only.
+  /// The inviter's identity; takes part in the agreement only.
   let identity: BoxKeyPair
   /// The inviter's first ratchet key.
   let ratchet: BoxKeyPair
@@ -13,10 +13,10 @@ package struct InvitationSecret: Sendable, Redacted {
       identity: try .generate(randomness: randomness), ratchet: try .generate(randomness: randomness))
   }
 
-  /// What the invitation link carries: 64 bytes.
+  /// The contents of the invitation link: 64 bytes.
   package var publicKeys: [UInt8] { identity.publicKey.bytes + ratchet.publicKey.bytes }
 
-  /// 64 bytes in a copy that nobody wipes. For a store that seals what it is given, and for nothing else.
+  /// 64 bytes, in a copy that is not wiped. Only for a store that seals it.
   package func exposeForStorage() -> [UInt8] {
     identity.secretKey.exposeForStorage() + ratchet.secretKey.exposeForStorage()
   }
@@ -26,7 +26,7 @@ package struct InvitationSecret: Sendable, Redacted {
     self.ratchet = ratchet
   }
 
-  /// From what `exposeForStorage` gave; nil unless it is 64 bytes.
+  /// From a result of `exposeForStorage`; nil unless it is 64 bytes.
   package init?(stored: [UInt8]) {
     guard stored.count == Self.storedCount, let identity = BoxSecretKey(stored: stored.prefix(BoxSecretKey.count)),
       let ratchet = BoxSecretKey(stored: stored.suffix(BoxSecretKey.count))
@@ -35,19 +35,19 @@ package struct InvitationSecret: Sendable, Redacted {
   }
 }
 
-/// How two sides come from an invitation link to a ratchet each. Nobody who only reads the link, or only the messages,
-/// can follow.
+/// Derives a ratchet for each of two sides from an invitation link. An observer who reads only the link, or only the
+/// messages, cannot derive it.
 package enum KeyAgreement {
   /// Bytes of public keys in an invitation, and in its answer.
   package static let publicKeysCount = 2 * BoxPublicKey.count
   private static let info = Array("Nightporter invitation v1".utf8)
 
   package struct Joined: Sendable {
-    /// Can send at once.
+    /// Can send immediately.
     package let ratchet: Ratchet
-    /// Travels in the clear beside the first message: 64 bytes.
+    /// Sent in the clear beside the first message: 64 bytes.
     package let publicKeys: [UInt8]
-    /// Goes with each message in both directions: 128 bytes.
+    /// Authenticated with each message in both directions: 128 bytes.
     package let associatedData: [UInt8]
   }
 

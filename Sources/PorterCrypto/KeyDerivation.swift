@@ -1,18 +1,18 @@
 import CSodium
 
-/// Derivation of keys from other secrets.
+/// Derives keys from other secrets.
 package enum KeyDerivation {
   private static let hashCount = 32
 
-  /// HKDF with SHA-256 (RFC 5869). Built here because libsodium has it only since 1.0.19, and Debian 12 brings 1.0.18.
-  /// At most 255 × 32 bytes can be derived; an empty salt stands for 32 zeros.
+  /// HKDF with SHA-256 (RFC 5869). Implemented here because libsodium only has it since 1.0.19, and Debian 12 ships
+  /// 1.0.18. At most 255 × 32 bytes can be derived; an empty salt stands for 32 zeros.
   package static func hkdfSHA256(
     inputKeyMaterial: SecretBytes, salt: [UInt8], info: [UInt8], count: Int
   ) throws(CryptoError) -> SecretBytes {
     try hkdfSHA256(inputKeyMaterial: inputKeyMaterial, salt: SecretBytes(salt), info: info, count: count)
   }
 
-  /// The same with a salt that is itself secret, as the root key of a ratchet is.
+  /// HKDF with a salt that is itself secret, as the root key of a ratchet is.
   package static func hkdfSHA256(
     inputKeyMaterial: SecretBytes, salt: SecretBytes, info: [UInt8], count: Int
   ) throws(CryptoError) -> SecretBytes {
@@ -25,13 +25,6 @@ package enum KeyDerivation {
       throw .malformed(.derivedKey)
     }
     return derived
-  }
-
-  /// HMAC with SHA-256 (RFC 2104), 32 bytes.
-  package static func hmacSHA256(key: SecretBytes, message: [UInt8]) -> [UInt8] {
-    var code = [UInt8](repeating: 0, count: hashCount)
-    authenticate(key: key, &code) { update in message.withUnsafeBytes(update) }
-    return code
   }
 
   /// One step of a chain: HMAC with SHA-256 over a single byte, under a 32-byte key.
@@ -59,7 +52,8 @@ package enum KeyDerivation {
     return blocks?.slice(0..<count)
   }
 
-  private static func authenticate(
+  /// HMAC with SHA-256 (RFC 2104) over all parts: 32 bytes, written to `code`.
+  static func authenticate(
     key: SecretBytes, _ code: UnsafeMutablePointer<UInt8>, parts: ((UnsafeRawBufferPointer) -> Void) -> Void
   ) {
     var state = crypto_auth_hmacsha256_state()
@@ -89,8 +83,8 @@ package enum Digest {
     return digest
   }
 
-  /// What `chat_password_hash` answers before its base64url: SHA-512 of the password followed by the salt, 64 bytes.
-  /// It only tells a hidden profile's password from others; a key for data has to come from Argon2id.
+  /// The result of `chat_password_hash` before base64url: SHA-512 of the password followed by the salt, 64 bytes. It
+  /// only tells a hidden profile's password from others; a key for data has to be derived with Argon2id.
   package static func password(_ password: [UInt8], salt: [UInt8]) -> [UInt8] {
     var message = password + salt
     defer { Sodium.wipe(&message) }

@@ -1,11 +1,11 @@
-/// Fixed-size padding, so that a sealed text does not tell its length: 2-byte big-endian length, data, then `#` to the
-/// size.
+/// Fixed-size padding, so that a sealed text does not reveal its length: 2-byte big-endian length, data, then `#` to
+/// the size.
 package enum Padding {
   /// Bytes that the length takes.
   package static let overhead = 2
   private static let filler = UInt8(ascii: "#")
 
-  /// Throws `.malformed(.plaintext)` when `data` does not fit, or is longer than a 2-byte length can say.
+  /// Throws `.malformed(.plaintext)` if `data` does not fit, or is longer than a 2-byte length can express.
   package static func pad(_ data: [UInt8], to count: Int) throws(CryptoError) -> [UInt8] {
     guard let length = UInt16(exactly: data.count), data.count + overhead <= count else { throw .malformed(.plaintext) }
     var padded = [UInt8]()
@@ -17,8 +17,8 @@ package enum Padding {
     return padded
   }
 
-  /// Throws `.malformed(.padding)` for a length beyond the end, and for any filling but `#`: nothing may travel there
-  /// unseen.
+  /// Throws `.malformed(.padding)` for a length beyond the end, and for any padding but `#`: nothing may be smuggled
+  /// there.
   package static func unpad(_ padded: [UInt8]) throws(CryptoError) -> [UInt8] {
     guard padded.count >= overhead else { throw .malformed(.padding) }
     let end = overhead + (Int(padded[0]) << 8 | Int(padded[1]))

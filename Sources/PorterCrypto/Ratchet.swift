@@ -2,16 +2,16 @@ import PorterPlatform
 
 /// One side of a conversation under the Double Ratchet (Signal's specification, revision 1), without header encryption.
 ///
-/// A value: whoever holds it stores it in the transaction that stores the message (INC-10), and forgets it when that
-/// transaction fails. A call that throws leaves it as it was. A message may leave the process only after the state
+/// A value: its owner stores it in the transaction that stores the message (INC-10), and discards it when that
+/// transaction fails. A call that throws leaves it unchanged. A message may leave the process only after the state
 /// behind it is stored: message keys fix their nonces, so one key must never seal two texts.
 package struct Ratchet: Sendable, Redacted {
-  /// Message keys that one message may make the receiver derive and keep, in each of the (at most two) chains that it
-  /// moves.
+  /// The most message keys that one message may make the receiver derive and keep, in each of the (at most two) chains
+  /// that it advances.
   package static let maximumSkippedPerStep: UInt32 = 1_000
-  /// Message keys kept in all; beyond it the oldest are given up.
+  /// The most message keys kept in total; beyond it the oldest are discarded.
   package static let maximumSkippedInAll = 2_000
-  /// Bytes that a message is longer than its plaintext: header and tag.
+  /// Bytes by which a message is longer than its plaintext: header and tag.
   package static let overhead = RatchetHeader.count + MessageCipher.overhead
 
   /// A symmetric chain: the key of its next step and that step's number.
@@ -20,7 +20,7 @@ package struct Ratchet: Sendable, Redacted {
     var next: UInt32
   }
 
-  /// Which chains there are. The joining side begins `opening`, the inviting side `awaiting`.
+  /// The chains that exist. The joining side begins as `opening`, the inviting side as `awaiting`.
   enum Conversation: Sendable, Equatable {
     case awaiting
     case opening(remote: BoxPublicKey, sending: Chain)
@@ -30,7 +30,7 @@ package struct Ratchet: Sendable, Redacted {
   var rootKey: SecretBytes
   var ownKeys: BoxKeyPair
   var conversation: Conversation
-  /// Length of the sending chain before the present one; "PN" in the specification.
+  /// Length of the sending chain before the current one; "PN" in the specification.
   var previousCount: UInt32
   var retired: RetiredKeys
   var skipped: SkippedKeys
@@ -46,7 +46,7 @@ package struct Ratchet: Sendable, Redacted {
       retired: RetiredKeys(), skipped: SkippedKeys())
   }
 
-  /// The side that is sent to first, at the ratchet key that it published.
+  /// The side that receives first, with the ratchet key it published.
   init(awaiting secret: SecretBytes, ownKeys: BoxKeyPair) {
     self.init(
       rootKey: secret, ownKeys: ownKeys, conversation: .awaiting, previousCount: 0, retired: RetiredKeys(),
@@ -64,9 +64,6 @@ package struct Ratchet: Sendable, Redacted {
     self.retired = retired
     self.skipped = skipped
   }
-
-  /// Whether `encrypt` can be called: the inviting side has to receive first.
-  package var canSend: Bool { conversation != .awaiting }
 
   /// Header, ciphertext and tag. `associatedData` is authenticated with the message but not part of it.
   package mutating func encrypt(_ plaintext: [UInt8], associatedData: [UInt8]) throws(CryptoError) -> [UInt8] {
@@ -88,9 +85,9 @@ package struct Ratchet: Sendable, Redacted {
     return encoded + sealed
   }
 
-  /// The plaintext. Throws `.duplicate` for a message whose key is used up, `.tooManySkipped` for a leap beyond the
-  /// bounds, `.authenticationFailed` for all that was changed, and leaves the state as it was when it throws.
-  /// `randomness` gives the next own ratchet key when the message brings a new one of the other side.
+  /// Returns the plaintext. Throws `.duplicate` for a message whose key is used up, `.tooManySkipped` for a gap beyond
+  /// the bounds, and `.authenticationFailed` for anything that was changed; when it throws, the state is unchanged.
+  /// `randomness` provides the next own ratchet key when the message brings a new one of the other side.
   package mutating func decrypt(
     _ message: [UInt8], associatedData: [UInt8], randomness: some Randomness
   ) throws(CryptoError) -> [UInt8] {
@@ -125,13 +122,14 @@ package struct Ratchet: Sendable, Redacted {
     switch conversation {
     case .awaiting: break
     case .opening(let remote, let sending):
-      // Nothing was received yet, so there is no chain under the published key, and an honest peer never opens one.
+      // Nothing has been received yet, so there is no chain under the published key, and an honest peer never starts
+      // one.
       guard remote != header.ratchetKey else { throw .authenticationFailed }
       sentCount = sending.next
     case .established(let remote, let sending, var receiving):
       guard remote != header.ratchetKey else { return }
       sentCount = sending.next
-      // A gap beyond the bound is given up, not refused: each later message of the other side repeats the same count,
+      // A gap beyond the bound is abandoned, not refused: each later message of the other side repeats the same count,
       // so refusing it would end the conversation.
       if header.previousCount > receiving.next,
         header.previousCount - receiving.next <= Self.maximumSkippedPerStep
@@ -162,7 +160,7 @@ package struct Ratchet: Sendable, Redacted {
 }
 
 extension Ratchet.Chain {
-  /// KDF_CK of the specification: gives the message key of this step and moves to the next.
+  /// KDF_CK of the specification: returns this step's message key and advances to the next.
   mutating func step() throws(CryptoError) -> SecretBytes {
     let (following, overflow) = next.addingReportingOverflow(1)
     guard !overflow else { throw .chainExhausted }

@@ -1,8 +1,8 @@
 /// How a ratchet is stored: its core state as one value of at most 239 bytes, each skipped key as a row of its own, so
-/// that a commit writes what changed and no more.
+/// that a commit writes only what changed.
 extension Ratchet {
-  /// What a transaction has to write. After it has committed, call `markStored`; if it fails, drop the ratchet and load
-  /// it again.
+  /// The changes a transaction has to write. After it has committed, call `markStored`; if it fails, discard the
+  /// ratchet and load it again.
   package struct Changes: Sendable, Redacted {
     /// Replaces the stored core state.
     package let core: SecretBytes
@@ -15,7 +15,7 @@ extension Ratchet {
 
   package mutating func markStored() { skipped.markStored() }
 
-  /// All keys that are kept for messages that were passed over, oldest first.
+  /// All keys kept for skipped messages, oldest first.
   package var skippedKeys: [SkippedKey] { skipped.keys }
 
   private static let storedVersion: UInt8 = 1
@@ -28,7 +28,7 @@ extension Ratchet {
   /// The core state, without the skipped keys.
   package func serialized() -> SecretBytes {
     var bytes: [UInt8] = []
-    // One allocation, so that no outgrown buffer keeps a copy.
+    // One allocation, so that growing the buffer leaves no copy behind.
     bytes.reserveCapacity(256)
     defer { Sodium.wipe(&bytes) }
     bytes.append(Self.storedVersion)
@@ -57,7 +57,7 @@ extension Ratchet {
     return SecretBytes(bytes)
   }
 
-  /// From `serialized()` and the stored skipped keys, in any order. Throws for anything cut short, too long, or of
+  /// From `serialized()` and the stored skipped keys, in any order. Throws for data that is truncated, too long, or of
   /// another version.
   package init(serialized: [UInt8], skippedKeys: [SkippedKey]) throws(CryptoError) {
     var reader = ByteReader(serialized[...])

@@ -1,7 +1,7 @@
 import CSodium
 import PorterPlatform
 
-/// A value that neither prints, interpolates, dumps nor reflects as anything but the word "redacted".
+/// A value that prints, interpolates, dumps and reflects only as the word "redacted".
 package protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension Redacted {
@@ -13,16 +13,16 @@ extension Redacted {
 /// Secret bytes, overwritten when the last reference goes. Compared in constant time. Immutable, hence safe on any
 /// thread.
 ///
-/// A class, because only then can one place hold the bytes and wipe them at the end, however often the struct around
-/// them is copied.
+/// A class, because only then is there one copy of the bytes to wipe at the end, however often the struct around them
+/// is copied.
 package final class SecretBytes: Sendable, Redacted {
   package let count: Int
   /// Written before `init` returns, then only read, until `deinit` owns it alone.
   private nonisolated(unsafe) let storage: UnsafeMutablePointer<UInt8>
 
   private init(zeros count: Int) {
-    // Every key is one of these, so no other thread can be choosing libsodium's code while this one calls it with a
-    // key.
+    // Every key is one of these, so no thread can still be selecting libsodium's implementation while this one calls it
+    // with a key.
     Sodium.initializeIfPossible()
     self.count = count
     storage = .allocate(capacity: max(1, count))
@@ -34,13 +34,13 @@ package final class SecretBytes: Sendable, Redacted {
     storage.deallocate()
   }
 
-  /// Copies; the caller's own copy stays as it is.
+  /// Copies the bytes; the caller's own copy is left as it is.
   package convenience init(_ bytes: some Collection<UInt8>) {
     self.init(zeros: bytes.count)
     _ = UnsafeMutableBufferPointer(start: storage, count: count).update(fromContentsOf: bytes)
   }
 
-  /// For a function of libsodium to write its result; nil if `fill` says that it failed.
+  /// Calls `fill` to write the bytes, for functions of libsodium; nil if `fill` reports a failure.
   static func filled(count: Int, by fill: (UnsafeMutablePointer<UInt8>) -> Bool) -> SecretBytes? {
     let bytes = SecretBytes(zeros: count)
     return fill(bytes.storage) ? bytes : nil
@@ -53,12 +53,12 @@ package final class SecretBytes: Sendable, Redacted {
     return SecretBytes(bytes)
   }
 
-  /// The bytes themselves, only until `body` returns: for a call that takes a pointer, such as SQLite's `bind`.
+  /// The bytes themselves, valid only until `body` returns: for a call that takes a pointer, such as SQLite's `bind`.
   package func withExposedBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     withExtendedLifetime(self) { body(UnsafeRawBufferPointer(start: storage, count: count)) }
   }
 
-  /// A copy that nobody wipes. For a store that seals what it is given, and for nothing else.
+  /// A copy that is not wiped. Only for a store that seals it.
   package func exposeForStorage() -> [UInt8] { withExposedBytes { Array($0) } }
 
   func withPointer<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result {
@@ -77,9 +77,9 @@ extension SecretBytes: Equatable {
   }
 }
 
-/// Overwriting of memory that others own.
+/// Overwrites memory that belongs to others.
 package enum Secrets {
-  /// Is not left out by an optimizer that sees that nobody reads it again.
+  /// Is not removed by an optimizer, even if the memory is never read again.
   package static func wipe(_ memory: UnsafeMutableRawBufferPointer) { sodium_memzero(memory.baseAddress, memory.count) }
 }
 

@@ -1,7 +1,7 @@
 import CSodium
 import PorterPlatform
 
-/// An Ed25519 public key. Any 32 bytes are accepted here; those that are no proper point verify nothing.
+/// An Ed25519 public key. Any 32 bytes are accepted here; those that are not a valid point verify nothing.
 package struct SigningPublicKey: Hashable, Sendable {
   package static let count = 32
   package static let signatureCount = 64
@@ -24,10 +24,10 @@ package struct SigningPublicKey: Hashable, Sendable {
 /// An Ed25519 key pair.
 package struct SigningKeyPair: Sendable, Redacted {
   package static let seedCount = 32
-  /// Seed and public key: making the latter from the former costs 25 µs, and a push reads some thirty keys.
+  /// Seed and public key: deriving the latter from the former costs 25 µs, and a push reads some thirty keys.
   package static let storedCount = 64
   package let publicKey: SigningPublicKey
-  /// As libsodium wants it for signing, and as it is stored.
+  /// In the form that libsodium signs with; also the stored form.
   private let secret: SecretBytes
 
   private init(secret: SecretBytes) {
@@ -44,14 +44,14 @@ package struct SigningKeyPair: Sendable, Redacted {
     self.init(secret: secret)
   }
 
-  /// From what `exposeSeed` gave, or a peer's; nil unless it is 32 bytes.
+  /// From a result of `exposeSeed`, or a peer's; nil unless it is 32 bytes.
   package init?(seed: some Collection<UInt8>) {
     guard seed.count == Self.seedCount else { return nil }
     self.init(seed: SecretBytes(seed))
   }
 
-  /// From what `exposeForStorage` gave, and from nobody else: whoever could choose the public half could learn the secret
-  /// one from signatures. Nil unless it is 64 bytes.
+  /// Only from a result of `exposeForStorage`: an attacker who could choose the public half could learn the secret one
+  /// from signatures. Nil unless it is 64 bytes.
   package init?(stored: some Collection<UInt8>) {
     guard stored.count == Self.storedCount else { return nil }
     self.init(secret: SecretBytes(stored))
@@ -65,16 +65,16 @@ package struct SigningKeyPair: Sendable, Redacted {
     return pair
   }
 
-  /// A copy that nobody wipes. For a store that seals what it is given, and for nothing else.
+  /// A copy that is not wiped. Only for a store that seals it.
   package func exposeForStorage() -> [UInt8] { secret.exposeForStorage() }
 
-  /// The seed, in a copy that nobody wipes: for handing the key over inside a box.
+  /// The seed, in a copy that is not wiped: for handing the key over inside a box.
   package func exposeSeed() -> [UInt8] { secret.slice(0..<Self.seedCount).exposeForStorage() }
 
   /// 64 bytes; the same for the same message (RFC 8032).
   package func sign(_ message: [UInt8]) -> [UInt8] {
     var signature = [UInt8](repeating: 0, count: SigningPublicKey.signatureCount)
-    // Signing has no failure: key and signature have the lengths that their types fix.
+    // Signing cannot fail: key and signature have the lengths that their types fix.
     _ = secret.withPointer { crypto_sign_detached(&signature, nil, message, UInt64(message.count), $0) }
     return signature
   }

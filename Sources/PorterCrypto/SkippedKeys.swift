@@ -1,7 +1,7 @@
-/// The key of a message that was passed over and may still come. Stored apart from the ratchet, a row each.
+/// The key of a message that was skipped and may still arrive. Stored apart from the ratchet, one row each.
 package struct SkippedKey: Sendable, Equatable, Redacted {
   package static let storedCount = BoxPublicKey.count + 4 + 32
-  /// Grows with each key that a ratchet keeps, so that the oldest is known; names the key within its ratchet.
+  /// Grows with each key that a ratchet keeps, which identifies the oldest; names the key within its ratchet.
   package let sequence: Int64
   let ratchetKey: BoxPublicKey
   let number: UInt32
@@ -14,7 +14,7 @@ package struct SkippedKey: Sendable, Equatable, Redacted {
     self.messageKey = messageKey
   }
 
-  /// From what was stored; nil unless `sequence` is one that a ratchet gives and `stored` is 68 bytes.
+  /// From what was stored; nil unless `sequence` is one that a ratchet assigns and `stored` is 68 bytes.
   package init?(sequence: Int64, stored: [UInt8]) {
     guard stored.count == Self.storedCount, (0..<Int64.max).contains(sequence) else { return nil }
     var reader = ByteReader(stored[...])
@@ -24,7 +24,7 @@ package struct SkippedKey: Sendable, Equatable, Redacted {
     self.init(sequence: sequence, ratchetKey: ratchetKey, number: number, messageKey: messageKey)
   }
 
-  /// 68 bytes in a copy that nobody wipes. For a store that seals what it is given, and for nothing else.
+  /// 68 bytes, in a copy that is not wiped. Only for a store that seals it.
   package func exposeForStorage() -> [UInt8] {
     var bytes = ratchetKey.bytes
     bytes.reserveCapacity(Self.storedCount)
@@ -34,7 +34,7 @@ package struct SkippedKey: Sendable, Equatable, Redacted {
   }
 }
 
-/// The kept keys, oldest first, and what became of them since they were last stored.
+/// The kept keys, oldest first, and their changes since they were last stored.
 struct SkippedKeys: Sendable, Equatable {
   private(set) var keys: [SkippedKey] = []
   /// Sequences of keys that are stored but no longer kept.
@@ -45,7 +45,7 @@ struct SkippedKeys: Sendable, Equatable {
 
   init() {}
 
-  /// The keys as a store gives them, in any order. Throws for one that is there twice.
+  /// The keys as a store returns them, in any order. Throws if one occurs twice.
   init(stored: [SkippedKey]) throws(CryptoError) {
     keys = stored.sorted { $0.sequence < $1.sequence }
     guard zip(keys, keys.dropFirst()).allSatisfy({ $0.sequence < $1.sequence }) else { throw .malformed(.skippedKeys) }
@@ -61,7 +61,7 @@ struct SkippedKeys: Sendable, Equatable {
     firstUnstored = nextSequence
   }
 
-  /// Gives a key out once.
+  /// Returns a key, once.
   mutating func take(ratchetKey: BoxPublicKey, number: UInt32) -> SecretBytes? {
     guard let index = keys.firstIndex(where: { $0.number == number && $0.ratchetKey == ratchetKey }) else { return nil }
     let key = keys.remove(at: index)
@@ -96,9 +96,9 @@ struct SkippedKeys: Sendable, Equatable {
   }
 }
 
-/// Fingerprints of the ratchet keys that the other side used last before the present one, so that a late repeat of a
-/// message from one of those chains is told from a forgery. The bytes of the keys themselves would cost four times the
-/// room in each stored state.
+/// Fingerprints of the ratchet keys that the other side used most recently before the current one, so that a late
+/// repeat of a message from one of those chains is told from a forgery. The keys themselves would take four times the
+/// space in each stored state.
 struct RetiredKeys: Sendable, Equatable {
   static let maximum = 8
   static let fingerprintCount = 8

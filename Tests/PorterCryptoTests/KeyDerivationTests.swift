@@ -67,8 +67,11 @@ final class KeyDerivationTests: XCTestCase {
       ),
     ]
     for (key, message, code) in cases {
-      XCTAssertEqual(
-        TextEncoding.hex(KeyDerivation.hmacSHA256(key: SecretBytes(key), message: Array(message.utf8))), code)
+      var computed = [UInt8](repeating: 0, count: 32)
+      KeyDerivation.authenticate(key: SecretBytes(key), &computed) { update in
+        Array(message.utf8).withUnsafeBytes(update)
+      }
+      XCTAssertEqual(TextEncoding.hex(computed), code)
     }
   }
 

@@ -3,7 +3,12 @@ import XCTest
 
 @testable import PorterCrypto
 
-/// Two sides that came together through an invitation.
+extension Ratchet {
+  /// Whether `encrypt` can be called: the inviting side has to receive first.
+  var canSend: Bool { conversation != .awaiting }
+}
+
+/// Two sides that were connected through an invitation.
 struct Pair {
   var inviter: Ratchet
   var joiner: Ratchet

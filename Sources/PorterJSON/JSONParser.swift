@@ -70,7 +70,7 @@ struct JSONParser {
     guard depth < Self.deepest else { throw failure(.tooDeep) }
     position += 1
     var object = JSONObject()
-    // Where each name is, so that no number of repeated names makes the time grow with its square.
+    // The position of each name, so that repeated names cannot make parsing take quadratic time.
     var places: [String: Int] = [:]
     skipSpace()
     if current == UInt8(ascii: "}") {

@@ -35,10 +35,10 @@ package struct JSONObject: Hashable, Sendable {
     }
   }
 
-  /// For a parser that has checked the name is new.
+  /// For a parser that has checked that the name is new.
   mutating func append(_ name: String, _ value: JSONValue) { members.append((name, value)) }
 
-  /// For a parser that knows where the name is.
+  /// For a parser that knows the name's position.
   mutating func replaceValue(at place: Int, with value: JSONValue) { members[place].value = value }
 
   package static func == (left: JSONObject, right: JSONObject) -> Bool {

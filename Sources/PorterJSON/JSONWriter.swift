@@ -19,7 +19,7 @@ private struct JSONWriter {
     case .bool(let value): append(value ? "true" : "false")
     case .integer(let value): append(String(value))
     case .number(let value):
-      // JSON has no infinities; a value of ours never is one, and null is what other writers put.
+      // JSON has no infinities; our values never are, and other writers use null.
       append(value.isFinite ? "\(value)" : "null")
     case .string(let value): write(value)
     case .array(let elements):

@@ -94,7 +94,7 @@ extension Command {
 
   private static func composedMessages(_ cursor: inout CommandCursor) throws(ChatError) -> [ComposedMessage] {
     let value = try cursor.json("messages")
-    // One message may come without the brackets.
+    // A single message may come without the brackets.
     let elements = value.arrayValue ?? [value]
     guard !elements.isEmpty else { throw cursor.failure("one message at least") }
     var messages: [ComposedMessage] = []

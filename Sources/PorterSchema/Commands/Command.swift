@@ -1,7 +1,7 @@
 import PorterJSON
 import PorterPlatform
 
-/// What a host asks for with `chat_send_cmd`. `spec/protocol/commands.md` has the grammar and the answers.
+/// A host's request through `chat_send_cmd`. `spec/protocol/commands.md` has the grammar and the answers.
 package enum Command: Hashable, Sendable {
   // Profiles.
   case showActiveUser
@@ -21,14 +21,14 @@ package enum Command: Hashable, Sendable {
   case stopChat
   case checkRunning
   case activateChat(restores: Bool)
-  /// Zero means at once, and without the event.
+  /// Zero means immediately, and without the event.
   case suspendChat(Span)
   case setPhase(HostPhase)
   case resubscribeAll
   case setFilePaths(FilePaths)
   case encryptFiles(Bool)
   case setNetwork(NetworkSettings)
-  /// What the host knows of the network; nothing here depends on it.
+  /// The host's view of the network; nothing here depends on it.
   case setNetworkInformation
   case deleteStorage
   case encryptStorage(currentKey: SecretText, newKey: SecretText)
@@ -63,19 +63,19 @@ package enum Command: Hashable, Sendable {
   case listContacts(UserSelection)
   case setContactAlias(Int64, String)
   case setConnectionAlias(Int64, String)
-  /// There are no addresses here; the answer says so in the way that hosts expect.
+  /// There are no addresses here; the answer says so in the form that hosts expect.
   case showAddress(UserSelection)
 
   // The app's settings.
   case saveAppSettings(AppSettings)
-  /// With what the app itself takes where nothing was saved.
+  /// With the app's own defaults for settings that were never saved.
   case getAppSettings(AppSettings)
 
   /// There are no calls here; the answer is an empty list.
   case getCalls
 }
 
-/// Which profile a command is about.
+/// The profile that a command is about.
 package enum UserSelection: Hashable, Sendable {
   case active
   case id(Int64)
@@ -93,7 +93,7 @@ package enum ChatReference: Hashable, Sendable {
   case noteFolder(Int64)
 }
 
-/// Where a host keeps files. There are none here, so nothing comes of it.
+/// Where a host keeps files. There are none here, so it has no effect.
 package struct FilePaths: Hashable, Sendable {
   package var files: String
   package var temporary: String
@@ -117,7 +117,7 @@ package struct NetworkSettings: Hashable, Sendable {
   }
 }
 
-/// Which conversations of a list.
+/// Which conversations of a list to return.
 package enum ChatListPage: Hashable, Sendable {
   case last(Int64)
   case after(WallTime, count: Int64)
@@ -125,20 +125,20 @@ package enum ChatListPage: Hashable, Sendable {
 }
 
 package enum ChatListQuery: Hashable, Sendable {
-  /// Both may be asked for; then a conversation that is either comes.
+  /// Both may be given; a conversation that matches either is returned.
   case filters(favorite: Bool, unread: Bool)
   case search(String)
 
   package static let all = ChatListQuery.filters(favorite: false, unread: false)
 }
 
-/// Which messages of a conversation.
+/// Which messages of a conversation to return.
 package enum ChatPage: Hashable, Sendable {
   case last(Int64)
   case after(Int64, count: Int64)
   case before(Int64, count: Int64)
   case around(Int64, count: Int64)
-  /// Around the first message not read.
+  /// Around the first unread message.
   case initial(Int64)
 }
 
@@ -152,12 +152,12 @@ package struct ComposedMessage: Hashable, Sendable {
   }
 }
 
-/// What of a conversation goes.
+/// Which part of a conversation to delete.
 package enum ChatDeletion: String, Hashable, Sendable, CaseIterable {
   case full, entity, messages
 }
 
-/// Asks for the message that a push spoke of.
+/// Asks for the message that a push announced.
 package struct ConnectionMessageRequest: Hashable, Sendable {
   package var agentConnectionID: String
   package var queueID: Int64

@@ -1,7 +1,7 @@
 import PorterJSON
 import PorterPlatform
 
-/// Walks along a command's text. Every failure says at which byte it is and what was expected, and quotes nothing.
+/// Walks along a command's text. Every failure gives the byte offset and what was expected, and quotes nothing.
 struct CommandCursor {
   private let bytes: [UInt8]
   private(set) var position = 0
@@ -74,7 +74,7 @@ struct CommandCursor {
     return try onOff()
   }
 
-  /// What comes up to the next space or the end.
+  /// The text up to the next space or the end.
   mutating func word(_ what: String) throws(ChatError) -> String {
     let word = bytes[position...].prefix { $0 != 0x20 }
     guard !word.isEmpty else { throw failure(what) }
@@ -87,7 +87,7 @@ struct CommandCursor {
     return try word(what)
   }
 
-  /// A word whose value `read` makes out; the failure points at its first byte.
+  /// A word whose value `read` parses; a failure points at its first byte.
   mutating func word<Value>(_ what: String, _ read: (String) -> Value?) throws(ChatError) -> Value {
     try expectSpace(before: what)
     let start = position
@@ -172,7 +172,7 @@ struct CommandCursor {
     let provider = try word("a provider (\(providers))", PushProvider.init(rawValue:))
     let token = try word("a device token in lower-case hexadecimal") { text -> String? in
       if provider == .null && text == DeviceToken.nullToken { return text }
-      // APNs promises no length; today's are 32 bytes.
+      // APNs guarantees no length; today's are 32 bytes.
       guard text.utf8.count <= 512, TextEncoding.hexDecoded(text) != nil else { return nil }
       return text
     }

@@ -1,12 +1,12 @@
 import PorterJSON
 
 extension Command {
-  /// The longest command taken, in bytes. A message holds 16 KB, several may be sent at once, and JSON writes some
-  /// bytes as six.
+  /// The longest command accepted, in bytes. A message holds 16 KB, several may be sent at a time, and JSON escapes
+  /// some bytes as six.
   package static let maximumBytes = 262_144
 
-  /// Reads a command. Spaces and line ends after it are ignored. Refuses with `ChatError`, whose text says where and
-  /// what was expected, and never quotes the command, since it may hold a password or a link.
+  /// Parses a command. Ignores trailing spaces and line ends. Refuses with `ChatError`, whose text gives the position
+  /// and what was expected, and never quotes the command, since it may hold a password or a link.
   package init(parsing text: String) throws(ChatError) {
     var bytes = Array(text.utf8)
     guard bytes.count <= Self.maximumBytes else {
@@ -33,7 +33,7 @@ extension Command {
       self.read = read
     }
 
-    /// A part of the interface that is known and absent.
+    /// A part of the interface that is known and not supported.
     init(_ words: String, absent what: NightporterError.StaticText) {
       self.words = words
       read = { (_: inout CommandCursor) throws(ChatError) in throw .nightporter(.notSupported(what)) }
@@ -46,7 +46,7 @@ extension Command {
     }
   }
 
-  /// Longer ones before those they begin with: the first that fits is taken, and answers for all errors after it.
+  /// Longer rules before those they begin with: the first that fits is taken, and reports all errors after it.
   private static let grammar: [Rule] = absentDeletions + presentRules + absentRules
 
   static let presentRules: [Rule] =
@@ -59,7 +59,7 @@ extension Command {
     Rule("/_delete link", absent: "groups"),
   ]
 
-  /// Told apart from typing errors, and last, since some are beginnings of what there is.
+  /// Told apart from typing errors, and last, since some are prefixes of supported commands.
   private static let absentRules: [Rule] =
     [
       Rule("/_db export", absent: "archives"),

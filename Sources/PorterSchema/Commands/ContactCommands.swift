@@ -27,7 +27,7 @@ extension Command {
 
   private static func alias(_ cursor: inout CommandCursor) -> String { cursor.skipSpace() ? cursor.rest() : "" }
 
-  /// With a link, takes the invitation up; without one, makes an invitation.
+  /// With a link, accepts the invitation; without one, makes an invitation.
   private static func invitation(
     _ cursor: inout CommandCursor, _ user: UserSelection
   ) throws(ChatError) -> Command {

@@ -4,7 +4,7 @@ import PorterPlatform
 extension Command {
   static let lifecycleRules: [Rule] = [
     Rule("/_start") { (cursor) throws(ChatError) in
-      // The earlier form named what the main app does one by one.
+      // The earlier form listed the main app's tasks one by one.
       if let subscribes = try cursor.onOffOption("subscribe") {
         _ = try cursor.onOffOption("expire")
         _ = try cursor.onOffOption("xftp")

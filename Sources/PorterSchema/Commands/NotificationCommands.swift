@@ -1,11 +1,11 @@
 import PorterPlatform
 
 extension Command {
-  /// Of a box, which is what the commands carry.
+  /// The nonce of a box, which is what the commands carry.
   private static let nonceSize = 24...24
   /// A push is at most 4096 bytes in all.
   private static let sealedSizes = 1...4_096
-  /// A push speaks of six connections; a host may collect some pushes.
+  /// A push names up to six connections; a host may batch several pushes.
   private static let maximumRequests = 64
 
   static let notificationRules: [Rule] = [
@@ -42,7 +42,7 @@ extension Command {
 }
 
 extension ConnectionMessageRequest {
-  /// `connection:queue:timestamp`; a timestamp holds colons itself.
+  /// `connection:queue:timestamp`; the timestamp itself contains colons.
   fileprivate init?(parsing text: Substring) {
     let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, let connection = TextEncoding.base64URLDecoded(parts[0]), !connection.isEmpty,

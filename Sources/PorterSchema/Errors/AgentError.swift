@@ -1,8 +1,8 @@
 import PorterJSON
 
-/// What connections, the relay and the notification server can fail with: the `agentError` of a `ChatError`.
+/// Failures of connections, the relay and the notification server: the `agentError` of a `ChatError`.
 package enum AgentError: Hashable, Sendable {
-  /// Why a command to the layer of connections was refused.
+  /// Why the connection layer refused a command.
   package enum CommandKind: String, Hashable, Sendable, CaseIterable {
     case prohibited = "PROHIBITED"
     case syntax = "SYNTAX"
@@ -19,14 +19,14 @@ package enum AgentError: Hashable, Sendable {
     case notAvailable = "NOT_AVAILABLE"
   }
 
-  /// What a server answered instead of doing what it was asked.
+  /// A server's refusal of a request.
   package enum ServerAnswer: Hashable, Sendable {
     case block, session, authentication, crypto, quota, noMessage, largeMessage, expired, service, `internal`
     case commandSyntax, commandProhibited, commandUnknown
     case store(String)
   }
 
-  /// Why a server could not be asked.
+  /// Why a server could not be reached.
   package enum BrokerKind: Hashable, Sendable {
     case response(String)
     case unexpected(String)

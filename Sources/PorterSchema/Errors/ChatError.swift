@@ -1,12 +1,12 @@
 import PorterJSON
 
-/// What a command or an event can fail with, and the one error type of this module.
+/// The failure of a command or an event, and the one error type of this module.
 ///
 /// The cases and their JSON are those of the interface this library follows; `nightporter` is for what it has no word
 /// for.
 package enum ChatError: Error, Hashable, Sendable {
   case error(ErrorType)
-  /// `connection` is the agent's name of the connection concerned, base64url; empty if none is.
+  /// `connection` is the agent's name of the connection concerned, base64url; empty if there is none.
   case agent(AgentError, connection: String = "")
   case store(ChatStoreError)
   case database(DatabaseError)
@@ -26,7 +26,7 @@ package enum ChatError: Error, Hashable, Sendable {
   /// A command that was refused because of its text.
   package static func command(_ message: String) -> ChatError { .error(.commandError(message: message)) }
 
-  /// A state that should not be, met in our own code; never caused by input alone.
+  /// An inconsistent state in our own code; never caused by input alone.
   package static func `internal`(_ message: String) -> ChatError { .error(.internalError(message: message)) }
 
   /// There is no device token: hosts take this answer to `/_ntf get` as "notifications are off", not as a failure.
@@ -52,9 +52,9 @@ extension ChatError {
     case chatNotStarted
     case chatNotStopped
     case chatStoreChanged
-    /// The text is no invitation of ours.
+    /// The text is not an invitation of ours.
     case invalidConnReq
-    /// It is an invitation, of a kind or version that this library does not speak.
+    /// It is an invitation, but of a kind or version that this library does not speak.
     case unsupportedConnReq
     case contactNotReady(ContactRecord)
     case contactNotActive(ContactRecord)

@@ -1,6 +1,6 @@
 import PorterJSON
 
-/// What the store does not have, or has already: the `storeError` of a `ChatError`.
+/// What the store lacks, or has already: the `storeError` of a `ChatError`.
 package enum ChatStoreError: Hashable, Sendable {
   case duplicateName
   case userNotFound(Int64)

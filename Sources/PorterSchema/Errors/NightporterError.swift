@@ -9,7 +9,7 @@ package enum NightporterError: Hashable, Sendable {
   case commandSyntax(position: Int, expected: String)
   case commandTooLarge(bytes: Int, limit: Int)
   case textNotUTF8
-  /// A part of the interface that this library does not have.
+  /// A part of the interface that this library does not support.
   case notSupported(StaticText)
   /// NULL, or a controller that was freed.
   case controllerInvalid
@@ -23,21 +23,21 @@ package enum NightporterError: Hashable, Sendable {
   /// It is sealed, and no key was given.
   case storeKeyMissing
   case storeKeyWrong
-  /// The text is no key.
+  /// The text is not a key.
   case storeKeyInvalid
   /// The key was not to be kept, and the store was closed since.
   case storeKeyForgotten
-  /// An extension has no room for making a key of a passphrase.
+  /// An extension has not enough memory to derive a key from a passphrase.
   case storeKeyNotRaw
   case storeKeyNoMemory
-  /// A key was given, and the store is plain.
+  /// A key was given, but the store is plain.
   case storeNotSealed
   case storeFormatNewer
-  /// `page` is 0 where it is not known.
+  /// `page` is 0 if it is unknown.
   case storePageDamaged(file: StaticText, page: Int64)
   case storeCutOff(file: StaticText, page: Int64)
-  /// Another owner took over while this one worked; what it did is discarded, nothing is lost (INC-04, INC-05).
-  /// `holder` names the role and instance that has it now.
+  /// Another owner took over while this one was working; this one's work is discarded, nothing is lost (INC-04,
+  /// INC-05). `holder` names the role and instance of the current owner.
   case ownershipLost(holder: String)
   /// `holder` names the instance that has the store (INC-16, INC-18).
   case ownedElsewhere(holder: String)
@@ -47,12 +47,12 @@ package enum NightporterError: Hashable, Sendable {
   case relayUnavailable(StaticText)
   case notificationServerMissing
   case messageTooLarge(bytes: Int, limit: Int)
-  /// Another took the invitation up, or the one who made it has deleted it.
+  /// Another user accepted the invitation, or its creator has deleted it.
   case invitationUsed
-  /// The user's own.
+  /// The invitation is the user's own.
   case invitationOwn
 
-  /// A literal of ours: nothing from outside can slip into a message through it.
+  /// A literal of ours: no outside text can slip into a message through it.
   package struct StaticText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     package let description: String
     package init(stringLiteral value: StaticString) { description = "\(value)" }
@@ -208,7 +208,7 @@ extension NightporterError {
     case .ownedElsewhere: .store(.databaseBusy(message))
     case .relayUnavailable: .agent(.broker(server: "", .network(reason: message)))
     case .messageTooLarge: .agent(.command(.large, context: message))
-    // As a relay answers that knows the mailbox no more, or has secured it.
+    // The answer of a relay that no longer knows the mailbox, or has secured it.
     case .invitationUsed: .agent(.relay(server: "", .authentication))
     case .invitationOwn: .error(.invalidConnReq)
     case .relayMissing, .notificationServerMissing: .agent(.command(.prohibited, context: message))
@@ -221,7 +221,8 @@ extension NightporterError {
     page > 0 ? "\(file), page \(page)" : "\(file), page unknown"
   }
 
-  /// Whether `chat_migrate_init` says `errorNotADatabase` to it: what cannot be read with this key, as SQLCipher puts it.
+  /// Whether `chat_migrate_init` reports it as `errorNotADatabase`: a file that cannot be read with this key, as
+  /// SQLCipher puts it.
   var isNotADatabase: Bool {
     switch self {
     case .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeNotSealed, .storeFormatNewer: true

@@ -1,7 +1,7 @@
 import PorterJSON
 
-/// What an app keeps of its settings in the store. The core reads two of them, since it decides what a notification may
-/// show (INC-45); all others are the app's own, and given back as they came.
+/// The settings that an app keeps in the store. The core reads two of them, since it decides what a notification may
+/// show (INC-45); all others are the app's own, and returned unchanged.
 package struct AppSettings: Hashable, Sendable {
   package enum PreviewMode: String, Hashable, Sendable, CaseIterable {
     case message, contact, hidden
@@ -11,7 +11,7 @@ package struct AppSettings: Hashable, Sendable {
 
   package init() { members = JSONObject() }
 
-  /// Nil if a member that the core reads has a value that it does not know: what may be shown is never guessed.
+  /// Nil if a member that the core reads has an unknown value: what may be shown is never guessed.
   package init?(_ members: JSONObject) {
     self.members = members
     let mode = members[Self.previewMode] ?? .null
@@ -28,7 +28,7 @@ package struct AppSettings: Hashable, Sendable {
   package var previewMode: PreviewMode? { members[Self.previewMode]?.stringValue.flatMap(PreviewMode.init) }
   package var hasAppLock: Bool? { members[Self.appLock]?.boolValue }
 
-  /// These, with what is absent taken from `others`.
+  /// These settings, with missing ones taken from `others`.
   package func completed(with others: AppSettings) -> AppSettings {
     var result = self
     for (name, value) in others.members.members where (members[name] ?? .null) == .null {
@@ -37,7 +37,7 @@ package struct AppSettings: Hashable, Sendable {
     return result
   }
 
-  /// What holds where neither the store nor the app says otherwise.
+  /// The defaults where neither the store nor the app says otherwise.
   package static let defaults = AppSettings(
     members: JSONObject([(previewMode, .string(PreviewMode.message.rawValue)), (appLock, .bool(false))]))
 

@@ -1,6 +1,6 @@
 import PorterJSON
 
-/// What a conversation is with.
+/// Who or what a conversation is with.
 package enum ChatInfo: Hashable, Sendable {
   case direct(ContactRecord)
   case contactConnection(PendingConnectionRecord)
@@ -15,7 +15,7 @@ package enum ChatInfo: Hashable, Sendable {
 
 package struct ChatStats: Hashable, Sendable {
   package var unreadCount: Int64
-  /// The first message not read; 0 without one.
+  /// The first unread message; 0 if there is none.
   package var minimumUnreadItemID: Int64
   /// Marked unread by hand.
   package var isMarkedUnread: Bool
@@ -69,7 +69,7 @@ package struct ChatItemInChat: Hashable, Sendable {
   package var json: JSONValue { .compact(["chatInfo": info.json, "chatItem": item.json]) }
 }
 
-/// Where in a conversation a page of it lies: how much follows.
+/// How many messages of a conversation follow a page of it.
 package struct NavigationInfo: Hashable, Sendable {
   package var afterUnread: Int64
   package var afterTotal: Int64

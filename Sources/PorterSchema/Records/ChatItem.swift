@@ -40,11 +40,11 @@ package enum ChatItemStatus: Hashable, Sendable {
   }
 }
 
-/// What a message answers.
+/// The message that another one answers.
 package struct QuoteRecord: Hashable, Sendable {
-  /// Of the quoted message, as this side sees it.
+  /// The quoted message's direction, as this side sees it.
   package var direction: MessageDirection
-  /// The quoted message here, where it is known.
+  /// The quoted message's item here, if it is known.
   package var itemID: Int64?
   package var sharedID: String
   package var sentAt: WallTime
@@ -80,9 +80,9 @@ package struct ChatItemRecord: Hashable, Sendable {
   package var content: MessageContent
   package var quote: QuoteRecord?
   package var status: ChatItemStatus
-  /// base64url; the name that both sides know the message by.
+  /// base64url; the name by which both sides know the message.
   package var sharedID: String?
-  /// When the sender's relay took it, for a received message; when it was written, for a sent one.
+  /// When the sender's relay accepted it, for a received message; when it was written, for a sent one.
   package var timestamp: WallTime
   package var created: WallTime
   package var updated: WallTime

@@ -31,13 +31,13 @@ package enum ConnectionStatus: Hashable, Sendable {
 /// A two-way connection: a mailbox of ours and one of the contact's.
 package struct ConnectionRecord: Hashable, Sendable {
   package var id: Int64
-  /// base64url; what hints and commands name the connection by.
+  /// base64url; the name of the connection in hints and commands.
   package var agentID: String
   package var status: ConnectionStatus
   /// True on the side that made the invitation.
   package var isInitiator: Bool
   package var localAlias: String
-  /// How often the relay refused our signature; a connection with too many is shown as disabled.
+  /// How often the relay refused our signature; a connection with too many refusals is shown as disabled.
   package var authenticationErrors: Int64
   /// How often the contact's mailbox was full.
   package var quotaErrors: Int64
@@ -88,7 +88,7 @@ package struct ConnectionRecord: Hashable, Sendable {
   }
 }
 
-/// A connection without a contact yet: an invitation that nobody has used, or one of ours to a contact who has not
+/// A connection without a contact yet: an invitation that has not been used, or one of ours to a contact who has not
 /// answered.
 package struct PendingConnectionRecord: Hashable, Sendable {
   package var id: Int64
@@ -129,7 +129,7 @@ package struct PendingConnectionRecord: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// A value of a sum type, as the interface writes them: the tag as member `type`, the payload beside it.
+  /// A value of a sum type in the interface's form: the tag as member `type`, the payload beside it.
   static func tagged(_ tag: String, _ members: KeyValuePairs<String, JSONValue?> = [:]) -> JSONValue {
     var object = JSONObject([("type", .string(tag))])
     for case (let name, let value?) in members { object[name] = value }

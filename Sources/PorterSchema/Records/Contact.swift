@@ -1,8 +1,8 @@
 import PorterJSON
 import PorterPlatform
 
-/// What of a conversation may notify. `mentions` concerns groups; in a direct conversation nothing mentions, so nothing
-/// notifies.
+/// Which of a conversation's messages may notify. `mentions` concerns groups; a direct conversation has no mentions, so
+/// nothing notifies.
 package enum NotificationFilter: String, Hashable, Sendable, CaseIterable {
   case none, all, mentions
 }
@@ -66,7 +66,7 @@ package struct ContactRecord: Hashable, Sendable {
     self.isChatDeleted = isChatDeleted
   }
 
-  /// The name a person sees: the alias that this side gave, else the name that the contact gave.
+  /// The name that is shown: the alias given on this side, else the contact's own name.
   package var shownName: String {
     profile.localAlias.isEmpty ? profile.profile.displayName : profile.localAlias
   }

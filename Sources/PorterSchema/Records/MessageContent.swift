@@ -1,7 +1,7 @@
 import PorterJSON
 
-/// What a message carries. This library sends and understands text; the other kinds are those of the interface, so that
-/// a message of a newer or richer sender is kept whole and shown as well as possible.
+/// The content of a message. This library sends and understands text; the other kinds are those of the interface, so
+/// that a message of a newer or richer sender is kept whole and shown as well as possible.
 package enum MessageContent: Hashable, Sendable {
   package enum ReportReason: String, Hashable, Sendable, CaseIterable {
     case spam, content, community, profile, other
@@ -16,7 +16,7 @@ package enum MessageContent: Hashable, Sendable {
   case voice(text: String, duration: Int64)
   case file(text: String)
   case report(text: String, reason: ReportReason)
-  /// `json` is the whole object as it came.
+  /// `json` is the whole object as received.
   case unknown(tag: String, text: String, json: JSONValue)
 
   package var text: String {
@@ -45,8 +45,8 @@ package enum MessageContent: Hashable, Sendable {
     }
   }
 
-  /// Reads the form that a message's body carries. A known kind whose members do not fit is `unknown` with its text, so
-  /// that one odd message is still shown. Nil without `type` and `text`.
+  /// Parses the content of a message's body. A known kind whose members do not fit becomes `unknown` with its text, so
+  /// that an odd message is still shown. Nil without `type` and `text`.
   package init?(json: JSONValue) {
     guard let tag = json["type"]?.stringValue, let text = json["text"]?.stringValue else { return nil }
     switch tag {

@@ -33,7 +33,7 @@ package struct DeviceToken: Hashable, Sendable, CustomStringConvertible, CustomD
   package var customMirror: Mirror { Mirror(self, children: ["provider": provider.rawValue]) }
 }
 
-/// Where a token stands with the notification server, in the interface's words.
+/// The state of a token at the notification server, in the interface's words.
 package enum TokenStatus: String, Hashable, Sendable, CaseIterable {
   case new = "NEW"
   case registered = "REGISTERED"
@@ -72,7 +72,7 @@ package struct NotificationMessage: Hashable, Sendable {
   }
 }
 
-/// What a connection serves.
+/// The subject of a connection.
 package struct ConnectionEntity: Hashable, Sendable {
   package var connection: ConnectionRecord
   package var contact: ContactRecord?
@@ -87,7 +87,7 @@ package struct ConnectionEntity: Hashable, Sendable {
   }
 }
 
-/// A connection that a push says got something.
+/// A connection in which, according to a push, something arrived.
 package struct NotifiedConnection: Hashable, Sendable {
   package var user: UserRecord
   package var agentConnectionID: String
@@ -119,7 +119,7 @@ package struct NotifiedConnection: Hashable, Sendable {
   }
 }
 
-/// What asking the relay for one connection's message gave. Each of a batch has its own (INC-44).
+/// The relay's answer for one connection's message. Each of a batch has its own (INC-44).
 package enum ReceivedNotification: Hashable, Sendable {
   /// Nil if the mailbox was empty.
   case information(NotificationMessage?)

@@ -12,7 +12,7 @@ package struct Preferences: Hashable, Sendable {
   }
 
   package var allowed: [Feature: FeatureAllowed]
-  /// Seconds that a disappearing message stays; only said beside `timedMessages`.
+  /// Seconds that a disappearing message stays; only set beside `timedMessages`.
   package var timedMessagesSeconds: Int64?
 
   package init(allowed: [Feature: FeatureAllowed] = [:], timedMessagesSeconds: Int64? = nil) {
@@ -20,7 +20,7 @@ package struct Preferences: Hashable, Sendable {
     self.timedMessagesSeconds = timedMessagesSeconds
   }
 
-  /// Ignores features and values it does not know. Nil if it is no object.
+  /// Ignores unknown features and values. Nil if it is not an object.
   package init?(json: JSONValue) {
     guard case .object = json else { return nil }
     self.init()
@@ -31,7 +31,7 @@ package struct Preferences: Hashable, Sendable {
     timedMessagesSeconds = json[Feature.timedMessages.rawValue]?["ttl"]?.integerValue
   }
 
-  /// What this library does not carry, it does not offer, so that a host can grey it out.
+  /// Features this library does not support are not offered, so that a host can grey them out.
   package static func byDefault(_ feature: Feature) -> FeatureAllowed { .no }
 
   package func allows(_ feature: Feature) -> FeatureAllowed { allowed[feature] ?? Self.byDefault(feature) }
@@ -64,8 +64,8 @@ package struct Preferences: Hashable, Sendable {
     .compact(["allow": .string(allows(feature).rawValue)])
   }
 
-  /// The `ContactUserPreferences` shape: what `self` (the profile's owner) and the contact make of each feature
-  /// together.
+  /// The `ContactUserPreferences` shape: the combined result for each feature of `self` (the profile's owner) and the
+  /// contact.
   package func merged(with contact: Preferences) -> JSONValue {
     var object = JSONObject()
     for feature in Feature.allCases {
@@ -79,7 +79,7 @@ package struct Preferences: Hashable, Sendable {
     return .object(object)
   }
 
-  /// `always` grants the other side a feature even if it does not return the favour.
+  /// `always` grants the other side a feature even if it does not reciprocate.
   static func enabled(own: FeatureAllowed, contact: FeatureAllowed) -> (forUser: Bool, forContact: Bool) {
     switch (own, contact) {
     case (.always, .no): (forUser: false, forContact: true)

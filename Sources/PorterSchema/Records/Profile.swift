@@ -26,7 +26,7 @@ package struct Profile: Hashable, Sendable {
     self.peerType = peerType
   }
 
-  /// Members it does not know are ignored, so that a newer contact's profile still reads. Nil without a display name.
+  /// Ignores unknown members, so that a newer contact's profile still parses. Nil without a display name.
   package init?(json: JSONValue) {
     guard let displayName = json["displayName"]?.stringValue else { return nil }
     self.init(
@@ -54,7 +54,7 @@ package struct Profile: Hashable, Sendable {
 package struct ProfileRecord: Hashable, Sendable {
   package var id: Int64
   package var profile: Profile
-  /// The name that this side gave; empty without one.
+  /// The name given on this side; empty if there is none.
   package var localAlias: String
 
   package init(id: Int64, profile: Profile, localAlias: String = "") {

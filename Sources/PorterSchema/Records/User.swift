@@ -8,14 +8,14 @@ package struct UserRecord: Hashable, Sendable {
   package var localDisplayName: String
   package var profile: ProfileRecord
   package var isActive: Bool
-  /// Grows each time the profile becomes active, so that the last used one sorts last.
+  /// Grows each time the profile becomes active, so that the most recently used one sorts last.
   package var activeOrder: Int64
-  /// Set for a hidden profile, which is shown only to who knows its password.
+  /// Set for a hidden profile, which is shown only to a user who knows its password.
   package var viewPassword: PasswordHash?
   package var showsNotifications: Bool
   package var sendsReceipts: Bool
 
-  /// base64url, both.
+  /// Both are base64url.
   package struct PasswordHash: Hashable, Sendable {
     package var hash: String
     package var salt: String

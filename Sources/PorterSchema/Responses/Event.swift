@@ -1,31 +1,37 @@
 import PorterJSON
 
-/// What happens without being asked for; read with `chat_recv_msg_wait`.
+/// What happens without a command; read with `chat_recv_msg_wait`.
 package enum Event: Hashable, Sendable {
+  /// Reserved: not emitted yet.
   case contactConnecting(UserRecord, ContactRecord)
+  /// Reserved: not emitted yet.
   case contactSndReady(UserRecord, ContactRecord)
   case contactConnected(UserRecord, ContactRecord)
   case contactUpdated(UserRecord, from: ContactRecord, to: ContactRecord)
   case contactDeletedByContact(UserRecord, ContactRecord)
 
   case newChatItems(UserRecord, [ChatItemInChat])
+  /// Reserved: not emitted yet.
   case chatItemUpdated(UserRecord, ChatItemInChat)
   case chatItemsStatusesUpdated(UserRecord, [ChatItemInChat])
+  /// Reserved: not emitted yet.
   case chatItemsDeleted(UserRecord, [ChatItemDeletion], byUser: Bool)
 
-  /// The message that a push spoke of has been taken from the relay and acknowledged.
+  /// The message that a push announced has been fetched from the relay and acknowledged.
   case ntfMessage(UserRecord, ConnectionEntity, NotificationMessage)
   /// Nothing of the store is open or locked any more.
   case chatSuspended
+  /// Reserved: not emitted yet.
   case subscriptionStatus(server: String, SubscriptionStatus, connections: [String])
 
-  /// `severity` is `warning` or `error`.
+  /// Reserved: not emitted yet. `severity` is `warning` or `error`.
   case messageError(UserRecord, severity: String, message: String)
+  /// Reserved: not emitted yet.
   case chatErrors([ChatError])
-  /// The host did not read for so long that this many of the oldest events gave way.
+  /// The host did not read for so long that this many of the oldest events were dropped.
   case eventsLost(Int64)
 
-  /// As a host reads it.
+  /// The form that hosts read.
   package var envelope: JSONValue { .compact(["result": json]) }
 
   package var json: JSONValue {
@@ -62,11 +68,11 @@ package enum Event: Hashable, Sendable {
     }
   }
 
-  /// As it crosses the C interface.
+  /// The text that crosses the C interface.
   package var text: String { JSONValue.compact(["result": json]).text }
 }
 
-/// A message that went, and what is left in its place, if something is.
+/// A deleted message, and its replacement, if there is one.
 package struct ChatItemDeletion: Hashable, Sendable {
   package var deleted: ChatItemInChat
   package var remaining: ChatItemInChat?
@@ -79,12 +85,12 @@ package struct ChatItemDeletion: Hashable, Sendable {
   package var json: JSONValue { .compact(["deletedChatItem": deleted.json, "toChatItem": remaining?.json]) }
 }
 
-/// Whether connections hear from the relay.
+/// Whether connections receive from the relay.
 package enum SubscriptionStatus: Hashable, Sendable {
   case active, pending, noSubscription
   case removed(reason: String)
 
-  /// As a host reads it.
+  /// The form that hosts read.
   package var envelope: JSONValue { .compact(["result": json]) }
 
   package var json: JSONValue {

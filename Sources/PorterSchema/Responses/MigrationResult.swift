@@ -1,6 +1,6 @@
 import PorterJSON
 
-/// The answer of `chat_migrate_init`. A controller comes with `ok` only.
+/// The answer of `chat_migrate_init`. Only `ok` comes with a controller.
 package enum MigrationResult: Hashable, Sendable {
   /// A migration to be applied, and how to undo it if that is possible.
   package struct Step: Hashable, Sendable {
@@ -13,11 +13,11 @@ package enum MigrationResult: Hashable, Sendable {
   }
 
   package enum Obstacle: Hashable, Sendable {
-    /// The store is older than the library, and the confirmation did not allow to change it.
+    /// The store is older than the library, and the confirmation did not allow changing it.
     case upgrade([Step])
     /// The store is newer than the library.
     case downgrade([String])
-    /// The store is newer, and these migrations of it cannot be undone.
+    /// The store is newer, and these of its migrations cannot be undone.
     case noWayDown([String])
     /// The store's history is not the library's.
     case different(library: String, store: String)
@@ -29,7 +29,7 @@ package enum MigrationResult: Hashable, Sendable {
   case errorMigration(file: String, Obstacle)
   case errorSQL(file: String, reason: String)
   case agentError(AgentError)
-  /// What the interface has no word for, as `errorNotADatabase` or `errorSQL` with the member `np`.
+  /// Failures that the interface has no word for, as `errorNotADatabase` or `errorSQL` with the member `np`.
   case nightporter(file: String, NightporterError)
 
   package var json: JSONValue {

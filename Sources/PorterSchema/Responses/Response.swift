@@ -1,10 +1,10 @@
 import PorterJSON
 
-/// What a command is answered with when it succeeds.
+/// The answer to a command that succeeded.
 package enum Response: Hashable, Sendable {
   case activeUser(UserRecord)
   case usersList([UserSummary])
-  /// `user` did it, `updated` is whose settings changed; they may be the same.
+  /// `user` issued the command, `updated` is the one whose settings changed; they may be the same.
   case userPrivacy(user: UserRecord, updated: UserRecord)
   case userProfileUpdated(UserRecord, ProfileChange)
   case userProfileNoChange(UserRecord)
@@ -37,7 +37,7 @@ package enum Response: Hashable, Sendable {
 
   case appSettings(AppSettings)
 
-  /// Calls are not carried; the list is there, and empty.
+  /// Calls are not supported; the list exists, and is empty.
   case callInvitations
 
   package var json: JSONValue {
@@ -96,7 +96,7 @@ package enum Response: Hashable, Sendable {
   }
 }
 
-/// How a profile changed, and to how many contacts it could be told.
+/// How a profile changed, and how many contacts could be notified.
 package struct ProfileChange: Hashable, Sendable {
   package var from: Profile
   package var to: Profile
@@ -126,7 +126,7 @@ package struct ProfileChange: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// A tagged value that says first whose it is.
+  /// A tagged value that begins with the user it belongs to.
   static func about(
     _ user: UserRecord, _ tag: String, _ members: KeyValuePairs<String, JSONValue?> = [:]
   ) -> JSONValue {
@@ -156,7 +156,7 @@ package enum InvitationPlan: Hashable, Sendable {
   }
 }
 
-/// At which step the test of a server failed.
+/// The step at which the test of a server failed.
 package struct ServerTestFailure: Hashable, Sendable {
   package enum Step: String, Hashable, Sendable, CaseIterable {
     case connect, createQueue, deleteQueue, disconnect

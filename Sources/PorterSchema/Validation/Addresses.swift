@@ -1,13 +1,13 @@
 import PorterJSON
 import PorterPlatform
 
-/// A notification server: the key that requests to it are sealed for, and where in the relay it takes them.
+/// A notification server: the key that requests to it are sealed for, and the relay mailbox that receives them.
 package struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
   package static let form = "ntf:<key, base64url>@<mailbox, base64url>"
 
   /// X25519, 32 bytes.
   package var key: [UInt8]
-  /// The sender's name of its mailbox, 24 bytes.
+  /// Its mailbox's sender identifier, 24 bytes.
   package var mailbox: [UInt8]
 
   package init(key: [UInt8], mailbox: [UInt8]) {
@@ -15,7 +15,7 @@ package struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     self.mailbox = mailbox
   }
 
-  /// Nil unless it has the form above, and the sizes.
+  /// Nil unless it has the form above, and the right sizes.
   package init?(parsing text: String) {
     guard text.utf8.count <= 128, text.hasPrefix("ntf:") else { return nil }
     let parts = text.dropFirst(4).split(separator: "@", omittingEmptySubsequences: false)
@@ -28,14 +28,14 @@ package struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "ntf:\(TextEncoding.base64URL(key))@\(TextEncoding.base64URL(mailbox))" }
 }
 
-/// Where mailboxes live.
+/// The relay that holds mailboxes.
 package enum RelayAddress: Hashable, Sendable, CustomStringConvertible {
   package static let form = "embedded:<path> or a path"
 
   /// The relay is the file at this path.
   case embedded(path: String)
 
-  /// Nil if it is empty, holds a NUL, or names a scheme other than `embedded`.
+  /// Nil if it is empty, contains a NUL, or names a scheme other than `embedded`.
   package init?(parsing text: String) {
     let scheme = "embedded:"
     let path = text.hasPrefix(scheme) ? String(text.dropFirst(scheme.count)) : text

@@ -3,11 +3,11 @@ package enum DisplayName {
   /// Longest, in Unicode scalars.
   package static let maximumLength = 50
 
-  /// The nearest name that is allowed; empty if nothing of it is. A name is allowed if this gives it back unchanged.
+  /// The nearest name that is allowed; empty if nothing of it is. A name is allowed if this returns it unchanged.
   ///
   /// It begins with a letter, a number or a symbol; spaces are single and inside; there are at most three punctuation
-  /// marks in a row; `'` is left out, since it quotes names in commands; so is what cannot be seen, since it makes two
-  /// names look alike.
+  /// marks in a row. `'` is left out, since it quotes names in commands; so are invisible characters, since they make
+  /// two names look alike.
   package static func sanitized(_ name: String) -> String {
     var valid = String.UnicodeScalarView()
     var previous = Kind.start

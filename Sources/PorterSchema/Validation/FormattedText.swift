@@ -1,6 +1,6 @@
 import PorterJSON
 
-/// A run of a message's text with one look.
+/// A run of a message's text in one format.
 package struct FormattedText: Hashable, Sendable {
   package enum Color: String, Hashable, Sendable, CaseIterable {
     case red, green, yellow, blue, magenta, cyan
@@ -39,7 +39,7 @@ package struct FormattedText: Hashable, Sendable {
 
   package var json: JSONValue { .compact(["format": format?.json, "text": .string(text)]) }
 
-  /// The runs of a text, or nil if none of them has a format. Takes time in proportion to the text's length.
+  /// The runs of a text, or nil if none of them has a format. Takes time proportional to the text's length.
   package static func parse(_ text: String) -> [FormattedText]? {
     var parser = MarkdownParser(text)
     let runs = parser.runs()

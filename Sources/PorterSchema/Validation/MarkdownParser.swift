@@ -95,8 +95,8 @@ struct MarkdownParser {
     return nil
   }
 
-  /// Several marks on each side are one: `##secret##`. What is too many on one side belongs to the secret, never to
-  /// what is shown.
+  /// Several marks on each side count as one: `##secret##`. Surplus marks on one side belong to the secret, never to
+  /// the visible text.
   private mutating func secret() -> (FormattedText, end: Int)? {
     let mark = UInt8(ascii: "#")
     let start = bytes[position...].firstIndex { $0 != mark } ?? bytes.count
@@ -147,7 +147,7 @@ struct MarkdownParser {
     let marks = word.contains(UInt8(ascii: "(")) ? Self.addressMarks : Self.addressMarks.union([UInt8(ascii: ")")])
     let end = withoutTrailing(marks, position, word.endIndex)
     for scheme in ["https://", "http://"] where end - position > scheme.utf8.count {
-      // Setting bit 5 makes ASCII letters small and leaves `:` and `/` as they are.
+      // Setting bit 5 makes ASCII letters lower case and leaves `:` and `/` as they are.
       if zip(word, scheme.utf8).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) {
         return (FormattedText(.uri, text(position, end)), end)
       }

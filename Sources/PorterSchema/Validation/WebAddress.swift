@@ -1,13 +1,13 @@
 import PorterJSON
 
-/// A web address, and the same without what follows a person from site to site.
+/// A web address, and the same address without tracking parameters.
 package struct WebAddress: Hashable, Sendable {
   /// Lower case.
   package var scheme: String
-  /// Nil if there is nothing to take away.
+  /// Nil if there is nothing to remove.
   package var sanitized: String?
 
-  /// Nil if it is no absolute address, or not one of `http` or `https` with a host.
+  /// Nil if it is not an absolute address, or not one of `http` or `https` with a host.
   package init?(_ text: String, keepsUnknownParameters: Bool) {
     guard text.utf8.count <= 16_384, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }),
       let colon = text.firstIndex(of: ":")
@@ -20,8 +20,8 @@ package struct WebAddress: Hashable, Sendable {
     sanitized = Self.sanitize(text, keepsUnknownParameters: keepsUnknownParameters)
   }
 
-  /// The answer of `chat_parse_uri`. With `safe`, only parameters that are known to follow people go; without, in an
-  /// address whose path carries an identifier already, only those stay that are known to select content.
+  /// The answer of `chat_parse_uri`. With `safe`, removes only known tracking parameters; without it, in an address
+  /// whose path already carries an identifier, keeps only those known to select content.
   package static func parseAnswer(_ text: String, safe: Bool) -> JSONValue {
     guard let address = WebAddress(text, keepsUnknownParameters: safe) else {
       return .compact(["parseError": "expected an http or https address"])
@@ -57,7 +57,7 @@ package struct WebAddress: Hashable, Sendable {
     tracking.contains(name) || trackingPrefixes.contains { name.hasPrefix($0) }
   }
 
-  /// What selects content on well-known sites.
+  /// Parameters that select content on well-known sites.
   private static let selecting: Set<String> = ["q", "query", "search", "id", "v", "t", "list", "page", "p"]
   private static let tracking: Set<String> = [
     "fbclid", "gclid", "dclid", "msclkid", "yclid", "twclid", "ttclid", "igshid", "igsh", "si", "ref", "ref_src",

@@ -1,4 +1,4 @@
-/// What can be said of a machine from its table alone.
+/// Checks that need only a machine's table.
 struct MachineChecker {
   private let machine: MachineDefinition
   private var problems: ProblemList
@@ -52,7 +52,7 @@ struct MachineChecker {
     }
   }
 
-  /// Follows how often a `once` effect can have happened on arriving in each state: never, once, or more.
+  /// Follows how often a `once` effect can have occurred on arrival in each state: never, once, or more.
   private mutating func checkOnce() {
     for (effect, declaration) in machine.effects.enumerated() where declaration.occursOnce {
       if !machine.states.contains(where: \.isFinal) {

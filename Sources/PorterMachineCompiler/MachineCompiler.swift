@@ -1,8 +1,9 @@
 import Foundation
 
-/// From the files of `spec/machines` to everything made of them.
+/// From the files of `spec/machines` to everything generated from them.
 package enum MachineCompiler {
-  /// One machine from its text. `file` is what problems are reported under; its last part must be the machine's name.
+  /// One machine from its text. `file` is the name that problems are reported under; its last part must be the
+  /// machine's name.
   package static func compile(_ source: String, file: String) throws(MachineError) -> MachineDefinition {
     let draft = try SCXMLReader.read(source, file: file)
     let stem = (file.split(separator: "/").last ?? "").prefix { $0 != "." }
@@ -40,7 +41,7 @@ package enum MachineCompiler {
     return machines
   }
 
-  /// What is generated, by path under the root.
+  /// The generated files, by path under the root.
   package static func outputs(_ machines: [MachineDefinition]) -> [String: String] {
     var outputs: [String: String] = [:]
     for machine in machines {
@@ -53,7 +54,7 @@ package enum MachineCompiler {
     return outputs
   }
 
-  /// Paths that are not as the machines would have them: changed, missing, or left over from a machine that is gone.
+  /// Paths that differ from what the machines generate: changed, missing, or left over from a machine that was removed.
   package static func stale(root: String) throws(MachineError) -> [String] {
     let outputs = outputs(try compileAll(root: root))
     var stale = outputs.filter { path, text in
@@ -63,7 +64,7 @@ package enum MachineCompiler {
     return stale.sorted()
   }
 
-  /// Writes what is stale, deletes what is left over, and says which.
+  /// Writes stale files, deletes leftover ones, and returns their paths.
   package static func generate(root: String) throws -> [String] {
     let outputs = outputs(try compileAll(root: root))
     let stale = try stale(root: root)

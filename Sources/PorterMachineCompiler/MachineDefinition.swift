@@ -25,8 +25,8 @@ package struct MachineDefinition: Equatable, Sendable {
     package let timer: Timer?
   }
 
-  /// How an effect is carried out. What changes a record belongs into the transaction that takes the step; everything
-  /// else happens after it.
+  /// How an effect is carried out. Changes to a record belong in the transaction that takes the step; everything else
+  /// happens after it.
   package enum EffectKind: String, Sendable, CaseIterable {
     /// Carried out by the engine, with nothing to wait for.
     case act
@@ -38,7 +38,7 @@ package struct MachineDefinition: Equatable, Sendable {
     case tell
   }
 
-  /// What a timer effect does: raise `event` after `milliseconds`, or take that back.
+  /// What a timer effect does: raise `event` after `milliseconds`, or cancel that.
   package struct Timer: Equatable, Sendable {
     package enum Action: Equatable, Sendable { case start, cancel }
     package let action: Action
@@ -54,7 +54,7 @@ package struct MachineDefinition: Equatable, Sendable {
     case refused
   }
 
-  /// What one state answers to one event.
+  /// One state's answer to one event.
   package struct Answer: Equatable, Sendable {
     package let kind: Kind
     package let next: Int
@@ -77,11 +77,11 @@ package struct MachineDefinition: Equatable, Sendable {
   package let answers: [[Answer]]
 }
 
-/// The reason given by final states, which SCXML lets answer nothing.
+/// The reason given by final states, which have no transitions in SCXML.
 let endedReason = "ended"
 
 extension MachineDefinition {
-  /// One line for people: `active: moved, publishPhase activateChat`, or the reason why not. Nil for an unknown name.
+  /// One line for people: `active: moved, publishPhase activateChat`, or the reason. Nil for an unknown name.
   package func answerText(state: String, event: String) -> String? {
     guard let row = states.firstIndex(where: { $0.name == state }),
       let column = events.firstIndex(where: { $0.name == event })

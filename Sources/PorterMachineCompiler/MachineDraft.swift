@@ -1,4 +1,4 @@
-/// A machine as written: the subset is checked, what it means is not.
+/// A machine as written: its syntax is checked, its meaning is not.
 struct MachineDraft {
   struct State {
     var name: String

@@ -1,9 +1,9 @@
-/// What is wrong in a machine's file, each with its line. The description is what compilers print, so that editors jump
-/// there.
+/// Problems in a machine's file, each with its line. The description has the form that compilers print, so that editors
+/// can jump to the line.
 package struct MachineError: Error, Equatable, Sendable, CustomStringConvertible {
   package struct Problem: Equatable, Sendable, CustomStringConvertible {
     package let file: String
-    /// Counted from 1; 0 when the file as a whole is meant.
+    /// Counted from 1; 0 if the problem is about the whole file.
     package let line: Int
     package let message: String
 
@@ -15,7 +15,7 @@ package struct MachineError: Error, Equatable, Sendable, CustomStringConvertible
   package var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 
-/// Gathers problems, so that one run reports all of them.
+/// Collects problems, so that one run reports all of them.
 struct ProblemList {
   let file: String
   private(set) var problems: [MachineError.Problem] = []

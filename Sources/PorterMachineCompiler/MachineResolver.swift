@@ -1,5 +1,5 @@
-/// Works out what each state answers to each event, as SCXML's algorithm does: the first transition in document order
-/// that matches, looked for in the state itself and then in the states around it.
+/// Works out each state's answer to each event, as SCXML's algorithm does: the first matching transition in document
+/// order, first in the state itself and then in the states around it.
 struct MachineResolver {
   private let draft: MachineDraft
   private var problems: ProblemList
@@ -60,7 +60,7 @@ struct MachineResolver {
     }
     if let initial = stateIndex[draft.initial] {
       for action in entered(initial, from: []).flatMap({ draft.states[$0].onEntry }) {
-        problems.add(action.line, "the machine starts here: nobody would carry out what is sent on entry")
+        problems.add(action.line, "the machine starts here: what is sent on entry would never be carried out")
       }
     } else {
       problems.add(draft.initialLine, "initial '\(draft.initial)' is not a state")
@@ -92,7 +92,7 @@ struct MachineResolver {
     for case .start(let id, let event, let milliseconds, let line) in allActions {
       if let known = delays[id] {
         if known.milliseconds != milliseconds || known.event != event {
-          problems.add(line, "timer '\(id)' is another one in line \(known.line)")
+          problems.add(line, "timer '\(id)' is declared differently in line \(known.line)")
         }
         continue
       }
@@ -153,7 +153,7 @@ struct MachineResolver {
     }
   }
 
-  /// A wildcard may answer what makes no sense in a state, but an event that makes sense in none is a mistake.
+  /// A wildcard may answer what makes no sense in a state, but an event that makes sense nowhere is a mistake.
   private mutating func refuseUnansweredEvents() {
     let named = draft.states.flatMap(\.transitions).flatMap(\.descriptors).filter { $0 != "*" }
     for event in draft.events where !named.contains(where: { Self.matches($0, event.name) }) {

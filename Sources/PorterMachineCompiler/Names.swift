@@ -1,4 +1,4 @@
-/// How the names of a machine's file are spelled in each output.
+/// How the names in a machine's file are spelled in each output.
 enum Names {
   /// `[a-z][A-Za-z0-9]*`
   static func isWord(_ text: some StringProtocol) -> Bool {

@@ -1,4 +1,4 @@
-/// Reads the subset of SCXML described in spec/README.md, and refuses everything else with its line.
+/// Reads the subset of SCXML described in spec/README.md, and rejects everything else with its line.
 struct SCXMLReader {
   static let scxmlNamespace = "http://www.w3.org/2005/07/scxml"
   static let porterNamespace = "urn:nightporter:machine"
@@ -52,7 +52,7 @@ struct SCXMLReader {
     refuseChildren(node)
     if !Names.isEventName(name) { problems.add(node.line, "event name '\(name)' must be words joined by dots") }
     if ["error", "done"].contains(name.prefix { $0 != "." }) {
-      problems.add(node.line, "SCXML keeps event names that begin with 'error' or 'done' for itself")
+      problems.add(node.line, "event names that begin with 'error' or 'done' are reserved by SCXML")
     }
     draft.events.append(.init(name: name, documentation: documentation(of: node), line: node.line))
   }
@@ -108,7 +108,7 @@ struct SCXMLReader {
 
   private mutating func readTransition(_ node: XMLNode) -> MachineDraft.Transition? {
     if node.attributes["cond"] != nil {
-      problems.add(node.line, "'cond' is not in the subset: whoever raises an event tells cases apart by its name")
+      problems.add(node.line, "'cond' is not in the subset: give each case an event name of its own")
       return nil
     }
     if node.attributes["event"] == nil {

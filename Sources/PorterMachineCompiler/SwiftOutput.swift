@@ -144,7 +144,7 @@ struct SwiftOutput {
     }
   }
 
-  /// Events that are answered alike share a case, in the order of the first.
+  /// Events with the same answer share a case, in the order of the first.
   static func grouped(
     _ machine: MachineDefinition, _ answers: [MachineDefinition.Answer]
   ) -> [(answer: MachineDefinition.Answer, events: [String])] {
@@ -210,7 +210,7 @@ struct SwiftOutput {
   }
 }
 
-/// The list of all machines, for those who ask by number or name.
+/// The list of all machines, for callers that look them up by number or name.
 enum SwiftListOutput {
   static func write(_ machines: [MachineDefinition]) -> String {
     var out = SourceWriter()

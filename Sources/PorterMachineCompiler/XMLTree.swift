@@ -23,8 +23,8 @@ final class XMLNode {
   }
 }
 
-/// Reads a document into a tree. Document types are refused: SCXML needs none, and entities are a way to blow up a
-/// reader.
+/// Reads a document into a tree. Document types are rejected: SCXML needs none, and entities could be used to exhaust
+/// the reader's memory.
 func readXML(_ source: String, file: String) throws(MachineError) -> XMLNode {
   var problems = ProblemList(file: file)
   let builder = TreeBuilder()
@@ -36,7 +36,7 @@ func readXML(_ source: String, file: String) throws(MachineError) -> XMLNode {
     let line = source[..<range.lowerBound].count { $0.isNewline } + 1
     problems.add(line, "a document type is not part of the subset")
   } else {
-    // On Linux the parser reports what it could mend, and then returns true.
+    // On Linux the parser reports what it could recover from, and then returns true.
     let parsed = parser.parse()
     if !parsed || builder.failure != nil {
       problems.add(max(1, builder.failureLine), "not well-formed XML: \(builder.failure ?? "no reason given")")
@@ -95,11 +95,11 @@ private final class TreeBuilder: NSObject, XMLParserDelegate {
     }
   }
 
-  /// On Linux errors come without words.
+  /// On Linux errors come without a description.
   private static func explanation(_ code: Int) -> String {
     switch code {
     case 4, 5: "the document ends too early, or is empty"
-    case 76: "a tag is closed that is not the last one opened"
+    case 76: "the closing tag does not match the last one opened"
     default: "error \(code) of libxml2"
     }
   }

@@ -1,4 +1,4 @@
-/// A machine of `spec/machines`: pure, total, and small. It knows no clock, no file and no thread.
+/// A machine of `spec/machines`: pure, total, and small. It has no access to clocks, files or threads.
 package protocol Machine: Sendable {
   associatedtype State: MachineCode
   associatedtype Event: MachineCode
@@ -10,13 +10,13 @@ package protocol Machine: Sendable {
   static var name: String { get }
   static var initial: State { get }
 
-  /// What `state` answers to `event`. Every pair is answered.
+  /// The answer of `state` to `event`. Every pair is answered.
   static func step(_ state: State, _ event: Event) -> MachineStep<Self>
 
   /// Whether the machine has ended. A final state ignores every event.
   static func isFinal(_ state: State) -> Bool
 
-  /// What an effect does to a timer, if it is about one. The engine keeps the timers; a machine only names them.
+  /// What an effect does to a timer, if it concerns one. The engine keeps the timers; a machine only names them.
   static func timer(_ effect: Effect) -> MachineTimer<Event>?
 
   /// How an effect is carried out.
@@ -49,23 +49,23 @@ extension MachineCode {
   }
 }
 
-/// What became of an event.
+/// The result of an event.
 package enum MachineAnswer<Reason: MachineCode>: Hashable, Sendable {
-  /// The state is another one.
+  /// The state has changed.
   case moved
   /// The state is the same; the effects are to be carried out.
   case stayed
   /// A harmless repeat: nothing is to be done, nothing is wrong.
   case ignored(Reason)
-  /// Whoever raised the event did something wrong; this is the error to answer with.
+  /// The event was raised wrongly; this is the error to answer with.
   case refused(Reason)
 }
 
-/// The answer of a machine to one event. Trivial to copy; making one never touches the heap.
+/// The answer of a machine to one event. Trivial to copy; making one never allocates.
 package struct MachineStep<M: Machine>: Hashable, Sendable {
   package let next: M.State
   package let answer: MachineAnswer<M.Reason>
-  /// To be carried out in this order, after `next` has been noted.
+  /// To be carried out in this order, after `next` has been stored.
   package let effects: MachineEffects<M.Effect>
 
   package init(_ next: M.State, _ answer: MachineAnswer<M.Reason>, packed: UInt64) {
@@ -77,8 +77,8 @@ package struct MachineStep<M: Machine>: Hashable, Sendable {
 
 /// What an effect does to a timer.
 package enum MachineTimer<Event: MachineCode>: Hashable, Sendable {
-  /// Raise the event after the time; a timer of that name that still runs is replaced.
+  /// Raise the event after the time; replaces a running timer of that name.
   case start(String, milliseconds: UInt32, raise: Event)
-  /// The timer of that name must not fire any more; harmless if none runs.
+  /// The timer of that name must not fire any more; harmless if none is running.
   case cancel(String)
 }

@@ -1,4 +1,4 @@
-/// All machines, for callers that know them by number or name: the C interface, traces, tests.
+/// All machines, for callers that look them up by number or name: the C interface, traces, tests.
 package enum MachineCatalog {
   /// The machine's place in `all`.
   package static func index(named name: String) -> Int? {
@@ -14,13 +14,13 @@ package struct MachineDescription: Sendable {
   package let effects: [String]
   package let reasons: [String]
   package let initial: UInt8
-  /// By effect: what it does to a timer, if it is about one.
+  /// By effect: what it does to a timer, if it concerns one.
   package let timers: [CodedTimer?]
   /// By state.
   package let isFinal: [Bool]
   private let stepCodes: @Sendable (UInt8, UInt8) -> CodedStep?
 
-  /// What the machine answers; nil if `state` or `event` is not one of its codes.
+  /// The machine's answer; nil if `state` or `event` is not one of its codes.
   package func step(state: UInt8, event: UInt8) -> CodedStep? { stepCodes(state, event) }
 
   package init<M: Machine>(_ machine: M.Type) {
@@ -57,7 +57,7 @@ package struct CodedStep: Hashable, Sendable {
 
   package let next: UInt8
   package let kind: Kind
-  /// Of `ignored` and `refused`.
+  /// For `ignored` and `refused`.
   package let reason: UInt8?
   /// At most eight codes, in order.
   package let effects: [UInt8]

@@ -17,20 +17,20 @@ package protocol MachineTimers {
   func cancel(_ name: String)
 }
 
-/// Hears of each step that is taken.
+/// Observes each step that is taken.
 package protocol MachineTrace {
   func stepped<M: Machine>(
     _ machine: M.Type, _ subject: String, from state: M.State, on event: M.Event, _ step: MachineStep<M>)
 }
 
-/// One running machine, and the only thing that steps it. Events go through the engine's queue; effects are carried out in
-/// order, to the end, before the next event's step is taken.
+/// One running machine, and the only code that steps it. Events go through the engine's queue; effects are carried out
+/// in order, to the end, before the next event's step is taken.
 ///
-/// Threads: the engine's. Ownership: the part whose state the machine is owns the driver; `perform` must not keep that part
-/// alive.
+/// Threads: the engine's. Ownership: the driver belongs to the part whose state the machine is; `perform` must not keep
+/// that part alive.
 package final class MachineDriver<M: Machine, Argument> {
   package private(set) var state: M.State
-  /// What the machine is about, where there are several of its kind: in traces and in the names of timers.
+  /// The subject of the machine, where there are several of its kind: used in traces and in the names of timers.
   private let subject: String
   private let surroundings: MachineSurroundings
   private let perform: (M.Effect, Argument) -> Void
@@ -45,26 +45,26 @@ package final class MachineDriver<M: Machine, Argument> {
     self.perform = perform
   }
 
-  /// Queues the event. `answered` is called when its step was taken, before the effects.
+  /// Queues the event. `answered` is called when its step has been taken, before the effects.
   package func post(
     _ event: M.Event, _ argument: Argument, answered: ((MachineAnswer<M.Reason>) -> Void)? = nil
   ) {
     surroundings.queue.post { self.take(event, argument, answered) }
   }
 
-  /// Takes the step with everything that it causes, and returns the machine's answer; nil from within another step, since
-  /// this one has not been taken then.
+  /// Takes the step with everything that it causes, and returns the machine's answer; nil from within another step,
+  /// since this one has not been taken then.
   package func request(_ event: M.Event, _ argument: Argument) -> MachineAnswer<M.Reason>? {
     var answer: MachineAnswer<M.Reason>?
     post(event, argument) { answer = $0 }
     return answer
   }
 
-  /// What the machine would answer now. Takes no step: for asking whether something may begin.
+  /// The machine's answer now, without taking a step: for asking whether something may begin.
   package func answer(to event: M.Event) -> MachineAnswer<M.Reason> { M.step(state, event).answer }
 
-  /// Takes a step that changes no state, without the queue: for asking whether something may begin, when the caller cannot
-  /// wait for the answer. A step that would change the state is not taken, and is a mistake of the caller.
+  /// Takes a step that changes no state, bypassing the queue: for asking whether something may begin, when the caller
+  /// cannot wait for the answer. A step that would change the state is not taken, and is the caller's mistake.
   package func decide(_ event: M.Event, _ argument: Argument) -> MachineAnswer<M.Reason> {
     let step = M.step(state, event)
     guard step.next == state else {

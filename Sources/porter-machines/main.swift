@@ -2,9 +2,9 @@ import Foundation
 import PorterMachineCompiler
 
 let usage = """
-  usage: porter-machines generate [--root DIR]             write everything made of spec/machines
-         porter-machines check [--root DIR]                exit 1 and name what is stale
-         porter-machines step NAME STATE EVENT [--root DIR]  what a machine answers
+  usage: porter-machines generate [--root DIR]             write everything generated from spec/machines
+         porter-machines check [--root DIR]                exit 1 and name the stale files
+         porter-machines step NAME STATE EVENT [--root DIR]  print a machine's answer
 
   """
 
@@ -33,7 +33,7 @@ do {
   case ("step", 4):
     let machines = try MachineCompiler.compileAll(root: root)
     guard let machine = machines.first(where: { $0.name == words[1] }) else {
-      fail("no machine '\(words[1])'; there are \(machines.map(\.name).joined(separator: ", "))\n", status: 2)
+      fail("no machine '\(words[1])'; the machines are \(machines.map(\.name).joined(separator: ", "))\n", status: 2)
     }
     guard let line = machine.answerText(state: words[2], event: words[3]) else {
       fail("no state '\(words[2])' or event '\(words[3])' in \(machine.name)\n", status: 2)

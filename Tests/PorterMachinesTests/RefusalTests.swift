@@ -113,7 +113,7 @@ final class RefusalTests: XCTestCase {
     refuse(12, "needs 'id'") { $0[11] = $0[11].replacing(" id=\"draught\"", with: "") }
     refuse(12, "raises 'tooShort', which is not declared") { $0[11] = $0[11].replacing("tooLong", with: "tooShort") }
     refuse(19, "never started") { $0[18] = $0[18].replacing("draught", with: "wind") }
-    refuse(20, "another one in line 12") {
+    refuse(20, "declared differently in line 12") {
       $0[19] =
         "<transition event=\"fire\" target=\"burnt\"><send event=\"tooLong\" delay=\"1s\" id=\"draught\"/></transition>"
     }
@@ -156,7 +156,7 @@ final class RefusalTests: XCTestCase {
     }
     refuse(18, "state 'closed' is already declared in line 11") { $0[17] = $0[17].replacing("open", with: "closed") }
     refuse(9, "effect 'ring' is already declared in line 8") { $0[8] = $0[7] }
-    refuse(3, "keeps event names") { $0[2] = $0[2].replacing("\"push\"", with: "\"error.push\"") }
+    refuse(3, "are reserved by SCXML") { $0[2] = $0[2].replacing("\"push\"", with: "\"error.push\"") }
     refuse(3, "words joined by dots") { $0[2] = $0[2].replacing("\"push\"", with: "\"push..hard\"") }
   }
 
@@ -251,7 +251,7 @@ final class RefusalTests: XCTestCase {
   }
 
   func testEntryEffectsOfTheInitialStateAreRefused() {
-    refuse(11, "nobody would carry out") {
+    refuse(11, "would never be carried out") {
       $0[10] += "<onentry><send event=\"creak\" target=\"#_engine\"/></onentry>"
     }
   }

@@ -16,20 +16,20 @@ const char device_usage[] =
     "                      [--memory-limit MB] [--time-limit MS]\n"
     "                      [--kill-extension-after STAGE] [--freeze-without-suspending] [--plain]\n"
     "  Plays a device: a server, two apps and notification extensions as processes, pushes, freezing, phone limits.\n"
-    "  --json              one JSON object a line; the last is the summary\n"
-    "  --messages N        how many messages are sent while the app is frozen (1 to 50, default 1)\n"
-    "  --keep DIR          works in DIR and leaves it behind, with the processes' logs\n"
-    "  --log               extensions write the library's log to DIR/log.extension\n"
-    "  --server FILE       the notification server; else porter-server beside this program\n"
-    "  --memory-limit MB   what an extension may take (default 24)\n"
-    "  --time-limit MS     how long an extension may take (default 30000)\n"
+    "  --json              one JSON object per line; the last is the summary\n"
+    "  --messages N        messages sent while the app is frozen (1 to 50, default 1)\n"
+    "  --keep DIR          work in DIR and keep it, with the processes' logs\n"
+    "  --log               write the extensions' library log to DIR/log.extension\n"
+    "  --server FILE       the notification server (default: porter-server beside this program)\n"
+    "  --memory-limit MB   memory limit of an extension (default 24)\n"
+    "  --time-limit MS     time limit of an extension (default 30000)\n"
     "  --kill-extension-after STAGE\n"
-    "                      the first extension is killed at beforeFetch, afterFetch, afterCommit or\n"
-    "                      beforeAcknowledge, and the push is handed to a second one (debug builds)\n"
+    "                      kill the first extension at beforeFetch, afterFetch, afterCommit or\n"
+    "                      beforeAcknowledge, and hand the push to a second one (debug builds)\n"
     "  --freeze-without-suspending\n"
-    "                      leaves out what an app must do before it is frozen, to see what a phone does then\n"
-    "  --plain             the stores are not sealed, to see what that costs\n"
-    "  Exit status: 0 when the story held, 1 when it did not, 2 for wrong options, 130 when interrupted.\n";
+    "                      skip what an app must do before it is frozen, to see how a phone reacts\n"
+    "  --plain             do not seal the stores, to measure what sealing costs\n"
+    "  Exit status: 0 if the story held, 1 if it did not, 2 for wrong options, 130 if interrupted.\n";
 
 char *device_path(const struct device *device, const char *name) {
   struct text path = {0};
@@ -100,7 +100,7 @@ static bool prepare(struct device *device) {
   device->directory = make_directory(device->options.keep);
   device->program = own_path();
   if (device->directory == NULL || device->program == NULL) {
-    fprintf(stderr, "porter-harness: no directory to work in: %s\n", strerror(errno));
+    fprintf(stderr, "porter-harness: cannot create a working directory: %s\n", strerror(errno));
     return false;
   }
   struct text server = {0};
@@ -125,7 +125,7 @@ static void end_host(struct host *host) {
   free(host->key_file);
 }
 
-/* Whatever happened: no process and no file stays. */
+/* Whatever happened, no process and no file is left behind. */
 static void clear_up(struct device *device) {
   process_end(&device->extension);
   end_host(&device->alice);
@@ -154,14 +154,14 @@ static void tell_failure(struct device *device) {
   json_write_string(&fields, text_string(&device->expected));
   text_add_string(&fields, ",\"came\":");
   json_write_string(&fields, text_string(&device->came));
-  text_format(&said, "%s: expected that %s; came: %s", device->step, text_string(&device->expected),
+  text_format(&said, "%s: expected that %s; got: %s", device->step, text_string(&device->expected),
               text_string(&device->came));
   timeline_tell(&device->timeline, "failed", "failed", text_string(&fields), text_string(&said));
   text_free(&fields);
   text_free(&said);
 }
 
-/* What was not measured is null. */
+/* Values that were not measured are null. */
 static void add_number(struct text *line, const char *name, bool known, int decimals, double value) {
   if (known) text_format(line, ",\"%s\":%.*f", name, decimals, value);
   else text_format(line, ",\"%s\":null", name);

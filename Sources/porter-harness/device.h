@@ -1,4 +1,4 @@
-/* A device as the harness plays it: what it runs, what it has seen, and the waiting that all of it shares. */
+/* A device as the harness plays it: its processes, what has happened, and the waiting that they share. */
 #ifndef PORTER_DEVICE_H
 #define PORTER_DEVICE_H
 
@@ -7,7 +7,7 @@
 #include "push_socket.h"
 #include "timeline.h"
 
-/* What a phone grants a notification extension, unless told otherwise; beyond it the device kills. */
+/* What a phone grants a notification extension by default; the device kills one that exceeds it. */
 #define EXTENSION_MEGABYTES 24
 #define EXTENSION_MILLISECONDS 30000
 
@@ -19,7 +19,7 @@ struct options {
   int messages;
   int megabytes;              /* limits of an extension, of 1024 * 1024 bytes each */
   int milliseconds;
-  const char *keep;           /* a directory to work in and leave behind; NULL: a temporary one */
+  const char *keep;           /* a working directory to keep; NULL: a temporary one */
   const char *kill_stage;     /* where the first extension is killed; NULL: nowhere */
   const char *server_program; /* NULL: porter-server beside this program */
 };
@@ -31,17 +31,17 @@ struct host {
   char *store;         /* a prefix */
   char *key_file;      /* where the device keeps the store's key; NULL: the store is plain */
   long long user_id;
-  long long contact_id; /* the other one, as this host knows it */
+  long long contact_id; /* the other app's contact, in this host's store */
 };
 
-/* What the last line says; counted as it happens. */
+/* The figures of the last line, counted as things happen. */
 struct summary {
   unsigned notifications;
   unsigned messages;
   unsigned duplicates;
   unsigned locks_held_when_frozen;
-  long long badge;           /* as it stands at the end; -1 while unknown */
-  double cold_start_ms;      /* the slowest; below 0 while there is none */
+  long long badge;           /* at the end; -1 while unknown */
+  double cold_start_ms;      /* the slowest; below 0 until there is one */
   uint64_t peak_memory;      /* the highest */
   char outcome[32];
 };
@@ -61,7 +61,7 @@ struct device {
   struct host alice;
   struct host bob;
   struct process extension;
-  const char *step;      /* what the story is at */
+  const char *step;      /* the current step of the story */
   struct text expected;  /* set by device_fail() */
   struct text came;
 };
@@ -73,24 +73,24 @@ char *device_path(const struct device *device, const char *name);
    To be freed. */
 char *device_log_path(const struct device *device, const char *name);
 
-/* Says what was expected and what came instead; the first failure counts. Always false. */
+/* Records what was expected and what happened instead; the first failure counts. Always false. */
 bool device_fail(struct device *device, const char *expected, const char *came);
 
-/* The same for a process that did not say anything: how it ended, and the last line of its log. */
+/* Like device_fail(), for a process that gave no answer: how it ended, and the last line of its log. */
 bool device_fail_silent(struct device *device, struct process *process, const char *name, const char *expected);
 
-/* Set by SIGINT, SIGTERM and SIGHUP, which end each wait. */
+/* Set by SIGINT, SIGTERM and SIGHUP, which end every wait. */
 bool device_interrupted(void);
 void device_watch_signals(void);
 
 /* The moment `milliseconds` from now, as the waits below take it. */
 uint64_t deadline_after(int milliseconds);
 
-/* WAITED_NOTHING: the deadline passed, or something came that was for others. */
+/* WAITED_NOTHING: the deadline passed, or something arrived that was for another caller. */
 enum waited { WAITED_READY, WAITED_NOTHING, WAITED_INTERRUPTED };
 
 /*
- * Waits until `process` (or NULL: nothing but pushes) has something to read, or a push has come. Serves pushes
+ * Waits until `process` (or NULL: only pushes) has something to read, or a push has come. Serves pushes
  * meanwhile.
  */
 enum waited device_wait(struct device *device, struct process *process, uint64_t deadline);
@@ -105,7 +105,7 @@ struct push *device_push(struct device *device, uint64_t deadline);
 bool host_start(struct device *device, struct host *host, const char *name);
 
 /*
- * Sends one script line and takes its answer, to be freed; NULL, with the failure told, when none came within its time.
+ * Sends one script line and takes its answer, to be freed; NULL, with the failure recorded, if none came in time.
  */
 struct json *host_line(struct device *device, struct host *host, int milliseconds, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -122,7 +122,7 @@ struct json *host_event(struct device *device, struct host *host, const char *ty
 bool story_run(struct device *device);
 
 /*
- * Starts an extension for a push, within a phone's limits, and tells what it shows. `killed` tells whether it was to be
+ * Starts an extension for a push, within a phone's limits, and reports what it shows. `killed`: whether it was to be
  * killed.
  */
 bool present(struct device *device, const struct push *push, const char *kill_stage);

@@ -15,7 +15,7 @@ static void interrupt(int signal) {
 
 bool device_interrupted(void) { return interrupted != 0; }
 
-/* The signals are blocked except inside the wait, so that none comes between looking and waiting. */
+/* The signals are blocked except inside the wait, so that none arrives between the check and the wait. */
 void device_watch_signals(void) {
   static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
   struct sigaction action = {.sa_handler = interrupt};
@@ -31,7 +31,7 @@ void device_watch_signals(void) {
 
 uint64_t deadline_after(int milliseconds) { return now_microseconds() + (uint64_t)milliseconds * 1000; }
 
-/* What the server says after its first line is of no interest, but must not fill its pipe. */
+/* The server's output after its first line is discarded; it must not fill the pipe. */
 static void drain_server(struct device *device) {
   if (device->server_link == NULL || device->server.output < 0) return;
   if (!process_read(&device->server)) {

@@ -13,12 +13,12 @@
 const char extension_usage[] =
     "porter-harness extension --store PREFIX [--key KEY | --key-file FILE] [--deadline MS] [--expire-after MS]\n"
     "                         [--log]\n"
-    "  The notification extension as a process: one push a line in, one answer a line out.\n"
-    "  --key KEY           the store's key; none for a plain store. Others see it in the list of processes\n"
-    "  --key-file FILE     the raw key, x'…', is in this file\n"
-    "  --deadline MS       what the platform grants for a push (default 30000)\n"
-    "  --expire-after MS   the platform's \"time is up\" comes after so long, from another thread\n"
-    "  --log               the library's log goes to standard error\n";
+    "  The notification extension as a process: one push per line in, one answer per line out.\n"
+    "  --key KEY           the store's key; omit for a plain store. Visible in the list of processes\n"
+    "  --key-file FILE     a file with the raw key, x'…'\n"
+    "  --deadline MS       the platform's time limit for a push (default 30000)\n"
+    "  --expire-after MS   signal the platform's \"time is up\" after MS, from another thread\n"
+    "  --log               write the library's log to standard error\n";
 
 struct options {
   const char *store;
@@ -55,7 +55,7 @@ static void answer(const char *line) {
   fflush(stdout);
 }
 
-/* The platform's clock: says that time is up, unless the push ended before. */
+/* The platform's clock: signals that time is up, unless the push ended before. */
 struct expiry {
   chat_ctrl controller;
   int milliseconds;

@@ -6,7 +6,7 @@
 #define PORTER_EXTENSION_H
 
 /*
- * `porter-harness extension --store PREFIX [--deadline MS] [--expire-after MS] [--log]`: takes one push a line from
+ * `porter-harness extension --store PREFIX [--deadline MS] [--expire-after MS] [--log]`: takes one push per line from
  * standard input and answers each with the line that np_receive_push() gave. Exit status 1 with {"migration": …} when
  * the store did not open.
  */

@@ -11,7 +11,7 @@
 /* Longer than any answer of the library may take: commands that need the relay answer within 15 s. */
 #define ANSWER_TIME 20000
 
-/* The last line that a process wrote to its log, for a failure to quote. */
+/* The last line that a process wrote to its log, to be quoted in a failure. */
 static void last_log_line(const struct device *device, const char *name, struct text *out) {
   char *path = device_log_path(device, name);
   FILE *log = fopen(path, "r");
@@ -32,7 +32,7 @@ bool device_fail_silent(struct device *device, struct process *process, const ch
   struct text log = {0};
   struct ending ending;
   last_log_line(device, name, &log);
-  /* A process shows its end a little after it has closed its output. */
+  /* A process's end can be observed shortly after it has closed its output. */
   bool ended = process_ended(process, &ending);
   for (uint64_t end = deadline_after(100); !ended && now_microseconds() < end; ended = process_ended(process, &ending))
     device_wait(device, NULL, deadline_after(5));
@@ -60,7 +60,7 @@ struct json *host_line(struct device *device, struct host *host, int millisecond
   struct json *json = answer == NULL ? NULL : json_parse(answer, strlen(answer));
   if (answer == NULL) {
     struct text expected = {0};
-    /* A raw key stays out of every message. */
+    /* A raw key is kept out of every message. */
     const char *secret = strstr(line, "x'");
     int shown = secret == NULL ? (int)strlen(line) : (int)(secret - line);
     text_format(&expected, "%s answers %.*s within %d ms", host->name, shown, line, milliseconds);
@@ -98,7 +98,7 @@ struct json *host_event(struct device *device, struct host *host, const char *ty
       host_line(device, host, milliseconds + 5000, "await $c \"%s\" %d", type, milliseconds);
   if (answer == NULL || json_at(answer, "error") == NULL) return answer;
   struct text expected = {0};
-  text_format(&expected, "%s tells the event %s", host->name, type);
+  text_format(&expected, "%s reports the event %s", host->name, type);
   device_fail(device, text_string(&expected), json_string_at(answer, "error"));
   text_free(&expected);
   json_free(answer);

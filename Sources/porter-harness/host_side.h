@@ -1,19 +1,19 @@
-/* What a host hands to the library: transports and a log sink, which scripts choose by name. */
+/* What a host provides to the library: transports and a log sink, which scripts choose by name. */
 #ifndef PORTER_HOST_SIDE_H
 #define PORTER_HOST_SIDE_H
 
 #include "nightporter.h"
 
 /*
- * A transport by name; NULL when there is none of that name.
- *   offline   answers NP_ERROR_SYSTEM at once, as a device without a network does
- *   silent    answers NP_ERROR_TIMEOUT after the whole time it was given
+ * A transport by name; NULL if there is none of that name.
+ *   offline   answers NP_ERROR_SYSTEM immediately, like a device without a network
+ *   silent    answers NP_ERROR_TIMEOUT when all its time has passed
  *   empty     answers NP_OK with nothing
- *   garbage   answers NP_OK with 64 bytes that are no answer
+ *   garbage   answers NP_OK with 64 bytes that are not a valid answer
  */
 const np_relay *host_relay(const char *name);
 
-/* A log sink by name: "output" writes {"log","level"} lines among the answers. NULL when there is none of that name. */
+/* A log sink by name: "output" writes {"log","level"} lines among the answers. NULL if there is none of that name. */
 np_log_sink host_log_sink(const char *name);
 
 /* Writes one line to standard output, whole, whichever thread writes. */

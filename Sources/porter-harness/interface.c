@@ -7,7 +7,7 @@
 
 /*
  * Each row is checked by the C compiler: _Generic finds no association, and the build fails, when the header declares
- * another type. That no row is missing is for a test to say, which reads the header.
+ * another type. A test reads the header to check that no row is missing.
  */
 #define TYPE_VOID void
 #define TYPE_INTEGER int

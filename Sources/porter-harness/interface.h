@@ -17,9 +17,9 @@ enum kind {
   KIND_INTEGER,
   KIND_PHASE,
   KIND_ERROR,
-  KIND_STRING,        /* const char *, of the caller */
-  KIND_OWNED_STRING,  /* char *, to be given back */
-  KIND_STATIC_STRING, /* const char *, of the library */
+  KIND_STRING,        /* const char *, owned by the caller */
+  KIND_OWNED_STRING,  /* char *, to be freed */
+  KIND_STATIC_STRING, /* const char *, owned by the library */
   KIND_HANDLE,
   KIND_OUT_HANDLE,
   KIND_OUT_STEP,
@@ -47,7 +47,7 @@ const char *kind_type(enum kind kind);
 /* Whether a script leaves an argument of this kind out, since the call fills it. */
 int kind_is_out(enum kind kind);
 
-/* Writes one JSON object a line for each function: {"name", "result", "arguments"}, types as the header spells them. */
+/* Writes one JSON object per line and function: {"name", "result", "arguments"}, types as the header spells them. */
 void interface_write(struct text *out);
 
 #endif

@@ -33,7 +33,7 @@ static bool to_integer(const struct value *value, int *integer) {
   return true;
 }
 
-/* A script may give an integer as a handle: garbage, which the library has to recognise. */
+/* A script may give an integer as a handle: garbage that the library has to recognise. */
 static void *to_handle(const struct value *value) {
   return value->kind == VALUE_INTEGER ? (void *)(uintptr_t)value->integer : value->handle;
 }
@@ -61,7 +61,7 @@ static const char *wanted(enum kind kind) {
     case KIND_PHASE: return "an integer of 32 bits";
     case KIND_STRING:
     case KIND_OWNED_STRING: return "a string or null";
-    case KIND_HANDLE: return "a variable with a controller, an integer or null";
+    case KIND_HANDLE: return "a variable holding a controller, an integer or null";
     case KIND_RELAY: return "one of \"offline\", \"silent\", \"empty\", \"garbage\", or null";
     case KIND_LOG_SINK: return "\"output\" or null";
     default: return "null, or nothing at all";
@@ -124,7 +124,7 @@ static void fill(union slot *slot, enum kind kind, const struct value *value) {
   }
 }
 
-/* What the script left out is for the call to fill in. */
+/* The call fills in what the script left out. */
 static void fill_in(union slot *slot, enum kind kind, struct call *call) {
   if (kind == KIND_OUT_HANDLE) slot->pointer = &call->handle;
   else if (kind == KIND_OUT_STEP) slot->pointer = &call->step;

@@ -22,7 +22,7 @@ struct call {
   uint64_t microseconds;
 };
 
-/* Whether the arguments fit the function. Otherwise `problem` says what does not. */
+/* Whether the arguments fit the function. Otherwise `problem` says why not. */
 bool call_check(const struct call *call, struct text *problem);
 
 /* Calls, after call_check(). May be used on any thread. */
@@ -31,7 +31,7 @@ void call_run(struct call *call);
 /* Writes {"call","result","us"} and what else came, without its end of line. */
 void call_write(struct text *out, const struct call *call);
 
-/* What a variable gets: the handle that the call gave if its function gives one, else the result. */
+/* The value for a variable: the handle if the function returns one, else the result. */
 struct value call_value(const struct call *call);
 
 void call_free(struct call *call);

@@ -1,4 +1,4 @@
-/* Reading and writing of JSON (RFC 8259), as far as a harness needs it: whole texts, kept as a tree. */
+/* Reads and writes JSON (RFC 8259), as far as a harness needs it: whole texts, kept as a tree. */
 #ifndef PORTER_JSON_H
 #define PORTER_JSON_H
 
@@ -18,7 +18,7 @@ struct json {
 };
 
 /*
- * NULL when the text is no JSON, is nested deeper than 64, or has a string with a NUL in it. Given back with
+ * NULL if the text is not JSON, is nested deeper than 64, or has a string with a NUL in it. Freed with
  * json_free().
  */
 struct json *json_parse(const char *bytes, size_t length);

@@ -7,7 +7,7 @@
 /* Bytes of a raw key as chat_migrate_init_key takes it, x'…', with its NUL. */
 #define KEYCHAIN_TEXT_BYTES (3 + 64 + 1)
 
-/* Makes a random key in the file, unless there is one. Says with errno why it could not. */
+/* Makes a random key in the file, unless there is one. On failure errno says why. */
 bool keychain_make(const char *path);
 
 /* Reads the key. Nothing is left in `text` when it fails. */

@@ -17,7 +17,7 @@
 
 const char locks_usage[] =
     "porter-harness locks PID PREFIX\n"
-    "  Says which locks a process holds on the files whose paths begin with PREFIX, and which of them it has open.\n";
+    "  Shows which locks a process holds on the files whose paths begin with PREFIX, and which of them it has open.\n";
 
 static void note(struct holding *holding, const char *what, const char *path) {
   if (holding->description.length > 0) text_add_string(&holding->description, ", ");
@@ -27,9 +27,9 @@ static void note(struct holding *holding, const char *what, const char *path) {
 #ifdef __linux__
 
 /*
- * /proc/locks has a line a lock: "1: POSIX  ADVISORY  WRITE 4711 fd:00:131077 1073741826 1073742335". Lines with "->"
- * wait for the lock before them and hold nothing. Locks of open file descriptions have the process -1: they count for
- * whoever is asked about, since nobody else may have the store at that moment. The device is not compared: layered file
+ * /proc/locks has one line per lock: "1: POSIX  ADVISORY  WRITE 4711 fd:00:131077 1073741826 1073742335". Lines with
+ * "->" wait for the lock before them and hold nothing. Locks of open file descriptions have the process -1: they count for
+ * the process asked about, since no other may have the store at that moment. The device is not compared: layered file
  * systems report that of a layer.
  */
 static void note_locks(struct holding *holding, FILE *locks, pid_t pid, const char *path, unsigned long long inode) {
@@ -71,7 +71,7 @@ static FILE *open_locks(void) { return fopen("/proc/locks", "re"); }
 
 #else
 
-/* Elsewhere fcntl() names the process that stands in the way of a write lock on the whole file. */
+/* Elsewhere fcntl() names the process that blocks a write lock on the whole file. */
 static void note_locks(struct holding *holding, FILE *locks, pid_t pid, const char *path, unsigned long long inode) {
   (void)locks;
   (void)inode;
@@ -153,7 +153,7 @@ bool holding_of(pid_t pid, const char *given_prefix, struct holding *holding) {
 int locks_main(int argument_count, char **arguments) {
   struct holding holding;
   if (argument_count != 2 || !holding_of((pid_t)atoi(arguments[0]), arguments[1], &holding)) {
-    const char *problem = argument_count == 2 ? strerror(errno) : "two words are wanted";
+    const char *problem = argument_count == 2 ? strerror(errno) : "two arguments are needed";
     fprintf(stderr, "porter-harness: %s\n%s", problem, locks_usage);
     return 2;
   }

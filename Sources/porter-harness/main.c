@@ -21,7 +21,7 @@ static int interface_main(int argument_count, char **arguments) {
 
 static const char interface_usage[] =
     "porter-harness interface\n"
-    "  Prints the table of the C interface: one JSON object for each function, with its result and argument types.\n";
+    "  Prints the table of the C interface: one JSON object per function, with its result and argument types.\n";
 
 struct command {
   const char *name;

@@ -7,7 +7,7 @@
 #include "device.h"
 #include "invoke.h"
 
-/* How often a running extension's memory is looked at. */
+/* How often a running extension's memory is checked. */
 #define LOOK_INTERVAL 5
 
 static bool start_extension(struct device *device, const char *kill_stage) {
@@ -32,7 +32,7 @@ static uint64_t memory_limit(const struct device *device) {
   return (uint64_t)device->options.megabytes * 1024 * 1024;
 }
 
-/* What a phone does to an extension that takes too much. */
+/* What a phone does to an extension that exceeds its limits. */
 static bool kill_for(struct device *device, const char *limit, const char *came) {
   kill(device->extension.pid, SIGKILL);
   timeline_tell(&device->timeline, "device", "killed", "\"process\":\"extension\"", came);
@@ -48,7 +48,7 @@ static char *answer_within_limits(struct device *device) {
     if (device_wait(device, &device->extension, deadline_after(LOOK_INTERVAL)) == WAITED_INTERRUPTED) return NULL;
     uint64_t memory = process_peak_memory(device->extension.pid);
     if (memory > memory_limit(device)) {
-      kill_for(device, "the extension stays within its memory", "it took more, and was killed");
+      kill_for(device, "the extension stays within its memory", "it exceeded it, and was killed");
       return NULL;
     }
     if (now_microseconds() > end) {
@@ -138,12 +138,12 @@ static bool check_answer(struct device *device, const struct json *json, const c
                          const struct ending *ending) {
   struct text came = {0};
   if (answer == NULL && !ending->exited) text_format(&came, "it was killed by signal %d", ending->signal);
-  else if (answer == NULL) text_format(&came, "it ended with status %d and said nothing", ending->status);
+  else if (answer == NULL) text_format(&came, "it ended with status %d without an answer", ending->status);
   else text_format(&came, "%s (status %d)", answer, ending->status);
   bool good = json_string_at(json, "outcome") != NULL && ending->exited && ending->status == 0;
   if (!good) device_fail(device, "the extension answers with an outcome, and ends with status 0", text_string(&came));
   if (good && ending->peak_memory > memory_limit(device))
-    good = device_fail(device, "the extension stays within its memory", "it took more");
+    good = device_fail(device, "the extension stays within its memory", "it exceeded it");
   const struct json *quiescent = json_at(json, "quiescent");
   if (good && (quiescent == NULL || quiescent->kind != JSON_TRUE))
     good = device_fail(device, "the extension is quiescent when it answers", text_string(&came));
@@ -154,8 +154,8 @@ static bool check_answer(struct device *device, const struct json *json, const c
 bool present(struct device *device, const struct push *push, const char *kill_stage) {
   struct ending ending = {0};
   if (!start_extension(device, kill_stage)) return false;
-  timeline_tell(&device->timeline, "device", "extensionStarted", "", "starts the extension and hands the push to it");
-  /* A child that is gone already shows in its ending. */
+  timeline_tell(&device->timeline, "device", "extensionStarted", "", "starts the extension and hands it the push");
+  /* A child that is gone already is found when it is waited for. */
   if (process_write(&device->extension, push->payload, strlen(push->payload)))
     process_write(&device->extension, "\n", 1);
   char *answer = answer_within_limits(device);

@@ -31,29 +31,29 @@ struct ending {
  */
 bool process_start(struct process *process, char *const *arguments, const char *log, const char *extra);
 
-/* Writes everything, or answers false. */
+/* Writes everything, or returns false. */
 bool process_write(struct process *process, const char *bytes, size_t length);
 void process_close_input(struct process *process);
 
-/* Takes what can be read now. False at the end of the output. */
+/* Reads what is available. False at the end of the output. */
 bool process_read(struct process *process);
 
-/* Takes a whole line out of what was read, without its end; NULL when there is none yet. To be freed. */
+/* Takes a whole line out of what was read, without its terminator; NULL if there is none yet. To be freed. */
 char *process_take_line(struct process *process);
 
-/* Stops it (SIGSTOP) and waits until it stands. False when it ended instead. */
+/* Stops it (SIGSTOP) and waits until it has stopped. False if it ended instead. */
 bool process_freeze(struct process *process);
 
 /* Whether it has ended; if so, how. */
 bool process_ended(struct process *process, struct ending *ending);
 
-/* Kills it if it still runs, even frozen, waits for it, and gives its resources back. */
+/* Kills it if it is still running, even frozen, waits for it, and releases its resources. */
 void process_end(struct process *process);
 
-/* The most memory that a running process has had resident, in bytes; 0 when the system does not say. */
+/* The most memory that a running process has had resident, in bytes; 0 if the system does not report it. */
 uint64_t process_peak_memory(pid_t pid);
 
-/* The path of this very program, to be freed; NULL with errno. */
+/* The path of this program, to be freed; NULL with errno. */
 char *own_path(void);
 
 #endif

@@ -58,7 +58,7 @@ int push_socket_watch(const struct push_socket *socket, fd_set *readable) {
 
 /* ------------------------------------------------------------------------------------------------ pushes */
 
-/* Keeps a push, and says what APNs would answer. */
+/* Keeps a push, and returns what APNs would answer. */
 static const char *take_in(struct push_socket *socket, const char *line, size_t length) {
   struct json *json = json_parse(line, length);
   const struct json *payload = json == NULL ? NULL : json_at(json, "payload");

@@ -35,7 +35,7 @@ int push_socket_watch(const struct push_socket *socket, fd_set *readable);
 /* Accepts, reads, and answers each push as APNs would: {"status":200}, or 400 and 413 with a reason. Never waits. */
 void push_socket_serve(struct push_socket *socket);
 
-/* The oldest push that waits; NULL when none does. Given back with push_free(). */
+/* The oldest waiting push; NULL if there is none. Freed with push_free(). */
 struct push *push_socket_take(struct push_socket *socket);
 void push_free(struct push *push);
 

@@ -10,7 +10,7 @@
 
 const char pushes_usage[] =
     "porter-harness pushes SOCKET\n"
-    "  Listens where a server's local provider hands pushes over, accepts each, and prints it as a line of JSON. Ends\n"
+    "  Listens where a server's local provider delivers pushes, accepts each, and prints it as a line of JSON. Ends\n"
     "  with standard input.\n";
 
 static void print_waiting(struct push_socket *socket) {
@@ -27,7 +27,7 @@ static void print_waiting(struct push_socket *socket) {
 int pushes_main(int argument_count, char **arguments) {
   struct push_socket socket;
   if (argument_count != 1 || !push_socket_open(&socket, arguments[0])) {
-    const char *problem = argument_count == 1 ? strerror(errno) : "one socket is wanted";
+    const char *problem = argument_count == 1 ? strerror(errno) : "one socket is needed";
     fprintf(stderr, "porter-harness: %s\n%s", problem, pushes_usage);
     return 2;
   }

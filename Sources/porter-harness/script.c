@@ -14,23 +14,23 @@
 
 const char script_usage[] =
     "porter-harness script [FILE|-]\n"
-    "  Calls functions of nightporter.h by name; answers with one JSON object a line. With - (or no FILE) it reads\n"
-    "  lines from standard input as they come, and goes on after a line that is wrong.\n"
+    "  Calls functions of nightporter.h by name; answers with one JSON object per line. With - (or no FILE) it reads\n"
+    "  lines from standard input as they come, and continues after an invalid line.\n"
     "\n"
     "    a = chat_migrate_init_key \"/tmp/store\" \"\" 1 \"yesUp\" 0     the controller is now $a\n"
     "    user = chat_send_cmd $a \"/u\"                            the answer is now $user\n"
-    "    chat_send_cmd $a \"/_user ${user.result.user.userId}\"    a part of it, inside a string\n"
-    "    &push = np_receive_push $a \"{}\" 30000                   on a thread of its own\n"
+    "    chat_send_cmd $a \"/_user ${user.result.user.userId}\"    a part of it, in a string\n"
+    "    &push = np_receive_push $a \"{}\" 30000                   on its own thread\n"
     "    np_expire_push $a\n"
-    "    join push                                               waits for that thread, gives its answer\n"
-    "    await $a \"chatSuspended\" 5000                           takes events until one has this type, at most 5 s\n"
+    "    join push                                               waits for that thread, prints its answer\n"
+    "    await $a \"chatSuspended\" 5000                           reads events until one has this type, at most 5 s\n"
     "    sleep 100                                               milliseconds\n"
-    "    expect \"cmdOk\"                                          the last answer holds this, or the script fails\n"
-    "    expect $user.result.type \"activeUser\"                   these are equal, or the script fails\n"
+    "    expect \"cmdOk\"                                          fail unless the last answer contains this\n"
+    "    expect $user.result.type \"activeUser\"                   fail unless these are equal\n"
     "    echo \"text\"\n"
     "    quit\n";
 
-/* A call on a thread of its own, from its start to its join. */
+/* A call on its own thread, from its start to its join. */
 struct running {
   char *name;
   struct call call;
@@ -200,7 +200,7 @@ static void note_skipped(struct text *skipped, const char *type) {
   else json_write_string(skipped, type);
 }
 
-/* Takes events until one has the wanted type. Answers with it, and with the types of those that it passed over. */
+/* Takes events until one has the wanted type. Answers with it, and with the types of the events before it. */
 static void await_event(struct script *script, struct line *line) {
   const char *type = line->words[1].string;
   uint64_t start = now_microseconds();
@@ -236,7 +236,7 @@ static void await_event(struct script *script, struct line *line) {
   }
   if (!found) {
     struct text problem = {0};
-    text_format(&problem, "no event %s within %lld ms; these came: [%s]", type, line->words[2].integer,
+    text_format(&problem, "no event %s within %lld ms; received: [%s]", type, line->words[2].integer,
                 text_string(&skipped));
     answer_problem(script, "await", text_string(&problem), 1);
     text_free(&problem);
@@ -315,7 +315,7 @@ static void run_line(struct script *script, const char *text) {
     }
     const struct function *function = interface_find(line.verb);
     if (function != NULL) run_call(script, &line, function);
-    else answer_problem(script, line.verb, known ? "these are not its words" : "no function has this name", 2);
+    else answer_problem(script, line.verb, known ? "invalid arguments" : "unknown function", 2);
   }
 end:
   line_free(&line);
@@ -326,7 +326,7 @@ int script_main(int argument_count, char **arguments) {
   const char *path = argument_count > 0 ? arguments[0] : "-";
   bool follow = strcmp(path, "-") == 0;
   if (argument_count > 1) {
-    fprintf(stderr, "porter-harness: one script at most\n%s", script_usage);
+    fprintf(stderr, "porter-harness: at most one script\n%s", script_usage);
     return 2;
   }
   FILE *file = follow ? stdin : fopen(path, "r");

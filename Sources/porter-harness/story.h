@@ -1,4 +1,4 @@
-/* The steps of the story that a device plays, in their order. Each is bounded in time; a false one has told why. */
+/* The steps of the story that a device plays, in their order. Each is bounded in time and records why it fails. */
 #ifndef PORTER_STORY_H
 #define PORTER_STORY_H
 
@@ -20,7 +20,7 @@ bool story_look_at_chat(struct device *device);
 bool story_read_messages(struct device *device);
 bool story_close_apps(struct device *device);
 
-/* What the steps share. */
+/* Shared by the steps. */
 void story_tell(struct device *device, const char *actor, const char *event, const char *said);
 void story_tell_push(struct device *device, const struct push *push);
 

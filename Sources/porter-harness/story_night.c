@@ -25,12 +25,12 @@ bool story_suspend(struct device *device) {
   return good;
 }
 
-/* Looks at what the app holds; kills it, as a phone would, if that is a lock. */
+/* Checks what the app holds; kills it, as a phone would, if that includes a lock. */
 static bool check_holding(struct device *device) {
   struct holding holding;
   struct host *alice = &device->alice;
   if (!holding_of(alice->process.pid, alice->store, &holding))
-    return device_fail(device, "the system says who holds which locks", strerror(errno));
+    return device_fail(device, "the system reports the locks that are held", strerror(errno));
   if (holding.locks > device->summary.locks_held_when_frozen) device->summary.locks_held_when_frozen = holding.locks;
   bool good = holding.locks == 0 && holding.open_files == 0;
   if (!good) {
@@ -52,7 +52,7 @@ static bool check_holding(struct device *device) {
 bool story_freeze(struct device *device) {
   if (!check_holding(device)) return false;
   if (!process_freeze(&device->alice.process)) return device_fail(device, "the app can be frozen", "it ended");
-  /* Once more: nothing that happened between the look and the freeze may have taken a lock. */
+  /* Check again: nothing between the first check and the freeze may have taken a lock. */
   if (!check_holding(device)) return false;
   timeline_tell(&device->timeline, "device", "frozen", "\"locks\":0,\"openFiles\":0",
                 "freezes alice's app: no lock, no open file of the store");
@@ -87,7 +87,7 @@ bool story_send_messages(struct device *device) {
   return good;
 }
 
-/* A push must not give away what it is about to those who carry it. */
+/* A push must not reveal its subject to the services that carry it. */
 static bool check_secret(struct device *device, const struct push *push) {
   if (strstr(push->payload, "hello") == NULL) return true;
   return device_fail(device, "a push does not carry the message's text", push->payload);
@@ -143,7 +143,7 @@ bool story_thaw(struct device *device) {
   return good;
 }
 
-/* Counts what arrived in alice's chat: each of bob's messages, and each repetition of one. */
+/* Counts what arrived in alice's chat: each of bob's messages, and each repeat. */
 static bool count_messages(struct device *device) {
   struct text text = {0};
   text_format(&text, "/_get chat @%lld count=100", device->alice.contact_id);
@@ -176,7 +176,7 @@ bool story_look_at_chat(struct device *device) {
     if (!count_messages(device)) return false;
     device_wait(device, NULL, deadline_after(50));
   } while (device->summary.messages < wanted && now_microseconds() < deadline && !device_interrupted());
-  /* Whatever activation fetches again has had its time to show up as a duplicate. */
+  /* By now, whatever activation fetched again would show up as a duplicate. */
   for (uint64_t settled = deadline_after(300); now_microseconds() < settled && !device_interrupted();)
     device_wait(device, NULL, settled);
   if (!count_messages(device)) return false;

@@ -22,7 +22,7 @@ bool story_start_server(struct device *device) {
   if (started && link == NULL) started = device_fail_silent(device, &device->server, "server", wanted);
   else if (started && strncmp(link, "ntf:", 4) != 0) started = device_fail(device, wanted, link);
   device->server_link = link;
-  if (started) story_tell(device, "server", "serverStarted", "is there, and reached through the embedded relay");
+  if (started) story_tell(device, "server", "serverStarted", "is running, and reached through the embedded relay");
   free(state);
   free(socket);
   free(log);

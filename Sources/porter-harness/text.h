@@ -1,5 +1,5 @@
 /*
- * A text that grows, and memory that is there or ends the process with a message: a harness has nothing better to do.
+ * A growing text, and memory allocation that ends the process with a message on failure: a harness can do no better.
  */
 #ifndef PORTER_TEXT_H
 #define PORTER_TEXT_H
@@ -23,7 +23,7 @@ void text_free(struct text *text);
 /* Never NULL; belongs to the text. */
 const char *text_string(const struct text *text);
 
-/* Zeroed; given back with free(). */
+/* Zeroed; released with free(). */
 void *allocate(size_t size);
 char *copy_string(const char *string);
 

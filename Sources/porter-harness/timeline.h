@@ -1,4 +1,4 @@
-/* What happens, told as it happens: a readable timeline, or one JSON object a line. */
+/* Reports what happens as it happens: a readable timeline, or one JSON object per line. */
 #ifndef PORTER_TIMELINE_H
 #define PORTER_TIMELINE_H
 

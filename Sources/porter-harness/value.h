@@ -21,7 +21,7 @@ struct variable {
   struct variable *next;
 };
 
-/* A script's variables. One thread uses them: calls on other threads get their arguments before they start. */
+/* A script's variables. Used by one thread: calls on other threads get their arguments before they start. */
 struct variables {
   struct variable *first;
 };
@@ -32,7 +32,7 @@ void value_free(struct value *value);
 /* As it would be written into a string: a handle as "handle". */
 void value_write(struct text *out, const struct value *value);
 
-/* Takes the value over. */
+/* Takes ownership of the value. */
 void variable_set(struct variables *variables, const char *name, struct value value);
 void variables_free(struct variables *variables);
 

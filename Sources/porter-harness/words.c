@@ -22,7 +22,7 @@ static void skip_blanks(struct scanner *scanner) {
 
 static bool in_name(char byte) { return isalnum((unsigned char)byte) || byte == '_'; }
 
-/* Names, and what follows "$": paths have dots in them as well. */
+/* Names, and what follows "$": paths may contain dots. */
 static size_t name_length(const char *cursor, bool path) {
   size_t length = 0;
   while (in_name(cursor[length]) || (path && cursor[length] == '.' && in_name(cursor[length + 1]))) length++;
@@ -42,7 +42,7 @@ static bool expand(void *context, const char *name, size_t length, struct text *
   struct scanner *scanner = context;
   struct value value = {0};
   if (!variable_look_up(scanner->variables, name, length, &value)) {
-    text_format(scanner->problem, "nothing is known as %.*s", (int)length, name);
+    text_format(scanner->problem, "undefined: %.*s", (int)length, name);
     return false;
   }
   value_write(out, &value);
@@ -53,7 +53,7 @@ static bool expand(void *context, const char *name, size_t length, struct text *
 static bool read_string(struct scanner *scanner, struct value *word) {
   struct text decoded = {0};
   if (!json_read_string(&scanner->cursor, scanner->end, &decoded, expand, scanner)) {
-    if (scanner->problem->length == 0) text_add_string(scanner->problem, "a string is malformed or does not end");
+    if (scanner->problem->length == 0) text_add_string(scanner->problem, "a string is malformed or unterminated");
     text_free(&decoded);
     return false;
   }
@@ -67,7 +67,7 @@ static bool read_variable(struct scanner *scanner, struct value *word) {
   size_t length = name_length(name, true);
   scanner->cursor += length;
   if (variable_look_up(scanner->variables, name, length, word)) return true;
-  text_format(scanner->problem, "nothing is known as %.*s", (int)length, name);
+  text_format(scanner->problem, "undefined: %.*s", (int)length, name);
   return false;
 }
 
@@ -80,7 +80,7 @@ static bool read_integer(struct scanner *scanner, struct value *word) {
     scanner->cursor = end;
     return true;
   }
-  text_format(scanner->problem, "\"%.20s\" is no string, integer, variable or null", scanner->cursor);
+  text_format(scanner->problem, "\"%.20s\" is not a string, integer, variable or null", scanner->cursor);
   return false;
 }
 

@@ -1,12 +1,12 @@
 # Included by the Makefile at the root. `make compat` makes .build/compat, a folder for SIMPLEX_LIBS_DIR.
-# COMPAT_LIBRARY is the libnightporter that is put into it; the tests give the one they were built with.
+# COMPAT_LIBRARY is the libnightporter to put there; the tests pass the one they were built with.
 
 COMPAT ?= .build/compat
 COMPAT_LIBRARY ?= $(LIBRARY)/libnightporter.so
 COMPAT_SOURCES := $(dir $(lastword $(MAKEFILE_LIST)))
 COMPAT_WARNINGS := -std=gnu11 -O2 -Wall -Wextra -Werror
 
-compat: lib compat-folder ## libsimplex.so: this library under SimpleX's name, in .build/compat for SIMPLEX_LIBS_DIR
+compat: lib compat-folder ## build libsimplex.so: this library under SimpleX's name, in .build/compat for SIMPLEX_LIBS_DIR
 
 # libnightporter under its soname (and, for a library of a plain Swift build, under that one's), beside libsimplex, which finds it by $ORIGIN.
 compat-folder:

@@ -1,9 +1,9 @@
 /*
- * libsimplex.c: Nightporter under the name of SimpleX's library, for programs that were written for that one.
+ * libsimplex.c: Nightporter under the name of SimpleX's library, for programs that were written for it.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every chat_* function of nightporter.h is passed on to libnightporter, which is loaded from the same folder. Around
+ * Every chat_* function of nightporter.h is forwarded to libnightporter, which is loaded from the same folder. Around
  * it are the functions of that interface which Nightporter does not have: those that start a Haskell runtime do
  * nothing, since there is none, and those for files, media and remote hosts answer with an error in their own form.
  */
@@ -35,7 +35,7 @@ static void *found(const char *name) {
   void *function = opened ? dlsym(opened, name) : NULL;
   if (!function) {
     fprintf(stderr, "libsimplex: %s\n", dlerror());
-    abort(); /* a broken installation: the loader itself would have ended the process */
+    abort(); /* a broken installation, in which the loader would already have ended the process */
   }
   return function;
 }
@@ -84,7 +84,7 @@ static void forget_in_child(void) {
 
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_in_child); }
 
-/* Takes it from those that were closed; 1 if it was one of them. The caller has the lock. */
+/* Removes it from the closed controllers; 1 if it was one of them. The caller holds the lock. */
 static int remove_closed(chat_ctrl ctrl) {
   int left = 0;
   for (int i = 0; i < KEPT; i++) {
@@ -151,7 +151,7 @@ void haskell_init(void) {}
 void haskell_init_nse(void) {}
 void haskell_init_se(void) {}
 
-/* What Nightporter does not have. Each answers in the form of its own results; a `char *` is freed by the caller. */
+/* Functions that Nightporter does not have. Each answers in its own form; a `char *` is freed by the caller. */
 
 #define NO_FILES "Nightporter is a notification core: it has no files"
 

@@ -1,7 +1,7 @@
 """Nightporter, the notification core for end-to-end encrypted apps, for Python.
 
 `Controller` is the asyncio form, `SyncController` the one without an event loop; `nightporter.machines` has the state
-machines as pure functions, `nightporter.protocol` the types of all answers and events. The library is looked for in
+machines as pure functions, `nightporter.protocol` the types of all answers and events. The library is searched for in
 NIGHTPORTER_LIBRARY, beside this package, and in the system.
 """
 
@@ -55,5 +55,5 @@ __all__ = [
 
 
 def library_version() -> str:
-    """The version of the C library that is loaded."""
+    """The version of the loaded C library."""
     return library().version()

@@ -1,4 +1,4 @@
-"""The calls on one controller: checked, decoded, and ended in the right order. They block; both forms build on them."""
+"""The calls on one controller: checked, decoded, and shut down in order. They block; both forms build on them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .protocol import PushAnswer, Response, State
 
 
 class Role(IntEnum):
-    """What a host is to the store."""
+    """The role of a host towards the store."""
 
     APP = 0
     EXTENSION = 1
 
 
 class Confirm(StrEnum):
-    """What to do when the store needs a migration; an extension never migrates, whatever is given."""
+    """What to do if the store needs a migration; an extension never migrates, whatever is given."""
 
     YES_UP = "yesUp"
     YES_UP_DOWN = "yesUpDown"
@@ -38,12 +38,12 @@ class Confirm(StrEnum):
     ERROR = "error"
 
 
-# How often closing repeats np_expire_push() until the push in progress has heard it, in seconds.
+# How often closing repeats np_expire_push() until the push in progress ends, in seconds.
 EXPIRE_INTERVAL = 0.01
 
 
 class Calls:
-    """One controller's handle and everything that is called with it. Any thread may call anything here."""
+    """One controller's handle and the calls on it. Safe from any thread."""
 
     def __init__(self, loaded: Library, handle: int) -> None:
         self._library = loaded
@@ -53,7 +53,7 @@ class Calls:
         self._closed = threading.Event()
         self._push = threading.Lock()
         _open.add(self)
-        # Whoever forgets to close: the store is let go of when the object, or the interpreter, ends.
+        # If close() is forgotten, the store is released when the object, or the interpreter, ends.
         self._free = weakref.finalize(self, loaded.functions.np_ctrl_free, handle)
         self.event_fd: int = loaded.functions.np_event_fd(handle)
 
@@ -82,7 +82,7 @@ class Calls:
         return cast(Response, unwrap(answer))
 
     def take_event(self) -> str | None:
-        """The next event's envelope, without waiting; None when there is none now. Raises ControllerClosed at the end.
+        """The next event's envelope, without waiting; None if there is none now. Raises ControllerClosed at the end.
 
         An event leaves the library and enters the caller in one step; nothing in between can be interrupted by a
         cancellation.
@@ -118,7 +118,7 @@ class Calls:
         return cast(PushAnswer, unless_error(answer))
 
     def expire_push(self) -> bool:
-        """Ends the push in progress; False when there is none. Does not wait."""
+        """Ends the push in progress; False if there is none. Does not wait."""
         with self._gate:
             return self._expire()
 
@@ -187,12 +187,12 @@ class Calls:
         return bool(self._left)
 
     def shut(self) -> bool:
-        """Lets no call begin any more. True the first time. Does not wait; `finish` does the rest."""
+        """Refuses new calls. True the first time. Does not wait; `finish` does the rest."""
         return self._gate.shut()
 
     def abandon(self) -> None:
-        """In a child made by fork(): the controller stays its parent's. It counts as closed here, and every lock is a new
-        one, since a thread of the parent may have held the old.
+        """In a child made by fork(): the controller stays the parent's. It counts as closed here, and every lock is
+        replaced, since a thread of the parent may have held the old one.
         """
         self._free.detach()
         self._gate = Gate()
@@ -204,8 +204,8 @@ class Calls:
 
     def finish(self) -> None:
         """Stop, drain, close: after `shut`, ends the push in progress, waits for the calls in progress, closes the
-        store, takes the events that are still there, and frees the controller. StoreError when the store could not be
-        closed; the rest is done all the same.
+        store, takes the remaining events, and frees the controller. Raises StoreError if the store could not be closed;
+        the rest is done all the same.
         """
         if self._closed.is_set():
             return
@@ -246,7 +246,7 @@ def decode(answer: str) -> dict[str, Any]:
 
 
 def unless_error(answer: str) -> dict[str, Any]:
-    """What is answered as it is; an error in its place is raised."""
+    """Returns an answer as it is; raises an error in its place."""
     value = decode(answer)
     if isinstance(value.get("error"), dict):
         raise ChatError(value["error"])
@@ -254,7 +254,7 @@ def unless_error(answer: str) -> dict[str, Any]:
 
 
 def unwrap(answer: str) -> dict[str, Any]:
-    """The result inside an envelope; its error is raised."""
+    """Returns the result inside an envelope; raises its error."""
     envelope = decode(answer)
     result = envelope.get("result")
     if isinstance(result, dict):

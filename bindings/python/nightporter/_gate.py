@@ -1,4 +1,4 @@
-"""Who is inside a controller, so that closing it waits for them and lets nobody in after."""
+"""Tracks the calls in progress on a controller, so that closing it waits for them and refuses new ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .errors import ControllerClosed
 
 
 class Gate:
-    """Counts the calls in progress. Once shut it refuses new ones, and tells when the last has left.
+    """Counts the calls in progress. Once shut it refuses new ones, and signals when the last has left.
 
     Use it as a context manager around each call. Safe on any thread; only `wait_empty` waits.
     """
@@ -37,13 +37,13 @@ class Gate:
         return self._is_shut
 
     def shut(self) -> bool:
-        """Lets nobody in any more. True the first time."""
+        """Refuses new calls. True the first time."""
         with self._condition:
             first = not self._is_shut
             self._is_shut = True
             return first
 
     def wait_empty(self, timeout: float) -> bool:
-        """Waits until nobody is inside, at most `timeout` seconds; tells whether it is so."""
+        """Waits until no call is in progress, at most `timeout` seconds; returns whether that is so."""
         with self._condition:
             return self._condition.wait_for(lambda: self._inside == 0, timeout)

@@ -13,7 +13,7 @@ from pathlib import Path
 from ._interface import ABI_VERSION, FUNCTIONS
 from .errors import ArgumentError, LibraryError
 
-# Names a path to the library's file, or to the folder that holds it. When set, nowhere else is looked.
+# Names a path to the library's file, or to the folder that holds it. If it is set, no other place is searched.
 ENVIRONMENT = "NIGHTPORTER_LIBRARY"
 FILE_NAME = "libnightporter.dylib" if sys.platform == "darwin" else "libnightporter.so"
 
@@ -45,7 +45,7 @@ class Library:
         return text.decode()
 
     def take(self, address: int | None) -> str:
-        """Copies a string that the library gave, and frees it."""
+        """Copies a string that the library returned, and frees it."""
         if not address:
             raise MemoryError("Nightporter has no memory left")
         try:
@@ -55,7 +55,7 @@ class Library:
 
 
 def text(value: str | bytes | os.PathLike[str]) -> bytes:
-    """Text as the C interface takes it. What would be cut off or is not UTF-8 there is refused here."""
+    """Text as the C interface takes it. Refuses text that would be cut off there or is not UTF-8."""
     try:
         encoded = value if isinstance(value, bytes) else os.fspath(value).encode()
     except UnicodeEncodeError as error:
@@ -66,7 +66,7 @@ def text(value: str | bytes | os.PathLike[str]) -> bytes:
 
 
 def candidates() -> Iterator[str]:
-    """Where the library may be, in the order in which it is looked for."""
+    """Where the library may be, in the order of the search."""
     chosen = os.environ.get(ENVIRONMENT)
     if chosen:
         yield os.path.join(chosen, FILE_NAME) if os.path.isdir(chosen) else chosen

@@ -20,8 +20,8 @@ from .protocol import Event, PushAnswer, Response, State
 Arguments = TypeVarTuple("Arguments")
 Result = TypeVar("Result")
 
-# Calls on one controller are carried out one after the other, so more threads would only wait. The second one lets
-# `state()` be asked, and closing begin, while a push or a command takes its time.
+# Calls on one controller are carried out one after the other, so more threads would only wait. The second one allows
+# `state()` to be called, and closing to begin, while a push or a command is running.
 THREADS = 2
 
 
@@ -33,10 +33,9 @@ class Controller:
             async for event in c.events():
                 print(event["type"])
 
-    Blocking calls run on threads of the controller's own; events need none, since the loop waits for the library's
-    descriptor. Leaving the block stops, drains and closes, in this order: no call begins any more, those in progress
-    end, the store is closed, events that are still waiting are kept for whoever iterates, and the controller is
-    freed.
+    Blocking calls run on the controller's own threads; events need none, since the loop waits for the library's
+    descriptor. Leaving the block stops, drains and closes, in this order: new calls are refused, those in progress
+    end, the store is closed, events that are still waiting are kept for their iterators, and the controller is freed.
 
     Cancelling a task that waits for an event never loses one: an event is taken from the library in the same step in
     which its consumer gets it.
@@ -54,7 +53,7 @@ class Controller:
         """`path` is a prefix: the store's file is `<path>_chat.db`. Nothing is opened before `open()`.
 
         `key` seals the store: a raw key, x'…' with 64 hexadecimal digits, or a passphrase, which an extension cannot
-        take (`derive_key` makes the raw one). Without `keep_key` the library wipes it once the store is open, and
+        use (`derive_key` makes the raw one). Without `keep_key` the library wipes it once the store is open, and
         `set_key` has to give it before the store is opened again.
         """
         self._arguments = (path, key, keep_key, confirm, role)
@@ -69,7 +68,7 @@ class Controller:
     # Opening and closing
 
     async def open(self) -> Self:
-        """Opens the store, creating or migrating it. MigrationError when that is refused."""
+        """Opens the store, creating or migrating it. Raises MigrationError if that is refused."""
         if self._executor is not None:
             raise RuntimeError("a controller is opened once")
         self._loop = asyncio.get_running_loop()
@@ -78,7 +77,7 @@ class Controller:
         try:
             self._calls = await to_the_end(opening)
         except BaseException:
-            # Cancelled meanwhile: the store was opened all the same, and is closed before the caller hears of it.
+            # Cancelled meanwhile: the store was opened all the same, and is closed before the caller is notified.
             if opening.done() and not opening.cancelled() and opening.exception() is None:
                 self._calls = opening.result()
                 await self.close()
@@ -88,8 +87,8 @@ class Controller:
         return self
 
     async def close(self) -> None:
-        """Stops, drains and closes. Calling it again, from any task, waits for the first. StoreError if the store did
-        not close.
+        """Stops, drains and closes. Calling it again, from any task, waits for the first. Raises StoreError if the
+        store did not close.
         """
         if self._calls is None:
             return
@@ -103,7 +102,7 @@ class Controller:
 
     async def _finish(self, calls: Calls) -> None:
         assert self._executor is not None
-        # A thread of its own: those of the executor may all be waiting for the calls that are to end first.
+        # On its own thread: those of the executor may all be waiting for the calls that are to end first.
         try:
             await to_the_end(asyncio.ensure_future(asyncio.to_thread(calls.finish)))
         finally:
@@ -124,19 +123,19 @@ class Controller:
 
     @property
     def is_closed(self) -> bool:
-        """Whether `close()` was called, or `open()` not yet."""
+        """True after `close()`, and before `open()`."""
         return self._calls is None or self._calls.is_closed or self._closing is not None
 
     # Commands
 
     async def send(self, command: str, *, retry: int = 0) -> Response:
-        """Carries out one command; ChatError when it is refused. A command that has begun is carried out even if
+        """Carries out one command; raises ChatError if it is refused. A command that has begun is carried out even if
         the task that waits for it is cancelled; `retry` lengthens the network's time-outs.
         """
         return await self._off_loop(self._open_calls().send, command, retry)
 
     async def set_phase(self, phase: Phase) -> None:
-        """Tells the controller what the platform says of its process. StateError when the machines refuse."""
+        """Reports the platform's state of the process. Raises StateError if the machines refuse it."""
         await self._off_loop(self._open_calls().set_phase, phase)
 
     async def activate(self) -> None:
@@ -145,7 +144,7 @@ class Controller:
 
     async def suspend(self, within: float = 0) -> None:
         """Suspends. With 0 the store is quiescent when this returns. Otherwise work in progress may take `within`
-        seconds, and the event `chatSuspended` tells the end.
+        seconds, and the event `chatSuspended` reports the end.
         """
         if within <= 0:
             await self.set_phase(Phase.SUSPENDED)
@@ -153,11 +152,11 @@ class Controller:
             await self.send(f"/_app suspend {round(within * 1_000_000)}")
 
     async def state(self) -> State:
-        """Everything that can be known without changing anything: role, quiescent, holds, machines, unread, …"""
+        """The state, without changing anything: role, quiescent, holds, machines, unread, …"""
         return await self._off_loop(self._open_calls().state)
 
     async def close_store(self) -> None:
-        """Closes the store's files; the controller lives on. Nothing is open or locked afterwards."""
+        """Closes the store's files; the controller stays. Nothing is open or locked afterwards."""
         await self._off_loop(self._open_calls().close_store)
 
     async def reopen_store(self) -> None:
@@ -172,7 +171,7 @@ class Controller:
 
     async def change_key(self, current: str, new: str) -> None:
         """Gives the store another key, its first (`current` is ""), or none. In the app, while the chat is not running;
-        what `/_db encryption` does. ChatError when that is refused, and nothing has changed then.
+        what `/_db encryption` does. Raises ChatError if that is refused; then nothing has changed.
         """
         await self._off_loop(self._open_calls().change_key, current, new)
 
@@ -190,16 +189,16 @@ class Controller:
         await self._off_loop(self._open_calls().set_relay, carry)
 
     def relay_ready(self) -> None:
-        """The host's transport learned that something waits at the relay. Does not wait."""
+        """Reports that, as the host's transport learned, something is waiting at the relay. Does not wait."""
         self._open_calls().relay_ready()
 
     # Pushes
 
     async def receive_push(self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25) -> PushAnswer:
-        """Takes in one push and answers within `deadline` seconds what to show.
+        """Processes one push and returns within `deadline` seconds what to show.
 
-        When the waiting task is cancelled, the push is expired and its end awaited first; what it had to show
-        is then in `unclaimed_pushes()`, because a message that was committed must still be shown.
+        When the waiting task is cancelled, the push is expired and its end awaited first; its answer is then in
+        `unclaimed_pushes()`, because a message that was committed must still be shown.
         """
         calls = self._open_calls()
         assert self._executor is not None
@@ -216,7 +215,7 @@ class Controller:
         self, calls: Calls, work: ThreadFuture[PushAnswer], answer: asyncio.Future[PushAnswer]
     ) -> None:
         async def expire() -> None:
-            # The call may not have reached the library yet, which then knows of no push.
+            # The call may not have reached the library yet, which then has no push in progress.
             while not work.done():
                 with suppress(ControllerClosed):
                     await asyncio.to_thread(calls.expire_push)
@@ -227,12 +226,12 @@ class Controller:
         await to_the_end(asyncio.ensure_future(expire()), swallow=True)
 
     async def expire_push(self) -> bool:
-        """The platform's "time is up": the push in progress answers at once. False when there is none."""
+        """The platform's "time is up": the push in progress answers immediately. False if there is none."""
         # Not on the controller's threads: they may all be waiting for the push.
         return await asyncio.to_thread(self._open_calls().expire_push)
 
     def unclaimed_pushes(self) -> list[PushAnswer]:
-        """The answers of pushes whose waiting task was cancelled, oldest first; each is given once."""
+        """The answers of pushes whose waiting task was cancelled, oldest first; each is returned once."""
         unclaimed, self._unclaimed = self._unclaimed, []
         return unclaimed
 
@@ -240,14 +239,14 @@ class Controller:
 
     def events(self) -> AsyncIterator[Event]:
         """The events from now on, until the controller is closed and has no more. Several may iterate: each event
-        goes to one of them. An error that comes as an event is raised as ChatError; iterating can go on after it.
+        goes to one of them. An error that comes as an event is raised as ChatError; iteration can continue after it.
         """
         return Events(self)
 
     async def next_event(self) -> Event:
-        """The next event. ControllerClosed when the controller is closed and has no more."""
+        """The next event. Raises ControllerClosed when the controller is closed and has no more."""
         loop = self._own_loop()
-        # Gives way first, so that a flood of events does not keep the loop from its other tasks.
+        # Yields first, so that a flood of events does not starve the loop's other tasks.
         await asyncio.sleep(0)
         while True:
             calls = self._any_calls()
@@ -268,7 +267,7 @@ class Controller:
                     self._stop_reading()
 
     def _start_reading(self) -> None:
-        # Only while somebody waits: the descriptor stays readable until the last event is taken.
+        # Only while a consumer waits: the descriptor stays readable until the last event is taken.
         if not self._is_reading and self._calls is not None:
             self._own_loop().add_reader(self._calls.event_fd, self._wake)
             self._is_reading = True

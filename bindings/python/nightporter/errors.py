@@ -1,4 +1,4 @@
-"""Everything that the library can answer instead of a result, as one hierarchy of exceptions."""
+"""The library's errors, as one hierarchy of exceptions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._interface import ErrorCode
 
 
 class NightporterError(Exception):
-    """The root: catch this to catch everything that comes from Nightporter."""
+    """The root of all exceptions of this package."""
 
 
 class LibraryError(NightporterError):
@@ -21,18 +21,18 @@ class ArgumentError(NightporterError, ValueError):
 
 
 class ControllerClosed(NightporterError):
-    """The controller was closed, or not opened yet. Events that waited when it closed can still be taken."""
+    """The controller was closed, or not opened yet. Events that were waiting when it closed can still be taken."""
 
 
 class ProtocolError(NightporterError):
-    """The library answered with something that its interface does not describe."""
+    """The library returned something that its interface does not describe."""
 
 
 class MigrationError(NightporterError):
     """The store could not be opened. `result` is the library's DBMigrationResult, `kind` its `type`.
 
-    `code` is Nightporter's stable name of what is wrong, such as `storeKeyWrong`, and `advice` what to do about it; "" where
-    the type says it all.
+    `code` is Nightporter's stable name of the problem, such as `storeKeyWrong`, and `advice` says what to do about it;
+    both are "" where the type is enough.
     """
 
     def __init__(self, result: Mapping[str, Any]) -> None:
@@ -49,7 +49,7 @@ class StoreError(NightporterError):
 class ChatError(NightporterError):
     """A command was refused, or an error came as an event. `error` is the ChatError as JSON gave it.
 
-    `kind` is the innermost type, such as `noActiveUser`, which is what most callers want to tell apart. Errors that SimpleX's
+    `kind` is the innermost type, such as `noActiveUser`, which is what most callers need. Errors that SimpleX's
     taxonomy has no type for have a `code`, such as `notSupported`, and an `advice` that says what to do; both are ""
     otherwise.
     """
@@ -72,7 +72,7 @@ class CallError(NightporterError):
 
 
 class StateError(CallError):
-    """The controller's machines refuse this now; `state()` tells what they are in."""
+    """The controller's machines refuse this in their current states; `state()` shows them."""
 
 
 def innermost_type(error: Mapping[str, Any]) -> str:
@@ -85,7 +85,7 @@ def innermost_type(error: Mapping[str, Any]) -> str:
 
 
 def _code_and_advice(error: Mapping[str, Any]) -> tuple[str, str]:
-    """What Nightporter adds under `np` to an answer in SimpleX's words."""
+    """Nightporter's addition `np` to an answer in SimpleX's form."""
     own = error.get("np")
     if not isinstance(own, Mapping):
         return "", ""

@@ -24,7 +24,7 @@ __all__ = ["Machine", "Step", "StepKind", "all", "get", "names"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a machine does on one event. `effects` are in the order in which they are to be carried out."""
+    """A machine's answer to one event. `effects` are in the order in which they are to be carried out."""
 
     state: str
     kind: StepKind
@@ -63,7 +63,7 @@ class Machine:
         return self.states[number]
 
     def step(self, state: str, event: str) -> Step:
-        """What this machine does in `state` on `event`. ArgumentError for a name that it does not have."""
+        """The machine's answer in `state` to `event`. Raises ArgumentError for an unknown name."""
         result = _interface.Step()
         code = library().functions.np_machine_step(
             self.number, self._number_of(state, self.states), self._number_of(event, self.events), ctypes.byref(result)
@@ -86,7 +86,7 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Machine:
-    """The machine with this name. ArgumentError when there is none."""
+    """The machine with this name. Raises ArgumentError if there is none."""
     number = library().functions.np_machine_find(text(name))
     if number < 0:
         raise ArgumentError(f"there is no machine {name!r}")

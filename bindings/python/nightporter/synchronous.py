@@ -24,8 +24,8 @@ class SyncController:
             for event in c.events():
                 print(event["type"])
 
-    Closing stops, drains and closes as `Controller` does. It may be called from another thread than the one that
-    waits for events: the iteration then ends after the events that were still there.
+    Closing stops, drains and closes as `Controller` does. It may be called from a thread other than the one that waits
+    for events: the iteration then ends after the remaining events.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class SyncController:
     # Opening and closing
 
     def open(self) -> Self:
-        """Opens the store, creating or migrating it. MigrationError when that is refused."""
+        """Opens the store, creating or migrating it. Raises MigrationError if that is refused."""
         if self._calls is not None:
             raise RuntimeError("a controller is opened once")
         self._calls = Calls.open(*self._arguments)
@@ -60,7 +60,7 @@ class SyncController:
         if not calls.shut():
             calls.wait_closed(None)
             return
-        # One byte stays in the pipe and wakes everybody who waits for an event.
+        # One byte stays in the pipe and wakes every thread that waits for an event.
         os.write(self._wake_write, b"\0")
         try:
             calls.finish()
@@ -85,17 +85,17 @@ class SyncController:
 
     @property
     def is_closed(self) -> bool:
-        """Whether `close()` was called, or `open()` not yet."""
+        """True after `close()`, and before `open()`."""
         return self._calls is None or self._calls.is_shut
 
     # Commands
 
     def send(self, command: str, *, retry: int = 0) -> Response:
-        """Carries out one command; ChatError when it is refused. `retry` lengthens the network's time-outs."""
+        """Carries out one command; raises ChatError if it is refused. `retry` lengthens the network's time-outs."""
         return self._open_calls().send(command, retry)
 
     def set_phase(self, phase: Phase) -> None:
-        """Tells the controller what the platform says of its process. StateError when the machines refuse."""
+        """Reports the platform's state of the process. Raises StateError if the machines refuse it."""
         self._open_calls().set_phase(phase)
 
     def activate(self) -> None:
@@ -104,7 +104,7 @@ class SyncController:
 
     def suspend(self, within: float = 0) -> None:
         """Suspends. With 0 the store is quiescent when this returns. Otherwise work in progress may take `within`
-        seconds, and the event `chatSuspended` tells the end.
+        seconds, and the event `chatSuspended` reports the end.
         """
         if within <= 0:
             self.set_phase(Phase.SUSPENDED)
@@ -112,11 +112,11 @@ class SyncController:
             self.send(f"/_app suspend {round(within * 1_000_000)}")
 
     def state(self) -> State:
-        """Everything that can be known without changing anything: role, quiescent, holds, machines, unread, …"""
+        """The state, without changing anything: role, quiescent, holds, machines, unread, …"""
         return self._open_calls().state()
 
     def close_store(self) -> None:
-        """Closes the store's files; the controller lives on. Nothing is open or locked afterwards."""
+        """Closes the store's files; the controller stays. Nothing is open or locked afterwards."""
         self._open_calls().close_store()
 
     def reopen_store(self) -> None:
@@ -131,7 +131,7 @@ class SyncController:
 
     def change_key(self, current: str, new: str) -> None:
         """Gives the store another key, its first (`current` is ""), or none. In the app, while the chat is not running;
-        what `/_db encryption` does. ChatError when that is refused, and nothing has changed then.
+        what `/_db encryption` does. Raises ChatError if that is refused; then nothing has changed.
         """
         self._open_calls().change_key(current, new)
 
@@ -142,17 +142,17 @@ class SyncController:
         self._open_calls().set_relay(exchange)
 
     def relay_ready(self) -> None:
-        """The host's transport learned that something waits at the relay. Does not wait."""
+        """Reports that, as the host's transport learned, something is waiting at the relay. Does not wait."""
         self._open_calls().relay_ready()
 
     # Pushes
 
     def receive_push(self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25) -> PushAnswer:
-        """Takes in one push and answers within `deadline` seconds what to show."""
+        """Processes one push and returns within `deadline` seconds what to show."""
         return self._open_calls().receive_push(payload, deadline)
 
     def expire_push(self) -> bool:
-        """The platform's "time is up", from another thread: the push in progress answers at once. False when there is
+        """The platform's "time is up", from another thread: the push in progress answers immediately. False if there is
         none.
         """
         return self._open_calls().expire_push()
@@ -162,7 +162,7 @@ class SyncController:
     def events(self, timeout: float | None = None) -> Iterator[Event]:
         """The events from now on, until the controller is closed and has no more, or none came for `timeout` seconds.
 
-        An error that comes as an event is raised as ChatError; call this again to go on after it.
+        An error that comes as an event is raised as ChatError; call this again to continue after it.
         """
         while True:
             try:
@@ -174,8 +174,8 @@ class SyncController:
             yield event
 
     def next_event(self, timeout: float | None = None) -> Event | None:
-        """The next event; None when none came for `timeout` seconds (None: no limit). ControllerClosed when the
-        controller is closed and has no more. Signals are heard while it waits.
+        """The next event; None if none came for `timeout` seconds (None: no limit). Raises ControllerClosed when the
+        controller is closed and has no more. Responds to signals while it waits.
         """
         calls = self._calls
         if calls is None:

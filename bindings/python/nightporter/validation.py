@@ -1,4 +1,4 @@
-"""The functions that judge text: pure, needing no controller."""
+"""The functions that validate text: pure, without a controller."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._library import library, text
 
 
 def parse_markdown(source: str) -> dict[str, Any]:
-    """{"formattedText": […]}, or {} when the text has no markdown."""
+    """{"formattedText": […]}, or {} if the text has no markdown."""
     loaded = library()
     return decode(loaded.take(loaded.functions.chat_parse_markdown(text(source))))
 
@@ -35,7 +35,7 @@ def password_hash(password: str, salt: str) -> str:
 
 
 def valid_name(name: str) -> str:
-    """The nearest valid display name; "" when nothing is left of it."""
+    """The nearest valid display name; "" if nothing is left of it."""
     loaded = library()
     return loaded.take(loaded.functions.chat_valid_name(text(name)))
 

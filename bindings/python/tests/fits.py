@@ -1,4 +1,4 @@
-"""Holds a value against the generated types, strictly: a member that the type does not have is wrong too."""
+"""Checks a value against the generated types, strictly: an unknown member is an error too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nightporter import protocol
 
 
 def faults(value: Any, kind: Any, path: str = "$") -> list[str]:
-    """What is wrong with `value` as a `kind`, one line each; nothing when it fits."""
+    """The faults of `value` as a `kind`, one line each; empty if it fits."""
     if isinstance(kind, str):
         kind = getattr(protocol, kind) if kind.isidentifier() else eval(kind, vars(protocol))
     if isinstance(kind, typing.ForwardRef):

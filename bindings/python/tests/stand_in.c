@@ -1,14 +1,14 @@
 /*
  * A library with Nightporter's interface and nothing behind it, for tests of the Python package alone: a store that
- * opens, an event queue that can be filled at will, and calls that take as long as they are told. Compiled against
+ * opens, an event queue that can be filled at will, and calls that take as long as requested. Compiled against
  * the real header, so that it cannot drift from it.
  *
- * Commands:   emit N        puts N numbered events in the queue, at once
- *             emit-slow N   the same from a thread of its own, with pauses of random length up to 300 µs
+ * Commands:   emit N        puts N numbered events in the queue immediately
+ *             emit-slow N   the same from its own thread, with pauses of random length up to 300 µs
  *             sleep MS      takes MS milliseconds
  *             emit-error    puts an error in the queue instead of an event
  *             exchange      carries one request through the host's transport
- *             release       needs the transport no more
+ *             release       no longer needs the transport
  * Any other command is refused.
  * The environment's STAND_IN_JOURNAL names a file to which each call that matters for the order of closing adds a line.
  */
@@ -59,7 +59,7 @@ static struct controller *find(chat_ctrl handle) {
   return controllers[number];
 }
 
-/* The lock is held. The number 0 stands for an error. */
+/* The caller holds the lock. The number 0 stands for an error. */
 static void put(struct controller *self, int number) {
   self->events[(self->first + self->count++) % QUEUE] = number;
   if (self->count == 1 && write(self->wake[1], "", 1) != 1) abort();
@@ -110,7 +110,7 @@ char *chat_close_store(chat_ctrl ctrl) {
   journal("close store");
   if (!self) return strdup("no controller");
   pthread_mutex_lock(&lock);
-  put(self, ++self->next); /* closing tells of itself, as "chatSuspended" does */
+  put(self, ++self->next); /* closing emits an event itself, like "chatSuspended" */
   pthread_mutex_unlock(&lock);
   return strdup(getenv("STAND_IN_CLOSE_FAILS") ? "the disk is gone" : "");
 }

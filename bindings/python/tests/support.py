@@ -1,4 +1,4 @@
-"""What the tests share: the real library, the stand-in for it, and temporary stores."""
+"""Shared by the tests: the real library, its stand-in, and temporary stores."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def build_stand_in(*options: str) -> str:
 
 
 def run(story: Coroutine[Any, Any, Result]) -> Result:
-    """Runs a story to its end, or fails it after a minute: what waits for something that was lost waits for ever."""
+    """Runs a story to its end, or fails it after a minute: waiting for something that was lost would never end."""
 
     async def bounded() -> Result:
         async with asyncio.timeout(60):
@@ -47,7 +47,7 @@ def run(story: Coroutine[Any, Any, Result]) -> Result:
 
 
 class StandInCase(unittest.TestCase):
-    """Runs against the stand-in, and can read in which order it was called."""
+    """Runs against the stand-in, and can read the order of its calls."""
 
     def setUp(self) -> None:
         loaded = Library(build_stand_in())

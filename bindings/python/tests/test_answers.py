@@ -1,4 +1,4 @@
-"""What the library answers becomes a value or an exception; what it calls back reaches Python."""
+"""The library's answers become values or exceptions; its callbacks reach Python."""
 
 from __future__ import annotations
 

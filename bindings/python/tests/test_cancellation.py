@@ -1,4 +1,4 @@
-"""Cancelling whoever waits never loses an event, an answer, or a store that was just opened."""
+"""Cancelling a waiting task never loses an event, an answer, or a store that was just opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of the end: stop, drain, close; with calls in progress, from other threads, and when it is forgotten."""
+"""The order of the end: stop, drain, close; with calls in progress, from other threads, and when it was forgotten."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ClosingTests(StandInCase):
                 await c.next_event()
             return received
 
-        # The last one is the event that closing itself makes.
+        # The last one is the event that closing itself emits.
         self.assertEqual(run(story()), list(range(1, 102)))
 
     def test_a_push_in_progress_is_expired_and_answered(self) -> None:

@@ -1,4 +1,4 @@
-"""What is generated is not stale."""
+"""Generated files are not stale."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class LibraryCase(StoreCase):
         return user
 
     async def event(self, c: Controller, kind: str) -> Any:
-        """The next event of a type; those before it are held against their types as well."""
+        """The next event of a type; those before it are checked against their types as well."""
         async with asyncio.timeout(20):
             async for event in c.events():
                 self.assert_fits(event, "Event")
@@ -168,7 +168,7 @@ c.send({PROFILE % "alice"!r})
 
 class ForkTests(LibraryCase):
     def in_child(self, body: Callable[[], None]) -> int:
-        """Runs `body` in a child made by fork(), with an end for a child that hangs. Gives its exit status."""
+        """Runs `body` in a child made by fork(), with a time limit for a child that hangs. Returns its exit status."""
         child = os.fork()
         if child == 0:
             signal.alarm(30)
@@ -258,7 +258,7 @@ class ConversationTests(LibraryCase):
                     message = [{"msgContent": {"type": "text", "text": f"message {number}"}, "mentions": {}}]
                     command = f"/_send @{contact['contactId']} json {json.dumps(message)}"
                     self.assert_fits(await bob.send(command), "Response")
-                    # Whoever collects is replaced at every step; none may be missing for that.
+                    # The collector is replaced at every step, and no event may be lost by that.
                     if number % 3 == 0:
                         collecting.cancel()
                         await asyncio.wait({collecting})

@@ -1,9 +1,9 @@
 """Writes nightporter/protocol.py from spec/protocol/*.schema.json: a TypedDict for each object of the interface.
 
     python tools/generate_types.py           write the file
-    python tools/generate_types.py --check   exit with 1 when the committed file is stale
+    python tools/generate_types.py --check   exit with 1 if the committed file is stale
 
-The schemas keep to a subset of JSON Schema, which this reader knows: type, properties, required, items, enum, const, oneOf,
+The schemas use the subset of JSON Schema that this reader knows: type, properties, required, items, enum, const, oneOf,
 $ref, definitions, additionalProperties. An alternative of `oneOf` is named for its tag: `Event_contactConnected`.
 """
 
@@ -58,7 +58,7 @@ class Generator:
             self.definitions[name] = f"{comment}{name}: TypeAlias = {wrapped(expression)}\n"
 
     def expression(self, schema: Schema | bool, name: str, root: str, *, named: bool = False) -> str:
-        """The Python type of a schema. What needs a class of its own gets one, called `name`."""
+        """The Python type of a schema. A schema that needs its own class gets one, called `name`."""
         if isinstance(schema, bool) or not schema.keys() - SILENT:
             return "Any"
         if "$ref" in schema:
@@ -107,7 +107,7 @@ class Generator:
         for member, value in properties.items():
             kind = self.member(value, f"{name}_{member}", root)
             fields[member] = kind if member in required else f"NotRequired[{kind}]"
-        # Again at the end, so that a class comes after those that it needs.
+        # Moved to the end, so that a class follows those it needs.
         del self.definitions[name]
         self.definitions[name] = typed_dict(name, schema, fields)
         return f'"{name}"'
@@ -175,7 +175,7 @@ def generate() -> str:
     generator = Generator()
     for path in sorted(SCHEMAS.glob("*.schema.json")):
         generator.add(path)
-    # Aliases at the end: what they name is defined by then.
+    # Aliases at the end, when the types they name are defined.
     classes = [text for text in generator.definitions.values() if not is_alias(text)]
     aliases = [text for text in generator.definitions.values() if is_alias(text)]
     body = "\n\n".join(classes) + "\n\n" + "\n".join(aliases)

@@ -1,4 +1,4 @@
-"""libsimplex.so shows what programs for that interface look for, and says so where there is nothing behind it."""
+"""libsimplex.so exports what programs for that interface look up, and reports what is not implemented."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class LibraryTests(unittest.TestCase):
                 self.assertEqual(self.text("chat_reopen_store", handle), "")
                 self.assertIn("noActiveUser", self.text("chat_send_cmd", handle, b"/u"))
             self.assertIn("controllerInvalid", self.text("chat_send_cmd", handles[0], b"/u"))
-            # What was opened again is not freed by what is closed after it.
+            # A reopened controller is not freed by later closings.
             for number in range(4):
                 self.assertEqual(self.text("chat_close_store", self.open(folder, f"d{number}")), "")
             for handle in handles[1:]:

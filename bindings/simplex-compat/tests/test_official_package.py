@@ -14,7 +14,7 @@ from typing import Any
 
 from .support import REPOSITORY, compat_folder
 
-# The package looks for its library once, when it is first used.
+# The package searches for its library once, when it is first used.
 os.environ["SIMPLEX_LIBS_DIR"] = str(compat_folder())
 
 from simplex_chat import Client, Profile, SqliteDb, core
@@ -31,7 +31,7 @@ class OfficialPackageTests(unittest.TestCase):
         self.answers: list[tuple[str, Any]] = []
 
     def assert_answers_fit(self, count: int) -> None:
-        """Holds every answer so far against the package's TypedDicts, by what the Swift tests use for theirs."""
+        """Checks every answer so far against the package's TypedDicts, with the checker of the Swift tests."""
         self.assertEqual(len(self.answers), count)
         lines = "".join(json.dumps(answer) + "\n" for answer in self.answers)
         result = subprocess.run([sys.executable, SHAPES], input=lines, capture_output=True, text=True, check=False)

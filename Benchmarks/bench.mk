@@ -1,12 +1,12 @@
 # Included by the Makefile at the root. `make bench` measures the budgets of the design.
-# BENCH="--quick" only shows that it works.
+# BENCH="--quick" only checks that it works.
 
 BENCH_FOLDER := .build/bench
 BENCH_FLAGS := -std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wconversion -pedantic -Werror
 BENCH_PRODUCTS := porter-harness porter-server bench-machine-steps bench-json-porter bench-json-foundation \
   bench-commit-latency
 
-bench: ## the budgets, each figure beside its reference; also as JSON in .build/bench.json
+bench: ## measure the budgets, each figure beside its reference; also as JSON in .build/bench.json
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory lib
 	@for product in $(BENCH_PRODUCTS); do $(SWIFT_PROGRAMS) --product $$product 1>&2 || exit 1; done

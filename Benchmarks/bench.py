@@ -2,8 +2,7 @@
 
     python Benchmarks/bench.py --programs .build-programs/release --references .build/bench --output .build/bench.json
 
-A table on standard output, the same as JSON in a file. It reports and never judges: its exit status does not depend
-on a figure.
+A table on standard output, the same as JSON in a file. It only reports: its exit status does not depend on a figure.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ from support.figures import Row, percentile, report, table
 from support.programs import Committer, Measure, Run
 from support.world import Device, World
 
-# What is left of the sender's and the server's work when a push arrives; it must not disturb what is measured.
+# Time for the sender and the server to finish their work after a push, so that it does not disturb the measurement.
 SETTLE = 0.05
 
-# Pushes into a process that is there already, before those that count.
+# Warm-up pushes into a running process, before those that count.
 WARM_UP = 3
 
 
@@ -101,16 +100,16 @@ class Bench:
         self.add(Row("peak-memory-50", "peak memory, 50 pushes", "MB", peaks, limit=14.0))
 
     def reference_store(self, device: Device) -> Path:
-        """A copy of the device's store, to which the references add a table of their own."""
+        """A copy of the device's store, to which the references add their own table."""
         path = self.folder / "reference.db"
         shutil.copy(device.store, path)
         subprocess.run([self.references / "cold", "--make", path], check=True)
         return path
 
-    # (c): a push into a process that is there already
+    # (c): a push into a running process
 
     def warm_push(self, device: Device) -> None:
-        """In turn: a push into a process that had some before, and commits in C."""
+        """In turn: a push into a warm process, and commits in C."""
         store = self.folder / "reference.db"
         written = self.bytes_of_a_push(device)
         references: dict[str, list[str | Path]] = {
@@ -152,7 +151,7 @@ class Bench:
         self.extra["warmPushPhases"] = phases(traces)
 
     def bytes_of_a_push(self, device: Device) -> int:
-        """How long an empty write-ahead log is after one push."""
+        """The length of a write-ahead log, empty before, after one push."""
         payload = device.push("one more")
         time.sleep(SETTLE)
         device.empty_log()
@@ -246,8 +245,7 @@ def rotated(names: list[Item], by: int) -> list[Item]:
 
 
 def between(trace: list[dict[str, Any]], first: str, last: str) -> float:
-    """Milliseconds from the first step into one state to the first step into another, by the beginnings of their
-    names.
+    """Milliseconds from the first step into one state to the first step into another, by the prefixes of their names.
     """
     times = {
         name: next(step["us"] for step in trace if step["machine"] == "push" and step["state"].startswith(name))
@@ -257,8 +255,7 @@ def between(trace: list[dict[str, Any]], first: str, last: str) -> float:
 
 
 def phases(traces: list[list[dict[str, Any]]]) -> dict[str, float]:
-    """Where the time of a push goes: the median of the milliseconds that it spends in each state of the machine
-    `push`.
+    """Where the time of a push goes: the median of the milliseconds spent in each state of the machine `push`.
     """
     spent: dict[str, list[float]] = {}
     for trace in traces:

@@ -1,5 +1,5 @@
 /*
- * Runs a program, and says how long it took from exec to its first whole line, and how much memory it had at its peak.
+ * Runs a program, and reports its time from exec to its first whole line, and its peak memory.
  *
  *   measure [--input FILE] [--output FILE] RUNS PROGRAM [ARGUMENT...]
  *

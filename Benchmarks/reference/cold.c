@@ -1,5 +1,5 @@
 /*
- * What an extension that is written in C would at least have to do: open the database, open one crypto_box, commit
+ * The minimum that an extension written in C would have to do: open the database, open one crypto_box, commit
  * one row durably, print. The cold start and the memory of the real extension are measured beside it.
  *
  *   cold --make STORE   adds a table to the SQLite file STORE, and writes a box to STORE.box

@@ -2,7 +2,7 @@
  * One durable commit, measured from inside: the floor for a push into a store that is open.
  *
  *   commit STORE          for each line on standard input commits one row to the open store, and prints the nanoseconds
- *   commit --open STORE   the same, but opens the store before and closes it after, inside what is measured
+ *   commit --open STORE   the same, but opens the store before and closes it after, within the measured time
  *   commit --bytes N STORE   the same as the first, with a row of N bytes
  *
  * STORE is one that `cold --make` made.

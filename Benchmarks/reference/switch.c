@@ -36,7 +36,7 @@ static struct token_step become_active(void) {
   return move(S(ACTIVE), FX4(PUBLISH_STATUS, SEND_INTERVAL, CREATE_SUBSCRIPTIONS, SCHEDULE_CHECK));
 }
 
-/* What every state with a token on record answers, unless it knows better. */
+/* The default answers of every state with a stored token. */
 static struct token_step known(uint8_t state, uint8_t event) {
   switch (event) {
     case E(REGISTER_NEW_TOKEN): return stay(state, FX2(SAVE_DEVICE_TOKEN, SEND_REPLACE));
@@ -129,7 +129,7 @@ static struct token_step active(uint8_t event) {
   }
 }
 
-/* `again`: the event that says once more what made the token unusable. */
+/* `again`: the event that repeats what made the token unusable. */
 static struct token_step unusable(uint8_t state, uint8_t event, uint8_t again) {
   if (event == again) return stay(state, FX1(SCHEDULE_CHECK));
   switch (event) {

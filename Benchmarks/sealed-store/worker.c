@@ -26,7 +26,7 @@ static double clock_now(clockid_t clock) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-// Processor time of this process, so that others on the machine do not count; but a durable commit is a wait.
+// Processor time of this process, so that other processes do not count; but a durable commit is a wait.
 static double now(void) { return clock_now(CLOCK_PROCESS_CPUTIME_ID); }
 static double wall_now(void) { return clock_now(CLOCK_MONOTONIC); }
 
@@ -83,7 +83,7 @@ static double misses(sqlite3 *database) {
 }
 
 #ifndef WITH_SQLCIPHER
-// What one page costs the cipher alone, and what AES-256-GCM would.
+// The cost of one page for the cipher alone, and for AES-256-GCM.
 static double cipher_cost(int is_aes) {
   enum { TURNS = 20000, LENGTH = 4032 };
   static uint8_t page[LENGTH], tag[16], nonce[24], key[32];

@@ -43,7 +43,7 @@ class Row:
         return found
 
     def judged(self) -> tuple[float, float | None]:
-        """What the budget is about, and the budget. A ratio is judged by its median, a peak by its 90th percentile."""
+        """The figure that the budget limits, and the budget. A ratio is judged by its median, a peak by its 90th percentile."""
         if self.limit is not None:
             return percentile(self.ours, 0.9), self.limit
         return (percentile(self.ratios(), 0.5) if self.reference else 0.0), self.budget

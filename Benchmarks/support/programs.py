@@ -49,7 +49,7 @@ class Measure:
             os.mkfifo(path)
         command = [self.program, "--input", given, "--output", taken, "1", *words]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            # In the order in which measure opens them, or both would wait for ever.
+            # In the order in which `measure` opens them, or both would wait for ever.
             with open(taken, encoding="utf-8") as answers, open(given, "w", encoding="utf-8") as questions:
                 conversation = Conversation(questions, answers)
                 yield conversation
@@ -72,7 +72,7 @@ class Conversation:
 
 
 class Committer:
-    """The reference for a push into an open store: one durable commit, in milliseconds, as `commit` tells."""
+    """The reference for a push into an open store: one durable commit, in milliseconds, as `commit` reports."""
 
     def __init__(self, words: list[str | Path]) -> None:
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

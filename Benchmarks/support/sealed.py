@@ -10,7 +10,7 @@ from support.figures import Row, percentile
 
 STORES = ("plain", "sealed", "sqlcipher")
 
-# Name of the worker, key, what a reader is told. A rate becomes the microseconds of one.
+# Name of the worker, key, and text for a reader. A rate is shown as microseconds each.
 FIGURES = {
     "durable inserts": ("commit", "durable insert"),
     "point reads, in the cache": ("read-cached", "point read from the cache"),
@@ -26,7 +26,7 @@ SQLCIPHER_BUDGET = 1 / 2
 
 
 def stores(references: Path, folder: Path, rounds: int) -> tuple[list[Row], dict[str, float]]:
-    """All figures of all stores, and what the cipher takes."""
+    """All figures of all stores, and the cost of the cipher."""
     found: dict[str, dict[str, list[float]]] = {store: {} for store in STORES}
     for number in range(rounds):
         turn = number % len(STORES)
@@ -55,7 +55,7 @@ def latency(program: Path, folder: Path, seconds: float, rounds: int) -> dict[st
         for way in list(samples)[:: 1 if number % 2 == 0 else -1]:
             path = folder / f"latency-{way}-{number}.db"
             words = [way, path, str(seconds)]
-            # The file is made before the two meet at it.
+            # The file is created before the two processes open it.
             subprocess.run([program, "app", way, path, "0"], capture_output=True, check=True)
             with subprocess.Popen([program, "app", *words], stdout=subprocess.PIPE, text=True) as app:
                 mine = subprocess.run([program, "extension", *words], capture_output=True, text=True, check=True)

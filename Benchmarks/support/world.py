@@ -19,7 +19,7 @@ PATIENCE = 20.0
 
 
 class PushSocket:
-    """Where the notification server's local provider leaves its pushes: one JSON object a line, answered with a
+    """Where the notification server's local provider delivers its pushes: one JSON object per line, answered with a
     status.
     """
 
@@ -52,7 +52,7 @@ class PushSocket:
 
 
 class Device:
-    """Somebody who is asleep: a profile, connected with the sender, whose token is active and whose app is closed."""
+    """A sleeping device: a profile, connected with the sender, whose token is active and whose app is closed."""
 
     def __init__(self, world: World, name: str) -> None:
         self.world = world
@@ -65,7 +65,7 @@ class Device:
         return self.prefix.with_name(self.prefix.name + "_chat.db")
 
     def push(self, text: str) -> str:
-        """The sender writes to this device; the payload of the push that comes of it."""
+        """The sender writes to this device; the payload of the resulting push."""
         message = [{"msgContent": {"type": "text", "text": text}, "mentions": {}}]
         self.world.sender.send(f"/_send @{self.contact} json {json.dumps(message)}")
         return self.world.socket.take(self.token)
@@ -120,12 +120,12 @@ class Device:
 
 
 class World:
-    """Everything that runs beside what is measured. A context manager: at its end all processes are gone."""
+    """Everything that runs beside the measured program. A context manager: at its end all processes are gone."""
 
     def __init__(self, folder: Path, server: Path) -> None:
         self.folder = folder
         self.relay = folder / "relay.db"
-        # A path of a socket is short; the folder's may not be.
+        # A socket's path must be short; the folder's may be long.
         self.socket_path = Path(os.path.relpath(folder / "push.socket"))
         self.socket = PushSocket(self.socket_path)
         with open(folder / "server.log", "wb") as log:

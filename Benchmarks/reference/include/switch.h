@@ -1,5 +1,5 @@
 /*
- * The machine token_status, written by hand as two nested switches: what a compiled machine is measured beside.
+ * The machine token_status, written by hand as two nested switches: the reference for a compiled machine.
  */
 #ifndef BENCHMARK_SWITCH_H
 #define BENCHMARK_SWITCH_H
@@ -10,7 +10,7 @@
 struct token_step {
   uint8_t state;
   uint8_t kind;     /* 0 moved, 1 stayed, 2 ignored, 3 refused */
-  uint8_t reason;   /* of ignored and refused */
+  uint8_t reason;   /* for ignored and refused */
   uint64_t effects; /* up to eight, one byte each from the lowest: code + 1 */
 };
 

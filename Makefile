@@ -1,9 +1,9 @@
-# `make help` says what there is.
+# `make help` lists the targets.
 
 VERSION := $(shell sed -n 's/^\#define NP_VERSION "\(.*\)"/\1/p' Include/nightporter.h)
 PREFIX ?= /usr/local
 RELEASE := .build-release
-# Release builds carry the Swift runtime with them, so that what is measured and installed needs none.
+# Release builds include the Swift runtime, so that what is measured and installed needs none.
 SWIFT_RELEASE := swift build -c release --scratch-path $(RELEASE) -Xswiftc -static-stdlib -Xswiftc -use-ld=lld
 LIBRARY := $(RELEASE)/library
 # Programs are wholly static: an extension starts in half the time and with two thirds of the memory, since nothing is
@@ -14,20 +14,20 @@ SWIFT_PROGRAMS := swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -st
 .PHONY: help demo test torture coverage lib install spec bench verify format lint clean
 .DEFAULT_GOAL := help
 
-help: ## what there is to make
+help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | sort | expand -t 10
 
-demo: ## a device in the terminal: two apps, a server, a push, its notification; JSON=1 for one object a line
+demo: ## play a device in the terminal: two apps, a server, a push, its notification; JSON=1 for one object per line
 	@scripts/setup build
 	@$(SWIFT_PROGRAMS) --product porter-server 1>&2
 	@$(SWIFT_PROGRAMS) --product porter-harness 1>&2
 	@$(PROGRAMS)/release/porter-harness device $(if $(JSON),--json) $(DEMO)
 
-test: ## all tests; ends with how many passed and failed
+test: ## run all tests; the last line counts those that passed and failed
 	@scripts/setup test
 	@scripts/test
 
-lib: ## libnightporter.so, which needs no Swift on its target and shows only chat_* and np_*
+lib: ## build libnightporter.so, which needs no Swift on its target and exports only chat_* and np_*
 	@scripts/setup build
 	@$(SWIFT_RELEASE) --product nightporter \
 	  -Xlinker --version-script=$(CURDIR)/pkg-config/exports.map -Xlinker -soname=libnightporter.so.0
@@ -38,7 +38,7 @@ lib: ## libnightporter.so, which needs no Swift on its target and shows only cha
 	@ln -sf libnightporter.so.0 $(LIBRARY)/libnightporter.so
 	@scripts/check-library $(LIBRARY)/libnightporter.so.$(VERSION)
 
-install: lib ## headers, library and pkg-config file below PREFIX (/usr/local)
+install: lib ## install headers, library and pkg-config file below PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -m 644 Include/*.h $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(LIBRARY)/libnightporter.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib
@@ -47,31 +47,31 @@ install: lib ## headers, library and pkg-config file below PREFIX (/usr/local)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' pkg-config/nightporter.pc.in \
 	  > $(DESTDIR)$(PREFIX)/lib/pkgconfig/nightporter.pc
 
-verify: ## what takes longer than a test may: whole walks, the sanitizers
+verify: ## run the checks that take too long for a test: whole walks, the sanitizers
 	@scripts/setup test
 	@scripts/verify
 
-torture: ## apps and extensions on one store, frozen, killed, on failing disks; SECONDS=…, SEED=…, SEALED=0 or 1 if wanted
+torture: ## freeze and kill apps and extensions on one store, on failing disks; options SECONDS=…, SEED=…, SEALED=0 or 1
 	@scripts/setup test
 	@swift build --build-tests
 	@PORTER_TORTURE_SECONDS=$(or $(SECONDS),60) PORTER_TORTURE_SEED=$(SEED) $(if $(SEALED),PORTER_TORTURE_SEALED=$(SEALED)) \
 	  swift test --skip-build --disable-swift-testing --filter Torture.TortureTests
 
-coverage: ## how many branches of the sealed VFS its tests take
+coverage: ## measure the branch coverage of the sealed VFS's tests
 	@scripts/setup test
 	@$(MAKE) --no-print-directory -s -C Tests/CSealedVFSTests coverage
 
-spec: ## writes anew what is made of spec/machines
+spec: ## regenerate everything generated from spec/machines
 	@scripts/setup build
 	@swift run porter-machines generate
 
-format: ## formats the Swift sources
+format: ## format the Swift sources
 	@swift format --in-place --parallel --configuration .swift-format -r Package.swift Sources Tests Benchmarks
 
-lint: ## the format of Swift, the warnings of C
+lint: ## check the format of Swift and the warnings of C
 	@scripts/lint
 
-clean: ## takes away what was built
+clean: ## delete build products
 	rm -rf .build $(RELEASE) $(PROGRAMS) .build-thread .build-address
 
 include bindings/simplex-compat/compat.mk

@@ -16,7 +16,7 @@ let package = Package(
     .executable(name: "porter-server", targets: ["porter-server"]),
     .executable(name: "porter-harness", targets: ["porter-harness"]),
     .executable(name: "porter-machines", targets: ["porter-machines"]),
-    // For tests: a process that has it loaded (LD_PRELOAD) gets disks that fail.
+    // For tests: disks fail in a process that preloads it (LD_PRELOAD).
     .library(name: "faulty-vfs", type: .dynamic, targets: ["CFaultyVFS"]),
   ],
   targets: [
@@ -33,7 +33,7 @@ let package = Package(
     // The sealed store's file layer, in C.
     .target(name: "CSealedVFS", dependencies: ["CSQLite", "CSodium"], exclude: ["README.md"]),
 
-    // Effects, from the bottom up.
+    // Modules with effects, from the bottom up.
     .target(name: "PorterPlatform", swiftSettings: swift),
     .target(name: "PorterCrypto", dependencies: ["CSodium", "PorterPlatform"], swiftSettings: swift),
     .target(

@@ -1,4 +1,4 @@
-"""Exit status 0 when the distributions that a requirements file pins are installed, in just these versions."""
+"""Exit status 0 if the distributions that a requirements file pins are installed in exactly these versions."""
 
 import sys
 from importlib import metadata

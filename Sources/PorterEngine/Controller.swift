@@ -204,7 +204,7 @@ package final class Controller: Sendable {
   package func setRelay(_ port: any RelayPort) -> Bool {
     call { engine in
       guard engine.lifecycle.isAtRest else { return false }
-      engine.hostRelay = port
+      engine.relayLink.use(port)
       return true
     } ?? false
   }

@@ -35,16 +35,25 @@ final class RetryTests: XCTestCase {
 
   /// A record that cannot be read does not slow anything else.
   func testThePausesOfOneRecordLeaveThoseOfAnotherAlone() {
-    var backoffs = Backoffs()
-    for _ in 0..<20 { _ = backoffs.nextReading(TimerName.tokenRetry) }
-    XCTAssertEqual(backoffs.nextReading(TimerName.tokenRetry), Durations.lastRetry)
-    XCTAssertEqual(backoffs.nextReading(TimerName.outbox), Durations.firstRetry)
-    XCTAssertEqual(backoffs.outbox.next(), Durations.firstRetry)
-    XCTAssertEqual(backoffs.token.next(), Durations.firstRetry)
-    backoffs.resetReading(TimerName.outbox)
-    XCTAssertEqual(backoffs.nextReading(TimerName.tokenRetry), Durations.lastRetry)
-    backoffs.resetReading(TimerName.tokenRetry)
-    XCTAssertEqual(backoffs.nextReading(TimerName.tokenRetry), Durations.firstRetry)
+    var backoffs = NamedBackoffs()
+    for _ in 0..<20 { _ = backoffs.next(TimerName.tokenRetry) }
+    XCTAssertEqual(backoffs.next(TimerName.tokenRetry), Durations.lastRetry)
+    XCTAssertEqual(backoffs.next(TimerName.outbox), Durations.firstRetry)
+    backoffs.reset(TimerName.outbox)
+    XCTAssertEqual(backoffs.next(TimerName.tokenRetry), Durations.lastRetry)
+    backoffs.reset(TimerName.tokenRetry)
+    XCTAssertEqual(backoffs.next(TimerName.tokenRetry), Durations.firstRetry)
+  }
+
+  /// A store that cannot be read does not slow the relay's retries of the same work.
+  func testThePausesOfReadingLeaveThoseOfTheRelayAlone() {
+    let clock = ManualClock()
+    let timers = Timers(clock: clock)
+    let retries = Retries(timers: timers, storeAccess: StoreAccess(), log: .silent)
+    for _ in 0..<20 { retries.later(TimerName.outbox) {} }
+    timers.cancel(TimerName.outbox)
+    retries.retry(TimerName.outbox) {}
+    XCTAssertEqual(timers.nextDue, clock.now() + Durations.firstRetry)
   }
 }
 

@@ -132,14 +132,14 @@ extension Engine {
         // What was received meanwhile counts: the contact may have left.
         let connection = try store.connection(connection.id)
         var ids: [Int64]?
-        for effect in try self.step(connection, .messageGiven, store).effects {
+        for effect in try self.connections.step(connection, .messageGiven, store).effects {
           switch effect {
           case .sendMessage:
             let drafts = zip(messages, quotes).map { (content: $0.content, quote: $1) }
             ids = try self.enqueue(drafts, contact: contact, connectionID: connection.id, store)
           case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
             .emitContactLeft, .createSubscription, .deleteSubscription, .deliverMessage, .deleteMailbox, .forgetKeys:
-            self.misplaced(effect, .messageGiven)
+            self.connections.misplaced(effect, .messageGiven)
           }
         }
         return ids
@@ -154,7 +154,7 @@ extension Engine {
       let item = try stored { () throws(StoreError) in try store.item(id) }
       items.append(ChatItemInChat(info: .direct(record), item: ChatItemRecord(item)))
     }
-    flushOutbox()
+    sender.flush()
     return .newChatItems(UserRecord(user), items)
   }
 
@@ -190,7 +190,9 @@ extension Engine {
         quote: draft.quote.map { $0.0.stored(itemID: $0.itemID) }, sharedID: sharedID, itemAt: now, at: now)
       let content = ChatMessage.Content(
         content: draft.content, sharedID: sharedID, sentAt: now, quote: draft.quote?.0)
-      try enqueue(.content(content), connectionID: connectionID, itemID: id, with: &ratchet, store)
+      try store.enqueue(
+        .content(content), connectionID: connectionID, itemID: id, with: &ratchet, attempt: context.randomness.bytes(24)
+      )
       ids.append(id)
     }
     try store.save(ratchet, connectionID: connectionID)

@@ -7,33 +7,32 @@ import PorterStore
 
 /// `/_connect` makes an invitation, `/connect` uses one.
 extension Engine {
-  func requireRelay() throws(ChatError) -> RelayDriver {
-    guard let relay else { throw .nightporter(.relayMissing) }
-    return relay
+  func requireRelay() throws(ChatError) {
+    guard relayLink.isOpen else { throw .nightporter(.relayMissing) }
   }
 
   func addContact(_ selection: UserSelection, reply: @escaping Reply) throws(ChatError) {
     try requireStarted()
     let user = try requireActiveUser(try userID(selection))
-    _ = try requireRelay()
-    let recipientKey = try newSigningKey()
-    let peerKey = try newSigningKey()
+    try requireRelay()
+    let recipientKey = try context.newSigningKey()
+    let peerKey = try context.newSigningKey()
     let secret: InvitationSecret
     do throws(CryptoError) { secret = try .create(randomness: configuration.randomness) } catch {
       throw .internal(error.description)
     }
-    withRelay(.sending) { (client) throws(RelayError) in
+    relayLink.perform(.sending) { (client) throws(RelayError) in
       try client.createMailbox(recipientKey: recipientKey, senderKey: nil)
     } then: { [weak self] result in
       guard let self else { return }
       switch result {
-      case .failure(let error): reply(.error(self.chatError(error)))
+      case .failure(let error): reply(.error(ChatError(error, relay: self.relayLink.name)))
       case .success(let mailbox):
         let link = InvitationLink(
           senderID: mailbox.sender.bytes, publicKeys: secret.publicKeys, peerKey: peerKey.publicKey)
         let new = NewConnection(
           userID: user.id, contactID: nil, agentID: self.configuration.randomness.bytes(24),
-          status: ConnectionMachine.initial.name, isInitiated: false,
+          status: PorterMachines.Connection.initial.name, isInitiated: false,
           recipientID: mailbox.recipient.bytes,
           recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: false, peerSenderID: nil,
           peerKey: peerKey,
@@ -53,21 +52,21 @@ extension Engine {
 
   private func insert(_ new: NewConnection) throws(ChatError) -> StoredConnection {
     let store = try requireStore()
-    let step = ConnectionMachine.step(.none, .invite)
+    let step = PorterMachines.Connection.step(.none, .invite)
     let connection = try stored { () throws(StoreError) in
       let id = try store.transaction { () throws(StoreError) in
-        try self.insert(new, after: step, store)
+        try self.connections.insert(new, after: step, store)
       }
       return try store.connection(id)
     }
-    connectionWasMade(connection, step)
+    connections.wasMade(connection, step)
     return connection
   }
 
   func connect(_ selection: UserSelection, link text: String, reply: @escaping Reply) throws(ChatError) {
     try requireStarted()
     let user = try requireActiveUser(try userID(selection))
-    _ = try requireRelay()
+    try requireRelay()
     let link: InvitationLink
     do throws(InvitationLink.Failure) { link = try InvitationLink(parsing: text) } catch {
       switch error {
@@ -76,13 +75,7 @@ extension Engine {
       }
     }
     try requireOthers(link, user)
-    guard let joining = try reserve(link, user) else { return reply(try repeated(link, user)) }
-    join(joining, reply: reply)
-  }
-
-  func newSigningKey() throws(ChatError) -> SigningKeyPair {
-    do throws(CryptoError) { return try .generate(randomness: configuration.randomness) } catch {
-      throw .internal(error.description)
-    }
+    guard let joining = try joiner.reserve(link, user) else { return reply(try repeated(link, user)) }
+    joiner.join(joining, then: reply)
   }
 }

@@ -1,5 +1,4 @@
 import PorterPlatform
-import PorterRelay
 import PorterSchema
 import PorterStore
 
@@ -26,11 +25,11 @@ extension Engine {
     try stored { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         let connection = try store.connection(contactID: contactID)
-        try self.letGo(of: connection, tellsPeer: tellsPeer, store)
+        try self.connections.delete(connection, tellsPeer: tellsPeer, store)
         try store.deleteContact(contactID)
       }
     }
-    finishLettingGo()
+    connections.reportEnded()
     return .contactDeleted(UserRecord(user), record)
   }
 
@@ -49,38 +48,13 @@ extension Engine {
       try store.transaction { () throws(StoreError) -> StoredConnection? in
         let connection = try store.connection(id)
         guard connection.contactID == nil else { return nil }
-        try self.letGo(of: connection, tellsPeer: tellsPeer, store)
+        try self.connections.delete(connection, tellsPeer: tellsPeer, store)
         return connection
       }
     }
     guard let connection else { throw .store(.pendingConnectionNotFound(id)) }
     let user = try stored { () throws(StoreError) in try store.user(connection.userID) }
-    finishLettingGo()
+    connections.reportEnded()
     return .contactConnectionDeleted(UserRecord(user), PendingConnectionRecord(connection))
   }
-
-  /// Works off the list of mailboxes that nobody reads any more.
-  func deleteMailboxes() {
-    guard maySend, relay != nil,
-      let mailboxes = read(
-        { (store) throws(StoreError) in try store.deletedMailboxes() }, orLater: TimerName.mailboxes,
-        Engine.deleteMailboxes)
-    else { return }
-    for mailbox in mailboxes {
-      guard let identifier = RelayIdentifier(bytes: mailbox.id) else { continue }
-      withRelay(.sending) { (client) throws(RelayError) in
-        try client.deleteMailbox(identifier, key: mailbox.key)
-      } then: { [weak self] result in
-        switch result {
-        // A mailbox that the relay does not know is as good as deleted.
-        case .success, .failure(.auth):
-          self?.backoffs.mailboxes.reset()
-          try? self?.store?.forgetDeletedMailbox(mailbox.id)
-        case .failure(let error): if error.isTemporary { self?.deleteMailboxesLater() }
-        }
-      }
-    }
-  }
-
-  private func deleteMailboxesLater() { retry(TimerName.mailboxes, \.mailboxes, Engine.deleteMailboxes) }
 }

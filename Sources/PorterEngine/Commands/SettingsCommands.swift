@@ -1,6 +1,36 @@
 import PorterJSON
+import PorterPlatform
 import PorterSchema
 import PorterStore
+
+/// `/_network`, `/_resubscribe all`.
+extension Engine {
+  func setNetwork(_ settings: NetworkSettings) throws(ChatError) -> Response {
+    let store = try requireStore()
+    if let address = settings.relay, case .embedded(let path) = address {
+      // The working directory may be another when it is opened, and each process has its own.
+      try stored { () throws(StoreError) in
+        try store.setSetting(Setting.relay, CanonicalPath.absolute(path))
+      }
+      if lifecycle.isActive, !relayLink.hasHostTransport {
+        relayLink.close()
+        relayLink.open()
+        takeUpWork()
+      }
+    }
+    if let server = settings.notificationServer {
+      try stored { () throws(StoreError) in try store.setSetting(Setting.server, server.description) }
+    }
+    return .cmdOk(nil)
+  }
+
+  func resubscribe() throws(ChatError) -> Response {
+    try requireStarted()
+    subscribeAll()
+    ensureSubscriptions()
+    return .cmdOk(nil)
+  }
+}
 
 /// An app's settings. The extension has no other way to learn what the user wants notifications to show.
 extension Engine {

@@ -6,18 +6,9 @@ import PorterStore
 
 /// `/u`, `/_create user`, `/_profile`, `/users`, `/_user`, `/_mute user`.
 extension Engine {
-  func requireStore() throws(ChatError) -> Store {
-    guard let store else { throw .nightporter(.storeClosed) }
-    return store
-  }
+  func requireStore() throws(ChatError) -> Store { try lifecycle.requireStore() }
 
-  func requireActiveUser() throws(ChatError) -> StoredUser {
-    let store = try requireStore()
-    guard let user = try stored({ () throws(StoreError) in try store.activeUser() }) else {
-      throw .error(.noActiveUser)
-    }
-    return user
-  }
+  func requireActiveUser() throws(ChatError) -> StoredUser { try lifecycle.requireActiveUser() }
 
   /// The user a command names must exist; SimpleX's commands carry the id so that a switch of users in between is
   /// noticed.
@@ -29,12 +20,7 @@ extension Engine {
 
   /// Runs a piece of work on the store, and puts its errors into the interface's words.
   func stored<Value>(_ work: () throws(StoreError) -> Value) throws(ChatError) -> Value {
-    do throws(StoreError) {
-      return try work()
-    } catch {
-      if let holder = lifecycle.holder(in: error) { throw .nightporter(.ownedElsewhere(holder: holder)) }
-      throw ChatError(error)
-    }
+    try lifecycle.mapStoreErrors(work)
   }
 
   func createUser(_ profile: Profile?) throws(ChatError) -> Response {
@@ -84,7 +70,7 @@ extension Engine {
     } catch {
       throw ChatError(error)
     }
-    flushOutbox()
+    sender.flush()
     let after = try stored { () throws(StoreError) in try store.user(id) }
     return .userProfileUpdated(
       UserRecord(after),
@@ -99,12 +85,12 @@ extension Engine {
     for connection in try store.connections() where connection.userID == user.id {
       // Who is not confirmed yet takes nothing that is signed.
       guard let contactID = connection.contactID,
-        try takesMessages(connection),
+        try connections.takesMessages(connection),
         var ratchet = try store.ratchet(connectionID: connection.id)
       else { continue }
-      try enqueue(
+      try store.enqueue(
         .information(user.profileToSend, replyMailbox: nil), connectionID: connection.id, itemID: nil, with: &ratchet,
-        store)
+        attempt: context.randomness.bytes(24))
       try store.save(ratchet, connectionID: connection.id)
       told.append(ContactRecord(try store.contact(contactID), connection: connection))
     }

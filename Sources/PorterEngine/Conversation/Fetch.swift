@@ -99,7 +99,7 @@ extension Engine {
     case .committed(let events):
       for event in events { emit(event) }
       FaultPoint.reach(.afterCommit)
-      flushOutbox()
+      sender.flush()
       raise(.committed, run)
     case .repeated, .quarantined: raise(.committed, run)
     case .failed(.staleEpoch(let owner)):

@@ -69,7 +69,7 @@ extension Engine {
         return then(.failure(Self.unavailable(error)))
       }
       // The answer to the confirmation was waiting for this.
-      self.flushOutbox()
+      self.sender.flush()
       then(result)
     }
   }

@@ -39,7 +39,7 @@ extension Engine {
         return .repeated
       }
       peers.announceChange()
-      if case .left = outcome { finishLettingGo() }
+      if case .left = outcome { connections.reportEnded() }
       return committed(outcome, claim.connectionID, after: earlier, through: newest, store)
     } catch {
       log(.warning, "a message was not committed", ["error": error.description])
@@ -136,7 +136,9 @@ extension Engine {
     _ message: RelayMessage, _ connection: StoredConnection, _ publicKeys: [UInt8], _ signingKey: SigningPublicKey,
     _ sealed: [UInt8], _ store: Store
   ) throws(StoreError) -> Received {
-    if case .refused(let reason) = ConnectionMachine.step(try state(of: connection), .peerConfirmed).answer {
+    if case .refused(let reason) = PorterMachines.Connection.step(try connections.state(of: connection), .peerConfirmed)
+      .answer
+    {
       return try quarantine(message, connection, "a confirmation of an invitation: \(reason.name)", store)
     }
     guard let secret = connection.invitation.flatMap({ InvitationSecret(stored: $0.exposeForStorage()) }) else {
@@ -158,16 +160,17 @@ extension Engine {
       userID: user.id, displayName: DisplayName.sanitized(profile.displayName), fullName: profile.fullName,
       profile: profile.stored, at: now)
     var accepted: [UInt8]?
-    for effect in try step(connection, .peerConfirmed, store).effects {
+    for effect in try connections.step(connection, .peerConfirmed, store).effects {
       switch effect {
       // The relay is asked to before this message is acknowledged, which needs the key on record.
       case .secureMailbox: accepted = signingKey.bytes
       case .sendGreeting:
         let greeting = ChatMessage.information(user.profileToSend, replyMailbox: nil)
-        try enqueue(greeting, connectionID: connection.id, itemID: nil, with: &stored, store)
+        try store.enqueue(
+          greeting, connectionID: connection.id, itemID: nil, with: &stored, attempt: context.randomness.bytes(24))
       case .sendConfirmation, .sendAnswer, .sendLeft, .emitContactConnected, .emitContactLeft, .createSubscription,
         .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
-        misplaced(effect, .peerConfirmed)
+        connections.misplaced(effect, .peerConfirmed)
       }
     }
     try store.accept(
@@ -196,14 +199,14 @@ extension Engine {
     _ message: RelayMessage, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Received {
     var isTold = false
-    for effect in try step(connection, .peerLeft, store).effects {
+    for effect in try connections.step(connection, .peerLeft, store).effects {
       switch effect {
       case .emitContactLeft: isTold = connection.contactID != nil
       // By the step.
       case .deleteSubscription: break
       case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
         .createSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
-        misplaced(effect, .peerLeft)
+        connections.misplaced(effect, .peerLeft)
       }
     }
     guard isTold else { return try recordSilently(message, connection, store) }
@@ -215,12 +218,12 @@ extension Engine {
     _ message: RelayMessage, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Received {
     var isTold = false
-    for effect in try step(connection, .peerAnswered, store).effects {
+    for effect in try connections.step(connection, .peerAnswered, store).effects {
       switch effect {
       case .emitContactConnected: isTold = true
       case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactLeft,
         .createSubscription, .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
-        misplaced(effect, .peerAnswered)
+        connections.misplaced(effect, .peerAnswered)
       }
     }
     guard isTold, let contactID = connection.contactID else { return try recordSilently(message, connection, store) }
@@ -237,14 +240,14 @@ extension Engine {
   private func recordContent(
     _ content: ChatMessage.Content, _ message: RelayMessage, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Received {
-    let step = try step(connection, .messageArrived, store)
+    let step = try connections.step(connection, .messageArrived, store)
     var isTaken = false
     for effect in step.effects {
       switch effect {
       case .deliverMessage: isTaken = true
       case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
         .emitContactLeft, .createSubscription, .deleteSubscription, .sendMessage, .deleteMailbox, .forgetKeys:
-        misplaced(effect, .messageArrived)
+        connections.misplaced(effect, .messageArrived)
       }
     }
     guard isTaken else {
@@ -280,7 +283,7 @@ extension Engine {
       try enter(message, connection.id, kind: .updated, contactID: contactID, itemID: nil, store)
       return .updated(before)
     }
-    let step = try step(connection, .peerGreeted, store)
+    let step = try connections.step(connection, .peerGreeted, store)
     switch step.answer {
     case .refused(let reason): return try quarantine(message, connection, "a greeting: \(reason.name)", store)
     // Such as of a peer that has left: there is no contact to be.
@@ -293,12 +296,14 @@ extension Engine {
     var received = Received.nothingToShow
     for effect in step.effects {
       switch effect {
-      case .sendAnswer: try enqueue(.greeted, connectionID: connection.id, itemID: nil, with: &stored, store)
+      case .sendAnswer:
+        try store.enqueue(
+          .greeted, connectionID: connection.id, itemID: nil, with: &stored, attempt: context.randomness.bytes(24))
       case .emitContactConnected:
         received = try recordConnected(message, connection, contactID: contactID, store)
       case .sendConfirmation, .secureMailbox, .sendGreeting, .sendLeft, .emitContactLeft, .createSubscription,
         .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
-        misplaced(effect, .peerGreeted)
+        connections.misplaced(effect, .peerGreeted)
       }
     }
     return received

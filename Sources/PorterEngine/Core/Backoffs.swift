@@ -1,28 +1,17 @@
 import PorterPlatform
+import PorterStore
 
 /// How long the engine waits before it tries something again: one back-off for each purpose, which only a success of that
 /// purpose ends.
 struct Backoffs {
-  var outbox = Self.new
   var serverRequests = Self.new
-  var mailboxes = Self.new
-  var subscribing = Self.new
   var replies = Self.new
   /// Asking the notification server about the token.
   var token = Self.new
   /// Asking the relay or the notification server about a connection's push subscription.
   var pushSubscriptions = Self.new
-  /// Reading the store for the work of a timer, by the timer's name.
-  private var reading: [String: Backoff] = [:]
 
   private static let new = Backoff(first: Durations.firstRetry, last: Durations.lastRetry)
-
-  mutating func nextReading(_ name: String) -> Span { reading[name, default: Self.new].next() }
-
-  mutating func resetReading(_ name: String) {
-    guard !reading.isEmpty else { return }
-    reading[name] = nil
-  }
 }
 
 extension Engine {
@@ -32,12 +21,14 @@ extension Engine {
     timers.set(name, after: backoffs[keyPath: backoff].next()) { [weak self] in self.map { again($0)() } }
   }
 
-  /// The embedded relay's file is in use by another process. It may be free again at any moment, unlike a network, so that
-  /// what waits for the relay is tried again soon, however often it has failed.
-  func relayFileIsBusy() {
-    guard !timers.isSet(TimerName.busyRelay) else { return }
-    timers.set(TimerName.busyRelay, after: Durations.busyRelayRetry) { [weak self] in
-      for name in TimerName.relayRetries { self?.timers.hasten(name) }
-    }
+  func read<Value>(
+    _ look: (Store) throws(StoreError) -> Value, orLater name: String,
+    _ again: @escaping (Engine) -> () -> Void
+  ) -> Value? {
+    context.retries.read(look, orLater: name) { [weak self] in self.map { again($0)() } }
+  }
+
+  func later(_ name: String, _ again: @escaping (Engine) -> () -> Void) {
+    context.retries.later(name) { [weak self] in self.map { again($0)() } }
   }
 }

@@ -18,29 +18,20 @@ package final class Engine {
   private(set) lazy var peers = PeerLink(context, host: self)
   private(set) lazy var lifecycle = Lifecycle(context, phaseFile: phaseFile, peers: peers, work: self)
 
-  var relay: RelayDriver?
-  /// A host's own transport, which is used in place of the embedded relay.
-  var hostRelay: (any RelayPort)?
-  var relaysMade = 0
-
+  private(set) lazy var relayLink = RelayLink(context, turns: turns, lifecycle: lifecycle, host: self)
+  private(set) lazy var connections = Connections(context, lifecycle: lifecycle, relay: relayLink, work: self)
+  private(set) lazy var sender = Sender(
+    context, lifecycle: lifecycle, relay: relayLink, connections: connections)
+  private(set) lazy var joiner = Joiner(
+    context, lifecycle: lifecycle, relay: relayLink, connections: connections, sender: sender)
   private(set) lazy var claims = ConnectionClaims(context, peers: peers) { [unowned self] in reloadChanges() }
   /// The newest entry of the ledger that the host of an app knows of; nil where nothing is reported.
   var knownEntry: Int64?
 
   // Under way.
-  var putOff: [() -> Void] = []
-  /// When the relay's news were looked at last.
-  var relayHeard = Moment(nanoseconds: 0)
   var subscribing = Coalescer()
   var takingReplies = Coalescer()
   var fetches: [Int64: [(FetchResult) -> Void]] = [:]
-  /// Connections whose outbox is being sent from.
-  var sending = UnderWay<Int64>()
-  /// By connection: told whether the relay refused the confirmation, after the first attempt to send it.
-  var confirming: [Int64: (Bool) -> Void] = [:]
-  /// Invitations that are being used.
-  var joining = UnderWay<[UInt8]>()
-  var flushing = Coalescer()
   /// Connections whose push subscription the relay or the server is being asked about, and those about which the server
   /// is to be asked.
   var announcing = UnderWay<Int64>()
@@ -53,18 +44,17 @@ package final class Engine {
   /// The reply mailbox that is listened to, and at which relay: a token that is registered anew has another mailbox, and a
   /// relay that is opened anew is to be asked again.
   var listensForReplies: (mailbox: RelayIdentifier, relay: Int)?
-  /// Who waits for a relay that was closed, and is still to be told.
-  var abandoned: [() -> Void] = []
   private(set) lazy var pushes = PushRunner(self)
 
   init(
     configuration: Configuration, turns: any Turns, queue: EventQueue, stop: StopSignal, bulletin: Bulletin
   ) {
     self.turns = turns
+    let (timers, storeAccess) = (Timers(clock: configuration.clock), StoreAccess())
     context = EngineContext(
-      configuration: configuration, instance: Instance(configuration.ports),
-      timers: Timers(clock: configuration.clock), steps: StepQueue(), events: queue, stop: stop, board: bulletin,
-      storeAccess: StoreAccess())
+      configuration: configuration, instance: Instance(configuration.ports), timers: timers, steps: StepQueue(),
+      events: queue, stop: stop, board: bulletin, storeAccess: storeAccess, deferred: DeferredWork(stop: stop),
+      retries: Retries(timers: timers, storeAccess: storeAccess, log: configuration.log))
     phaseFile = PhaseFile(prefix: configuration.prefix, role: configuration.role.rawValue, ports: configuration.ports)
   }
 
@@ -79,8 +69,7 @@ package final class Engine {
 
   // MARK: What may begin
 
-  /// Sending what waits, by itself.
-  var maySend: Bool { (isMain || configuration.role == .extension) && admits(.sending) }
+  var maySend: Bool { lifecycle.maySend }
 
   func admits(_ kind: OperationKind) -> Bool { lifecycle.operations.admits(kind) }
 
@@ -88,18 +77,19 @@ package final class Engine {
 
   func requireStarted() throws(ChatError) { try lifecycle.requireStarted() }
 
-  /// Asks the relay, as a piece of work of this kind. `then` is called once; with `closed` when there is no relay or
-  /// the work may not begin.
+  var relay: RelayDriver? { relayLink.driver }
+  var relayName: String { relayLink.name }
+
   func withRelay<Value: Sendable>(
     _ kind: OperationKind, _ work: @escaping RelayDriver.Work<Value>,
     then: @escaping (Result<Value, RelayError>) -> Void
   ) {
-    guard let relay, let operation = begin(kind) else { return then(.failure(.closed)) }
-    relay.perform(work) { result in
-      then(result)
-      operation.end()
-    }
+    relayLink.perform(kind, work, then: then)
   }
+
+  func later(_ work: @escaping () -> Void) { context.later(work) }
+
+  func newSigningKey() throws(ChatError) -> SigningKeyPair { try context.newSigningKey() }
 
   // MARK: Events and log
 
@@ -121,14 +111,16 @@ package final class Engine {
   /// Its last turn.
   func end() {
     lifecycle.end()
-    tellAbandoned()
-    endPutOff()
+    relayLink.reportClosed()
+    context.deferred.runAll()
     queue.close()
   }
 
-  func relayAnswered(_ number: Int, driver: Int, failure: RelayError?) {
-    guard let relay, relay.identifier == driver else { return }
-    relay.complete(number, failure: failure)
+  /// The relay woke this process: it says which mailboxes have something.
+  func relayHasNews() {
+    guard relayLink.takeNews() else { return }
+    if isMain { subscribeAll() }
+    takeReplies()
   }
 }
 
@@ -139,7 +131,25 @@ extension Engine: LifecycleWork {
     knownEntry = try store.newestLedgerEntry()
   }
 
-  func takeUpWork() { resume() }
+  func openRelay() { relayLink.open() }
+
+  func closeRelay() { relayLink.close() }
+
+  /// Takes up all work that a main run does by itself.
+  func takeUpWork() {
+    reloadChanges()
+    guard isMain else { return }
+    subscribeAll()
+    takeReplies()
+    joiner.finishLeft()
+    sender.flush()
+    connections.deleteMailboxes()
+    flushServerRequests()
+    releaseNotifiers()
+    ensureSubscriptions()
+    checkSubscriptions()
+    checkTokenNow()
+  }
 
   func stopReceiving() {
     // What the server is to be asked goes out now: the relay keeps it, and the server acts on it while this process
@@ -163,6 +173,31 @@ extension Engine: PeerLinkHost {
     guard lifecycle.isActive else { return }
     claims.suspectAll()
     reloadChanges()
-    flushOutbox()
+    sender.flush()
+  }
+}
+
+extension Engine: RelayLinkHost {
+  func relayOpenedLate() { takeUpWork() }
+
+  func relayHasClosed() {
+    sender.relayHasClosed()
+    joiner.relayHasClosed()
+    announcing.giveUp()
+    listensForReplies = nil
+    let awaited = awaitedAnswers.keys.sorted()
+    if !awaited.isEmpty { relayLink.afterClosing { [weak self] in self?.abandonServerRequests(awaited) } }
+  }
+}
+
+extension Engine: ConnectionWork {
+  func beginReceiving(_ connection: StoredConnection) {
+    subscribe([connection])
+    ensureSubscriptions()
+  }
+
+  func reportEndedConnections() {
+    flushServerRequests()
+    releaseNotifiers()
   }
 }

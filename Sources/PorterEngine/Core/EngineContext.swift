@@ -1,3 +1,4 @@
+import PorterCrypto
 import PorterJSON
 import PorterMachines
 import PorterPlatform
@@ -17,6 +18,9 @@ struct EngineContext {
   let stop: StopSignal
   let board: Bulletin
   let storeAccess: StoreAccess
+  /// Work for later turns.
+  let deferred: DeferredWork
+  let retries: Retries
 
   var clock: any Clock { configuration.clock }
   var randomness: any Randomness { configuration.randomness }
@@ -31,6 +35,15 @@ struct EngineContext {
   }
 
   var log: Log { configuration.log }
+
+  /// Runs `work` in a later turn.
+  func later(_ work: @escaping () -> Void) { deferred.add(work) }
+
+  func newSigningKey() throws(ChatError) -> SigningKeyPair {
+    do throws(CryptoError) { return try .generate(randomness: randomness) } catch {
+      throw .internal(error.description)
+    }
+  }
 
   func emit(_ event: Event) { events.post(event.envelope.text) }
 }

@@ -90,7 +90,7 @@ package final class EngineLoop {
       return .ended
     }
     engine.timers.runDue()
-    engine.takeUpPutOff()
+    engine.context.deferred.runNext()
     engine.endTurn()
     engine.bulletin.endTurn(engine.posture)
     return mail.jobs.isEmpty ? .wait(wait) : .turn
@@ -98,7 +98,7 @@ package final class EngineLoop {
 
   private var wait: Wait {
     Wait(
-      channel: engine.channelDescriptor, relay: engine.hearsRelay ? engine.relayWakeDescriptor : nil,
-      due: engine.hasPutOff ? engine.configuration.clock.now() : engine.timers.nextDue)
+      channel: engine.channelDescriptor, relay: engine.relayLink.wakeDescriptor,
+      due: engine.context.deferred.isEmpty ? engine.timers.nextDue : engine.context.clock.now())
   }
 }

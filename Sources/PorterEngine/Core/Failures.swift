@@ -1,3 +1,4 @@
+import PorterCrypto
 import PorterRelay
 import PorterSchema
 import PorterStore
@@ -19,6 +20,24 @@ extension ChatError {
     case .notFound(.token): self = .noToken
     case .notFound, .duplicate: self = .store(.internalError(error.description))
     case .damaged: self = .nightporter(.storeDamaged)
+    }
+  }
+
+  /// `relay` is the relay's name.
+  init(_ error: RelayError, relay server: String) {
+    switch error {
+    case .auth: self = .agent(.relay(server: server, .authentication))
+    case .quota: self = .agent(.relay(server: server, .quota))
+    case .size: self = .agent(.relay(server: server, .largeMessage))
+    case .noMessage: self = .agent(.relay(server: server, .noMessage))
+    case .syntax: self = .agent(.relay(server: server, .commandSyntax))
+    case .version: self = .agent(.broker(server: server, .transportVersion))
+    case .unavailable: self = .agent(.relay(server: server, .internal))
+    case .offline, .closed: self = .agent(.broker(server: server, .network(reason: error.description)))
+    case .timeout: self = .agent(.broker(server: server, .timeout))
+    case .answer: self = .agent(.broker(server: server, .unexpected(error.description)))
+    case .storage(let error): self = .agent(.broker(server: server, .network(reason: error.description)))
+    case .crypto(let error): self = .internal(error.description)
     }
   }
 

@@ -76,6 +76,9 @@ final class Lifecycle {
   /// Sending and receiving by itself.
   var store: Store? { context.store }
 
+  /// Whether this process sends what waits, by itself.
+  var maySend: Bool { (isMain || context.role == .extension) && operations.admits(.sending) }
+
   func requireStarted() throws(ChatError) {
     guard isActive else { throw .error(.chatNotStarted) }
   }

@@ -273,7 +273,7 @@ extension PushRunner: PushEffects {
     case .committed(let events):
       FaultPoint.reach(.afterCommit)
       for event in events { context.emit(event) }
-      engine.flushOutbox()
+      engine.sender.flush()
       return .commitDone
     case .repeated: return .commitRepeat
     case .quarantined: return .commitQuarantined

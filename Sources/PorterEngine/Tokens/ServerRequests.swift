@@ -175,21 +175,5 @@ extension Engine {
     }
   }
 
-  func chatError(_ error: RelayError) -> ChatError {
-    let server = relayName
-    return switch error {
-    case .auth: .agent(.relay(server: server, .authentication))
-    case .quota: .agent(.relay(server: server, .quota))
-    case .size: .agent(.relay(server: server, .largeMessage))
-    case .noMessage: .agent(.relay(server: server, .noMessage))
-    case .syntax: .agent(.relay(server: server, .commandSyntax))
-    case .version: .agent(.broker(server: server, .transportVersion))
-    case .unavailable: .agent(.relay(server: server, .internal))
-    case .offline, .closed: .agent(.broker(server: server, .network(reason: error.description)))
-    case .timeout: .agent(.broker(server: server, .timeout))
-    case .answer: .agent(.broker(server: server, .unexpected(error.description)))
-    case .storage(let error): .agent(.broker(server: server, .network(reason: error.description)))
-    case .crypto(let error): .internal(error.description)
-    }
-  }
+  func chatError(_ error: RelayError) -> ChatError { ChatError(error, relay: relayName) }
 }

@@ -47,7 +47,7 @@ final class RelayDriver {
     // A file that does not answer in time is one that another process keeps to itself.
     let late: RelayError = port.isLocal ? .storage(SQLiteError(kind: .busy)) : .timeout
     timers.set(timer, after: Durations.relayAnswer) {
-      turns.enqueue { $0.relayAnswered(number, driver: driver, failure: late) }
+      turns.enqueue { $0.relayLink.complete(number, driver: driver, failure: late) }
     }
     waiting[number] = { [fileIsBusy] failure in
       timers.cancel(timer)
@@ -59,10 +59,10 @@ final class RelayDriver {
       let result = Self.result(of: work, client)
       return {
         answer.fulfil(result)
-        turns.enqueue { $0.relayAnswered(number, driver: driver, failure: nil) }
+        turns.enqueue { $0.relayLink.complete(number, driver: driver, failure: nil) }
       }
     }
-    if !isAccepted { turns.enqueue { $0.relayAnswered(number, driver: driver, failure: .unavailable) } }
+    if !isAccepted { turns.enqueue { $0.relayLink.complete(number, driver: driver, failure: .unavailable) } }
   }
 
   /// A request that was given up before its turn came is not carried out any more: nobody would hear of it, and behind

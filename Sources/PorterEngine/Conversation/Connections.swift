@@ -1,13 +1,38 @@
 import PorterCrypto
 import PorterMachines
 import PorterPlatform
+import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// Steps of the machine `connection`. What a step changes on record is part of the transaction of whatever brought it
-/// about; what is to be done at the relay and at the notification server waits in the store until it is done.
-extension Engine {
+/// What other parts do when a connection begins, changes or ends.
+protocol ConnectionWork: AnyObject {
+  /// The machine of the connection's push subscription takes the event. Part of the caller's transaction.
+  func record(
+    _ event: PorterMachines.Subscription.Event, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError)
+  /// Listens to its mailbox, and announces it to the notification server if there is a token.
+  func beginReceiving(_ connection: StoredConnection)
+  /// Tells the other side, the relay and the notification server what is stored for them about connections that ended.
+  func reportEndedConnections()
+}
+
+/// The connections' records, each with its machine `connection`. What a step changes is part of the transaction that
+/// brought it about; what the relay and the notification server have to do waits in the store until it is done.
+final class Connections {
   typealias ConnectionMachine = PorterMachines.Connection
+
+  private let context: EngineContext
+  private let lifecycle: Lifecycle
+  private let relay: RelayLink
+  private unowned let work: any ConnectionWork
+
+  init(_ context: EngineContext, lifecycle: Lifecycle, relay: RelayLink, work: any ConnectionWork) {
+    self.context = context
+    self.lifecycle = lifecycle
+    self.relay = relay
+    self.work = work
+  }
 
   /// Steps the machine and stores its state. The caller carries out the effects, each in a switch that names them all, but
   /// for `deleteSubscription`, which is done here. Part of the caller's transaction.
@@ -16,14 +41,14 @@ extension Engine {
   ) throws(StoreError) -> MachineStep<ConnectionMachine> {
     let state = try self.state(of: connection)
     let step = ConnectionMachine.step(state, event)
-    log(
+    context.log(
       .debug, "connection", ["connection": String(connection.id), "event": event.name, "state": step.next.name])
     if step.next != state, step.next != .deleted {
-      try store.setStatus(connectionID: connection.id, step.next.name, at: configuration.clock.wall())
+      try store.setStatus(connectionID: connection.id, step.next.name, at: context.clock.wall())
     }
     for effect in step.effects {
       switch effect {
-      case .deleteSubscription: try record(.turnOff, connection, store)
+      case .deleteSubscription: try work.record(.turnOff, connection, store)
       case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
         .emitContactLeft, .createSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
         break
@@ -35,7 +60,7 @@ extension Engine {
   /// The machine asks for something that does not belong to this event.
   func misplaced(_ effect: ConnectionMachine.Effect, _ event: ConnectionMachine.Event) {
     assertionFailure("connection: \(effect.name) on \(event.name)")
-    log(.error, "an effect was not carried out", ["event": event.name, "effect": effect.name])
+    context.log(.error, "an effect was not carried out", ["event": event.name, "effect": effect.name])
   }
 
   /// Whether the machine takes a message of our user's.
@@ -65,16 +90,15 @@ extension Engine {
   ) throws(StoreError) -> Int64 {
     var new = new
     new.status = step.next.name
-    return try store.insertConnection(new, at: configuration.clock.wall())
+    return try store.insertConnection(new, at: context.clock.wall())
   }
 
-  /// After the transaction: it is listened to at once, and announced to the notification server when there is a token.
-  func connectionWasMade(_ connection: StoredConnection, _ step: MachineStep<ConnectionMachine>) {
+  /// After the transaction that made the connection.
+  func wasMade(_ connection: StoredConnection, _ step: MachineStep<ConnectionMachine>) {
     for effect in step.effects {
       switch effect {
       case .createSubscription:
-        subscribe([connection])
-        ensureSubscriptions()
+        work.beginReceiving(connection)
       // In the transaction that made it.
       case .sendConfirmation: break
       case .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected, .emitContactLeft,
@@ -86,8 +110,8 @@ extension Engine {
 
   // MARK: Deleting
 
-  /// Our user is done with a connection. Part of the caller's transaction; `finishLettingGo` comes after it.
-  func letGo(of connection: StoredConnection, tellsPeer: Bool, _ store: Store) throws(StoreError) {
+  /// Our user deletes the connection. Part of the caller's transaction; `reportEnded` comes after it.
+  func delete(_ connection: StoredConnection, tellsPeer: Bool, _ store: Store) throws(StoreError) {
     let event: ConnectionMachine.Event = tellsPeer ? .delete : .deleteSilently
     let step = try step(connection, event, store)
     for effect in step.effects {
@@ -96,7 +120,7 @@ extension Engine {
       case .deleteMailbox: try store.listForDeletion(mailboxOf: connection.id)
       case .forgetKeys:
         try store.withdrawEntries(connectionID: connection.id)
-        try record(.forget, try store.connection(connection.id), store)
+        try work.record(.forget, try store.connection(connection.id), store)
       case .deleteSubscription: break
       case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .emitContactConnected, .emitContactLeft,
         .createSubscription, .sendMessage, .deliverMessage:
@@ -105,22 +129,50 @@ extension Engine {
     }
   }
 
-  /// The connection's own outbox goes with it, so this waits among the requests that nobody waits for.
+  /// The connection's own outbox is deleted with it, so this waits among the requests to the server.
   private func queueLeft(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
-    // Who has not confirmed yet takes nothing that is signed, and hears of it from the relay.
+    // Before the other side has confirmed it accepts nothing that is signed, and learns of it from the relay.
     guard connection.contactID != nil, let peer = connection.peerSenderID,
       var ratchet = try store.ratchet(connectionID: connection.id)
     else { return }
-    let sealed = try seal(.left, &ratchet)
+    let sealed = try ratchet.seal(.left)
     try store.insertServerRequest(
       mailbox: peer, key: connection.peerKey, body: Envelope.message(sealed).bytes,
-      deduplication: configuration.randomness.bytes(24))
+      deduplication: context.randomness.bytes(24))
   }
 
-  /// Tells the relay, the other side and the notification server; whoever cannot be told now is told later.
-  func finishLettingGo() {
-    flushServerRequests()
-    releaseNotifiers()
+  /// Tells the relay, the other side and the notification server. What cannot be reached now is retried later.
+  func reportEnded() {
+    work.reportEndedConnections()
     deleteMailboxes()
+  }
+
+  // MARK: At the relay
+
+  /// Has the relay delete the mailboxes of connections that are gone.
+  func deleteMailboxes() {
+    guard lifecycle.maySend, relay.isOpen,
+      let mailboxes = context.retries.read(
+        { (store) throws(StoreError) in try store.deletedMailboxes() }, orLater: TimerName.mailboxes,
+        { [weak self] in self?.deleteMailboxes() })
+    else { return }
+    for mailbox in mailboxes {
+      guard let identifier = RelayIdentifier(bytes: mailbox.id) else { continue }
+      relay.perform(.sending) { (client) throws(RelayError) in
+        try client.deleteMailbox(identifier, key: mailbox.key)
+      } then: { [weak self] result in
+        switch result {
+        // A mailbox that the relay does not know is as good as deleted.
+        case .success, .failure(.auth):
+          self?.context.retries.reset(TimerName.mailboxes)
+          try? self?.context.store?.forgetDeletedMailbox(mailbox.id)
+        case .failure(let error): if error.isTemporary { self?.deleteMailboxesLater() }
+        }
+      }
+    }
+  }
+
+  private func deleteMailboxesLater() {
+    context.retries.retry(TimerName.mailboxes) { [weak self] in self?.deleteMailboxes() }
   }
 }

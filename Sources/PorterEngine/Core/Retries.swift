@@ -1,0 +1,65 @@
+import PorterPlatform
+import PorterStore
+
+/// Work that is repeated because the store could not be read, or the relay did not answer: by a timer of its own for each
+/// kind of work, after a delay that grows with each failure of that kind.
+final class Retries {
+  private let timers: Timers
+  private let storeAccess: StoreAccess
+  private let log: Log
+  private var attempts = NamedBackoffs()
+  private var readings = NamedBackoffs()
+
+  init(timers: Timers, storeAccess: StoreAccess, log: Log) {
+    self.timers = timers
+    self.storeAccess = storeAccess
+    self.log = log
+  }
+
+  /// Calls `again` by the timer `name`, unless that is set already: what fails together counts as one attempt.
+  func retry(_ name: String, _ again: @escaping () -> Void) {
+    guard !timers.isSet(name) else { return }
+    timers.set(name, after: attempts.next(name), again)
+  }
+
+  /// An attempt succeeded: the next failure counts as the first.
+  func reset(_ name: String) { attempts.reset(name) }
+
+  /// What `look` finds in the store. If that cannot be read now, nil, and `again` is called later by the timer `name`.
+  ///
+  /// A disk that fails for a moment, or a lock that is not available, must not be mistaken for a record that is not there:
+  /// what was due would be forgotten, or, as with a token, be made anew.
+  func read<Value>(
+    _ look: (Store) throws(StoreError) -> Value, orLater name: String, _ again: @escaping () -> Void
+  ) -> Value? {
+    guard let store = storeAccess.store else { return nil }
+    do throws(StoreError) {
+      let value = try look(store)
+      readings.reset(name)
+      return value
+    } catch {
+      log(.warning, "the store could not be read", ["due": name, "error": error.description])
+      later(name, again)
+      return nil
+    }
+  }
+
+  /// Calls `again` by the timer `name`, as after a reading that failed.
+  func later(_ name: String, _ again: @escaping () -> Void) {
+    timers.set(name, after: readings.next(name), again)
+  }
+}
+
+/// One back-off for each timer's name, which only a success under that name resets.
+struct NamedBackoffs {
+  private var backoffs: [String: Backoff] = [:]
+
+  mutating func next(_ name: String) -> Span {
+    backoffs[name, default: Backoff(first: Durations.firstRetry, last: Durations.lastRetry)].next()
+  }
+
+  mutating func reset(_ name: String) {
+    guard !backoffs.isEmpty else { return }
+    backoffs[name] = nil
+  }
+}

@@ -1,0 +1,160 @@
+import PorterCrypto
+import PorterMachines
+import PorterPlatform
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// Uses invitations: each once, whichever process began it and however often it is asked for. Threads: the engine's.
+final class Joiner {
+  private typealias ConnectionMachine = PorterMachines.Connection
+
+  private let context: EngineContext
+  private let lifecycle: Lifecycle
+  private let relay: RelayLink
+  private let connections: Connections
+  private let sender: Sender
+
+  /// Invitations that are being used.
+  private var underWay = UnderWay<[UInt8]>()
+
+  init(
+    _ context: EngineContext, lifecycle: Lifecycle, relay: RelayLink, connections: Connections, sender: Sender
+  ) {
+    self.context = context
+    self.lifecycle = lifecycle
+    self.relay = relay
+    self.connections = connections
+    self.sender = sender
+  }
+
+  /// The relay was closed: what is under way belongs to it.
+  func relayHasClosed() { underWay.giveUp() }
+
+  /// Reserved before the relay is asked, with all that it takes to finish: nil when the invitation was used (INC-08).
+  func reserve(_ link: InvitationLink, _ user: StoredUser) throws(ChatError) -> Joining? {
+    let store = try lifecycle.requireStore()
+    let material = Joining.material(
+      user: user.id, link: link, recipientKey: try context.newSigningKey(), peerKey: try context.newSigningKey())
+    let reservation = try lifecycle.mapStoreErrors { () throws(StoreError) in
+      try store.transaction { () throws(StoreError) in
+        try store.reserve(
+          .invitation, link.senderID, by: self.context.identity, material: material, at: self.context.clock.wall()
+        )
+      }
+    }
+    guard let reservation else { return nil }
+    guard let joining = Joining(reservation) else { throw .nightporter(.storeDamaged) }
+    return joining
+  }
+
+  /// The same key again gives the same mailbox, so that an attempt that was cut off leaves nothing behind.
+  func join(_ joining: Joining, then: @escaping (Answer) -> Void) {
+    let (recipientKey, peerKey) = (joining.recipientKey, joining.link.peerKey)
+    let ticket = underWay.begin(joining.link.senderID)
+    relay.perform(.sending) { (client) throws(RelayError) in
+      try client.createMailbox(recipientKey: recipientKey, senderKey: peerKey)
+    } then: { [weak self] result in
+      guard let self else { return }
+      FaultPoint.reach(.beforeJoin)
+      self.underWay.end(ticket)
+      switch result {
+      case .failure(let error):
+        // After a failure the host may try again; a suspension is no failure, and the attempt continues later.
+        if error != .closed, let reservation = joining.reservation { self.undo(reservation) }
+        then(.error(ChatError(error, relay: self.relay.name)))
+      case .success(let mailbox):
+        do throws(ChatError) {
+          let (user, connection) = try self.join(joining, mailbox)
+          self.sender.confirm(connection.id) { isRefused in
+            if isRefused { return then(.error(.nightporter(.invitationUsed))) }
+            then(.result(.sentConfirmation(UserRecord(user), PendingConnectionRecord(connection))))
+          }
+        } catch {
+          then(.error(error))
+        }
+      }
+    }
+  }
+
+  private func undo(_ reservation: Reservation) {
+    do throws(StoreError) {
+      try context.store?.transaction(under: reservation) { () throws(StoreError) in
+        try self.context.store?.undo(reservation)
+      }
+    } catch {
+      context.log(.info, "a reservation stays as it is", ["error": error.description])
+    }
+  }
+
+  /// Finishes what a process that is gone, or a suspension, left behind.
+  func finishLeft() {
+    guard lifecycle.maySend,
+      let open = context.retries.read(
+        { (store) throws(StoreError) in try store.openReservations(.invitation) }, orLater: TimerName.joining,
+        { [weak self] in self?.finishLeft() })
+    else { return }
+    for left in open where !underWay.contains(left.value) {
+      guard let link = Joining(left.material)?.link else { continue }
+      do throws(ChatError) {
+        // The recorded user counts, not this one; there is one in any case.
+        if let joining = try reserve(link, try lifecycle.requireActiveUser()) { join(joining) { _ in } }
+      } catch {
+        context.log(.info, "an invitation that was begun is taken up later")
+        context.retries.later(TimerName.joining) { [weak self] in self?.finishLeft() }
+      }
+    }
+  }
+
+  /// Records the connection, its ratchet and the confirmation to be sent in one transaction.
+  private func join(_ joining: Joining, _ mailbox: RelayClient.Mailbox) throws(ChatError) -> (
+    StoredUser, StoredConnection
+  ) {
+    let store = try lifecycle.requireStore()
+    guard let reservation = joining.reservation else { throw .nightporter(.ownershipLost(holder: "another process")) }
+    let (link, recipientKey, peerKey) = (joining.link, joining.recipientKey, joining.peerKey)
+    let user = try lifecycle.mapStoreErrors { () throws(StoreError) in try store.user(joining.userID) }
+    let joined: KeyAgreement.Joined
+    do throws(CryptoError) {
+      joined = try KeyAgreement.join(invitationKeys: link.publicKeys, randomness: context.randomness)
+    } catch {
+      throw .error(.invalidConnReq)
+    }
+    let step = ConnectionMachine.step(.none, .accept)
+    let new = NewConnection(
+      userID: user.id, contactID: nil, agentID: context.randomness.bytes(24),
+      status: step.next.name, isInitiated: true, recipientID: mailbox.recipient.bytes,
+      recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: true, peerSenderID: link.senderID,
+      peerKey: peerKey, invitation: nil, link: nil)
+    let connection = try lifecycle.mapStoreErrors { () throws(StoreError) in
+      let id = try store.transaction(under: reservation) { () throws(StoreError) in
+        try store.use(reservation)
+        let id = try self.connections.insert(new, after: step, store)
+        for effect in step.effects {
+          switch effect {
+          case .sendConfirmation:
+            var ratchet = StoredRatchet(ratchet: joined.ratchet, associatedData: joined.associatedData)
+            let information = ChatMessage.information(user.profileToSend, replyMailbox: mailbox.sender.bytes)
+            let envelope = Envelope.confirmation(
+              publicKeys: joined.publicKeys, signingKey: peerKey.publicKey,
+              message: try ratchet.seal(information))
+            // SimpleX flags confirmations, so that a person learns of a new contact while the app sleeps.
+            _ = try store.insertOutbox(
+              connectionID: id, itemID: nil, purpose: "confirmation", isSigned: false, notifies: true,
+              body: envelope.bytes, deduplication: self.context.randomness.bytes(24))
+            try store.save(ratchet, connectionID: id)
+          // After the transaction.
+          case .createSubscription: break
+          case .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected, .emitContactLeft,
+            .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
+            self.connections.misplaced(effect, .accept)
+          }
+        }
+        return id
+      }
+      return try store.connection(id)
+    }
+    connections.wasMade(connection, step)
+    return (user, connection)
+  }
+}

@@ -1,0 +1,168 @@
+import PorterMachines
+import PorterPlatform
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// Sends what waits in the outboxes: each message was encrypted once, in the transaction that recorded it, and is offered to
+/// the relay until the relay has it. Threads: the engine's.
+final class Sender {
+  private let context: EngineContext
+  private let lifecycle: Lifecycle
+  private let relay: RelayLink
+  private let connections: Connections
+
+  /// Connections whose outbox is being sent from.
+  private var sending = UnderWay<Int64>()
+  /// By connection: called with whether the relay refused the confirmation, after the first attempt to send it.
+  private var confirming: [Int64: (Bool) -> Void] = [:]
+  private var flushing = Coalescer()
+
+  init(_ context: EngineContext, lifecycle: Lifecycle, relay: RelayLink, connections: Connections) {
+    self.context = context
+    self.lifecycle = lifecycle
+    self.relay = relay
+    self.connections = connections
+  }
+
+  /// The relay was closed: what is under way belongs to it.
+  func relayHasClosed() { sending.giveUp() }
+
+  /// Offers the oldest message of each connection to the relay; the next one follows when the relay has answered.
+  func flush() {
+    guard flushing.want() else { return }
+    repeat { flushHeads() } while flushing.end()
+  }
+
+  /// Sends the connection's confirmation. `then` is called when the relay has answered: it refuses a first attempt if the
+  /// invitation's mailbox was secured for another sender, or deleted. A later attempt it may also refuse because an earlier
+  /// one arrived, whose answer was lost. What the relay cannot take now waits in the outbox.
+  func confirm(_ connectionID: Int64, then: @escaping (_ isRefused: Bool) -> Void) {
+    confirming[connectionID] = then
+    flush()
+    // Nothing is sent while the chat suspends.
+    if !sending.contains(connectionID) { confirmationEnded(connectionID, isRefused: false) }
+  }
+
+  private func confirmationEnded(_ connectionID: Int64, isRefused: Bool) {
+    confirming.removeValue(forKey: connectionID)?(isRefused)
+  }
+
+  private func flushHeads() {
+    // A suspension does not wait for a full outbox.
+    guard !context.stop.isRaised else { return retryLater() }
+    guard lifecycle.maySend, relay.isOpen,
+      let heads = context.retries.read(
+        { (store) throws(StoreError) in try store.outboxHeads() }, orLater: TimerName.outbox,
+        { [weak self] in self?.flush() })
+    else { return }
+    for entry in heads where !sending.contains(entry.connectionID) { send(entry) }
+  }
+
+  private func send(_ entry: OutboxEntry) {
+    let connection: StoredConnection
+    do throws(StoreError) {
+      guard let store = context.store else { return }
+      connection = try store.connection(entry.connectionID)
+    } catch .notFound {
+      // Deleted meanwhile, and the outbox with it.
+      return
+    } catch {
+      return retryLater()
+    }
+    // Before our mailbox takes the other side's signature it refuses what the other side signs, for good: our hello would
+    // be answered, and the answer lost. Securing it flushes the outbox again.
+    guard connection.isSecured, let peer = connection.peerSenderID.flatMap({ RelayIdentifier(bytes: $0) }),
+      let attempt = RelayIdentifier(bytes: entry.deduplication)
+    else { return }
+    let ticket = sending.begin(entry.connectionID)
+    let key = entry.isSigned ? connection.peerKey : nil
+    relay.perform(.sending) { (client) throws(RelayError) in
+      try client.send(entry.body, to: peer, key: key, attempt: attempt, notify: entry.notifies)
+    } then: { [weak self] result in
+      self?.sending.end(ticket)
+      self?.sent(entry, result)
+    }
+  }
+
+  private func sent(_ entry: OutboxEntry, _ result: Result<Void, RelayError>) {
+    let isFirstConfirmation = confirming[entry.connectionID] != nil
+    defer {
+      confirmationEnded(entry.connectionID, isRefused: isFirstConfirmation && result.failure == .auth)
+    }
+    let isFinished: Bool
+    switch result {
+    case .success: isFinished = finish(entry, "sndSent")
+    // Suspending is no refusal: the message waits for the next start.
+    case .failure(.closed): return
+    // A malformed answer leaves the outcome unknown. Resending is safe: the relay deduplicates.
+    case .failure(let error) where error.isTemporary || error == .answer:
+      try? context.store?.countOutboxAttempt(entry.id)
+      retryLater()
+      return
+    case .failure(.auth) where isFirstConfirmation: isFinished = dropRefused(entry.connectionID)
+    case .failure(.auth): isFinished = finish(entry, "sndErrorAuth")
+    case .failure(let error): isFinished = finish(entry, "sndError \(error)")
+    }
+    // On a full disk it stays in the outbox: a relay that answers immediately would be asked without end.
+    guard isFinished else { return retryLater() }
+    context.retries.reset(TimerName.outbox)
+    flush()
+  }
+
+  /// No contact will come of the connection. False when that could not be recorded; then the confirmation is tried again.
+  private func dropRefused(_ connectionID: Int64) -> Bool {
+    guard let store = context.store else { return false }
+    do throws(StoreError) {
+      try store.transaction { () throws(StoreError) in
+        try self.connections.delete(try store.connection(connectionID), tellsPeer: false, store)
+      }
+    } catch .notFound {
+      return true
+    } catch {
+      context.log(.warning, "a refused confirmation could not be recorded", ["error": error.description])
+      return false
+    }
+    connections.reportEnded()
+    return true
+  }
+
+  /// False when the entry is still in the outbox.
+  private func finish(_ entry: OutboxEntry, _ status: String) -> Bool {
+    guard let store = context.store else { return false }
+    do throws(StoreError) {
+      try store.finishOutbox(entry, itemStatus: status, at: context.clock.wall())
+    } catch {
+      context.log(.warning, "a sent message could not be recorded", ["error": error.description])
+      return false
+    }
+    reportStatus(of: entry, store)
+    return true
+  }
+
+  private func reportStatus(of entry: OutboxEntry, _ store: Store) {
+    guard let itemID = entry.itemID else { return }
+    do throws(StoreError) {
+      let item = try store.item(itemID)
+      let contact = try store.contact(item.contactID)
+      let connection = try store.connection(entry.connectionID)
+      context.emit(
+        .chatItemsStatusesUpdated(
+          UserRecord(try store.user(contact.userID)),
+          [
+            ChatItemInChat(
+              info: .direct(ContactRecord(contact, connection: connection)), item: ChatItemRecord(item))
+          ]))
+    } catch {
+      context.log(.warning, "a sent message could not be reported", ["error": error.description])
+    }
+  }
+
+  private func retryLater() { context.retries.retry(TimerName.outbox) { [weak self] in self?.flush() } }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let failure) = self { failure } else { nil }
+  }
+}

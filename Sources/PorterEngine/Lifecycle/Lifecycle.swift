@@ -148,7 +148,9 @@ final class Lifecycle {
       throw .nightporter(.ownedElsewhere(holder: phaseFile.published()?.instance?.description ?? "another process"))
     }
     storeProblem = nil
-    if let reason = phase.enter(activation) { throw .internal("refused: \(reason)") }
+    var refusal: String?
+    phase.enter(activation) { if case .refused(let reason) = $0 { refusal = reason } }
+    if let refusal { throw .internal("refused: \(refusal)") }
     guard isActive else { throw activationError }
   }
 
@@ -157,7 +159,9 @@ final class Lifecycle {
     guard context.role == .app else { throw .nightporter(.roleNotAllowed("background refresh")) }
     // Before `/_start` it is not known that this is the main run, and nothing would be fetched.
     guard isMain else { throw .error(.chatNotStarted) }
-    if let reason = phase.beginBackgroundWork() { throw .internal("refused: \(reason)") }
+    var refusal: String?
+    phase.beginBackgroundWork { if case .refused(let reason) = $0 { refusal = reason } }
+    if let refusal { throw .internal("refused: \(refusal)") }
     guard isActive else { throw activationError }
   }
 
@@ -167,7 +171,9 @@ final class Lifecycle {
   func runForPush(then: @escaping (Bool) -> Void) {
     if isActive { return then(true) }
     activationWaiters.append(then)
-    if phase.beginBackgroundWork() != nil { reportActivation(false) }
+    phase.beginBackgroundWork { [weak self] _ in
+      if let self { reportActivation(isActive) }
+    }
   }
 
   private func reportActivation(_ isActive: Bool) {

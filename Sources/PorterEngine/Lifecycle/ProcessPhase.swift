@@ -11,10 +11,10 @@ protocol ProcessPhase: AnyObject {
   /// The user stopped the chat: nothing is received until it is started again.
   var isStopped: Bool { get }
 
-  /// Comes to the front, or is started. Returns why the machine refused, if it did. Call it from outside of a step.
-  func enter(_ activation: Activation) -> String?
-  /// Begins to work in the background for a bounded time, for a push or a wake-up. As above.
-  func beginBackgroundWork() -> String?
+  /// Comes to the front, or is started. `declined` is called if nothing comes of it, when the machine has answered.
+  func enter(_ activation: Activation, declined: @escaping (PhaseAnswer) -> Void)
+  /// Begins to work in the background for a bounded time, for a push or a wake-up. `declined` as for `enter`.
+  func beginBackgroundWork(declined: @escaping (PhaseAnswer) -> Void)
   func suspend(_ suspension: Suspension)
   func suspendNow(_ suspension: Suspension)
   func stop(_ suspension: Suspension)
@@ -23,6 +23,14 @@ protocol ProcessPhase: AnyObject {
   func chatIsActive(_ request: LifecycleRequest)
   func chatIsInactive(_ request: LifecycleRequest)
   func chatIsSuspended(_ request: LifecycleRequest)
+}
+
+/// Why an event changed nothing.
+enum PhaseAnswer {
+  /// A harmless repeat.
+  case ignored
+  /// A mistake of the caller, with the reason's name.
+  case refused(String)
 }
 
 /// What a phase asks of the rest of the engine.
@@ -76,16 +84,16 @@ final class AppProcessPhase: ProcessPhase {
   var holdsPhaseFile: Bool { surroundings.file.isHeld }
   var isStopped: Bool { driver.state == .stopped }
 
-  func enter(_ activation: Activation) -> String? {
+  func enter(_ activation: Activation, declined: @escaping (PhaseAnswer) -> Void) {
     // A machine that is stopped needs the user's word, which `/_start` is.
     let event: AppPhase.Event =
       isStopped && activation.kind == .start
       ? .startConfirmed : surroundings.peers.probe() ? .foregroundExtensionActive : .foregroundExtensionInactive
-    return driver.refusal(of: event, .activation(activation))
+    driver.post(event, .activation(activation), declined: declined)
   }
 
-  func beginBackgroundWork() -> String? {
-    driver.refusal(of: .refreshBegan, .activation(Activation(kind: .start)))
+  func beginBackgroundWork(declined: @escaping (PhaseAnswer) -> Void) {
+    driver.post(.refreshBegan, .activation(Activation(kind: .start)), declined: declined)
   }
 
   func suspend(_ suspension: Suspension) { driver.post(.background, .suspension(suspension)) }
@@ -161,8 +169,14 @@ final class ExtensionProcessPhase: ProcessPhase {
   /// Stopping is said to the app, and read from the app's phase file.
   var isStopped: Bool { false }
 
-  func enter(_ activation: Activation) -> String? { driver.refusal(of: .start, .activation(activation)) }
-  func beginBackgroundWork() -> String? { enter(Activation(kind: .start)) }
+  func enter(_ activation: Activation, declined: @escaping (PhaseAnswer) -> Void) {
+    driver.post(.start, .activation(activation), declined: declined)
+  }
+
+  func beginBackgroundWork(declined: @escaping (PhaseAnswer) -> Void) {
+    enter(Activation(kind: .start), declined: declined)
+  }
+
   func suspend(_ suspension: Suspension) { driver.post(.suspend, .suspension(suspension)) }
   func suspendNow(_ suspension: Suspension) { driver.post(.suspendNow, .suspension(suspension)) }
   /// An extension has no stopped state: it releases everything.
@@ -197,12 +211,13 @@ private final class ExtensionPhaseWork: ExtensionPhaseEffects {
 }
 
 extension MachineDriver {
-  /// Takes the step with everything that it causes; returns the name of the reason if the machine refused.
-  fileprivate func refusal(of event: M.Event, _ argument: Argument) -> String? {
-    var refusal: String?
+  fileprivate func post(_ event: M.Event, _ argument: Argument, declined: @escaping (PhaseAnswer) -> Void) {
     post(event, argument) { answer in
-      if case .refused(let reason) = answer { refusal = reason.name }
+      switch answer {
+      case .moved, .stayed: break
+      case .ignored: declined(.ignored)
+      case .refused(let reason): declined(.refused(reason.name))
+      }
     }
-    return refusal
   }
 }

@@ -23,7 +23,8 @@ enum np_machine {
   NP_MACHINE_ROUND = 10,
   NP_MACHINE_SERVER_TOKEN = 11,
   NP_MACHINE_SUBSCRIPTION = 12,
-  NP_MACHINE_TOKEN_STATUS = 13
+  NP_MACHINE_TOKEN_STATUS = 13,
+  NP_MACHINE_VALUE_RESERVATION = 14
 };
 
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
@@ -1263,6 +1264,44 @@ enum np_token_status_reason {
   NP_TOKEN_STATUS_REASON_NO_SERVER_KEY = 2,
   NP_TOKEN_STATUS_REASON_ALREADY_ACTIVE = 3,
   NP_TOKEN_STATUS_REASON_TOKEN_UNUSABLE = 4
+};
+
+/* A value that may be used only once: another user's invitation (INC-08), or an attempt to register the token (INC-09).
+It is reserved in a transaction before the use, and marked as used in the transaction that records the result. A process
+that is frozen or killed in between leaves a reservation, which the next process takes over under a new epoch. */
+enum np_value_reservation_state {
+  /* Not recorded. */
+  NP_VALUE_RESERVATION_STATE_FREE = 0,
+  /* A process has begun to use it. */
+  NP_VALUE_RESERVATION_STATE_RESERVED = 1,
+  /* A use failed for good; the value may be used by another attempt. */
+  NP_VALUE_RESERVATION_STATE_UNDONE = 2,
+  /* It can never be used again. */
+  NP_VALUE_RESERVATION_STATE_USED = 3
+};
+
+enum np_value_reservation_event {
+  /* A process is about to use the value. */
+  NP_VALUE_RESERVATION_EVENT_WANT = 0,
+  /* The value has been used, and the result is being recorded. */
+  NP_VALUE_RESERVATION_EVENT_USE = 1,
+  /* The value was not used, and still may be. */
+  NP_VALUE_RESERVATION_EVENT_UNDO = 2
+};
+
+enum np_value_reservation_effect {
+  /* Write the next epoch, the owner, and the material that finishing the use needs. */
+  NP_VALUE_RESERVATION_EFFECT_RESERVE = 0,
+  /* Write the next epoch and the owner; keep the material of the process that reserved the value first. What an earlier
+  owner still does is refused. */
+  NP_VALUE_RESERVATION_EFFECT_TAKE_OVER = 1,
+  /* Erase the material, which is no longer needed; the epoch stays, so an earlier owner stays out. */
+  NP_VALUE_RESERVATION_EFFECT_ERASE_MATERIAL = 2
+};
+
+enum np_value_reservation_reason {
+  NP_VALUE_RESERVATION_REASON_NOT_RESERVED = 0,
+  NP_VALUE_RESERVATION_REASON_ENDED = 1
 };
 
 #endif /* NIGHTPORTER_MACHINES_H */

@@ -1,4 +1,5 @@
 import PorterCrypto
+import PorterMachines
 import PorterPlatform
 
 /// The kinds of values that may be used only once, and are reserved first.
@@ -22,41 +23,19 @@ package struct Reservation: Sendable {
 
 /// A reservation as it is stored.
 package struct StoredReservation: Sendable {
-  package enum State: String, Sendable { case reserved, used, undone }
-
   package let kind: ReservationKind
   package let value: [UInt8]
   package let owner: Owner?
   package let epoch: Int64
-  package let state: State
+  package let state: ValueReservation.State
   package let material: SecretBytes
 
   package init(
-    kind: ReservationKind, value: [UInt8], owner: Owner?, epoch: Int64, state: State, material: SecretBytes
+    kind: ReservationKind, value: [UInt8], owner: Owner?, epoch: Int64, state: ValueReservation.State,
+    material: SecretBytes
   ) {
     (self.kind, self.value, self.owner) = (kind, value, owner)
     (self.epoch, self.state, self.material) = (epoch, state, material)
-  }
-
-  /// What a value's record answers to a process that wants to use it.
-  package enum Answer: Equatable, Sendable {
-    /// Unused, and not reserved.
-    case reserve(epoch: Int64)
-    /// Another process had reserved it: whatever that one still does is refused from now on, and the use is finished
-    /// with the same material.
-    case takeOver(epoch: Int64)
-    /// Already used.
-    case refuse
-  }
-
-  package static func answer(to existing: StoredReservation?) -> Answer {
-    guard let existing else { return .reserve(epoch: 1) }
-    switch existing.state {
-    case .reserved: return .takeOver(epoch: existing.epoch + 1)
-    // The epoch continues, so that an owner from before the undo stays out.
-    case .undone: return .reserve(epoch: existing.epoch + 1)
-    case .used: return .refuse
-    }
   }
 }
 
@@ -69,16 +48,13 @@ extension Store {
     _ kind: ReservationKind, _ value: [UInt8], by owner: Owner, material: SecretBytes, at time: WallTime
   ) throws(StoreError) -> Reservation? {
     let existing = try reservation(kind, value)
-    switch StoredReservation.answer(to: existing) {
-    case .refuse: return nil
-    case .reserve(let epoch):
-      try write(kind, value, owner: owner, epoch: epoch, material: material, at: time)
-      return Reservation(kind: kind, value: value, epoch: epoch, material: material)
-    case .takeOver(let epoch):
-      let kept = existing?.material ?? material
-      try write(kind, value, owner: owner, epoch: epoch, material: kept, at: time)
-      return Reservation(kind: kind, value: value, epoch: epoch, material: kept)
-    }
+    let step = ValueReservation.step(existing?.state ?? .free, .want)
+    guard step.next == .reserved else { return nil }
+    var change = ReservationChange(
+      kind: kind, value: value, epoch: (existing?.epoch ?? 0) + 1, owner: owner, material: material, at: time,
+      stored: existing)
+    try ValueReservation.record(step, by: ReservationRecorder(store: self), &change)
+    return Reservation(kind: kind, value: value, epoch: change.epoch, material: change.material)
   }
 
   /// A transaction that commits only if `reservation` has not been taken over since (INC-08, INC-09).
@@ -101,10 +77,10 @@ extension Store {
   }
 
   /// The value has been used, and can never be used again. Part of the transaction that records the result.
-  package func use(_ reservation: Reservation) throws(StoreError) { try end(reservation, .used) }
+  package func use(_ reservation: Reservation) throws(StoreError) { try end(reservation, .use) }
 
   /// The value was not used, and still may be. Part of the caller's transaction.
-  package func undo(_ reservation: Reservation) throws(StoreError) { try end(reservation, .undone) }
+  package func undo(_ reservation: Reservation) throws(StoreError) { try end(reservation, .undo) }
 
   /// For a kind whose values are drawn anew each time: a new attempt replaces all before it. A process that still has
   /// an earlier one is refused, as if it had been taken over; nothing needs to be remembered about it. Part of the
@@ -131,33 +107,69 @@ extension Store {
   private static let reservationColumns = "kind, value, owner, epoch, state, material"
 
   private static func reservation(_ row: borrowing Row) throws(StoreError) -> StoredReservation {
-    guard let kind = ReservationKind(rawValue: row.text(0)), let state = StoredReservation.State(rawValue: row.text(4))
+    guard let kind = ReservationKind(rawValue: row.text(0)),
+      let state = ValueReservation.State(name: row.text(4))
     else { throw .damaged(.reservation) }
     return StoredReservation(
       kind: kind, value: row.blob(1), owner: Owner(stored: row.text(2)), epoch: row.integer(3), state: state,
       material: SecretBytes(row.blob(5)))
   }
 
-  private func write(
-    _ kind: ReservationKind, _ value: [UInt8], owner: Owner, epoch: Int64, material: SecretBytes, at time: WallTime
-  ) throws(StoreError) {
-    try run(
-      """
-      INSERT OR REPLACE INTO reservations (kind, value, owner, epoch, state, material, created_at)
-      VALUES (?, ?, ?, ?, 'reserved', ?, ?)
-      """,
-      [
-        .text(kind.rawValue), .blob(value), .text(owner.stored), .integer(epoch), .blob(material.exposeForStorage()),
-        .integer(time.milliseconds),
-      ])
+  /// Does nothing if the value was taken over since: the later owner ends it.
+  private func end(_ reservation: Reservation, _ event: ValueReservation.Event) throws(StoreError) {
+    let stored = try self.reservation(reservation.kind, reservation.value)
+    guard let stored, stored.epoch == reservation.epoch else { return }
+    var change = ReservationChange(
+      kind: stored.kind, value: stored.value, epoch: stored.epoch, owner: nil, material: stored.material, at: nil,
+      stored: stored)
+    try ValueReservation.record(
+      ValueReservation.step(stored.state, event), by: ReservationRecorder(store: self), &change)
+  }
+}
+
+/// What a step changes.
+private struct ReservationChange {
+  let kind: ReservationKind
+  let value: [UInt8]
+  let epoch: Int64
+  /// Of a process that wants the value.
+  let owner: Owner?
+  var material: SecretBytes
+  let at: WallTime?
+  let stored: StoredReservation?
+}
+
+/// Writes the steps of the machine `value_reservation`. Part of the caller's transaction.
+private struct ReservationRecorder: ValueReservationRecord {
+  let store: Store
+
+  func reserve(_ change: inout ReservationChange, _ next: ValueReservation.State) throws(StoreError) {
+    try write(change, next)
   }
 
-  /// Erases the material it was made with, which is no longer needed.
-  private func end(_ reservation: Reservation, _ state: StoredReservation.State) throws(StoreError) {
-    try run(
+  func takeOver(_ change: inout ReservationChange, _ next: ValueReservation.State) throws(StoreError) {
+    change.material = change.stored?.material ?? change.material
+    try write(change, next)
+  }
+
+  func eraseMaterial(_ change: inout ReservationChange, _ next: ValueReservation.State) throws(StoreError) {
+    try store.run(
       "UPDATE reservations SET state = ?, material = x'' WHERE kind = ? AND value = ? AND epoch = ?",
+      [.text(next.name), .text(change.kind.rawValue), .blob(change.value), .integer(change.epoch)])
+  }
+
+  private func write(
+    _ change: ReservationChange, _ next: ValueReservation.State
+  ) throws(StoreError) {
+    guard let owner = change.owner, let time = change.at else { throw .damaged(.reservation) }
+    try store.run(
+      """
+      INSERT OR REPLACE INTO reservations (kind, value, owner, epoch, state, material, created_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      """,
       [
-        .text(state.rawValue), .text(reservation.kind.rawValue), .blob(reservation.value), .integer(reservation.epoch),
+        .text(change.kind.rawValue), .blob(change.value), .text(owner.stored), .integer(change.epoch),
+        .text(next.name), .blob(change.material.exposeForStorage()), .integer(time.milliseconds),
       ])
   }
 }

@@ -36,17 +36,6 @@ final class ReservationTests: XCTestCase {
     }
   }
 
-  func testAnswersOfTheRecord() {
-    func stored(_ state: StoredReservation.State) -> StoredReservation {
-      StoredReservation(
-        kind: .token, value: [1], owner: nil, epoch: 7, state: state, material: SecretBytes([UInt8]()))
-    }
-    XCTAssertEqual(StoredReservation.answer(to: nil), .reserve(epoch: 1))
-    XCTAssertEqual(StoredReservation.answer(to: stored(.reserved)), .takeOver(epoch: 8))
-    XCTAssertEqual(StoredReservation.answer(to: stored(.undone)), .reserve(epoch: 8))
-    XCTAssertEqual(StoredReservation.answer(to: stored(.used)), .refuse)
-  }
-
   func testWhoeverTakesOverGetsWhatTheFirstOneWouldHaveUsed() throws {
     let (first, second) = (try open("a"), try open("a"))
     let mine = try XCTUnwrap(try reserve(first, [9], 1, material: [1, 2, 3]))

@@ -17,5 +17,6 @@ extension MachineCatalog {
     MachineDescription(ServerToken.self),
     MachineDescription(Subscription.self),
     MachineDescription(TokenStatus.self),
+    MachineDescription(ValueReservation.self),
   ]
 }

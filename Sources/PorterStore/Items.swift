@@ -93,14 +93,37 @@ extension Store {
     try integer("SELECT min(item_id) FROM items WHERE contact_id = ? AND status = 'rcvNew'", [.integer(contactID)])
   }
 
+  /// Part of the caller's transaction.
+  package func insertSentItem(
+    contactID: Int64, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime
+  ) throws(StoreError) -> Int64 {
+    let id = try insertItem(contactID, isSent: true, content, quote, sharedID, itemAt, at: time)
+    try run(
+      "UPDATE contacts SET chat_at = ? WHERE contact_id = ?", [.integer(itemAt.milliseconds), .integer(contactID)])
+    return id
+  }
+
   /// Part of the caller's transaction. A received item counts as unread in its chat, as its ledger entry says, and in
-  /// the badge unless the chat is muted.
-  package func insertItem(
-    contactID: Int64, isSent: Bool, content: String, quote: String? = nil,
-    sharedID: [UInt8]?, itemAt: WallTime,
+  /// the badge unless the chat is muted. Returns the contact as it is afterwards.
+  package func insertReceivedItem(
+    contactID: Int64, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime
+  ) throws(StoreError) -> (id: Int64, contact: StoredContact) {
+    let id = try insertItem(contactID, isSent: false, content, quote, sharedID, itemAt, at: time)
+    var contact = try contact(contactID)
+    contact.chatAt = itemAt
+    contact.unread += 1
+    try run(
+      "UPDATE contacts SET unread = unread + 1, chat_at = ? WHERE contact_id = ?",
+      [.integer(itemAt.milliseconds), .integer(contactID)])
+    if contact.notifications == .all { try addUnread(1, userID: contact.userID) }
+    return (id, contact)
+  }
+
+  private func insertItem(
+    _ contactID: Int64, isSent: Bool, _ content: String, _ quote: String?, _ sharedID: [UInt8]?, _ itemAt: WallTime,
     at time: WallTime
   ) throws(StoreError) -> Int64 {
-    let id = try insert(
+    try insert(
       """
       INSERT INTO items (contact_id, sent, content, status, shared_id, item_at, created_at, updated_at, quote)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
@@ -109,18 +132,6 @@ extension Store {
         .integer(contactID), .flag(isSent), .text(content), .text(isSent ? "sndNew" : "rcvNew"),
         .optional(sharedID), .integer(itemAt.milliseconds), .integer(time.milliseconds), .optional(quote),
       ])
-    let countsUnread = PorterMachines.LedgerEntry.step(.seen, .commit).effects.contains(.countUnread)
-    if isSent || !countsUnread {
-      try run(
-        "UPDATE contacts SET chat_at = ? WHERE contact_id = ?", [.integer(itemAt.milliseconds), .integer(contactID)])
-    } else {
-      let contact = try contact(contactID)
-      try run(
-        "UPDATE contacts SET unread = unread + 1, chat_at = ? WHERE contact_id = ?",
-        [.integer(itemAt.milliseconds), .integer(contactID)])
-      if contact.notifications == .all { try addUnread(1, userID: contact.userID) }
-    }
-    return id
   }
 
   /// The item that both sides know by this name, if it is among the last of the chat. Looking up an unknown name costs

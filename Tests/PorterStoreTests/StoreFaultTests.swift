@@ -141,12 +141,12 @@ final class StoreFaultTests: XCTestCase {
     let epoch = try store.ownership(connectionID: 1).epoch
     guard let claim = try store.claim(connectionID: 1, after: epoch, by: owner) else { throw .staleEpoch(owner: nil) }
     try store.transaction(under: claim) { () throws(StoreError) in
-      let item = try store.insertItem(
-        contactID: 1, isSent: false, content: String(repeating: "\(number)", count: 3_000), sharedID: nil, itemAt: now,
+      let item = try store.insertReceivedItem(
+        contactID: 1, content: String(repeating: "\(number)", count: 3_000), sharedID: nil, itemAt: now,
         at: now)
       _ = try store.insertLedgerEntry(
         connectionID: 1, messageID: [UInt8(number)], messageAt: now, state: "committed", kind: .message, contactID: 1,
-        itemID: item, at: now)
+        itemID: item.id, at: now)
     }
   }
 

@@ -185,8 +185,8 @@ extension Engine {
     var ids: [Int64] = []
     for draft in drafts {
       let sharedID = configuration.randomness.bytes(12)
-      let id = try store.insertItem(
-        contactID: contact.id, isSent: true, content: draft.content.json.text,
+      let id = try store.insertSentItem(
+        contactID: contact.id, content: draft.content.json.text,
         quote: draft.quote.map { $0.0.stored(itemID: $0.itemID) }, sharedID: sharedID, itemAt: now, at: now)
       let content = ChatMessage.Content(
         content: draft.content, sharedID: sharedID, sentAt: now, quote: draft.quote?.0)

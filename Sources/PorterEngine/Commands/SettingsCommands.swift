@@ -26,7 +26,7 @@ extension Engine {
 
   func resubscribe() throws(ChatError) -> Response {
     try requireStarted()
-    subscribeAll()
+    receiver.listenToAll()
     ensureSubscriptions()
     return .cmdOk(nil)
   }

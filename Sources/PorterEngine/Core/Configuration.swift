@@ -25,6 +25,8 @@ package struct Configuration: Sendable {
   package var ports: Ports
   package var execution: any Execution
   package var log: Log
+  /// Makes the source of messages, if it is another one than the mailboxes at the relay.
+  var makeSource: (@Sendable (Engine) -> any Source)?
 
   package var clock: any Clock { ports.clock }
   package var randomness: any Randomness { ports.randomness }

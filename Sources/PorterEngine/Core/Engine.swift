@@ -24,14 +24,20 @@ package final class Engine {
     context, lifecycle: lifecycle, relay: relayLink, connections: connections)
   private(set) lazy var joiner = Joiner(
     context, lifecycle: lifecycle, relay: relayLink, connections: connections, sender: sender)
-  private(set) lazy var claims = ConnectionClaims(context, peers: peers) { [unowned self] in reloadChanges() }
-  /// The newest entry of the ledger that the host of an app knows of; nil where nothing is reported.
-  var knownEntry: Int64?
+  private(set) lazy var changes = CommittedChanges(context)
+  private(set) lazy var source: any Source =
+    configuration.makeSource?(self)
+    ?? MailboxSource(context, relay: relayLink, connections: connections, sender: sender)
+  private(set) lazy var claims = ConnectionClaims(context, peers: peers, source: source, changes: changes)
+  private(set) lazy var committer = MessageCommitter(
+    context, peers: peers, source: source, claims: claims, changes: changes, connections: connections)
+  private(set) lazy var receiver = Receiver(
+    context,
+    Receiver.Parts(
+      lifecycle: lifecycle, relay: relayLink, source: source, claims: claims, committer: committer, sender: sender))
 
   // Under way.
-  var subscribing = Coalescer()
   var takingReplies = Coalescer()
-  var fetches: [Int64: [(FetchResult) -> Void]] = [:]
   /// Connections whose push subscription the relay or the server is being asked about, and those about which the server
   /// is to be asked.
   var announcing = UnderWay<Int64>()
@@ -119,16 +125,14 @@ package final class Engine {
   /// The relay woke this process: it says which mailboxes have something.
   func relayHasNews() {
     guard relayLink.takeNews() else { return }
-    if isMain { subscribeAll() }
+    if isMain { receiver.listenToAll() }
     takeReplies()
   }
 }
 
 extension Engine: LifecycleWork {
   func beginWatchingChanges(anew: Bool) throws(StoreError) {
-    if anew { knownEntry = nil }
-    guard knownEntry == nil, configuration.role == .app, let store else { return }
-    knownEntry = try store.newestLedgerEntry()
+    try changes.beginWatching(anew: anew)
   }
 
   func openRelay() { relayLink.open() }
@@ -137,9 +141,9 @@ extension Engine: LifecycleWork {
 
   /// Takes up all work that a main run does by itself.
   func takeUpWork() {
-    reloadChanges()
+    changes.report()
     guard isMain else { return }
-    subscribeAll()
+    receiver.listenToAll()
     takeReplies()
     joiner.finishLeft()
     sender.flush()
@@ -172,7 +176,7 @@ extension Engine: PeerLinkHost {
   func storeChanged() {
     guard lifecycle.isActive else { return }
     claims.suspectAll()
-    reloadChanges()
+    changes.report()
     sender.flush()
   }
 }
@@ -192,7 +196,7 @@ extension Engine: RelayLinkHost {
 
 extension Engine: ConnectionWork {
   func beginReceiving(_ connection: StoredConnection) {
-    subscribe([connection])
+    receiver.listen(to: [connection])
     ensureSubscriptions()
   }
 

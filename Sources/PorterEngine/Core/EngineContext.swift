@@ -30,8 +30,10 @@ struct EngineContext {
   /// Nil while it is closed.
   var store: Store? { storeAccess.store }
 
-  var machines: MachineSurroundings {
-    MachineSurroundings(queue: steps, timers: EngineMachineTimers(timers: timers), trace: EngineTrace(log: log))
+  var machines: MachineSurroundings { machines(timers: EngineMachineTimers(timers: timers)) }
+
+  func machines(timers: any MachineTimers) -> MachineSurroundings {
+    MachineSurroundings(queue: steps, timers: timers, trace: EngineTrace(log: log))
   }
 
   var log: Log { configuration.log }

@@ -75,7 +75,7 @@ extension Engine {
       return then(.error(.internal(error.description)))
     }
     guard let connection else { return then(.error(.connection(.notFound, context: ""))) }
-    claims.claim(connection.id) { [weak self] result in
+    claims.claim(connection.id, known: connection) { [weak self] result in
       switch result {
       case .success(.granted(let claimed)): self?.takeOne(claimed, then: then)
       case .success(.skipped(let holder)): then(.error(.internal("skipped: \(holder) has the connection")))
@@ -84,31 +84,37 @@ extension Engine {
     }
   }
 
-  private func takeOne(_ claimed: ClaimedMailbox, then: @escaping (ReceivedNotification) -> Void) {
+  private func takeOne(_ claimed: ClaimedConnection, then: @escaping (ReceivedNotification) -> Void) {
     let then = { [weak self] (result: ReceivedNotification) in
       self?.claims.end(claimed.claim)
       then(result)
     }
-    getMessage(claimed) { [weak self] result in
+    source.fetch(claimed) { [weak self] result in
       guard let self else { return }
       switch result {
-      case .failure(let error): then(.error(.broker(server: self.relayName, .network(reason: error.description))))
+      case .failure(let error):
+        then(.error(.broker(server: self.relayLink.name, .network(reason: error.description))))
       case .success(nil): then(.information(nil))
-      case .success(let message?):
-        guard let delivery = self.begin(.delivery) else { return then(.error(.internal("the chat suspends"))) }
-        switch self.commit(message, under: claimed.claim) {
-        case .failed(let error):
-          delivery.end()
-          return then(.error(.internal(error.description)))
-        case .committed(let events): for event in events { self.emit(event) }
-        case .repeated, .quarantined: break
-        }
-        self.acknowledge(message, claimed) { [weak self] result in
-          if case .success = result { self?.emitMarker(message, connectionID: claimed.claim.connectionID) }
-          delivery.end()
-          then(.information(NotificationMessage(id: message.identifier.base64URL, timestamp: message.timestamp)))
-        }
+      case .success(let message?): self.takeOne(message, claimed, then: then)
       }
+    }
+  }
+
+  private func takeOne(
+    _ message: SourceMessage, _ claimed: ClaimedConnection, then: @escaping (ReceivedNotification) -> Void
+  ) {
+    guard let delivery = begin(.delivery) else { return then(.error(.internal("the chat suspends"))) }
+    let committed: CommittedMessage
+    switch committer.commit(message, under: claimed.claim) {
+    case .failed(let error):
+      delivery.end()
+      return then(.error(.internal(error.description)))
+    case .committed(let message), .repeated(let message), .quarantined(let message): committed = message
+    }
+    source.acknowledge(message, committed.connection) { [weak self] result in
+      if case .success = result { self?.committer.emitMarker(message, committed) }
+      delivery.end()
+      then(.information(message.notification))
     }
   }
 

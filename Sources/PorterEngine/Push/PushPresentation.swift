@@ -41,15 +41,13 @@ struct PushPresentation {
     }
     do throws(StoreError) {
       try store.lightTransaction { () throws(StoreError) in
-        let leftOut = try fill(run, store)
+        let filled = try fill(run, store)
         guard run.stageAnswer() else { return }
         // From here on somebody may see it: it is put on record to the end, though time is up.
         try context.stop.whileLettingGo(waitingAtMost: Durations.lettingGo) {
           Result { () throws(StoreError) in
-            for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) where !leftOut.contains(entry.id) {
-              try store.raise(.present, entry)
-            }
-            for removal in try store.removals(limit: Self.withdrawalsAtOnce) { try store.noteRemoved(removal) }
+            for entry in filled.shown { try store.raise(.present, entry) }
+            for removal in filled.removals { try store.noteRemoved(removal) }
           }
         }.get()
       }
@@ -73,26 +71,32 @@ struct PushPresentation {
   private static let notificationsAtOnce: Int64 = 256
   private static let withdrawalsAtOnce: Int64 = 1_024
 
-  /// The entries that are not shown since a record that they need is damaged: they keep nobody else from being shown
-  /// (INC-44), and are not put on record as shown.
+  /// What an answer is made of, to be recorded in the transaction that read it.
+  private struct Filled {
+    /// Without the entries that need a damaged record: they do not keep others from being shown (INC-44), and are not
+    /// recorded as shown.
+    var shown: [StoredLedgerEntry] = []
+    var removals: [StoredRemoval] = []
+  }
+
   @discardableResult
-  private func fill(_ run: PushRun, _ store: Store) throws(StoreError) -> Set<Int64> {
+  private func fill(_ run: PushRun, _ store: Store) throws(StoreError) -> Filled {
     var content = PushContent()
-    var leftOut: Set<Int64> = []
+    var filled = Filled()
     let policy = try policy(store)
     var notifications: [NotificationContent] = []
     for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) {
       do throws(StoreError) {
-        guard let event = try notificationEvent(of: entry, store) else { continue }
+        let event = try notificationEvent(of: entry, run, store)
+        filled.shown.append(entry)
+        guard let event else { continue }
         if case .success(let shown) = ContentBuilder.content(for: event, policy) { notifications.append(shown) }
       } catch .damaged(let entity) {
         run.noteDamage(.damaged(entity))
-        leftOut.insert(entry.id)
       }
     }
-    for removal in try store.removals(limit: Self.withdrawalsAtOnce) {
-      content.withdrawals.append(Self.notificationIdentifier(of: removal).description)
-    }
+    filled.removals = try store.removals(limit: Self.withdrawalsAtOnce)
+    content.withdrawals = filled.removals.map { Self.notificationIdentifier(of: $0).description }
     // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.
     let badge = try store.badge()
     content.badge = badge
@@ -102,7 +106,7 @@ struct PushPresentation {
       return notification.json
     }
     run.content = content
-    return leftOut
+    return filled
   }
 
   private func policy(_ store: Store) throws(StoreError) -> NotificationPolicy {
@@ -113,17 +117,17 @@ struct PushPresentation {
 
   /// Nil for what is never shown, and for what was deleted meanwhile.
   private func notificationEvent(
-    of entry: StoredLedgerEntry, _ store: Store
+    of entry: StoredLedgerEntry, _ run: PushRun, _ store: Store
   ) throws(StoreError) -> NotificationEvent? {
-    let connection = try store.connection(entry.connectionID)
+    let connection = try run.records.connection(entry.connectionID, store)
     guard let contactID = entry.contactID, let state = PorterMachines.LedgerEntry.State(name: entry.state),
       PorterMachines.LedgerEntry.step(state, .present).effects.contains(.show)
     else { return nil }
-    let contact = try store.contact(contactID)
-    let owner = NotificationEvent.Owner(UserRecord(try store.user(contact.userID)))
+    let contact = try run.records.contact(contactID, store)
+    let owner = NotificationEvent.Owner(UserRecord(try run.records.user(contact.userID, store)))
     let record = ContactRecord(contact, connection: connection)
     let filter = NotificationFilter(contact.notifications)
-    let identifier = try notificationIdentifier(of: entry, store)
+    let identifier = Self.notificationIdentifier(of: entry, connection)
     switch entry.kind {
     case .silent, .updated, .left: return nil
     case .connected:
@@ -132,18 +136,17 @@ struct PushPresentation {
         filter: filter)
     case .message:
       guard let itemID = entry.itemID else { return nil }
-      let item = ChatItemRecord(try store.item(itemID))
+      let item = ChatItemRecord(try run.records.item(itemID, store))
       return NotificationEvent(
         identifier: identifier, owner: owner,
         kind: .message(.init(chat: .init(record), content: item.content, direction: .received)), filter: filter)
     }
   }
 
-  private func notificationIdentifier(
-    of entry: StoredLedgerEntry, _ store: Store
-  ) throws(StoreError) -> NotificationIdentifier {
-    let connection = try store.connection(entry.connectionID)
-    return Self.notificationIdentifier(
+  private static func notificationIdentifier(
+    of entry: StoredLedgerEntry, _ connection: StoredConnection
+  ) -> NotificationIdentifier {
+    notificationIdentifier(
       of: StoredRemoval(
         entryID: entry.id, agentID: connection.agentID, messageID: entry.messageID, kind: entry.kind,
         userID: connection.userID, contactID: entry.contactID))

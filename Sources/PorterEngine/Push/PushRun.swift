@@ -2,7 +2,6 @@ import PorterJSON
 import PorterMachines
 import PorterPlatform
 import PorterPush
-import PorterRelay
 import PorterStore
 
 /// One push, from the call to its one answer.
@@ -18,21 +17,23 @@ final class PushRun {
   var payload: PushPayload?
 
   /// Connections that the push names and that were not looked into yet.
-  private var connections: ArraySlice<Int64> = []
-  /// What of the relay's this push is working on.
+  private var connections: ArraySlice<NamedConnection> = []
+  /// What of the source's this push is working on.
   var holding = Holding.nothing
-  /// While a message is committed and acknowledged.
-  var delivery: Operation?
+  /// What it has read, for what it shows.
+  var records = KnownRecords()
 
   enum Holding {
     case nothing
-    case mailbox(ClaimedMailbox)
-    case message(RelayMessage, ClaimedMailbox)
+    case connection(ClaimedConnection)
+    case message(SourceMessage, ClaimedConnection)
+    /// The operation lasts until it is acknowledged.
+    case committed(SourceMessage, CommittedMessage, ClaimedConnection, Operation)
 
-    var claimed: ClaimedMailbox? {
+    var claimed: ClaimedConnection? {
       switch self {
       case .nothing: nil
-      case .mailbox(let claimed), .message(_, let claimed): claimed
+      case .connection(let claimed), .message(_, let claimed), .committed(_, _, let claimed, _): claimed
       }
     }
   }
@@ -53,19 +54,14 @@ final class PushRun {
 
   var state: Push.State { driver?.state ?? Push.initial }
 
-  func look(into connections: [Int64]) { self.connections = connections[...] }
+  func look(into connections: [NamedConnection]) { self.connections = connections[...] }
 
-  func nextConnection() -> Int64? { connections.popFirst() }
+  func nextConnection() -> NamedConnection? { connections.popFirst() }
 
   /// A record that the push needs is damaged.
   func noteDamage(_ error: StoreError) {
     findings.noteDamage()
     reason = error.description
-  }
-
-  func endDelivery() {
-    delivery?.end()
-    delivery = nil
   }
 
   func isOver(at moment: Moment) -> Bool { moment >= due || pending.expiry.isFulfilled }

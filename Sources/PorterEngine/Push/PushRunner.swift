@@ -2,7 +2,6 @@ import PorterCrypto
 import PorterMachines
 import PorterPlatform
 import PorterPush
-import PorterRelay
 import PorterSchema
 import PorterStore
 
@@ -162,7 +161,7 @@ extension PushRunner: PushEffects {
 
   // MARK: What the push says
 
-  func decodePayload(_ run: PushRun) { post(PushDecoder(context, engine).decode(run), run) }
+  func decodePayload(_ run: PushRun) { post(PushDecoder(context, engine.source, engine).decode(run), run) }
 
   func quarantinePayload(_ run: PushRun) {
     try? context.store?.quarantinePush(reason: run.reason, payload: run.text, at: context.clock.wall())
@@ -209,12 +208,12 @@ extension PushRunner: PushEffects {
 
   func claimNext(_ run: PushRun) {
     guard context.store != nil else { return post(.storeFailed, run) }
-    guard let id = run.nextConnection() else { return post(.claimNoneLeft, run) }
-    engine.claims.claim(id) { [weak self] result in
+    guard let named = run.nextConnection() else { return post(.claimNoneLeft, run) }
+    engine.claims.claim(named.id, known: named.record) { [weak self] result in
       guard let self else { return }
       switch result {
       case .success(.granted(let claimed)):
-        run.holding = .mailbox(claimed)
+        run.holding = .connection(claimed)
         self.post(.claimGranted, run)
       case .success(.skipped(let holder)):
         run.noteHeld(by: holder)
@@ -231,6 +230,7 @@ extension PushRunner: PushEffects {
   }
 
   func releaseClaim(_ run: PushRun) {
+    if case .committed(_, _, _, let delivery) = run.holding { delivery.end() }
     if let claim = run.holding.claimed?.claim { engine.claims.end(claim) }
     run.holding = .nothing
   }
@@ -238,7 +238,7 @@ extension PushRunner: PushEffects {
   /// After a message, the next one is another turn's, so that the engine hears what it is asked for meanwhile.
   func fetchMessage(_ run: PushRun) {
     guard run.findings.mailboxChecks > 1 else { return fetchNow(run) }
-    engine.later { [weak self] in
+    context.later { [weak self] in
       guard run.state == .fetching else { return }
       self?.fetchNow(run)
     }
@@ -248,13 +248,13 @@ extension PushRunner: PushEffects {
     // With a relay in this process one message follows the other, and the channel is not polled in between.
     engine.peers.receive()
     guard let claimed = run.holding.claimed else { return post(.storeFailed, run) }
-    engine.getMessage(claimed) { [weak self] result in
+    engine.source.fetch(claimed) { [weak self] result in
       switch result {
       case .success(let message?):
         run.holding = .message(message, claimed)
         self?.post(.fetchMessage, run)
       case .success(nil): self?.post(.fetchEmpty, run)
-      case .failure(.auth): self?.post(.fetchDenied, run)
+      case .failure(let error) where error.kind == .denied: self?.post(.fetchDenied, run)
       case .failure(let error):
         run.reason = error.description
         self?.post(.fetchOffline, run)
@@ -268,40 +268,51 @@ extension PushRunner: PushEffects {
     guard case .message(let message, let claimed) = run.holding, let delivery = engine.begin(.delivery) else {
       return .commitFailed
     }
-    run.delivery = delivery
-    switch engine.commit(message, under: claimed.claim) {
-    case .committed(let events):
+    switch engine.committer.commit(message, under: claimed.claim) {
+    case .committed(let committed):
       FaultPoint.reach(.afterCommit)
-      for event in events { context.emit(event) }
+      run.records.note(committed)
+      run.holding = .committed(message, committed, claimed, delivery)
       engine.sender.flush()
       return .commitDone
-    case .repeated: return .commitRepeat
-    case .quarantined: return .commitQuarantined
-    case .failed(.staleEpoch(let owner)):
-      run.noteHeld(by: owner)
-      run.endDelivery()
-      return .commitStale
-    case .failed(.damaged(let entity)):
-      run.endDelivery()
-      run.reason = StoreError.damaged(entity).description
-      return .commitDamaged
+    case .repeated(let committed):
+      run.holding = .committed(message, committed, claimed, delivery)
+      return .commitRepeat
+    case .quarantined(let committed):
+      run.holding = .committed(message, committed, claimed, delivery)
+      return .commitQuarantined
     case .failed(let error):
-      run.endDelivery()
+      delivery.end()
+      return whyNotCommitted(error, run)
+    }
+  }
+
+  private func whyNotCommitted(_ error: StoreError, _ run: PushRun) -> Push.Event {
+    switch error {
+    case .staleEpoch(let owner):
+      run.noteHeld(by: owner)
+      return .commitStale
+    case .damaged:
+      run.reason = error.description
+      return .commitDamaged
+    case .sqlite, .seal, .foreign, .needsMigration, .newerSchema, .notFound, .duplicate:
       note(error, run)
       return .commitFailed
     }
   }
 
   func discardWork(_ run: PushRun) {
-    if let claimed = run.holding.claimed { run.holding = .mailbox(claimed) }
+    if let claimed = run.holding.claimed { run.holding = .connection(claimed) }
   }
 
   func acknowledge(_ run: PushRun) {
-    guard case .message(let message, let claimed) = run.holding else { return post(.acknowledgeFailed, run) }
-    engine.acknowledge(message, claimed) { [weak self] result in
-      if case .success = result { self?.engine.emitMarker(message, connectionID: claimed.claim.connectionID) }
-      run.holding = .mailbox(claimed)
-      run.endDelivery()
+    guard case .committed(let message, let committed, let claimed, let delivery) = run.holding else {
+      return post(.acknowledgeFailed, run)
+    }
+    run.holding = .connection(claimed)
+    engine.source.acknowledge(message, committed.connection) { [weak self] result in
+      if case .success = result { self?.engine.committer.emitMarker(message, committed) }
+      delivery.end()
       if case .success = result { self?.post(.acknowledged, run) } else { self?.post(.acknowledgeFailed, run) }
     }
   }

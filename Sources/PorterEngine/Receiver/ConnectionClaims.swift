@@ -4,7 +4,7 @@ import PorterStore
 
 /// The outcome of a claim attempt. Skipping is reported separately from success (INC-19).
 enum ClaimOutcome {
-  case granted(ClaimedMailbox)
+  case granted(ClaimedConnection)
   /// Nothing was done: an app that lives and works has the connection.
   case skipped(holder: Owner)
 }
@@ -17,9 +17,9 @@ final class ConnectionClaims {
   /// What comes with an event of the machine: what the step before found out.
   enum Finding {
     case none
-    case wanted(Completion)
+    case wanted(StoredConnection?, Completion)
     case owner(OwnershipRecord, StoredConnection, Completion)
-    case granted(ClaimedMailbox, Completion)
+    case granted(ClaimedConnection, Completion)
     case failed(StoreError, Completion)
   }
 
@@ -28,29 +28,31 @@ final class ConnectionClaims {
     let connectionID: Int64
     var driver: MachineDriver<Ownership, Finding>?
     /// Of a claim that is held.
-    var claimed: ClaimedMailbox?
+    var claimed: ClaimedConnection?
 
     init(connectionID: Int64) { self.connectionID = connectionID }
   }
 
   private let context: EngineContext
   private let peers: PeerLink
-  private let reload: () -> Void
+  private let source: any Source
+  private let changes: CommittedChanges
   private var tracked: [Int64: Tracked] = [:]
 
-  /// `reload` takes over what other processes committed.
-  init(_ context: EngineContext, peers: PeerLink, reload: @escaping () -> Void) {
+  init(_ context: EngineContext, peers: PeerLink, source: any Source, changes: CommittedChanges) {
     self.context = context
     self.peers = peers
-    self.reload = reload
+    self.source = source
+    self.changes = changes
   }
 
   // MARK: Claiming
 
-  /// Claims the connection under a new epoch. `then` is called once, in a later step.
-  func claim(_ connectionID: Int64, then: @escaping Completion) {
+  /// Claims the connection under a new epoch. `then` is called once, in a later step. `connection` is its record, if the
+  /// caller has just read it.
+  func claim(_ connectionID: Int64, known connection: StoredConnection? = nil, then: @escaping Completion) {
     let tracked = tracked[connectionID] ?? track(connectionID)
-    tracked.driver?.post(.want, .wanted(then)) { answer in
+    tracked.driver?.post(.want, .wanted(connection, then)) { answer in
       // Another attempt on it has not come to its end.
       if case .refused = answer { then(.failure(.sqlite(SQLiteError(kind: .busy)))) }
     }
@@ -84,7 +86,7 @@ final class ConnectionClaims {
 
   private func track(_ connectionID: Int64) -> Tracked {
     let new = Tracked(connectionID: connectionID)
-    let work = ConnectionClaimWork(context, peers, connectionID, reload: reload) { [weak self, weak new] change in
+    let work = ConnectionClaimWork(context, peers, source, changes, connectionID) { [weak self, weak new] change in
       guard let new else { return }
       switch change {
       case .holds(let claimed): new.claimed = claimed
@@ -108,7 +110,7 @@ private final class ConnectionClaimWork: OwnershipEffects {
   typealias Finding = ConnectionClaims.Finding
 
   enum Change {
-    case holds(ClaimedMailbox?)
+    case holds(ClaimedConnection?)
     /// Nothing is left to track.
     case ended
   }
@@ -116,19 +118,22 @@ private final class ConnectionClaimWork: OwnershipEffects {
   private let context: EngineContext
   private let peers: PeerLink
   private let connectionID: Int64
-  private let reloadChanges: () -> Void
+  private let source: any Source
+  private let changes: CommittedChanges
   private let changed: (Change) -> Void
-  private var claimed: ClaimedMailbox?
+  private var claimed: ClaimedConnection?
   weak var driver: MachineDriver<Ownership, Finding>?
 
   init(
-    _ context: EngineContext, _ peers: PeerLink, _ connectionID: Int64, reload: @escaping () -> Void,
+    _ context: EngineContext, _ peers: PeerLink, _ source: any Source, _ changes: CommittedChanges,
+    _ connectionID: Int64,
     changed: @escaping (Change) -> Void
   ) {
     self.context = context
     self.peers = peers
     self.connectionID = connectionID
-    reloadChanges = reload
+    self.source = source
+    self.changes = changes
     self.changed = changed
   }
 
@@ -136,7 +141,8 @@ private final class ConnectionClaimWork: OwnershipEffects {
     guard let then = finding.completion else { return }
     answer(then) { (store) throws(StoreError) in
       let record = try store.ownership(connectionID: connectionID)
-      let connection = try store.connection(connectionID)
+      let connection: StoredConnection
+      if let known = finding.connection { connection = known } else { connection = try store.connection(connectionID) }
       let prevails = record.owner.map { peers.hasPriority($0) } ?? false
       driver?.post(prevails ? .ownerPrevails : .ownerYields, .owner(record, connection, then))
     }
@@ -145,14 +151,14 @@ private final class ConnectionClaimWork: OwnershipEffects {
   func takeEpoch(_ finding: Finding) {
     guard case .owner(let record, let connection, let then) = finding else { return }
     answer(then) { (store) throws(StoreError) in
-      let mailbox = try Engine.relayIdentifier(connection.recipientID)
+      try source.validate(connection)
       guard let claim = try store.claim(connectionID: connectionID, after: record.epoch, by: context.identity) else {
         // Told apart from a connection that is gone, which would be looked at again for ever.
         _ = try store.ownership(connectionID: connectionID)
-        driver?.post(.raced, .wanted(then))
+        driver?.post(.raced, .wanted(connection, then))
         return
       }
-      let claimed = ClaimedMailbox(claim: claim, mailbox: mailbox, key: connection.recipientKey)
+      let claimed = ClaimedConnection(claim: claim, connection: connection)
       driver?.post(.granted, .granted(claimed, then))
     }
   }
@@ -197,13 +203,13 @@ private final class ConnectionClaimWork: OwnershipEffects {
   }
 
   func reload(_ finding: Finding) {
-    reloadChanges()
+    changes.report()
     driver?.post(.reloaded, .none)
   }
 
   func forget(_ finding: Finding) { end() }
 
-  private func hold(_ claimed: ClaimedMailbox?) {
+  private func hold(_ claimed: ClaimedConnection?) {
     self.claimed = claimed
     changed(.holds(claimed))
   }
@@ -231,10 +237,18 @@ private final class ConnectionClaimWork: OwnershipEffects {
 }
 
 extension ConnectionClaims.Finding {
+  fileprivate var connection: StoredConnection? {
+    switch self {
+    case .wanted(let connection, _): connection
+    case .owner(_, let connection, _): connection
+    case .none, .granted, .failed: nil
+    }
+  }
+
   fileprivate var completion: ConnectionClaims.Completion? {
     switch self {
     case .none: nil
-    case .wanted(let then), .owner(_, _, let then), .granted(_, let then), .failed(_, let then): then
+    case .wanted(_, let then), .owner(_, _, let then), .granted(_, let then), .failed(_, let then): then
     }
   }
 }

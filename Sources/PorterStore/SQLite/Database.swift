@@ -84,6 +84,10 @@ package final class Database {
   private let waiter: BusyWaiter
   private var writeLock: FairWriteLock
   private var statements: [String: Statement] = [:]
+  #if DEBUG
+    /// Called for each statement that is run, on the thread that runs it. For tests that count them.
+    package var observer: ((String) -> Void)?
+  #endif
 
   // MARK: Opening and closing
 
@@ -231,6 +235,9 @@ package final class Database {
 
   /// The prepared statement, or a second one of the same text if the caller is still iterating over its rows.
   private func idle(_ sql: String) throws(SQLiteError) -> Statement {
+    #if DEBUG
+      observer?(sql)
+    #endif
     let statement = try prepare(sql)
     return statement.isRunning ? try compile(sql, persistent: false) : statement
   }

@@ -3,15 +3,28 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What other processes committed while this one was frozen, suspended or displaced, told to the host of an app.
+/// Reports to the host of an app what other processes committed while this one was frozen, suspended or displaced.
 ///
-/// Nothing of the store is kept in memory, so "reload" is this: the entries of the ledger since the last one that this
-/// process knows of, and no others (INC-05).
-extension Engine {
-  /// Tells what others committed since the last look, up to the entry `last`. Costs one look into an index when there is
-  /// nothing. What cannot be told now is told later: an entry counts as known when its events are on their way.
-  func reloadChanges(through last: Int64 = .max) {
-    guard let known = knownEntry, known < last, let store else { return }
+/// Nothing of the store is kept in memory, so this is all of it: the entries of the ledger since the last one that this
+/// process knows of, and no others (INC-05). Threads: the engine's.
+final class CommittedChanges {
+  private let context: EngineContext
+  /// The newest entry of the ledger that the host of an app knows of; nil where nothing is reported.
+  private var knownEntry: Int64?
+
+  init(_ context: EngineContext) { self.context = context }
+
+  /// Notes what is in the ledger, so that only what comes afterwards is news.
+  func beginWatching(anew: Bool) throws(StoreError) {
+    if anew { knownEntry = nil }
+    guard knownEntry == nil, context.role == .app, let store = context.store else { return }
+    knownEntry = try store.newestLedgerEntry()
+  }
+
+  /// Reports what others committed since the last look, up to the entry `last`. Costs one look into an index when there is
+  /// nothing. What cannot be reported now is reported later: an entry counts as known when its events are on their way.
+  func report(through last: Int64 = .max) {
+    guard let known = knownEntry, known < last, let store = context.store else { return }
     do throws(StoreError) {
       let entries = try store.ledgerEntries(after: known, through: last)
       guard let newest = entries.last?.id else {
@@ -25,28 +38,28 @@ extension Engine {
         }
       }
       for entry in entries {
-        for event in try events(of: entry, store) { emit(event) }
+        for event in try events(of: entry, store) { context.emit(event) }
         knownEntry = entry.id
       }
       if last != .max { knownEntry = last }
     } catch {
-      log(.warning, "what others committed could not be read", ["error": error.description])
-      reloadLater()
+      context.log(.warning, "what others committed could not be read", ["error": error.description])
+      reportLater()
     }
   }
 
   /// A chat that suspends meanwhile does it when it is activated.
-  func reloadLater() {
-    timers.set(TimerName.reload, after: Self.reloadDelay) { [weak self] in self?.reloadChanges() }
+  func reportLater() {
+    context.timers.set(TimerName.reload, after: Self.delay) { [weak self] in self?.report() }
   }
 
-  private static let reloadDelay = Span.milliseconds(500)
+  private static let delay = Span.milliseconds(500)
 
-  /// What this process committed itself, from the entry `earlier` to `newest`, is no news, once what was there before it
-  /// was told. False if that could not be told yet: then this waits its turn, and is told after it.
+  /// What this process committed itself, from the entry `earlier` to `newest`, is no news once what was there before it
+  /// was reported. False if that could not be reported yet: then this is reported after it.
   @discardableResult
   func noteOwnCommit(after earlier: Int64, through newest: Int64) -> Bool {
-    reloadChanges(through: earlier)
+    report(through: earlier)
     guard let known = knownEntry else { return true }
     guard known >= earlier else { return false }
     knownEntry = max(known, newest)
@@ -75,7 +88,7 @@ extension Engine {
       return []
     } catch .damaged(let entity) {
       // It will not be better later, and what comes after it must not wait for that.
-      log(.error, "what others committed is damaged", ["what": entity.rawValue])
+      context.log(.error, "what others committed is damaged", ["what": entity.rawValue])
       return []
     }
   }

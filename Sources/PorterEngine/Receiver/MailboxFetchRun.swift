@@ -1,0 +1,180 @@
+import PorterMachines
+import PorterPlatform
+import PorterStore
+
+/// How the fetch of one connection ended.
+enum FetchResult: Equatable {
+  /// Nothing waits now.
+  case drained
+  /// Another process claimed the connection meanwhile; what it commits is in the store (INC-04).
+  case displaced(by: Owner?)
+  /// Nothing was done, since this process has the connection and works (INC-19).
+  case skipped(holder: Owner)
+  /// The chat suspends, or has closed the relay.
+  case interrupted
+  case sourceFailed(SourceError)
+  case storeFailed(StoreError)
+}
+
+/// One fetch of one connection, from the first question until nothing waits: carries out the effects of `mailbox_fetch`.
+final class MailboxFetchRun: MailboxFetchEffects {
+  /// What comes with an event of the machine.
+  enum Finding {
+    case asked(ClaimedConnection)
+    case message(SourceMessage, ClaimedConnection)
+    case empty(ClaimedConnection)
+    case failed(SourceError, ClaimedConnection)
+    /// Committed, and not acknowledged yet; the operation lasts until it is.
+    case committed(SourceMessage, CommittedMessage, ClaimedConnection, Operation)
+    case abandoned(FetchResult, ClaimedConnection)
+    case acknowledged(SourceMessage, CommittedMessage, ClaimedConnection, Operation)
+    case unacknowledged(SourceError, ClaimedConnection, Operation)
+
+    var claimed: ClaimedConnection {
+      switch self {
+      case .asked(let claimed), .message(_, let claimed), .empty(let claimed), .failed(_, let claimed),
+        .committed(_, _, let claimed, _), .abandoned(_, let claimed), .acknowledged(_, _, let claimed, _),
+        .unacknowledged(_, let claimed, _):
+        claimed
+      }
+    }
+  }
+
+  private let context: EngineContext
+  private let parts: Receiver.Parts
+  private let connectionID: Int64
+  private var driver: MachineDriver<MailboxFetch, Finding>?
+  /// Nil once it was called.
+  private var then: ((FetchResult) -> Void)?
+
+  init(
+    _ context: EngineContext, _ parts: Receiver.Parts, _ connectionID: Int64,
+    then: @escaping (FetchResult) -> Void
+  ) {
+    self.context = context
+    self.parts = parts
+    self.connectionID = connectionID
+    self.then = then
+    driver = MachineDriver(context.machines(timers: FetchTimers(parts.relay, context)), subject: String(connectionID)) {
+      [unowned self] in MailboxFetch.perform($0, by: self, $1)
+    }
+  }
+
+  /// The next message is taken in a later turn.
+  func continueLater(under claimed: ClaimedConnection? = nil) {
+    context.later { [weak self] in self?.next(under: claimed) }
+  }
+
+  private func next(under claimed: ClaimedConnection?) {
+    guard parts.lifecycle.operations.admits(.receiving), context.store != nil else {
+      return finish(.interrupted, claimed)
+    }
+    if let claimed { return post(.get, .asked(claimed)) }
+    parts.claims.claim(connectionID) { [weak self] result in
+      switch result {
+      case .success(.granted(let claimed)): self?.post(.get, .asked(claimed))
+      case .success(.skipped(let holder)): self?.finish(.skipped(holder: holder), nil)
+      case .failure(let error): self?.finish(.storeFailed(error), nil)
+      }
+    }
+  }
+
+  private func post(_ event: MailboxFetch.Event, _ finding: Finding) { driver?.post(event, finding) }
+
+  private func finish(_ result: FetchResult, _ claimed: ClaimedConnection?) {
+    guard let then else { return }
+    self.then = nil
+    if let claimed { parts.claims.end(claimed.claim) }
+    then(result)
+  }
+
+  // MARK: Effects
+
+  func sendGet(_ finding: Finding) {
+    let claimed = finding.claimed
+    parts.source.fetch(claimed) { [weak self] result in
+      switch result {
+      case .success(let message?): self?.post(.message, .message(message, claimed))
+      case .success(nil): self?.post(.empty, .empty(claimed))
+      case .failure(let error): self?.post(.failed, .failed(error, claimed))
+      }
+    }
+  }
+
+  func deliverMessage(_ finding: Finding) {
+    let claimed = finding.claimed
+    guard case .message(let message, _) = finding, let delivery = parts.lifecycle.operations.begin(.delivery) else {
+      return post(.abandoned, .abandoned(.interrupted, claimed))
+    }
+    switch parts.committer.commit(message, under: claimed.claim) {
+    case .committed(let committed):
+      FaultPoint.reach(.afterCommit)
+      parts.sender.flush()
+      post(.committed, .committed(message, committed, claimed, delivery))
+    case .repeated(let committed), .quarantined(let committed):
+      post(.committed, .committed(message, committed, claimed, delivery))
+    case .failed(let error):
+      delivery.end()
+      if case .staleEpoch(let owner) = error {
+        post(.abandoned, .abandoned(.displaced(by: owner), claimed))
+      } else {
+        post(.abandoned, .abandoned(.storeFailed(error), claimed))
+      }
+    }
+  }
+
+  func sendAcknowledge(_ finding: Finding) {
+    guard case .committed(let message, let committed, let claimed, let delivery) = finding else { return }
+    parts.source.acknowledge(message, committed.connection) { [weak self] result in
+      switch result {
+      case .success: self?.post(.dropped, .acknowledged(message, committed, claimed, delivery))
+      case .failure(let error): self?.post(.failed, .unacknowledged(error, claimed, delivery))
+      }
+    }
+  }
+
+  func reportEmpty(_ finding: Finding) { finish(.drained, finding.claimed) }
+
+  func reportFailed(_ finding: Finding) {
+    if case .failed(let error, let claimed) = finding { return finish(.sourceFailed(error), claimed) }
+    finish(.sourceFailed(.timeout), finding.claimed)
+  }
+
+  func emitMarker(_ finding: Finding) {
+    if case .acknowledged(let message, let committed, _, _) = finding {
+      parts.committer.emitMarker(message, committed)
+    }
+  }
+
+  /// The machine is idle again: on to the next message, unless this was the end.
+  func releaseMailbox(_ finding: Finding) {
+    switch finding {
+    case .asked, .message, .empty, .failed: break
+    // Committed, and no answer to the acknowledgement came: the relay gives it again.
+    case .committed(_, _, let claimed, let delivery), .acknowledged(_, _, let claimed, let delivery):
+      delivery.end()
+      continueLater(under: claimed)
+    case .abandoned(let result, let claimed): finish(result, claimed)
+    case .unacknowledged(let error, let claimed, let delivery):
+      delivery.end()
+      finish(.sourceFailed(error), claimed)
+    }
+  }
+}
+
+/// The deadlines of a fetch. An exchange with a relay in a file is bounded by its driver, and by the file's own patience.
+private struct FetchTimers: MachineTimers {
+  private let relay: RelayLink
+  private let timers: any MachineTimers
+
+  init(_ relay: RelayLink, _ context: EngineContext) {
+    self.relay = relay
+    timers = context.machines.timers
+  }
+
+  func set(_ name: String, milliseconds: UInt32, _ fire: @escaping () -> Void) {
+    if relay.isOpen, !relay.isLocal { timers.set(name, milliseconds: milliseconds, fire) }
+  }
+
+  func cancel(_ name: String) { timers.cancel(name) }
+}

@@ -1,0 +1,228 @@
+import PorterCrypto
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// Opens what lies in mailboxes, and records what it says: the item, the contact, the ratchet's step, and the answer to be
+/// sent. Everything here is part of the transaction that commits the message.
+struct MailboxOpening {
+  private let context: EngineContext
+  private let connections: Connections
+
+  init(_ context: EngineContext, connections: Connections) {
+    self.context = context
+    self.connections = connections
+  }
+
+  func open(
+    _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> OpenedMessage {
+    switch Envelope(bytes: message.body) {
+    case .confirmation(let publicKeys, let signingKey, let sealed):
+      return try receiveConfirmation(connection, publicKeys, signingKey, sealed, store)
+    case .message(let sealed):
+      guard var stored = try store.ratchet(connectionID: connection.id) else {
+        return OpenedMessage(.quarantined("no ratchet"))
+      }
+      switch decrypt(sealed, &stored) {
+      case .failure(let reason): return OpenedMessage(.quarantined(reason))
+      case .success(let chatMessage):
+        let recorded = try record(chatMessage, message, connection, &stored, store)
+        try store.save(stored, connectionID: connection.id)
+        return recorded
+      }
+    case nil: return OpenedMessage(.quarantined("unknown envelope"))
+    }
+  }
+
+  /// Fails with a reason for the quarantine; then the ratchet is as it was.
+  private func decrypt(_ sealed: [UInt8], _ stored: inout StoredRatchet) -> OpenResult {
+    do throws(CryptoError) {
+      let padded = try stored.ratchet.decrypt(
+        sealed, associatedData: stored.associatedData, randomness: context.randomness)
+      let plaintext = try Padding.unpad(padded)
+      return ChatMessage(bytes: plaintext).map(OpenResult.success) ?? .failure("not a message of this protocol")
+    } catch {
+      return .failure(error.description)
+    }
+  }
+
+  private enum OpenResult {
+    case success(ChatMessage)
+    case failure(String)
+  }
+
+  // MARK: The inviting side
+
+  private func receiveConfirmation(
+    _ connection: StoredConnection, _ publicKeys: [UInt8], _ signingKey: SigningPublicKey,
+    _ sealed: [UInt8], _ store: Store
+  ) throws(StoreError) -> OpenedMessage {
+    if case .refused(let reason) = PorterMachines.Connection.step(try connections.state(of: connection), .peerConfirmed)
+      .answer
+    {
+      return OpenedMessage(.quarantined("a confirmation of an invitation: \(reason.name)"))
+    }
+    guard let secret = connection.invitation.flatMap({ InvitationSecret(stored: $0.exposeForStorage()) }) else {
+      return OpenedMessage(.quarantined("no invitation"))
+    }
+    var stored: StoredRatchet
+    do throws(CryptoError) {
+      let accepted = try KeyAgreement.accept(secret, joinerKeys: publicKeys)
+      stored = StoredRatchet(ratchet: accepted.ratchet, associatedData: accepted.associatedData)
+    } catch {
+      return OpenedMessage(.quarantined(error.description))
+    }
+    guard case .success(.information(let profile, let reply?)) = decrypt(sealed, &stored) else {
+      return OpenedMessage(.quarantined("the confirmation does not open"))
+    }
+    let user = try store.user(connection.userID)
+    let now = context.clock.wall()
+    let contactID = try store.insertContact(
+      userID: user.id, displayName: DisplayName.sanitized(profile.displayName), fullName: profile.fullName,
+      profile: profile.stored, at: now)
+    var accepted: [UInt8]?
+    for effect in try connections.step(connection, .peerConfirmed, store).effects {
+      switch effect {
+      // The relay is asked to before this message is acknowledged, which needs the key on record.
+      case .secureMailbox: accepted = signingKey.bytes
+      case .sendGreeting:
+        let greeting = ChatMessage.information(user.profileToSend, replyMailbox: nil)
+        try store.enqueue(
+          greeting, connectionID: connection.id, itemID: nil, with: &stored, attempt: context.randomness.bytes(24))
+      case .sendConfirmation, .sendAnswer, .sendLeft, .emitContactConnected, .emitContactLeft, .createSubscription,
+        .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
+        connections.misplaced(effect, .peerConfirmed)
+      }
+    }
+    try store.accept(
+      connectionID: connection.id, contactID: contactID, peerSenderID: reply, peerPublicKey: accepted)
+    try store.save(stored, connectionID: connection.id)
+    return OpenedMessage(.nothingToShow(contactID: contactID), changesConnection: true)
+  }
+
+  // MARK: Messages
+
+  private func record(
+    _ chatMessage: ChatMessage, _ message: SourceMessage, _ connection: StoredConnection,
+    _ stored: inout StoredRatchet, _ store: Store
+  ) throws(StoreError) -> OpenedMessage {
+    switch chatMessage {
+    case .information(let profile, _): return try recordInformation(profile, connection, &stored, store)
+    case .content(let content): return try recordContent(content, message, connection, store)
+    case .left: return try recordLeft(connection, store)
+    case .greeted: return try recordAnswer(connection, store)
+    case .unknown: return silent(connection)
+    }
+  }
+
+  private func recordLeft(
+    _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> OpenedMessage {
+    var isTold = false
+    for effect in try connections.step(connection, .peerLeft, store).effects {
+      switch effect {
+      case .emitContactLeft: isTold = true
+      // By the step.
+      case .deleteSubscription: break
+      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
+        .createSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
+        connections.misplaced(effect, .peerLeft)
+      }
+    }
+    guard isTold, let contactID = connection.contactID else { return silent(connection) }
+    return OpenedMessage(.left(contactID: contactID), changesConnection: true)
+  }
+
+  private func recordAnswer(
+    _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> OpenedMessage {
+    var isTold = false
+    for effect in try connections.step(connection, .peerAnswered, store).effects {
+      switch effect {
+      case .emitContactConnected: isTold = true
+      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactLeft,
+        .createSubscription, .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
+        connections.misplaced(effect, .peerAnswered)
+      }
+    }
+    guard isTold, let contactID = connection.contactID else { return silent(connection) }
+    return OpenedMessage(.connected(contactID: contactID), changesConnection: true)
+  }
+
+  private func silent(_ connection: StoredConnection) -> OpenedMessage {
+    // A step may have changed the connection all the same.
+    OpenedMessage(.nothingToShow(contactID: connection.contactID), changesConnection: true)
+  }
+
+  private func recordContent(
+    _ content: ChatMessage.Content, _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> OpenedMessage {
+    let step = try connections.step(connection, .messageArrived, store)
+    var isTaken = false
+    for effect in step.effects {
+      switch effect {
+      case .deliverMessage: isTaken = true
+      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
+        .emitContactLeft, .createSubscription, .deleteSubscription, .sendMessage, .deleteMailbox, .forgetKeys:
+        connections.misplaced(effect, .messageArrived)
+      }
+    }
+    guard isTaken else {
+      return OpenedMessage(.quarantined("content on a connection that is \(step.next.name)"))
+    }
+    guard let contactID = connection.contactID else {
+      return OpenedMessage(.quarantined("content before the contact was confirmed"))
+    }
+    // The sender's clock may be wrong: a time in the future would keep its message at the chat's end for ever.
+    let relayed = message.timestamp
+    let item = try store.insertReceivedItem(
+      contactID: contactID,
+      content: content.content.json.text,
+      quote: try content.quote.map { (quote) throws(StoreError) in
+        try quote.stored(itemID: store.recentItem(contactID: contactID, sharedID: quote.sharedID))
+      }, sharedID: content.sharedID,
+      itemAt: content.sentAt.milliseconds > 0 ? min(content.sentAt, relayed) : relayed, at: context.clock.wall())
+    return OpenedMessage(.item(item.id, item.contact))
+  }
+
+  /// A contact's profile has changed; or the joining side learns who invited it, if the machine takes the greeting.
+  private func recordInformation(
+    _ profile: Profile, _ connection: StoredConnection, _ stored: inout StoredRatchet, _ store: Store
+  ) throws(StoreError) -> OpenedMessage {
+    let now = context.clock.wall()
+    let name = DisplayName.sanitized(profile.displayName)
+    if let contactID = connection.contactID {
+      let before = try store.contact(contactID)
+      try store.setContactProfile(
+        contactID, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
+      return OpenedMessage(.updated(before))
+    }
+    let step = try connections.step(connection, .peerGreeted, store)
+    switch step.answer {
+    case .refused(let reason): return OpenedMessage(.quarantined("a greeting: \(reason.name)"))
+    // Such as of a peer that has left: there is no contact to be.
+    case .ignored: return silent(connection)
+    case .moved, .stayed: break
+    }
+    let contactID = try store.insertContact(
+      userID: connection.userID, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
+    try store.setContact(connectionID: connection.id, contactID: contactID)
+    var content = OpenedMessage.Content.nothingToShow(contactID: contactID)
+    for effect in step.effects {
+      switch effect {
+      case .sendAnswer:
+        try store.enqueue(
+          .greeted, connectionID: connection.id, itemID: nil, with: &stored, attempt: context.randomness.bytes(24))
+      case .emitContactConnected:
+        content = .connected(contactID: contactID)
+      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendLeft, .emitContactLeft, .createSubscription,
+        .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
+        connections.misplaced(effect, .peerGreeted)
+      }
+    }
+    return OpenedMessage(content, changesConnection: true)
+  }
+}

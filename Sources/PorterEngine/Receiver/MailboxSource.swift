@@ -1,0 +1,157 @@
+import PorterCrypto
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import PorterStore
+
+/// The built-in source: a connection's mailbox at the relay, whose messages its ratchet opens. Threads: the engine's.
+final class MailboxSource: Source {
+  private let context: EngineContext
+  private let relay: RelayLink
+  private let sender: Sender
+  private let opening: MailboxOpening
+
+  init(_ context: EngineContext, relay: RelayLink, connections: Connections, sender: Sender) {
+    self.context = context
+    self.relay = relay
+    self.sender = sender
+    opening = MailboxOpening(context, connections: connections)
+  }
+
+  // MARK: Hints
+
+  func read(_ hint: SourceHint, _ store: Store) throws(StoreError) -> SourceHintReading {
+    switch hint {
+    case .everything:
+      .named(try store.connectionIDs().map { NamedConnection(id: $0, record: nil) }, isRepeat: false)
+    case .sealed(let nonce, let ciphertext): try read(nonce, ciphertext, store)
+    }
+  }
+
+  private func read(
+    _ nonce: BoxNonce, _ ciphertext: [UInt8], _ store: Store
+  ) throws(StoreError) -> SourceHintReading {
+    guard let secret = try store.token()?.pushSecret else { return .unknown }
+    let bundle: NotificationBundle
+    do throws(PushError) { bundle = try NotificationBundle(opening: ciphertext, nonce: nonce, with: secret) } catch {
+      return .unreadable("the push does not open: \(error)")
+    }
+    var isRepeat = true
+    var named: [NamedConnection] = []
+    var damage: StoreError?
+    for entry in bundle.entries {
+      let found: StoredConnection?
+      do throws(StoreError) { found = try store.connection(notifierID: entry.notifier) } catch .damaged(let entity) {
+        damage = .damaged(entity)
+        continue
+      }
+      // A mailbox that is not known, such as one of a deleted contact, is no reason to leave the others (INC-44).
+      guard let connection = found else { continue }
+      if !named.contains(where: { $0.id == connection.id }) {
+        named.append(NamedConnection(id: connection.id, record: connection))
+      }
+      let metadata = connection.notifierSecret.flatMap {
+        try? RelayMessageMetadata(opening: entry.sealedMetadata, with: $0, nonce: entry.metadataNonce)
+      }
+      let known = try metadata.flatMap { (metadata) throws(StoreError) in
+        try store.ledgerEntry(connectionID: connection.id, messageID: metadata.message.bytes)
+      }
+      if known == nil { isRepeat = false }
+    }
+    if let damage { return .damaged(damage, named, isRepeat: isRepeat) }
+    return named.isEmpty ? .unknown : .named(named, isRepeat: isRepeat)
+  }
+
+  // MARK: Messages
+
+  func validate(_ connection: StoredConnection) throws(StoreError) { _ = try Self.mailbox(of: connection) }
+
+  func fetch(_ claimed: ClaimedConnection, then: @escaping (Result<SourceMessage?, SourceError>) -> Void) {
+    FaultPoint.reach(.beforeFetch)
+    guard let mailbox = try? Self.mailbox(of: claimed.connection) else { return then(.failure(.closed)) }
+    let key = claimed.connection.recipientKey
+    relay.perform(.receiving) { (client) throws(RelayError) in
+      try client.getMessage(mailbox, key: key)
+    } then: { result in
+      FaultPoint.reach(.afterFetch)
+      then(result.map { $0.map { SourceMessage($0) } }.mapError { SourceError($0) })
+    }
+  }
+
+  func open(
+    _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> OpenedMessage {
+    try opening.open(message, connection, store)
+  }
+
+  /// Secures the mailbox if that is still to be done, then acknowledges: a kill in between repeats both.
+  func acknowledge(
+    _ message: SourceMessage, _ connection: StoredConnection, then: @escaping (Result<Void, SourceError>) -> Void
+  ) {
+    FaultPoint.reach(.beforeAcknowledge)
+    guard let mailbox = try? Self.mailbox(of: connection), let identifier = RelayIdentifier(bytes: message.identifier)
+    else { return then(.failure(.closed)) }
+    let key = connection.recipientKey
+    secureIfNeeded(mailbox, connection) { [weak self] secured in
+      if case .failure(let error) = secured { return then(.failure(SourceError(error))) }
+      guard let self else { return then(.failure(.closed)) }
+      self.relay.perform { (client) throws(RelayError) in
+        // A relay that did not have it any more has dropped it as well.
+        try client.acknowledge(identifier, in: mailbox, key: key)
+      } then: { result in
+        then(result.map { _ in () }.mapError { SourceError($0) })
+      }
+    }
+  }
+
+  /// A mailbox whose invitation was used accepts messages of that one sender only. If it cannot be recorded that it does, the
+  /// message that asks for it is not acknowledged, and comes again: nothing else would.
+  private func secureIfNeeded(
+    _ mailbox: RelayIdentifier, _ connection: StoredConnection, then: @escaping (Result<Void, RelayError>) -> Void
+  ) {
+    guard context.store != nil else { return then(.failure(.closed)) }
+    guard !connection.isSecured, let sender = connection.peerPublicKey.flatMap({ SigningPublicKey(bytes: $0) })
+    else { return then(.success(())) }
+    let key = connection.recipientKey
+    relay.perform { (client) throws(RelayError) in
+      try client.secureMailbox(mailbox, key: key, senderKey: sender)
+    } then: { [weak self] result in
+      guard let self, case .success = result else { return then(result) }
+      do throws(StoreError) {
+        try self.context.store?.setSecured(connectionID: connection.id)
+      } catch {
+        return then(.failure(Self.unavailable(error)))
+      }
+      // The answer to the confirmation was waiting for this.
+      self.sender.flush()
+      then(result)
+    }
+  }
+
+  private static func unavailable(_ error: StoreError) -> RelayError {
+    if case .sqlite(let error) = error { .storage(error) } else { .unavailable }
+  }
+
+  private static func mailbox(of connection: StoredConnection) throws(StoreError) -> RelayIdentifier {
+    guard let identifier = RelayIdentifier(bytes: connection.recipientID) else { throw .damaged(.connection) }
+    return identifier
+  }
+}
+
+extension SourceMessage {
+  fileprivate init(_ message: RelayMessage) {
+    self.init(identifier: message.identifier.bytes, timestamp: message.timestamp, body: message.body)
+  }
+}
+
+extension SourceError {
+  fileprivate init(_ error: RelayError) {
+    let kind: Kind =
+      switch error {
+      case .auth: .denied
+      case .closed: .closed
+      default: .failed(isTemporary: error.isTemporary)
+      }
+    self.init(kind: kind, description: error.description)
+  }
+}

@@ -1,0 +1,196 @@
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// The outcome of committing one message.
+enum CommitOutcome {
+  case committed(CommittedMessage)
+  /// The ledger has it already; nothing was changed (INC-34).
+  case repeated(CommittedMessage)
+  /// It could not be opened, and is kept with its reason; nothing is shown of it (INC-41).
+  case quarantined(CommittedMessage)
+  case failed(StoreError)
+}
+
+/// Commits messages of a source: what one says, the ledger's entry, the counts and the answer to be sent are one transaction
+/// (rule 4), fenced by the claim's epoch (rule 2). Threads: the engine's.
+final class MessageCommitter {
+  private let context: EngineContext
+  private let peers: PeerLink
+  private let source: any Source
+  private let claims: ConnectionClaims
+  private let changes: CommittedChanges
+  private let connections: Connections
+
+  init(
+    _ context: EngineContext, peers: PeerLink, source: any Source, claims: ConnectionClaims,
+    changes: CommittedChanges, connections: Connections
+  ) {
+    self.context = context
+    self.peers = peers
+    self.source = source
+    self.claims = claims
+    self.changes = changes
+    self.connections = connections
+  }
+
+  /// What the transaction found and did.
+  private struct Transacted {
+    /// The ledger's newest entry before and after.
+    var earlier: Int64 = 0
+    var newest: Int64 = 0
+    var connection: StoredConnection
+    /// Nil for a repeat.
+    var opened: OpenedMessage?
+  }
+
+  /// Commits the message, and reports it to the host.
+  func commit(_ message: SourceMessage, under claim: Claim) -> CommitOutcome {
+    guard let store = context.store else { return .failed(.sqlite(SQLiteError(kind: .closed))) }
+    do throws(StoreError) {
+      let transacted = try store.transaction(under: claim) { () throws(StoreError) in
+        try self.transact(message, claim, store)
+      }
+      return committed(transacted, store)
+    } catch {
+      context.log(.warning, "a message was not committed", ["error": error.description])
+      if case .staleEpoch = error { claims.noteDisplaced(claim) }
+      return .failed(error)
+    }
+  }
+
+  private func transact(
+    _ message: SourceMessage, _ claim: Claim, _ store: Store
+  ) throws(StoreError) -> Transacted {
+    defer { FaultPoint.reach(.insideCommit) }
+    let earlier = try store.newestLedgerEntry()
+    let known = try store.ledgerEntry(connectionID: claim.connectionID, messageID: message.identifier)
+    // Read again under the fence: another process may have advanced it before the claim.
+    let connection = try store.connection(claim.connectionID)
+    var transacted = Transacted(earlier: earlier, connection: connection)
+    if let known {
+      try store.raise(.repeat, known)
+    } else {
+      let opened = try source.open(message, connection, store)
+      try enter(message, opened.content, connection, store)
+      transacted.opened = opened
+    }
+    transacted.newest = (try? store.newestLedgerEntry()) ?? earlier
+    return transacted
+  }
+
+  /// From here on the message is in the store, and nothing may be reported as failed: it would not come again. What cannot be
+  /// reported now is left to `CommittedChanges`.
+  private func committed(_ transacted: Transacted, _ store: Store) -> CommitOutcome {
+    guard let opened = transacted.opened else {
+      changes.noteOwnCommit(after: transacted.earlier, through: transacted.newest)
+      return .repeated(CommittedMessage(connection: transacted.connection, records: nil))
+    }
+    peers.announceChange()
+    if case .left = opened.content { connections.reportEnded() }
+    var connection = transacted.connection
+    do throws(StoreError) {
+      if opened.changesConnection { connection = try store.connection(connection.id) }
+      let records = try records(of: opened.content, connection, store)
+      let isInTurn = changes.noteOwnCommit(after: transacted.earlier, through: transacted.newest)
+      let committed = CommittedMessage(connection: connection, records: records)
+      if case .quarantined = opened.content { return .quarantined(committed) }
+      if isInTurn { report(opened.content, committed) }
+      return .committed(committed)
+    } catch {
+      context.log(.warning, "what was committed could not be reported yet", ["error": error.description])
+      changes.reportLater()
+      return .committed(CommittedMessage(connection: connection, records: nil))
+    }
+  }
+
+  private func records(
+    of content: OpenedMessage.Content, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> CommittedMessage.Records? {
+    switch content {
+    case .item(let id, let contact):
+      return CommittedMessage.Records(
+        user: try store.user(connection.userID), contact: contact, item: try store.item(id))
+    case .connected, .updated, .left:
+      guard let contactID = connection.contactID else { return nil }
+      return CommittedMessage.Records(
+        user: try store.user(connection.userID), contact: try store.contact(contactID), item: nil)
+    case .nothingToShow, .quarantined: return nil
+    }
+  }
+
+  // MARK: The ledger
+
+  /// Writes the ledger's entry. An app on screen tells its user itself, through the event, so that its entries count as
+  /// shown.
+  private func enter(
+    _ message: SourceMessage, _ content: OpenedMessage.Content, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) {
+    switch content {
+    case .item(let id, let contact): try enter(message, connection.id, .message, contact.id, itemID: id, store)
+    case .connected(let contactID): try enter(message, connection.id, .connected, contactID, store)
+    case .updated(let before): try enter(message, connection.id, .updated, before.id, store)
+    case .left(let contactID): try enter(message, connection.id, .left, contactID, store)
+    case .nothingToShow(let contactID): try enter(message, connection.id, .silent, contactID, store)
+    case .quarantined(let reason): try quarantine(message, connection, reason, store)
+    }
+  }
+
+  private func enter(
+    _ message: SourceMessage, _ connectionID: Int64, _ kind: StoredLedgerEntry.Kind, _ contactID: Int64?,
+    itemID: Int64? = nil, _ store: Store
+  ) throws(StoreError) {
+    var entry = MachineRunner<PorterMachines.LedgerEntry>()
+    _ = entry.handle(.commit)
+    // What is never shown does not wait. An app on screen tells its user itself.
+    if !kind.isShown { _ = entry.handle(.read) } else if context.role == .app { _ = entry.handle(.present) }
+    _ = try store.insertLedgerEntry(
+      connectionID: connectionID, messageID: message.identifier, messageAt: message.timestamp,
+      state: entry.state.name, kind: kind, contactID: contactID, itemID: itemID, at: context.clock.wall())
+  }
+
+  /// Rule 8: kept with its reason and never shown; it does not stop its neighbours.
+  private func quarantine(
+    _ message: SourceMessage, _ connection: StoredConnection, _ reason: String, _ store: Store
+  ) throws(StoreError) {
+    context.log(
+      .warning, "a message was quarantined", ["connection": String(connection.id), "reason": reason])
+    var entry = MachineRunner<PorterMachines.LedgerEntry>()
+    let step = entry.handle(.quarantine)
+    try store.quarantine(
+      connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp,
+      state: step.next.name, reason: step.effects.contains(.recordReason) ? reason : nil, body: message.body,
+      at: context.clock.wall())
+  }
+
+  // MARK: Events
+
+  private func report(_ content: OpenedMessage.Content, _ committed: CommittedMessage) {
+    guard let records = committed.records else { return }
+    let user = UserRecord(records.user)
+    let contact = ContactRecord(records.contact, connection: committed.connection)
+    switch content {
+    case .item:
+      guard let item = records.item else { return }
+      context.emit(.newChatItems(user, [ChatItemInChat(info: .direct(contact), item: ChatItemRecord(item))]))
+    case .connected: context.emit(.contactConnected(user, contact))
+    case .updated(let before):
+      context.emit(
+        .contactUpdated(user, from: ContactRecord(before, connection: committed.connection), to: contact))
+    case .left: context.emit(.contactDeletedByContact(user, contact))
+    case .nothingToShow, .quarantined: break
+    }
+  }
+
+  /// SimpleX's `ntfMessage`: a message was taken in and acknowledged.
+  func emitMarker(_ message: SourceMessage, _ committed: CommittedMessage) {
+    guard let store = context.store else { return }
+    let connection = committed.connection
+    guard let user = committed.records?.user ?? (try? store.user(connection.userID)) else { return }
+    let contact = committed.records?.contact ?? connection.contactID.flatMap { try? store.contact($0) }
+    let entity = ConnectionEntity(
+      connection: ConnectionRecord(connection), contact: contact.map { ContactRecord($0, connection: connection) })
+    context.emit(.ntfMessage(UserRecord(user), entity, message.notification))
+  }
+}

@@ -1,0 +1,115 @@
+import PorterMachines
+import PorterPlatform
+import PorterRelay
+import PorterStore
+
+/// Receives on the app's own account: listens to the connections' mailboxes, and fetches from those in which something waits,
+/// message by message, as `mailbox_fetch` says. Threads: the engine's.
+final class Receiver {
+  /// What a fetch needs.
+  struct Parts {
+    let lifecycle: Lifecycle
+    let relay: RelayLink
+    let source: any Source
+    let claims: ConnectionClaims
+    let committer: MessageCommitter
+    let sender: Sender
+  }
+
+  /// A fetch that is under way, and the callers that want another look when it ends.
+  private struct Fetch {
+    let run: MailboxFetchRun
+    var waiting: [(FetchResult) -> Void] = []
+  }
+
+  private let context: EngineContext
+  private let parts: Parts
+  /// By connection.
+  private var fetches: [Int64: Fetch] = [:]
+  private var subscribing = Coalescer()
+
+  init(_ context: EngineContext, _ parts: Parts) {
+    self.context = context
+    self.parts = parts
+  }
+
+  // MARK: Fetching
+
+  /// Fetches until nothing waits. One fetch of a connection at a time: calls that come meanwhile wait for the end of the
+  /// first, and together get one more look, since something may have come after the first one's last.
+  func fetch(_ connectionID: Int64, then: @escaping (FetchResult) -> Void) {
+    if fetches[connectionID] != nil {
+      fetches[connectionID]?.waiting.append(then)
+      return
+    }
+    let run = MailboxFetchRun(context, parts, connectionID) { [weak self] result in
+      let waiting = self?.fetches.removeValue(forKey: connectionID)?.waiting ?? []
+      then(result)
+      guard !waiting.isEmpty else { return }
+      self?.fetch(connectionID) { result in for report in waiting { report(result) } }
+    }
+    fetches[connectionID] = Fetch(run: run)
+    run.continueLater()
+  }
+
+  // MARK: Listening
+
+  /// One round at a time, and one more when it was asked for meanwhile: a host may say for each of a thousand messages that
+  /// its transport has news.
+  func listenToAll() {
+    if subscribing.want() { beginSubscribing() }
+  }
+
+  private func beginSubscribing() {
+    let connections = context.retries.read(
+      { (store) throws(StoreError) in try store.connections() }, orLater: TimerName.subscribe,
+      { [weak self] in self?.listenToAll() })
+    guard let connections else { return endSubscribing() }
+    listen(to: connections) { [weak self] in self?.endSubscribing() }
+  }
+
+  private func endSubscribing() {
+    if subscribing.end() { beginSubscribing() }
+  }
+
+  /// Listens to these connections' mailboxes, and fetches from those in which something waits. `then` is called when the
+  /// relay was asked, or is not asked at all.
+  func listen(to connections: [StoredConnection], then: @escaping () -> Void = {}) {
+    guard parts.lifecycle.isMain, parts.lifecycle.operations.admits(.receiving) else { return then() }
+    let known = connections.compactMap { connection in
+      RelayIdentifier(bytes: connection.recipientID).map { (connection.id, $0, connection.recipientKey) }
+    }
+    guard !known.isEmpty else { return then() }
+    parts.relay.perform(.receiving) { (client) throws(RelayError) in
+      try client.subscribe(known.map { (recipient: $0.1, key: $0.2) })
+    } then: { [weak self] result in
+      defer { then() }
+      guard let self else { return }
+      switch result {
+      case .success(let states):
+        if !states.contains(.waiting) { self.context.retries.reset(TimerName.subscribe) }
+        for (connection, state) in zip(known, states) where state == .waiting {
+          self.fetch(connection.0) { [weak self] in self?.fetched($0) }
+        }
+      case .failure(.closed): break
+      case .failure(let error):
+        self.context.log(.warning, "subscribing failed", ["error": error.description])
+        self.listenLater()
+      }
+    }
+  }
+
+  /// The relay does not repeat a wake-up, so a fetch that did not get to its end is made up for.
+  private func fetched(_ result: FetchResult) {
+    switch result {
+    case .drained: context.retries.reset(TimerName.subscribe)
+    case .interrupted: break
+    case .sourceFailed(let error): if error.isTemporary { listenLater() }
+    case .displaced, .skipped, .storeFailed: listenLater()
+    }
+  }
+
+  private func listenLater() {
+    context.retries.retry(TimerName.subscribe) { [weak self] in self?.listenToAll() }
+  }
+}

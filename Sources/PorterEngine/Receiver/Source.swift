@@ -1,0 +1,117 @@
+import PorterCrypto
+import PorterPlatform
+import PorterPush
+import PorterSchema
+import PorterStore
+
+/// Where the messages come from that a push announces. The built-in source is the mailbox at the relay with its ratchets.
+///
+/// What is done with a message is the engine's, and knows no source: the claim on its connection, the fenced transaction,
+/// the ledger, what is shown, the deadline, and releasing everything. Between two calls nothing is held.
+protocol Source: AnyObject {
+  /// Recognises a push's hint, and names the connections to look into.
+  func read(_ hint: SourceHint, _ store: Store) throws(StoreError) -> SourceHintReading
+
+  /// Throws `damaged` if nothing can be fetched by this record.
+  func validate(_ connection: StoredConnection) throws(StoreError)
+
+  /// The oldest message that waits, and the same one until it is acknowledged; nil when none waits.
+  func fetch(_ claimed: ClaimedConnection, then: @escaping (Result<SourceMessage?, SourceError>) -> Void)
+
+  /// Opens a message and records what it says, except for the ledger's entry. Part of the transaction that commits it.
+  func open(
+    _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> OpenedMessage
+
+  /// Lets the source forget a committed message. `connection` is as the commit left it. Part of the delivery that the
+  /// caller has begun.
+  func acknowledge(
+    _ message: SourceMessage, _ connection: StoredConnection, then: @escaping (Result<Void, SourceError>) -> Void)
+}
+
+/// A connection that this process may advance, as it was read for the claim.
+struct ClaimedConnection {
+  let claim: Claim
+  let connection: StoredConnection
+}
+
+/// What a push says of what it is about.
+enum SourceHint {
+  /// Something may wait anywhere.
+  case everything
+  /// Opens with the token's key.
+  case sealed(nonce: BoxNonce, [UInt8])
+}
+
+enum SourceHintReading {
+  /// About nothing that is known here.
+  case unknown
+  /// It does not open, for this reason.
+  case unreadable(String)
+  case named([NamedConnection], isRepeat: Bool)
+  /// Not one of the records that it names could be read, or only some.
+  case damaged(StoreError, [NamedConnection], isRepeat: Bool)
+}
+
+struct NamedConnection {
+  let id: Int64
+  /// Its record, if it was read to find it.
+  let record: StoredConnection?
+}
+
+/// One message as a source has it.
+struct SourceMessage: Equatable {
+  /// By which the ledger recognises a repeat (INC-34).
+  let identifier: [UInt8]
+  let timestamp: WallTime
+  let body: [UInt8]
+
+  var notification: NotificationMessage {
+    NotificationMessage(id: TextEncoding.base64URL(identifier), timestamp: timestamp)
+  }
+}
+
+/// What a message said, once it is recorded.
+struct OpenedMessage {
+  let content: Content
+  /// Whether the connection's record was changed.
+  let changesConnection: Bool
+
+  enum Content {
+    /// The contact is as it was left by this.
+    case item(Int64, StoredContact)
+    case connected(contactID: Int64)
+    /// The contact has another profile; this is what it was.
+    case updated(StoredContact)
+    /// The contact has deleted the connection.
+    case left(contactID: Int64)
+    case nothingToShow(contactID: Int64?)
+    /// It could not be opened, for this reason.
+    case quarantined(String)
+  }
+
+  init(_ content: Content, changesConnection: Bool = false) {
+    self.content = content
+    self.changesConnection = changesConnection
+  }
+}
+
+/// Why a source gave no answer, or refused.
+struct SourceError: Error, Equatable {
+  enum Kind: Equatable {
+    /// It does not know the connection.
+    case denied
+    /// It was closed meanwhile, as for a suspension.
+    case closed
+    /// It did not answer, or the answer was of no use.
+    case failed(isTemporary: Bool)
+  }
+
+  let kind: Kind
+  let description: String
+
+  var isTemporary: Bool { kind == .failed(isTemporary: true) }
+
+  static let closed = SourceError(kind: .closed, description: "closed")
+  static let timeout = SourceError(kind: .failed(isTemporary: true), description: "no answer in time")
+}

@@ -1,0 +1,49 @@
+import PorterStore
+import Synchronization
+import XCTest
+
+@testable import Nightporter
+@testable import PorterEngine
+
+/// What a push asks the store: what was read once is handed on.
+final class PushStatementsTests: XCTestCase {
+  private final class Statements: Sendable {
+    private let texts = Mutex<[String]>([])
+    func note(_ text: String) { texts.withLock { $0.append(text) } }
+    var all: [String] { texts.withLock { $0 } }
+
+    /// How often a whole row of the table was read by its key.
+    func reads(_ table: String, _ column: String) -> Int {
+      all.filter { $0.hasPrefix("SELECT") && $0.contains(" FROM \(table) WHERE ") && $0.contains(column) }.count
+    }
+  }
+
+  /// A push of one message to an extension whose store is open. Before what was read was handed on, it read the connection 8
+  /// times, the contact 3 times and the user 3 times.
+  func testAPushOfOneMessageReadsEachRecordOnceAndTheConnectionTwice() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let service = try station.makeExtension()
+    let statements = Statements()
+    let isObserved = try XCTUnwrap(Handles.find(service.handle)).call { engine -> Bool in
+      engine.store?.database.observer = { statements.note($0) }
+      return engine.store != nil
+    }
+    XCTAssertEqual(isObserved, true)
+    let answer = service.push(push)
+    XCTAssertEqual(answer.bodies, ["hello"], answer.description)
+    XCTAssertEqual(answer["quiescent"].flag, true)
+    let counts = [
+      "connection": statements.reads("connections", "peer_sender_id"),
+      "contact": statements.reads("contacts", "local_name"), "user": statements.reads("users", "display_name"),
+      "item": statements.reads("items", "shared_id"),
+    ]
+    print("statements of one push:", statements.all.count, counts.sorted { $0.key < $1.key })
+    XCTAssertEqual(counts["connection"], 2, statements.all.joined(separator: "\n"))
+    XCTAssertEqual(counts["contact"], 1, statements.all.joined(separator: "\n"))
+    XCTAssertEqual(counts["user"], 1, statements.all.joined(separator: "\n"))
+    XCTAssertEqual(counts["item"], 1, statements.all.joined(separator: "\n"))
+    station.wake(expecting: ["hello"])
+  }
+}

@@ -248,7 +248,8 @@ enum np_connection_event {
 enum np_connection_effect {
   /* Send our keys, our profile and our mailbox to the mailbox of the invitation. */
   NP_CONNECTION_EFFECT_SEND_CONFIRMATION = 0,
-  /* Have the relay accept nobody else's messages in our mailbox. */
+  /* Record the key whose messages alone the relay is to accept in our mailbox; the relay is asked before the message is
+  acknowledged. */
   NP_CONNECTION_EFFECT_SECURE_MAILBOX = 1,
   /* Say hello: the first message under the ratchet. */
   NP_CONNECTION_EFFECT_SEND_GREETING = 2,
@@ -256,9 +257,9 @@ enum np_connection_effect {
   NP_CONNECTION_EFFECT_SEND_ANSWER = 3,
   /* Tell the other side that we are gone, if there is one yet. */
   NP_CONNECTION_EFFECT_SEND_LEFT = 4,
-  /* Emit contactConnected. */
+  /* Record that the contact is connected; contactConnected is emitted after the commit. */
   NP_CONNECTION_EFFECT_EMIT_CONTACT_CONNECTED = 5,
-  /* Emit contactDeletedByContact. */
+  /* Record that the contact has left; contactDeletedByContact is emitted after the commit. */
   NP_CONNECTION_EFFECT_EMIT_CONTACT_LEFT = 6,
   /* Listen to the mailbox, and raise create at the connection's notification subscription. */
   NP_CONNECTION_EFFECT_CREATE_SUBSCRIPTION = 7,

@@ -131,17 +131,12 @@ extension Engine {
       try store.transaction { () throws(StoreError) -> [Int64]? in
         // What was received meanwhile counts: the contact may have left.
         let connection = try store.connection(connection.id)
+        let drafts = zip(messages, quotes).map { (content: $0.content, quote: $1) }
         var ids: [Int64]?
-        for effect in try self.connections.step(connection, .messageGiven, store).effects {
-          switch effect {
-          case .sendMessage:
-            let drafts = zip(messages, quotes).map { (content: $0.content, quote: $1) }
-            ids = try self.enqueue(drafts, contact: contact, connectionID: connection.id, store)
-          case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
-            .emitContactLeft, .createSubscription, .deleteSubscription, .deliverMessage, .deleteMailbox, .forgetKeys:
-            self.connections.misplaced(effect, .messageGiven)
-          }
+        let enqueue = { () throws(StoreError) in
+          ids = try self.enqueue(drafts, contact: contact, connectionID: connection.id, store)
         }
+        try self.connections.take(.given(enqueue), of: connection, store)
         return ids
       }
     }

@@ -52,15 +52,12 @@ extension Engine {
 
   private func insert(_ new: NewConnection) throws(ChatError) -> StoredConnection {
     let store = try requireStore()
-    let step = PorterMachines.Connection.step(.none, .invite)
-    let connection = try stored { () throws(StoreError) in
+    return try stored { () throws(StoreError) in
       let id = try store.transaction { () throws(StoreError) in
-        try self.connections.insert(new, after: step, store)
+        try self.connections.make(new, .invited, store)
       }
       return try store.connection(id)
     }
-    connections.wasMade(connection, step)
-    return connection
   }
 
   func connect(_ selection: UserSelection, link text: String, reply: @escaping Reply) throws(ChatError) {

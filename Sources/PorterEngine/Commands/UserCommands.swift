@@ -84,15 +84,17 @@ extension Engine {
     var told: [ContactRecord] = []
     for connection in try store.connections() where connection.userID == user.id {
       // Who is not confirmed yet takes nothing that is signed.
-      guard let contactID = connection.contactID,
-        try connections.takesMessages(connection),
-        var ratchet = try store.ratchet(connectionID: connection.id)
-      else { continue }
-      try store.enqueue(
-        .information(user.profileToSend, replyMailbox: nil), connectionID: connection.id, itemID: nil, with: &ratchet,
-        attempt: context.randomness.bytes(24))
-      try store.save(ratchet, connectionID: connection.id)
-      told.append(ContactRecord(try store.contact(contactID), connection: connection))
+      guard let contactID = connection.contactID, var ratchet = try store.ratchet(connectionID: connection.id) else {
+        continue
+      }
+      let enqueue = { () throws(StoreError) in
+        try store.enqueue(
+          .information(user.profileToSend, replyMailbox: nil), connectionID: connection.id, itemID: nil, with: &ratchet,
+          attempt: self.context.randomness.bytes(24))
+        try store.save(ratchet, connectionID: connection.id)
+        told.append(ContactRecord(try store.contact(contactID), connection: connection))
+      }
+      try connections.take(.given(enqueue), of: connection, store)
     }
     return told
   }

@@ -26,119 +26,84 @@ final class Connections {
   private let lifecycle: Lifecycle
   private let relay: RelayLink
   private unowned let work: any ConnectionWork
+  private let recorder: ConnectionRecorder
+  private lazy var driver = RecordedMachineDriver<ConnectionMachine, Int64>(context.machines) {
+    [unowned self] in ConnectionMachine.perform($0, by: self, $1)
+  }
 
   init(_ context: EngineContext, lifecycle: Lifecycle, relay: RelayLink, work: any ConnectionWork) {
     self.context = context
     self.lifecycle = lifecycle
     self.relay = relay
     self.work = work
+    recorder = ConnectionRecorder(context: context, work: work)
   }
 
-  /// Steps the machine and stores its state. The caller carries out the effects, each in a switch that names them all, but
-  /// for `deleteSubscription`, which is done here. Part of the caller's transaction.
-  func step(
-    _ connection: StoredConnection, _ event: ConnectionMachine.Event, _ store: Store
-  ) throws(StoreError) -> MachineStep<ConnectionMachine> {
-    let state = try self.state(of: connection)
-    let step = ConnectionMachine.step(state, event)
-    context.log(
-      .debug, "connection", ["connection": String(connection.id), "event": event.name, "state": step.next.name])
-    if step.next != state, step.next != .deleted {
-      try store.setStatus(connectionID: connection.id, step.next.name, at: context.clock.wall())
-    }
-    for effect in step.effects {
-      switch effect {
-      case .deleteSubscription: try work.record(.turnOff, connection, store)
-      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
-        .emitContactLeft, .createSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
-        break
+  // MARK: Steps
+
+  /// Takes the step: stores the machine's state and what the step records. What else it causes follows the commit. Part of
+  /// the caller's transaction.
+  @discardableResult
+  func take(
+    _ cause: ConnectionChange.Cause, of connection: StoredConnection, ratchet: StoredRatchet? = nil, _ store: Store
+  ) throws(StoreError) -> (step: MachineStep<ConnectionMachine>, change: ConnectionChange) {
+    let state = try state(of: connection)
+    let change = ConnectionChange(cause, store, connection.id, connection, ratchet: ratchet)
+    return try take(change, in: state) { (step) throws(StoreError) in
+      if step.next != state, step.next != .deleted {
+        try store.setStatus(connectionID: connection.id, step.next.name, at: self.context.clock.wall())
       }
     }
-    return step
   }
 
-  /// The machine asks for something that does not belong to this event.
-  func misplaced(_ effect: ConnectionMachine.Effect, _ event: ConnectionMachine.Event) {
-    assertionFailure("connection: \(effect.name) on \(event.name)")
-    context.log(.error, "an effect was not carried out", ["event": event.name, "effect": effect.name])
-  }
-
-  /// Whether the machine takes a message of our user's.
-  func takesMessages(_ connection: StoredConnection) throws(StoreError) -> Bool {
-    var takes = false
-    for effect in ConnectionMachine.step(try state(of: connection), .messageGiven).effects {
-      switch effect {
-      case .sendMessage: takes = true
-      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
-        .emitContactLeft, .createSubscription, .deleteSubscription, .deliverMessage, .deleteMailbox, .forgetKeys:
-        misplaced(effect, .messageGiven)
-      }
-    }
-    return takes
-  }
-
-  func state(of connection: StoredConnection) throws(StoreError) -> ConnectionMachine.State {
-    guard let state = ConnectionMachine.State(name: connection.status) else { throw .damaged(.connection) }
-    return state
-  }
-
-  // MARK: Making
-
-  /// A connection begins, with our user's invitation or with the use of another's.
-  func insert(
-    _ new: NewConnection, after step: MachineStep<ConnectionMachine>, _ store: Store
+  /// A connection begins, with our user's invitation or with the use of another's. Part of the caller's transaction.
+  func make(
+    _ new: NewConnection, _ cause: ConnectionChange.Cause, _ store: Store
   ) throws(StoreError) -> Int64 {
     var new = new
-    new.status = step.next.name
-    return try store.insertConnection(new, at: context.clock.wall())
+    new.status = ConnectionMachine.step(ConnectionMachine.initial, cause.event).next.name
+    let id = try store.insertConnection(new, at: context.clock.wall())
+    _ = try take(ConnectionChange(cause, store, id, nil, ratchet: nil), in: ConnectionMachine.initial) {
+      (_) throws(StoreError) in
+    }
+    return id
   }
 
-  /// After the transaction that made the connection.
-  func wasMade(_ connection: StoredConnection, _ step: MachineStep<ConnectionMachine>) {
-    for effect in step.effects {
-      switch effect {
-      case .createSubscription:
-        work.beginReceiving(connection)
-      // In the transaction that made it.
-      case .sendConfirmation: break
-      case .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected, .emitContactLeft,
-        .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
-        misplaced(effect, connection.isInitiated ? .accept : .invite)
-      }
+  private func take(
+    _ change: ConnectionChange, in state: ConnectionMachine.State,
+    storing: (MachineStep<ConnectionMachine>) throws(StoreError) -> Void
+  ) throws(StoreError) -> (step: MachineStep<ConnectionMachine>, change: ConnectionChange) {
+    var changed = change
+    let taken = try driver.take(
+      change.cause.event, of: String(change.connectionID), in: state, change.connectionID
+    ) { (step, _) throws(StoreError) in
+      try storing(step)
+      try ConnectionMachine.record(step, by: recorder, &changed)
     }
+    change.store.afterCommit { [weak self] in self?.driver.post(taken) }
+    return (taken.step, changed)
+  }
+
+  /// Why the machine refuses the event; nil if it does not. Takes no step.
+  func refusal(
+    of event: ConnectionMachine.Event, _ connection: StoredConnection
+  ) throws(StoreError) -> ConnectionMachine.Reason? {
+    guard case .refused(let reason) = ConnectionMachine.step(try state(of: connection), event).answer else {
+      return nil
+    }
+    return reason
+  }
+
+  private func state(of connection: StoredConnection) throws(StoreError) -> ConnectionMachine.State {
+    guard let state = ConnectionMachine.State(name: connection.status) else { throw .damaged(.connection) }
+    return state
   }
 
   // MARK: Deleting
 
   /// Our user deletes the connection. Part of the caller's transaction; `reportEnded` comes after it.
   func delete(_ connection: StoredConnection, tellsPeer: Bool, _ store: Store) throws(StoreError) {
-    let event: ConnectionMachine.Event = tellsPeer ? .delete : .deleteSilently
-    let step = try step(connection, event, store)
-    for effect in step.effects {
-      switch effect {
-      case .sendLeft: try queueLeft(connection, store)
-      case .deleteMailbox: try store.listForDeletion(mailboxOf: connection.id)
-      case .forgetKeys:
-        try store.withdrawEntries(connectionID: connection.id)
-        try work.record(.forget, try store.connection(connection.id), store)
-      case .deleteSubscription: break
-      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .emitContactConnected, .emitContactLeft,
-        .createSubscription, .sendMessage, .deliverMessage:
-        misplaced(effect, event)
-      }
-    }
-  }
-
-  /// The connection's own outbox is deleted with it, so this waits among the requests to the server.
-  private func queueLeft(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
-    // Before the other side has confirmed it accepts nothing that is signed, and learns of it from the relay.
-    guard connection.contactID != nil, let peer = connection.peerSenderID,
-      var ratchet = try store.ratchet(connectionID: connection.id)
-    else { return }
-    let sealed = try ratchet.seal(.left)
-    try store.insertServerRequest(
-      mailbox: peer, key: connection.peerKey, body: Envelope.message(sealed).bytes,
-      deduplication: context.randomness.bytes(24))
+    try take(tellsPeer ? .deleted : .deletedSilently, of: connection, store)
   }
 
   /// Tells the relay, the other side and the notification server. What cannot be reached now is retried later.
@@ -174,5 +139,15 @@ final class Connections {
 
   private func deleteMailboxesLater() {
     context.retries.retry(TimerName.mailboxes) { [weak self] in self?.deleteMailboxes() }
+  }
+}
+
+extension Connections: ConnectionEffects {
+  func createSubscription(_ connectionID: Int64) {
+    guard let store = context.store else { return }
+    do throws(StoreError) { work.beginReceiving(try store.connection(connectionID)) } catch {
+      // Taken up when the chat is next activated.
+      context.log(.warning, "a new connection could not be read", ["error": error.description])
+    }
   }
 }

@@ -20,7 +20,7 @@ extension ContactRecord {
     let profile = Profile(displayName: contact.displayName, fullName: contact.fullName, stored: contact.profile)
     self.init(
       id: contact.id, localDisplayName: contact.localName, profile: ProfileRecord(id: contact.id, profile: profile),
-      connection: connection.map { ConnectionRecord($0) },
+      connection: connection.map { PorterSchema.ConnectionRecord($0) },
       status: connection?.status == PorterMachines.Connection.State.left.name ? .deleted : .active,
       settings: ChatSettings(
         notifications: NotificationFilter(contact.notifications), sendsReceipts: contact.sendsReceipts,
@@ -65,7 +65,7 @@ extension NotificationFilter {
   }
 }
 
-extension ConnectionRecord {
+extension PorterSchema.ConnectionRecord {
   init(_ connection: StoredConnection) {
     self.init(
       id: connection.id, agentID: TextEncoding.base64URL(connection.agentID),

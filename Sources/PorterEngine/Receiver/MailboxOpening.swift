@@ -60,9 +60,7 @@ struct MailboxOpening {
     _ connection: StoredConnection, _ publicKeys: [UInt8], _ signingKey: SigningPublicKey,
     _ sealed: [UInt8], _ store: Store
   ) throws(StoreError) -> OpenedMessage {
-    if case .refused(let reason) = PorterMachines.Connection.step(try connections.state(of: connection), .peerConfirmed)
-      .answer
-    {
+    if let reason = try connections.refusal(of: .peerConfirmed, connection) {
       return OpenedMessage(.quarantined("a confirmation of an invitation: \(reason.name)"))
     }
     guard let secret = connection.invitation.flatMap({ InvitationSecret(stored: $0.exposeForStorage()) }) else {
@@ -83,23 +81,12 @@ struct MailboxOpening {
     let contactID = try store.insertContact(
       userID: user.id, displayName: DisplayName.sanitized(profile.displayName), fullName: profile.fullName,
       profile: profile.stored, at: now)
-    var accepted: [UInt8]?
-    for effect in try connections.step(connection, .peerConfirmed, store).effects {
-      switch effect {
-      // The relay is asked to before this message is acknowledged, which needs the key on record.
-      case .secureMailbox: accepted = signingKey.bytes
-      case .sendGreeting:
-        let greeting = ChatMessage.information(user.profileToSend, replyMailbox: nil)
-        try store.enqueue(
-          greeting, connectionID: connection.id, itemID: nil, with: &stored, attempt: context.randomness.bytes(24))
-      case .sendConfirmation, .sendAnswer, .sendLeft, .emitContactConnected, .emitContactLeft, .createSubscription,
-        .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
-        connections.misplaced(effect, .peerConfirmed)
-      }
-    }
+    let change = try connections.take(
+      .confirmed(key: signingKey, profile: user.profileToSend), of: connection, ratchet: stored, store
+    ).change
     try store.accept(
-      connectionID: connection.id, contactID: contactID, peerSenderID: reply, peerPublicKey: accepted)
-    try store.save(stored, connectionID: connection.id)
+      connectionID: connection.id, contactID: contactID, peerSenderID: reply, peerPublicKey: change.securingKey)
+    try store.save(change.ratchet ?? stored, connectionID: connection.id)
     return OpenedMessage(.nothingToShow(contactID: contactID), changesConnection: true)
   }
 
@@ -121,17 +108,7 @@ struct MailboxOpening {
   private func recordLeft(
     _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> OpenedMessage {
-    var isTold = false
-    for effect in try connections.step(connection, .peerLeft, store).effects {
-      switch effect {
-      case .emitContactLeft: isTold = true
-      // By the step.
-      case .deleteSubscription: break
-      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
-        .createSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
-        connections.misplaced(effect, .peerLeft)
-      }
-    }
+    let isTold = try connections.take(.left, of: connection, store).change.hasLeft
     guard isTold, let contactID = connection.contactID else { return silent(connection) }
     return OpenedMessage(.left(contactID: contactID), changesConnection: true)
   }
@@ -139,15 +116,7 @@ struct MailboxOpening {
   private func recordAnswer(
     _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> OpenedMessage {
-    var isTold = false
-    for effect in try connections.step(connection, .peerAnswered, store).effects {
-      switch effect {
-      case .emitContactConnected: isTold = true
-      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactLeft,
-        .createSubscription, .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
-        connections.misplaced(effect, .peerAnswered)
-      }
-    }
+    let isTold = try connections.take(.answered, of: connection, store).change.isConnected
     guard isTold, let contactID = connection.contactID else { return silent(connection) }
     return OpenedMessage(.connected(contactID: contactID), changesConnection: true)
   }
@@ -160,31 +129,27 @@ struct MailboxOpening {
   private func recordContent(
     _ content: ChatMessage.Content, _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> OpenedMessage {
-    let step = try connections.step(connection, .messageArrived, store)
-    var isTaken = false
-    for effect in step.effects {
-      switch effect {
-      case .deliverMessage: isTaken = true
-      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected,
-        .emitContactLeft, .createSubscription, .deleteSubscription, .sendMessage, .deleteMailbox, .forgetKeys:
-        connections.misplaced(effect, .messageArrived)
-      }
-    }
-    guard isTaken else {
-      return OpenedMessage(.quarantined("content on a connection that is \(step.next.name)"))
-    }
     guard let contactID = connection.contactID else {
+      guard try connections.refusal(of: .messageArrived, connection) == nil else {
+        return OpenedMessage(.quarantined("content on a connection that is \(connection.status)"))
+      }
       return OpenedMessage(.quarantined("content before the contact was confirmed"))
     }
     // The sender's clock may be wrong: a time in the future would keep its message at the chat's end for ever.
     let relayed = message.timestamp
-    let item = try store.insertReceivedItem(
-      contactID: contactID,
-      content: content.content.json.text,
-      quote: try content.quote.map { (quote) throws(StoreError) in
-        try quote.stored(itemID: store.recentItem(contactID: contactID, sharedID: quote.sharedID))
-      }, sharedID: content.sharedID,
-      itemAt: content.sentAt.milliseconds > 0 ? min(content.sentAt, relayed) : relayed, at: context.clock.wall())
+    let sentAt = content.sentAt.milliseconds > 0 ? min(content.sentAt, relayed) : relayed
+    var item: (id: Int64, contact: StoredContact)?
+    let insert = { () throws(StoreError) in
+      item = try store.insertReceivedItem(
+        contactID: contactID, content: content.content.json.text,
+        quote: try content.quote.map { (quote) throws(StoreError) in
+          try quote.stored(itemID: store.recentItem(contactID: contactID, sharedID: quote.sharedID))
+        }, sharedID: content.sharedID, itemAt: sentAt, at: self.context.clock.wall())
+    }
+    let step = try connections.take(.arrived(insert), of: connection, store).step
+    guard let item else {
+      return OpenedMessage(.quarantined("content on a connection that is \(step.next.name)"))
+    }
     return OpenedMessage(.item(item.id, item.contact))
   }
 
@@ -200,7 +165,7 @@ struct MailboxOpening {
         contactID, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
       return OpenedMessage(.updated(before))
     }
-    let step = try connections.step(connection, .peerGreeted, store)
+    let (step, change) = try connections.take(.greeted, of: connection, ratchet: stored, store)
     switch step.answer {
     case .refused(let reason): return OpenedMessage(.quarantined("a greeting: \(reason.name)"))
     // Such as of a peer that has left: there is no contact to be.
@@ -210,19 +175,9 @@ struct MailboxOpening {
     let contactID = try store.insertContact(
       userID: connection.userID, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
     try store.setContact(connectionID: connection.id, contactID: contactID)
-    var content = OpenedMessage.Content.nothingToShow(contactID: contactID)
-    for effect in step.effects {
-      switch effect {
-      case .sendAnswer:
-        try store.enqueue(
-          .greeted, connectionID: connection.id, itemID: nil, with: &stored, attempt: context.randomness.bytes(24))
-      case .emitContactConnected:
-        content = .connected(contactID: contactID)
-      case .sendConfirmation, .secureMailbox, .sendGreeting, .sendLeft, .emitContactLeft, .createSubscription,
-        .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
-        connections.misplaced(effect, .peerGreeted)
-      }
-    }
+    stored = change.ratchet ?? stored
+    let content: OpenedMessage.Content =
+      change.isConnected ? .connected(contactID: contactID) : .nothingToShow(contactID: contactID)
     return OpenedMessage(content, changesConnection: true)
   }
 }

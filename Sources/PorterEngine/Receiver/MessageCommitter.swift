@@ -190,7 +190,8 @@ final class MessageCommitter {
     guard let user = committed.records?.user ?? (try? store.user(connection.userID)) else { return }
     let contact = committed.records?.contact ?? connection.contactID.flatMap { try? store.contact($0) }
     let entity = ConnectionEntity(
-      connection: ConnectionRecord(connection), contact: contact.map { ContactRecord($0, connection: connection) })
+      connection: PorterSchema.ConnectionRecord(connection),
+      contact: contact.map { ContactRecord($0, connection: connection) })
     context.emit(.ntfMessage(UserRecord(user), entity, message.notification))
   }
 }

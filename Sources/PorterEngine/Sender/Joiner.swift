@@ -120,41 +120,24 @@ final class Joiner {
     } catch {
       throw .error(.invalidConnReq)
     }
-    let step = ConnectionMachine.step(.none, .accept)
     let new = NewConnection(
       userID: user.id, contactID: nil, agentID: context.randomness.bytes(24),
-      status: step.next.name, isInitiated: true, recipientID: mailbox.recipient.bytes,
+      status: ConnectionMachine.initial.name, isInitiated: true, recipientID: mailbox.recipient.bytes,
       recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: true, peerSenderID: link.senderID,
       peerKey: peerKey, invitation: nil, link: nil)
     let connection = try lifecycle.mapStoreErrors { () throws(StoreError) in
       let id = try store.transaction(under: reservation) { () throws(StoreError) in
         try store.use(reservation)
-        let id = try self.connections.insert(new, after: step, store)
-        for effect in step.effects {
-          switch effect {
-          case .sendConfirmation:
-            var ratchet = StoredRatchet(ratchet: joined.ratchet, associatedData: joined.associatedData)
-            let information = ChatMessage.information(user.profileToSend, replyMailbox: mailbox.sender.bytes)
-            let envelope = Envelope.confirmation(
-              publicKeys: joined.publicKeys, signingKey: peerKey.publicKey,
-              message: try ratchet.seal(information))
-            // SimpleX flags confirmations, so that a person learns of a new contact while the app sleeps.
-            _ = try store.insertOutbox(
-              connectionID: id, itemID: nil, purpose: "confirmation", isSigned: false, notifies: true,
-              body: envelope.bytes, deduplication: self.context.randomness.bytes(24))
-            try store.save(ratchet, connectionID: id)
-          // After the transaction.
-          case .createSubscription: break
-          case .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .emitContactConnected, .emitContactLeft,
-            .deleteSubscription, .sendMessage, .deliverMessage, .deleteMailbox, .forgetKeys:
-            self.connections.misplaced(effect, .accept)
-          }
-        }
+        let id = try self.connections.make(
+          new,
+          .accepted(
+            .init(
+              joined: joined, signingKey: peerKey.publicKey, profile: user.profileToSend,
+              replyMailbox: mailbox.sender.bytes)), store)
         return id
       }
       return try store.connection(id)
     }
-    connections.wasMade(connection, step)
     return (user, connection)
   }
 }

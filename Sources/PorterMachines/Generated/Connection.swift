@@ -70,7 +70,8 @@ package enum Connection: Machine {
   package enum Effect: UInt8, MachineCode {
     /// Send our keys, our profile and our mailbox to the mailbox of the invitation.
     case sendConfirmation
-    /// Have the relay accept nobody else's messages in our mailbox.
+    /// Record the key whose messages alone the relay is to accept in our mailbox; the relay is asked before the message
+    /// is acknowledged.
     case secureMailbox
     /// Say hello: the first message under the ratchet.
     case sendGreeting
@@ -78,9 +79,9 @@ package enum Connection: Machine {
     case sendAnswer
     /// Tell the other side that we are gone, if there is one yet.
     case sendLeft
-    /// Emit contactConnected.
+    /// Record that the contact is connected; contactConnected is emitted after the commit.
     case emitContactConnected
-    /// Emit contactDeletedByContact.
+    /// Record that the contact has left; contactDeletedByContact is emitted after the commit.
     case emitContactLeft
     /// Listen to the mailbox, and raise create at the connection's notification subscription.
     case createSubscription
@@ -154,7 +155,13 @@ package enum Connection: Machine {
   }
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
-    .act
+    switch effect {
+    case .createSubscription: .act
+    case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft,
+      .emitContactConnected, .emitContactLeft, .deleteSubscription, .sendMessage, .deliverMessage,
+      .deleteMailbox, .forgetKeys:
+      .record
+    }
   }
 
   @inline(__always)
@@ -279,57 +286,82 @@ extension MachineRunner where M == Connection {
   }
 }
 
+/// Writes the recorded effects of `Connection`, one method for each, inside the transaction that takes the step.
+package protocol ConnectionRecord {
+  /// What the event came with, and what is being changed.
+  associatedtype Argument
+  associatedtype Failure: Error
+  /// Send our keys, our profile and our mailbox to the mailbox of the invitation.
+  func sendConfirmation(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+  /// Record the key whose messages alone the relay is to accept in our mailbox; the relay is asked before the message
+  /// is acknowledged.
+  func secureMailbox(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+  /// Say hello: the first message under the ratchet.
+  func sendGreeting(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+  /// Answer the hello.
+  func sendAnswer(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+  /// Tell the other side that we are gone, if there is one yet.
+  func sendLeft(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+  /// Record that the contact is connected; contactConnected is emitted after the commit.
+  func emitContactConnected(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+  /// Record that the contact has left; contactDeletedByContact is emitted after the commit.
+  func emitContactLeft(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+  /// Raise turnOff at the notification subscription.
+  func deleteSubscription(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+  /// Encrypt the message, and put it into the outbox.
+  func sendMessage(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+  /// Commit the message.
+  func deliverMessage(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+  /// Have the relay delete the mailbox.
+  func deleteMailbox(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+  /// Delete the keys and the ratchet, and raise forget at the notification subscription.
+  func forgetKeys(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+}
+
+extension Connection {
+  /// Writes what of the step is recorded, in order.
+  package static func record<Recorder: ConnectionRecord>(
+    _ step: MachineStep<Connection>, by recorder: Recorder, _ argument: inout Recorder.Argument
+  ) throws(Recorder.Failure) {
+    for effect in step.effects {
+      switch effect {
+      case .sendConfirmation: try recorder.sendConfirmation(&argument, step.next)
+      case .secureMailbox: try recorder.secureMailbox(&argument, step.next)
+      case .sendGreeting: try recorder.sendGreeting(&argument, step.next)
+      case .sendAnswer: try recorder.sendAnswer(&argument, step.next)
+      case .sendLeft: try recorder.sendLeft(&argument, step.next)
+      case .emitContactConnected: try recorder.emitContactConnected(&argument, step.next)
+      case .emitContactLeft: try recorder.emitContactLeft(&argument, step.next)
+      case .deleteSubscription: try recorder.deleteSubscription(&argument, step.next)
+      case .sendMessage: try recorder.sendMessage(&argument, step.next)
+      case .deliverMessage: try recorder.deliverMessage(&argument, step.next)
+      case .deleteMailbox: try recorder.deleteMailbox(&argument, step.next)
+      case .forgetKeys: try recorder.forgetKeys(&argument, step.next)
+      case .createSubscription: break
+      }
+    }
+  }
+}
+
 /// Carries out the effects of `Connection`, one method for each.
 package protocol ConnectionEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Send our keys, our profile and our mailbox to the mailbox of the invitation.
-  func sendConfirmation(_ argument: Argument)
-  /// Have the relay accept nobody else's messages in our mailbox.
-  func secureMailbox(_ argument: Argument)
-  /// Say hello: the first message under the ratchet.
-  func sendGreeting(_ argument: Argument)
-  /// Answer the hello.
-  func sendAnswer(_ argument: Argument)
-  /// Tell the other side that we are gone, if there is one yet.
-  func sendLeft(_ argument: Argument)
-  /// Emit contactConnected.
-  func emitContactConnected(_ argument: Argument)
-  /// Emit contactDeletedByContact.
-  func emitContactLeft(_ argument: Argument)
   /// Listen to the mailbox, and raise create at the connection's notification subscription.
   func createSubscription(_ argument: Argument)
-  /// Raise turnOff at the notification subscription.
-  func deleteSubscription(_ argument: Argument)
-  /// Encrypt the message, and put it into the outbox.
-  func sendMessage(_ argument: Argument)
-  /// Commit the message.
-  func deliverMessage(_ argument: Argument)
-  /// Have the relay delete the mailbox.
-  func deleteMailbox(_ argument: Argument)
-  /// Delete the keys and the ratchet, and raise forget at the notification subscription.
-  func forgetKeys(_ argument: Argument)
 }
 
 extension Connection {
-  /// Calls the effect's method.
+  /// Calls the effect's method; recorded effects and timers have none here.
   package static func perform<Performer: ConnectionEffects>(
     _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
   ) {
     switch effect {
-    case .sendConfirmation: performer.sendConfirmation(argument)
-    case .secureMailbox: performer.secureMailbox(argument)
-    case .sendGreeting: performer.sendGreeting(argument)
-    case .sendAnswer: performer.sendAnswer(argument)
-    case .sendLeft: performer.sendLeft(argument)
-    case .emitContactConnected: performer.emitContactConnected(argument)
-    case .emitContactLeft: performer.emitContactLeft(argument)
     case .createSubscription: performer.createSubscription(argument)
-    case .deleteSubscription: performer.deleteSubscription(argument)
-    case .sendMessage: performer.sendMessage(argument)
-    case .deliverMessage: performer.deliverMessage(argument)
-    case .deleteMailbox: performer.deleteMailbox(argument)
-    case .forgetKeys: performer.forgetKeys(argument)
+    case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft,
+      .emitContactConnected, .emitContactLeft, .deleteSubscription, .sendMessage, .deliverMessage,
+      .deleteMailbox, .forgetKeys:
+      break
     }
   }
 }

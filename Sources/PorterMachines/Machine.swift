@@ -61,6 +61,18 @@ package enum MachineAnswer<Reason: MachineCode>: Hashable, Sendable {
   case refused(Reason)
 }
 
+extension MachineAnswer {
+  /// As traces have it: `moved`, `ignored.stale`.
+  package var name: String {
+    switch self {
+    case .moved: "moved"
+    case .stayed: "stayed"
+    case .ignored(let reason): "ignored.\(reason.name)"
+    case .refused(let reason): "refused.\(reason.name)"
+    }
+  }
+}
+
 /// The answer of a machine to one event. Trivial to copy; making one never allocates.
 package struct MachineStep<M: Machine>: Hashable, Sendable {
   package let next: M.State

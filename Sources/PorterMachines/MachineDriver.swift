@@ -19,8 +19,10 @@ package protocol MachineTimers {
 
 /// Observes each step that is taken.
 package protocol MachineTrace {
+  /// A number for one more running machine.
+  func newRunner() -> Int
   func stepped<M: Machine>(
-    _ machine: M.Type, _ subject: String, from state: M.State, on event: M.Event, _ step: MachineStep<M>)
+    _ machine: M.Type, _ subject: String, runner: Int, from state: M.State, on event: M.Event, _ step: MachineStep<M>)
 }
 
 /// One running machine, and the only code that steps it. Events go through the engine's queue; effects are carried out
@@ -32,6 +34,7 @@ package final class MachineDriver<M: Machine, Argument> {
   package private(set) var state: M.State
   /// The subject of the machine, where there are several of its kind: used in traces and in the names of timers.
   private let subject: String
+  private let runner: Int
   private let surroundings: MachineSurroundings
   private let perform: (M.Effect, Argument) -> Void
 
@@ -41,6 +44,7 @@ package final class MachineDriver<M: Machine, Argument> {
   ) {
     self.surroundings = surroundings
     self.subject = subject
+    runner = surroundings.trace.newRunner()
     self.state = state
     self.perform = perform
   }
@@ -71,7 +75,7 @@ package final class MachineDriver<M: Machine, Argument> {
       assertionFailure("\(M.name): \(event.name) changes the state, and must be posted")
       return step.answer
     }
-    surroundings.trace.stepped(M.self, subject, from: state, on: event, step)
+    surroundings.trace.stepped(M.self, subject, runner: runner, from: state, on: event, step)
     for effect in step.effects where M.timer(effect) == nil { perform(effect, argument) }
     return step.answer
   }
@@ -82,7 +86,7 @@ package final class MachineDriver<M: Machine, Argument> {
     let before = state
     let step = M.step(before, event)
     state = step.next
-    surroundings.trace.stepped(M.self, subject, from: before, on: event, step)
+    surroundings.trace.stepped(M.self, subject, runner: runner, from: before, on: event, step)
     answered?(step.answer)
     for effect in step.effects {
       switch M.timer(effect) {

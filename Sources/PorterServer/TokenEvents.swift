@@ -27,7 +27,12 @@ extension NotificationServer {
   func raise(
     _ event: ServerToken.Event, _ token: TokenRecord?, _ input: TokenInput = .nothing
   ) throws(ServerError) -> (reply: TokenReply, state: ServerToken.State) {
-    let step = ServerToken.step(token?.state ?? ServerToken.initial, event)
+    let before = token?.state ?? ServerToken.initial
+    let step = ServerToken.step(before, event)
+    if StepRecord.isOn {
+      StepRecord.add(
+        ServerToken.name, runner: 0, event: event.name, from: before.name, to: step.next.name, answer: step.answer.name)
+    }
     switch step.answer {
     case .refused(let reason): return (.refused(ServerRefusal(reason)), step.next)
     case .ignored: return (.none, step.next)

@@ -4,6 +4,7 @@ import PorterMachineCompiler
 let usage = """
   usage: porter-machines generate [--root DIR]             write everything generated from spec/machines
          porter-machines check [--root DIR]                exit 1 and name the stale files
+         porter-machines conform TABLE RECORD… [--root DIR]  compare recorded steps with the machines
          porter-machines step NAME STATE EVENT [--root DIR]  print a machine's answer
 
   """
@@ -30,6 +31,15 @@ do {
     if !stale.isEmpty {
       fail(stale.map { "\($0) is stale\n" }.joined() + "Run `make spec`.\n", status: 1)
     }
+  case ("conform", 3...):
+    let machines = try MachineCompiler.compileAll(root: root)
+    let table = try String(contentsOfFile: words[1], encoding: .utf8)
+    let lines = try words.dropFirst(2).flatMap { path in
+      try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+    let conformance = Conformance(machines: machines, record: lines, exceptions: table)
+    print(conformance.report.joined(separator: "\n"))
+    if !conformance.problems.isEmpty { fail(conformance.problems.joined(separator: "\n") + "\n", status: 1) }
   case ("step", 4):
     let machines = try MachineCompiler.compileAll(root: root)
     guard let machine = machines.first(where: { $0.name == words[1] }) else {

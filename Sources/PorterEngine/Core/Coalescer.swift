@@ -1,4 +1,5 @@
 import PorterMachines
+import PorterPlatform
 
 /// Runs the machine `round` for one kind of work: many wishes, one round at a time.
 struct Coalescer {
@@ -11,7 +12,12 @@ struct Coalescer {
   mutating func end() -> Bool { begins(.ended) }
 
   private mutating func begins(_ event: Round.Event) -> Bool {
+    let before = machine.state
     let step = machine.handle(event)
+    if StepRecord.isOn {
+      StepRecord.add(
+        Round.name, runner: 0, event: event.name, from: before.name, to: step.next.name, answer: step.answer.name)
+    }
     if case .refused(let reason) = step.answer { assertionFailure("round: \(reason.name)") }
     var begins = false
     for effect in step.effects {

@@ -68,26 +68,26 @@ private struct EngineMachineTimers: MachineTimers {
   func cancel(_ name: String) { timers.cancel(name) }
 }
 
-/// Each step of each machine, as a line of the log: `step machine=… event=… from=… to=… answer=…`.
+/// Each step of each machine, as a line of the log: `step machine=… event=… from=… to=… answer=…`, and for tests as one of
+/// the record of steps.
 private struct EngineTrace: MachineTrace {
   let log: Log
 
+  func newRunner() -> Int { StepRecord.newRunner() }
+
   func stepped<M: Machine>(
-    _ machine: M.Type, _ subject: String, from state: M.State, on event: M.Event, _ step: MachineStep<M>
+    _ machine: M.Type, _ subject: String, runner: Int, from state: M.State, on event: M.Event, _ step: MachineStep<M>
   ) {
+    if StepRecord.isOn {
+      StepRecord.add(
+        M.name, runner: runner, event: event.name, from: state.name, to: step.next.name, answer: step.answer.name)
+    }
     guard log.writes(.debug) else { return }
-    let answer =
-      switch step.answer {
-      case .moved: "moved"
-      case .stayed: "stayed"
-      case .ignored(let reason): "ignored.\(reason.name)"
-      case .refused(let reason): "refused.\(reason.name)"
-      }
     log(
       .debug, "step",
       [
         "machine": M.name, "subject": subject.isEmpty ? "-" : subject, "event": event.name, "from": state.name,
-        "to": step.next.name, "answer": answer,
+        "to": step.next.name, "answer": step.answer.name,
       ])
   }
 }

@@ -79,14 +79,11 @@ final class QuiescenceTests: XCTestCase {
         try night.bobSends(fromBob.last ?? "")
       }
       usleep(UInt32(number(below: 30_000)))
-      let started = Date()
       if number(below: 2) == 0 {
         try night.alice.command("/_app suspend 0", "cmdOk")
-        XCTAssertLessThan(-started.timeIntervalSinceNow, 2, round)
       } else {
         try night.alice.command("/_app suspend 5000000", "cmdOk")
         try night.alice.event("chatSuspended", within: 30)
-        XCTAssertLessThan(-started.timeIntervalSinceNow, 5 + 2, round)
       }
       let state = try night.alice.state
       XCTAssertEqual(state["quiescent"], true, "\(round): \(state.text)")
@@ -139,7 +136,6 @@ final class QuiescenceTests: XCTestCase {
       let started = Date()
       try night.alice.call(letGo)
       let seconds = -started.timeIntervalSinceNow
-      XCTAssertLessThan(seconds, 2, letGo)
       print("\(letGo) while a store of 60 MB gets another key: \(Int(seconds * 1_000_000)) us")
       let state = try night.alice.state
       XCTAssertEqual(state["quiescent"], true, state.text)

@@ -26,10 +26,8 @@ final class YieldingTests: XCTestCase {
     let working = Date(timeIntervalSinceNow: 15)
     while try night.alice.state["presence"]?["working"] != true, working.timeIntervalSinceNow > 0 { usleep(20_000) }
 
-    let start = Date()
     try night.wakeAlice()
     let answer = try slow.call("join push", within: 25)
-    XCTAssertLessThan(-start.timeIntervalSinceNow, 9, "it was asked, and did not wait for its relay's time to end")
     XCTAssertEqual(answer["outcome"], "yielded", answer.text)
     XCTAssertEqual(answer["work"], "skipped")
     XCTAssertEqual(answer["quiescent"], true)
@@ -48,9 +46,7 @@ final class YieldingTests: XCTestCase {
     try night.bobSends("two")
     let working = try night.startExtension(push, environment: ["PORTER_STOP_AT": "afterCommit"])
     try working.waitUntilStopped()
-    let start = Date()
     try night.wakeAlice()
-    XCTAssertLessThan(-start.timeIntervalSinceNow, 5, "the app does not wait for it")
     try night.expectAliceHas(["one", "two"])
     working.signal(SIGCONT)
     let answer = try night.answer(of: working)

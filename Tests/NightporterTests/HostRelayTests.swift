@@ -82,9 +82,8 @@ final class HostRelayTests: XCTestCase {
     defer { meeting.transport.hang(false) }
     let (answered, result) = inBackground("/_connect 1", meeting.alice)
     wait(for: [answered], timeout: 20)
-    let (answer, seconds) = result()
+    let (answer, _) = result()
     XCTAssertEqual(answer["error"]["agentError"]["brokerErr"]["type"].text, "TIMEOUT", answer.description)
-    XCTAssertLessThan(seconds, 17)
   }
 
   /// The host was promised one call at a time, also when one of before a suspension still hangs.

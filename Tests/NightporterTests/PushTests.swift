@@ -88,15 +88,13 @@ final class PushTests: XCTestCase {
     XCTAssertEqual(answer["badge"].number, 0)
   }
 
-  func testINC32APushWhileTheAppIsActiveIsLeftToItWithinASecond() throws {
+  func testINC32APushWhileTheAppIsActiveIsLeftToIt() throws {
     let station = try Station()
     station.suspend()
     let push = try station.push(for: "hello")
     station.wake(expecting: ["hello"])
     let service = try station.makeExtension()
-    let start = Date()
     let answer = service.push(push, deadline: 30_000)
-    XCTAssertLessThan(-start.timeIntervalSinceNow, 1)
     XCTAssertEqual(answer["outcome"].text, "yielded", answer.description)
     XCTAssertEqual(answer.bodies, [])
     XCTAssertTrue(answer["quiescent"].flag, answer.description)

@@ -278,9 +278,13 @@ final class StoreFaultTests: XCTestCase {
     print("\(fired) faults in a night")
   }
 
+  /// Printed with each failure; PORTER_SEED sets it.
+  private static let seed =
+    ProcessInfo.processInfo.environment["PORTER_SEED"].flatMap(UInt64.init) ?? .random(in: 1...UInt64(UInt32.max))
+
   /// Power is lost at the nth write; what was not synced arrives in part. What was promised was synced.
   private func eachLossOfPowerLeavesWhatWasPromised() throws {
-    let seed = UInt64.random(in: 1...UInt64(UInt32.max))
+    let seed = Self.seed
     var state = seed
     var losses = 0
     for nth in 1... {
@@ -305,7 +309,7 @@ final class StoreFaultTests: XCTestCase {
   /// A disk that says it synced and did not may lose the last transactions, and more than those it does not: what is
   /// left is whole, or it is found out when it is opened.
   private func lostSyncsLoseTheEndAndAreNeverReadAsData() throws {
-    let seed = UInt64.random(in: 1...UInt64(UInt32.max))
+    let seed = Self.seed
     var state = seed
     for round in 0..<40 {
       let context = "seed \(seed), round \(round)"

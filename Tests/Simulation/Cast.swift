@@ -50,8 +50,7 @@ final class Cast {
 
   /// Bob writes, and alice's extension handles the push; its answer. `meanwhile` is called when the push has come.
   func present(_ text: String, meanwhile: () -> Void = {}) throws -> JSONValue {
-    try bob.send(
-      #"/_send @1 live=off json [{"msgContent":{"type":"text","text":"\#(text)"},"mentions":{}}]"#, "newChatItems")
+    try bobSends(text)
     let payload = try house.nextPush()
     meanwhile()
     let notifier = try house.host("notifier", store: "alice", .extension)
@@ -59,6 +58,11 @@ final class Cast {
     guard answer["quiescent"] == true else { throw SimulationFailure("the extension holds something: \(answer.text)") }
     notifier.end()
     return answer
+  }
+
+  func bobSends(_ text: String) throws {
+    try bob.send(
+      #"/_send @1 live=off json [{"msgContent":{"type":"text","text":"\#(text)"},"mentions":{}}]"#, "newChatItems")
   }
 
   /// Bob writes while alice's app is at work, so that her extension has nothing to show.

@@ -233,11 +233,27 @@ final class SimulatedHouse {
     let configuration = Configuration(
       prefix: folder + "/" + store, role: role, confirmation: .yesUp, ports: ports, execution: world,
       log: trace.log(name))
-    let key = "x'" + TextEncoding.hex(SeededRandomness(seed: seed, name: "key of " + store).bytes(32)) + "'"
-    let (result, controller) = Controller.open(configuration, key: HeldKey(try StoreKey.parse(key), keeps: true))
+    let (result, controller) = Controller.open(configuration, key: HeldKey(try key(of: store), keeps: true))
     trace.add(name, "opened \(result.json.text)")
     guard let controller else { throw SimulationFailure("\(name): \(result)") }
     return SimulatedHost(name, self, controller)
+  }
+
+  func key(of store: String) throws -> StoreKey {
+    try StoreKey.parse("x'" + TextEncoding.hex(SeededRandomness(seed: seed, name: "key of " + store).bytes(32)) + "'")
+  }
+
+  func path(_ name: String) -> String { folder + "/" + name }
+
+  /// When each file of a store was written last, by the system's clock, and how long it is. No file is opened for it.
+  func writings(of store: String) throws -> [String: String] {
+    var writings: [String: String] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasPrefix(store + "_") {
+      var status = stat()
+      guard stat(path(name), &status) == 0 else { continue }
+      writings[name] = "\(status.st_size) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
+    }
+    return writings
   }
 
   /// The oldest push that was not taken yet.

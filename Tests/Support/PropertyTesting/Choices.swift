@@ -8,7 +8,7 @@ package final class Choices {
   private(set) var recorded: [UInt64] = []
 
   /// Fresh choices from a seed.
-  init(seed: UInt64) {
+  package init(seed: UInt64) {
     generator = SplitMix64(state: seed)
     replayed = nil
   }

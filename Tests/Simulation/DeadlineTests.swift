@@ -1,0 +1,94 @@
+import Foundation
+import PorterEngine
+import PorterJSON
+import PorterPlatform
+import PorterStore
+import XCTest
+
+/// Deadlines, by the simulation's clock: exact, however busy the machine is.
+final class DeadlineTests: XCTestCase {
+  private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+
+  /// How long a push of this deadline takes, and its answer.
+  private func push(_ deadline: Span, to notifier: SimulatedHost, in house: SimulatedHouse) throws -> (Span, JSONValue)
+  {
+    let start = house.clock.elapsed
+    let answer = try notifier.push(wake, deadline: deadline)
+    return (house.clock.elapsed - start, answer)
+  }
+
+  /// INC-07, INC-18, INC-30: another process holds the store's write lock all the time.
+  func testINC30APushIsAnsweredWithinItsDeadlineThoughTheStoreIsHeld() throws {
+    _ = try SimulatedHouse.run(seed: 1) { house in
+      let cast = try Cast(house)
+      try cast.bobSends("hello")
+      let notifier = try house.host("notifier", store: "alice", .extension)
+      let holder = try Database(path: house.path("alice_chat.db"), options: .init(key: try house.key(of: "alice")))
+      try holder.execute("BEGIN IMMEDIATE")
+      let (taken, answer) = try push(.seconds(1), to: notifier, in: house)
+      XCTAssertEqual(answer["outcome"], "expired", answer.text)
+      XCTAssertEqual(answer["quiescent"], true, answer.text)
+      XCTAssertLessThanOrEqual(taken, .seconds(1))
+      try holder.execute("COMMIT")
+      try holder.close()
+      let (_, second) = try push(.seconds(10), to: notifier, in: house)
+      XCTAssertEqual(second["notifications"]?.arrayValue?.map { $0["body"] }, ["hello"], second.text)
+      notifier.end()
+      cast.end()
+    }
+  }
+
+  /// INC-38: more messages than there is time for.
+  func testINC38APushWithTooManyMessagesEndsWithinItsDeadline() throws {
+    _ = try SimulatedHouse.run(seed: 2) { house in
+      let cast = try Cast(house)
+      let texts = (0..<100).map { "text \($0)" }
+      for text in texts { try cast.bobSends(text) }
+      let notifier = try house.host("notifier", store: "alice", .extension)
+      var shown: [JSONValue?] = []
+      var pushes = 0
+      while shown.count < texts.count, pushes < 200 {
+        let (taken, answer) = try push(.milliseconds(160), to: notifier, in: house)
+        XCTAssertLessThanOrEqual(taken, .milliseconds(160), answer.text)
+        shown += answer["notifications"]?.arrayValue?.map { $0["body"] } ?? []
+        pushes += 1
+      }
+      XCTAssertEqual(shown, texts.map { .string($0) })
+      XCTAssertGreaterThan(pushes, 1, "or there was time enough")
+      notifier.end()
+      cast.end()
+    }
+  }
+
+  /// INC-32: an extension does not use its time up when there is nothing for it to do.
+  func testINC32APushWhileTheAppIsActiveIsLeftToItWithinASecond() throws {
+    _ = try SimulatedHouse.run(seed: 4) { house in
+      let cast = try Cast(house)
+      try cast.activate()
+      let notifier = try house.host("notifier", store: "alice", .extension)
+      let (taken, answer) = try push(.seconds(30), to: notifier, in: house)
+      XCTAssertEqual(answer["outcome"], "yielded", answer.text)
+      XCTAssertLessThan(taken, .seconds(1))
+      notifier.end()
+      cast.end()
+    }
+  }
+
+  /// INC-20: an app that owns a connection and has nothing to do writes nothing.
+  func testINC20AnIdleOwnerWritesNothing() throws {
+    _ = try SimulatedHouse.run(seed: 3) { house in
+      let cast = try Cast(house)
+      try cast.activate()
+      try cast.bobSends("hello")
+      try cast.alice.event("newChatItems")
+      house.pass(.seconds(30))
+      let owners = try cast.alice.state()["owners"]?.arrayValue ?? []
+      XCTAssertEqual(owners.count { $0["self"] == true }, 1, "it does own: \(owners)")
+      let before = try house.writings(of: "alice")
+      XCTAssertGreaterThanOrEqual(before.count, 3, "the store, its log and the phase: \(before.keys)")
+      house.pass(.seconds(60))
+      XCTAssertEqual(before, try house.writings(of: "alice"), "a minute of owning")
+      cast.end()
+    }
+  }
+}

@@ -103,7 +103,8 @@ let package = Package(
     ),
     .testTarget(name: "HarnessTests", dependencies: ["PorterProcesses", "PorterJSON"], swiftSettings: swift),
     .target(
-      name: "PorterNight", dependencies: ["PorterProcesses", "PorterJSON"], path: "Tests/Support/PorterNight",
+      name: "PorterNight", dependencies: ["PorterProcesses", "PorterJSON", "PorterStore"],
+      path: "Tests/Support/PorterNight",
       swiftSettings: swift),
     .testTarget(
       name: "Scenarios", dependencies: ["PorterNight", "PorterProcesses", "PorterJSON"], path: "Tests/Scenarios",

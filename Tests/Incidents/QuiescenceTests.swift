@@ -45,11 +45,12 @@ final class QuiescenceTests: XCTestCase {
   }
 
   private func expectReceived(
-    _ texts: [String], _ host: ScriptedHost, _ contact: Int64, file: StaticString = #filePath, line: UInt = #line
+    _ texts: [String], _ host: ScriptedHost, _ contact: Int64, _ night: Night, file: StaticString = #filePath,
+    line: UInt = #line
   ) throws {
     let end = Date(timeIntervalSinceNow: 30)
     while try received(host, contact).count < texts.count, end.timeIntervalSinceNow > 0 { usleep(50_000) }
-    usleep(500_000)
+    try night.awaitRest(of: host, file: file, line: line)
     XCTAssertEqual(try received(host, contact).sorted(), texts.sorted(), file: file, line: line)
   }
 
@@ -108,8 +109,8 @@ final class QuiescenceTests: XCTestCase {
       if asksServer { _ = try night.alice.call("join asks") }
       try night.alice.command("/_app activate", "cmdOk")
     }
-    try expectReceived(fromBob, night.alice, night.aliceContact)
-    try expectReceived(fromAlice, night.bob, night.bobContact)
+    try expectReceived(fromBob, night.alice, night.aliceContact, night)
+    try expectReceived(fromAlice, night.bob, night.bobContact, night)
   }
 
   /// A large store is given another key when the process is told to let go: that is called off, and the store is as it

@@ -23,11 +23,11 @@ final class SingleUseTests: XCTestCase {
   }
 
   private func awaitContacts(
-    _ expected: [String], _ host: ScriptedHost, file: StaticString = #filePath, line: UInt = #line
+    _ expected: [String], _ host: ScriptedHost, _ night: Night, file: StaticString = #filePath, line: UInt = #line
   ) throws {
     let end = Date(timeIntervalSinceNow: 20)
     while try contacts(host) != expected, end.timeIntervalSinceNow > 0 { usleep(50_000) }
-    usleep(500_000)
+    try night.awaitRest(of: host, file: file, line: line)
     XCTAssertEqual(try contacts(host), expected, file: file, line: line)
   }
 
@@ -55,11 +55,11 @@ final class SingleUseTests: XCTestCase {
     try carol.command("/_start", "chatStarted")
     for _ in 0..<3 { try connectAgain(carol, link) }
     try carol.event("contactConnected")
-    try awaitContacts(["bob"], carol)
-    try awaitContacts(["alice", "carol"], night.bob)
+    try awaitContacts(["bob"], carol, night)
+    try awaitContacts(["alice", "carol"], night.bob, night)
     XCTAssertEqual(try pendingConnections(carol), 0)
     try carol.command("/connect \(link)", "contactAlreadyExists")
-    try awaitContacts(["bob"], carol)
+    try awaitContacts(["bob"], carol, night)
   }
 
   /// What is answered depends on whether the other side has answered by then.
@@ -79,13 +79,13 @@ final class SingleUseTests: XCTestCase {
     let frozen = try night.startExtension(try night.nextPush(), environment: ["PORTER_STOP_AT": "afterFetch"])
     try frozen.waitUntilStopped()
     try night.wakeAlice()
-    try awaitContacts(["bob", "bob_1"], night.alice)
+    try awaitContacts(["bob", "bob_1"], night.alice, night)
     frozen.signal(SIGCONT)
     let late = try night.answer(of: frozen)
     XCTAssertEqual(late["quiescent"], true, late.text)
     XCTAssertEqual(late.bodies, [])
-    try awaitContacts(["bob", "bob_1"], night.alice)
-    try awaitContacts(["alice", "alice_1"], night.bob)
+    try awaitContacts(["bob", "bob_1"], night.alice, night)
+    try awaitContacts(["alice", "alice_1"], night.bob, night)
   }
 
   /// The ratchet is stepped by the app, in both directions, while an extension is frozen in the middle of stepping it.

@@ -78,7 +78,11 @@ final class TokenAttemptTests: XCTestCase {
     XCTAssertEqual(
       try night.alice.command("/_ntf check apns_test \(token)", "ntfTokenStatus")["status"], "ACTIVE", file: file,
       line: line)
-    usleep(500_000)
+    // The app hands its connection to the server by itself, after the token became active.
+    let server = try Database(path: night.directory.appendingPathComponent("server").path)
+    defer { try? server.close() }
+    let end = Date(timeIntervalSinceNow: 20)
+    while try server.integer("SELECT count(*) FROM subscription") != 1, end.timeIntervalSinceNow > 0 { usleep(5_000) }
     try awaitState(night.alice) { !Self.awaitsAnswers($0) }
     try night.suspendAlice()
     try night.bobSends("hello")

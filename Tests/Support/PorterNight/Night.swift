@@ -1,6 +1,7 @@
 import Foundation
 import PorterJSON
 import PorterProcesses
+import PorterStore
 import XCTest
 
 /// What a scenario plays in: a server, a relay, a device that receives pushes, and the processes of two people's
@@ -221,11 +222,33 @@ package final class Night {
       .compactMap { $0["content"]?["msgContent"]?["text"]?.stringValue }
   }
 
-  /// Waits until alice has these texts, and looks again a little later, so that a repetition shows as well.
+  /// Waits until the relay has handed everything over and nothing is under way in this host, so that what has not come
+  /// by then does not come.
+  package func awaitRest(of host: ScriptedHost, file: StaticString = #filePath, line: UInt = #line) throws {
+    let end = Date(timeIntervalSinceNow: 30)
+    while end.timeIntervalSinceNow > 0 {
+      if try isRelayEmpty(), try isAtRest(host) { return }
+      usleep(5_000)
+    }
+    XCTFail("it does not come to rest: \(try host.state.text)", file: file, line: line)
+  }
+
+  private func isRelayEmpty() throws -> Bool {
+    let database = try Database(path: relay)
+    defer { try? database.close() }
+    return try database.integer("SELECT count(*) FROM message WHERE body IS NOT NULL") == 0
+  }
+
+  private func isAtRest(_ host: ScriptedHost) throws -> Bool {
+    let operations = try host.state["operations"]
+    return ["receiving", "delivery", "sending", "database"].allSatisfy { operations?[$0] == 0 }
+  }
+
+  /// Waits until alice has these texts, and looks again when nothing more can come, so that a repetition shows as well.
   package func expectAliceHas(_ texts: [String], file: StaticString = #filePath, line: UInt = #line) throws {
     let end = Date(timeIntervalSinceNow: 10)
     while try aliceHas().count < texts.count, end.timeIntervalSinceNow > 0 { usleep(20_000) }
-    usleep(300_000)
+    try awaitRest(of: alice, file: file, line: line)
     XCTAssertEqual(try aliceHas(), texts, file: file, line: line)
   }
 }

@@ -1039,13 +1039,16 @@ enum np_server_token_reason {
 
 /* The subscription of one connection at the notification server, as the client keeps it: the relay must know a notifier
 key for the mailbox, the server must watch the mailbox with it, and that is checked from time to time, since servers
-forget (INC-64, INC-67). It needs an active token and the mode instant; whoever raises create sees to that. */
+forget (INC-64, INC-67). It needs an active token and the mode instant; create is raised only then. Whether a request is
+under way is not a state here. A request ends with the relay that carries it, so a stored state would still wait for an
+answer after a restart. The process keeps the requests under way in memory, one a connection, and gives them up with the
+relay; each stored state says what is to be asked next, and a start asks. */
 enum np_subscription_state {
   /* The relay is to be given a notifier key. */
   NP_SUBSCRIPTION_STATE_NEW = 0,
   /* The relay has the key; the server is to be told. */
   NP_SUBSCRIPTION_STATE_KEY = 1,
-  /* The server has it on record. */
+  /* The server has it, and has not asked the relay yet. */
   NP_SUBSCRIPTION_STATE_CREATED_NEW = 2,
   /* The server is asking the relay. */
   NP_SUBSCRIPTION_STATE_CREATED_PENDING = 3,
@@ -1053,7 +1056,7 @@ enum np_subscription_state {
   NP_SUBSCRIPTION_STATE_CREATED_ACTIVE = 4,
   /* The server has lost the relay, and tries again. */
   NP_SUBSCRIPTION_STATE_CREATED_INACTIVE = 5,
-  /* Turned off on purpose. The relay and the server are told until they have let go; the keys stay on record until
+  /* Turned off on purpose. The relay and the server are asked until they have dropped it; the keys stay stored until
   then. */
   NP_SUBSCRIPTION_STATE_OFF = 6,
   /* There is no record any more. */
@@ -1093,41 +1096,45 @@ enum np_subscription_event {
   NP_SUBSCRIPTION_EVENT_CHECK_FAILED_TEMPORARY = 14,
   /* The server knows the device under a new token id. */
   NP_SUBSCRIPTION_EVENT_TOKEN_REPLACED = 15,
-  /* The connection shall not notify any more. */
+  /* The connection must not notify any more. */
   NP_SUBSCRIPTION_EVENT_TURN_OFF = 16,
-  /* The relay has let go of it; what the server is told is on its way. */
+  /* The relay has dropped the notifier key; the request to the server is queued. */
   NP_SUBSCRIPTION_EVENT_TURNED_OFF = 17,
   /* The connection is gone; only the record is left. */
   NP_SUBSCRIPTION_EVENT_FORGET = 18
 };
 
 enum np_subscription_effect {
-  /* Make keys for this mailbox, and put them on record. */
+  /* Make keys for this mailbox, and store them. */
   NP_SUBSCRIPTION_EFFECT_MAKE_NOTIFIER_KEYS = 0,
-  /* Give the relay the notifier key (NKEY). Answer: notifier. */
-  NP_SUBSCRIPTION_EFFECT_ENABLE_NOTIFIER = 1,
-  /* Put the notifier id and the relay's key on record. */
-  NP_SUBSCRIPTION_EFFECT_SAVE_NOTIFIER = 2,
-  /* Have the server watch (SNEW). Answer: subscribe. */
-  NP_SUBSCRIPTION_EFFECT_SUBSCRIBE_AT_SERVER = 3,
-  /* Ask the server (SCHK). Answer: check. */
-  NP_SUBSCRIPTION_EFFECT_CHECK_AT_SERVER = 4,
-  /* Have the server forget it (SDEL): the request waits in the store until the relay has it. */
-  NP_SUBSCRIPTION_EFFECT_RELEASE_AT_SERVER = 5,
-  /* Have the relay drop the notifier key (NDEL), asked again until it did. Answer: turnedOff. */
-  NP_SUBSCRIPTION_EFFECT_DISABLE_NOTIFIER = 6,
-  /* Take the notifier's id and its keys off the record. */
-  NP_SUBSCRIPTION_EFFECT_FORGET_NOTIFIER = 7,
-  /* Raise check.due in a day, within every expiry that a server may have (INC-64). */
-  NP_SUBSCRIPTION_EFFECT_SCHEDULE_CHECK = 8,
-  /* Repeat the last request later, after a growing delay. */
-  NP_SUBSCRIPTION_EFFECT_SCHEDULE_RETRY = 9,
-  /* Put the status on record; it is shown as the subscription's health (INC-67). */
-  NP_SUBSCRIPTION_EFFECT_SAVE_STATUS = 10,
-  /* Tell the host what was answered. */
-  NP_SUBSCRIPTION_EFFECT_REPORT_ERROR = 11,
+  /* Store the notifier id and the relay's key. */
+  NP_SUBSCRIPTION_EFFECT_SAVE_NOTIFIER = 1,
+  /* Store the status; it is shown as the subscription's health (INC-67). */
+  NP_SUBSCRIPTION_EFFECT_SAVE_STATUS = 2,
+  /* Queue the request that the server forget it (SDEL). */
+  NP_SUBSCRIPTION_EFFECT_QUEUE_RELEASE = 3,
+  /* Delete the notifier's id and its keys. */
+  NP_SUBSCRIPTION_EFFECT_FORGET_NOTIFIER = 4,
   /* Delete the record. */
-  NP_SUBSCRIPTION_EFFECT_DELETE_RECORD = 12
+  NP_SUBSCRIPTION_EFFECT_DELETE_RECORD = 5,
+  /* Give the relay the notifier key (NKEY). Answer: notifier. */
+  NP_SUBSCRIPTION_EFFECT_ENABLE_NOTIFIER = 6,
+  /* Have the relay drop the notifier key (NDEL), asked again until it did. Answer: turnedOff. */
+  NP_SUBSCRIPTION_EFFECT_DISABLE_NOTIFIER = 7,
+  /* Have the server watch (SNEW), together with all others in this state. Answer: subscribe. */
+  NP_SUBSCRIPTION_EFFECT_SUBSCRIBE_AT_SERVER = 8,
+  /* Ask the server (SCHK), together with others. Answer: check. */
+  NP_SUBSCRIPTION_EFFECT_CHECK_AT_SERVER = 9,
+  /* Offer the relay the queued requests, until it has them. */
+  NP_SUBSCRIPTION_EFFECT_SEND_QUEUED = 10,
+  /* Raise create, if a subscription is wanted again. */
+  NP_SUBSCRIPTION_EFFECT_SUBSCRIBE_AGAIN = 11,
+  /* Raise check.due in a day, within every expiry that a server may have (INC-64). */
+  NP_SUBSCRIPTION_EFFECT_SCHEDULE_CHECK = 12,
+  /* Repeat the last request later, after a growing delay: create where the server has nothing yet, else check.due. */
+  NP_SUBSCRIPTION_EFFECT_SCHEDULE_RETRY = 13,
+  /* Log what was answered. The host sees the status. */
+  NP_SUBSCRIPTION_EFFECT_REPORT_ERROR = 14
 };
 
 enum np_subscription_reason {
@@ -1139,11 +1146,13 @@ enum np_subscription_reason {
 /* The device token as the client knows it. The app registers it, the server proves by an encrypted push that the token
 and the device belong together, and only then uses it. The extension may verify as well, since the app may not be
 running (INC-62). Intent is recorded and retried (INC-68), and an active token is checked, so that a token that the
-provider dropped is noticed (INC-63). */
+provider dropped is noticed (INC-63). The state is stored with the token, and a step that records something is taken in
+the transaction that stores it. An attempt to register or replace is a reservation in the same transaction; its answer
+counts only while no other process has begun one since (INC-09). */
 enum np_token_status_state {
   /* There is no token. */
   NP_TOKEN_STATUS_STATE_NONE = 0,
-  /* On record, not yet known to the server. */
+  /* Stored, not yet known to the server. */
   NP_TOKEN_STATUS_STATE_NEW = 1,
   /* The server has it, and sends the verification push. */
   NP_TOKEN_STATUS_STATE_REGISTERED = 2,
@@ -1166,9 +1175,9 @@ enum np_token_status_state {
 };
 
 enum np_token_status_event {
-  /* The host registers a device token that is not the one on record, or the first. */
+  /* The host registers a device token that is not the stored one, or the first. */
   NP_TOKEN_STATUS_EVENT_REGISTER_NEW_TOKEN = 0,
-  /* The host registers the token on record again. */
+  /* The host registers the stored token again. */
   NP_TOKEN_STATUS_EVENT_REGISTER_SAME_TOKEN = 1,
   /* The server took the token (TNEW): it is about to send the verification push. */
   NP_TOKEN_STATUS_EVENT_REGISTER_OK = 2,
@@ -1212,51 +1221,66 @@ enum np_token_status_event {
   NP_TOKEN_STATUS_EVENT_CHECK_AUTH_ERROR = 21,
   /* No answer, or one that says to try again. */
   NP_TOKEN_STATUS_EVENT_CHECK_FAILED_TEMPORARY = 22,
+  /* The last request got no answer, and is to be repeated. */
+  NP_TOKEN_STATUS_EVENT_RETRY = 23,
+  /* The chat starts, or a day has passed: what is unfinished is to be taken up, and the server to be asked about what
+  it has. */
+  NP_TOKEN_STATUS_EVENT_TAKE_UP = 24,
   /* The user wants a push for each message. */
-  NP_TOKEN_STATUS_EVENT_MODE_INSTANT = 23,
+  NP_TOKEN_STATUS_EVENT_MODE_INSTANT = 25,
   /* The user wants a periodic wake-up only. */
-  NP_TOKEN_STATUS_EVENT_MODE_PERIODIC = 24,
+  NP_TOKEN_STATUS_EVENT_MODE_PERIODIC = 26,
   /* The user turns notifications off. */
-  NP_TOKEN_STATUS_EVENT_DELETE = 25
+  NP_TOKEN_STATUS_EVENT_DELETE = 27
 };
 
 enum np_token_status_effect {
-  /* Choose a server, make the keys, and put the token on record. */
+  /* Choose a server, make the keys, and store the token. */
   NP_TOKEN_STATUS_EFFECT_CREATE_RECORD = 0,
-  /* Delete the token, its keys and its server from the record. */
+  /* Delete the token, its keys and its server. */
   NP_TOKEN_STATUS_EFFECT_FORGET_RECORD = 1,
-  /* Put the new device token on record, beside the one that the server knows. */
+  /* Store the new device token in place of the one that the server knows. */
   NP_TOKEN_STATUS_EFFECT_SAVE_DEVICE_TOKEN = 2,
+  /* Begin an attempt to register: what an earlier attempt brings is refused from now on (INC-09), and a process that
+  finds this one open asks again. */
+  NP_TOKEN_STATUS_EFFECT_RESERVE_REGISTER = 3,
+  /* The same for an attempt to replace. */
+  NP_TOKEN_STATUS_EFFECT_RESERVE_REPLACE = 4,
+  /* Queue the request that the server forget the token (TDEL). */
+  NP_TOKEN_STATUS_EFFECT_QUEUE_DELETE = 5,
+  /* Store the id and the key that the server gave. Under a new id nothing is subscribed yet, so every subscription gets
+  tokenReplaced. */
+  NP_TOKEN_STATUS_EFFECT_SAVE_SERVER_TOKEN = 6,
+  /* Store the verification code, so that it survives the process. */
+  NP_TOKEN_STATUS_EFFECT_SAVE_CODE = 7,
+  /* Store the mode. */
+  NP_TOKEN_STATUS_EFFECT_SAVE_MODE = 8,
+  /* Raise turnOff at the subscriptions of all connections. */
+  NP_TOKEN_STATUS_EFFECT_TURN_OFF_SUBSCRIPTIONS = 9,
+  /* Store the status. A host that waits is answered with it when nothing is asked any more. */
+  NP_TOKEN_STATUS_EFFECT_SAVE_STATUS = 10,
+  /* End the requests under way: their answers go to a mailbox that is given up. */
+  NP_TOKEN_STATUS_EFFECT_ABANDON_REQUESTS = 11,
   /* Ask the server to take the token (TNEW). Answer: register. */
-  NP_TOKEN_STATUS_EFFECT_SEND_REGISTER = 3,
+  NP_TOKEN_STATUS_EFFECT_SEND_REGISTER = 12,
   /* Ask the server to take the new token in place of the old (TRPL). Answer: replace. */
-  NP_TOKEN_STATUS_EFFECT_SEND_REPLACE = 4,
-  /* Send the code on record (TVFY). Answer: verify. */
-  NP_TOKEN_STATUS_EFFECT_SEND_VERIFY = 5,
+  NP_TOKEN_STATUS_EFFECT_SEND_REPLACE = 13,
+  /* Send the stored code (TVFY). Answer: verify. */
+  NP_TOKEN_STATUS_EFFECT_SEND_VERIFY = 14,
   /* Ask for the status (TCHK). Answer: check. */
-  NP_TOKEN_STATUS_EFFECT_SEND_CHECK = 6,
+  NP_TOKEN_STATUS_EFFECT_SEND_CHECK = 15,
   /* Ask for periodic wake-ups (TCRN), 20 minutes; no answer is waited for. */
-  NP_TOKEN_STATUS_EFFECT_SEND_INTERVAL = 7,
-  /* Put the token among those the server must forget (TDEL), retried for 21 days. */
-  NP_TOKEN_STATUS_EFFECT_QUEUE_DELETE = 8,
-  /* Put the id and the key that the server gave on record. */
-  NP_TOKEN_STATUS_EFFECT_SAVE_SERVER_TOKEN = 9,
-  /* Put the verification code on record, so that it survives the process. */
-  NP_TOKEN_STATUS_EFFECT_SAVE_CODE = 10,
-  /* Put the mode on record. */
-  NP_TOKEN_STATUS_EFFECT_SAVE_MODE = 11,
-  /* Subscribe all connections, if the status on record is active and the mode is instant. */
-  NP_TOKEN_STATUS_EFFECT_CREATE_SUBSCRIPTIONS = 12,
-  /* Give up the subscriptions of all connections. */
-  NP_TOKEN_STATUS_EFFECT_DELETE_SUBSCRIPTIONS = 13,
-  /* Repeat the last request later, after a growing delay (INC-65, INC-68). */
-  NP_TOKEN_STATUS_EFFECT_SCHEDULE_RETRY = 14,
-  /* Raise check.due in a day (INC-63). */
-  NP_TOKEN_STATUS_EFFECT_SCHEDULE_CHECK = 15,
-  /* Tell the host what the server said. */
-  NP_TOKEN_STATUS_EFFECT_REPORT_ERROR = 16,
-  /* Put the status on record, and tell the host. */
-  NP_TOKEN_STATUS_EFFECT_PUBLISH_STATUS = 17
+  NP_TOKEN_STATUS_EFFECT_SEND_INTERVAL = 16,
+  /* Offer the relay the queued requests, until it has them. */
+  NP_TOKEN_STATUS_EFFECT_SEND_QUEUED = 17,
+  /* Subscribe all connections, if the stored status is active and the mode is instant. */
+  NP_TOKEN_STATUS_EFFECT_CREATE_SUBSCRIPTIONS = 18,
+  /* Raise retry later, after a growing delay (INC-65, INC-68). */
+  NP_TOKEN_STATUS_EFFECT_SCHEDULE_RETRY = 19,
+  /* Raise takeUp in a day (INC-63). */
+  NP_TOKEN_STATUS_EFFECT_SCHEDULE_CHECK = 20,
+  /* Answer the host with what the server said. */
+  NP_TOKEN_STATUS_EFFECT_REPORT_ERROR = 21
 };
 
 enum np_token_status_reason {
@@ -1264,7 +1288,8 @@ enum np_token_status_reason {
   NP_TOKEN_STATUS_REASON_STALE = 1,
   NP_TOKEN_STATUS_REASON_NO_SERVER_KEY = 2,
   NP_TOKEN_STATUS_REASON_ALREADY_ACTIVE = 3,
-  NP_TOKEN_STATUS_REASON_TOKEN_UNUSABLE = 4
+  NP_TOKEN_STATUS_REASON_TOKEN_UNUSABLE = 4,
+  NP_TOKEN_STATUS_REASON_UNUSABLE = 5
 };
 
 /* A value that may be used only once: another user's invitation (INC-08), or an attempt to register the token (INC-09).

@@ -10,6 +10,7 @@ struct MachineChecker {
     checker.checkUse()
     checker.checkTraps()
     checker.checkOnce()
+    checker.checkRecorded()
     try checker.problems.throwIfAny()
   }
 
@@ -74,6 +75,19 @@ struct MachineChecker {
       for (index, state) in machine.states.enumerated() where state.isFinal && arrivals[index].contains(0) {
         problems.add(state.line, "'\(state.name)' can be reached without '\(declaration.name)', which must occur once")
       }
+    }
+  }
+
+  /// Recorded effects happen in the step's transaction, and all others after its commit, so that only this order can be
+  /// kept.
+  private mutating func checkRecorded() {
+    var reported: Set<Int> = []
+    for answer in machine.answers.joined() {
+      let kinds = answer.effects.map { machine.effects[$0].kind }
+      guard let last = kinds.lastIndex(of: .record), kinds[..<last].contains(where: { $0 != .record }) else { continue }
+      guard reported.insert(answer.line).inserted else { continue }
+      problems.add(
+        answer.line, "'\(machine.effects[answer.effects[last]].name)' is recorded, so it must come before what is not")
     }
   }
 

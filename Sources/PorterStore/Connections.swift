@@ -60,6 +60,13 @@ extension Store {
     try rows("SELECT connection_id FROM connections ORDER BY connection_id") { $0.integer(0) }
   }
 
+  /// By the state of their push subscription.
+  package func connectionIDs(subscription state: String) throws(StoreError) -> [Int64] {
+    try rows("SELECT connection_id FROM connections WHERE subscription = ? ORDER BY connection_id", [.text(state)]) {
+      $0.integer(0)
+    }
+  }
+
   private func readable(_ condition: String) throws(StoreError) -> [StoredConnection] {
     let found = try rows("SELECT \(Self.connectionColumns) FROM connections \(condition)") {
       (row) throws(StoreError) -> StoredConnection? in

@@ -33,6 +33,26 @@ final class RetryTests: XCTestCase {
     XCTAssertEqual(fired, ["outbox", "check"])
   }
 
+  /// What fails for one purpose slows that purpose only, and what fails together counts once.
+  func testEachPurposeHasItsOwnPauses() {
+    let clock = ManualClock()
+    let timers = Timers(clock: clock)
+    let retries = Retries(timers: timers, storeAccess: StoreAccess(), log: .silent)
+    func pause(_ name: String) -> Span? {
+      retries.retry(name) {}
+      retries.retry(name) {}
+      defer { timers.cancel(name) }
+      return timers.nextDue.map { $0 - clock.now() }
+    }
+    for _ in 0..<20 { _ = pause(TimerName.tokenRetry) }
+    XCTAssertEqual(pause(TimerName.tokenRetry), Durations.lastRetry)
+    XCTAssertEqual(pause(TimerName.replies), Durations.firstRetry)
+    XCTAssertEqual(pause(TimerName.replies), Durations.firstRetry + Durations.firstRetry)
+    retries.reset(TimerName.replies)
+    XCTAssertEqual(pause(TimerName.tokenRetry), Durations.lastRetry)
+    XCTAssertEqual(pause(TimerName.replies), Durations.firstRetry)
+  }
+
   /// A record that cannot be read does not slow anything else.
   func testThePausesOfOneRecordLeaveThoseOfAnotherAlone() {
     var backoffs = NamedBackoffs()

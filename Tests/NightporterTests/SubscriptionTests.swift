@@ -203,7 +203,36 @@ final class SubscriptionTests: XCTestCase {
     XCTAssertEqual(try alice.notifier(), notifier, "with the same notifier")
   }
 
-  /// Each attempt to register or replace the token is on record (INC-09), and takes the place of the one before: a server
+  /// A host that verifies a token of which the server said that it is expired has to register it: the machine refuses.
+  func testAnUnusableTokenIsNotVerified() throws {
+    let alice = try Watched()
+    let token = TextEncoding.hex(SystemRandomness().bytes(32))
+    alice.send("/_ntf register apns_test \(token) INSTANT").assert("ntfTokenStatus")
+    let data = JSON(try XCTUnwrap(alice.server?.nextPush(to: token, within: .seconds(20))))["notificationData"]
+    let verify = "/_ntf verify apns_test \(token) \(data["nonce"].text) \(data["verification"].text)"
+    alice.send(verify).assert("cmdOk")
+    alice.send("/_app suspend 0").assert("cmdOk")
+    try alice.executeAtHome("UPDATE token SET status = 'expired'")
+    alice.send("/_app activate").assert("cmdOk")
+    let answer = alice.send(verify)
+    XCTAssertTrue(answer["error"].description.contains("tokenUnusable"), answer.description)
+  }
+
+  /// The server does not know the old token, so the new one is registered from the beginning. That succeeds, and is what
+  /// the host is answered with.
+  func testATokenThatCannotReplaceAForgottenOneIsRegisteredAndAnswered() throws {
+    let alice = try Watched()
+    try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
+    try alice.execute("DELETE FROM subscription; DELETE FROM token")
+    let token = TextEncoding.hex(SystemRandomness().bytes(32))
+    let answer = alice.send("/_ntf register apns_test \(token) INSTANT")
+    answer.assert("ntfTokenStatus")
+    XCTAssertEqual(answer["result"]["status"].text, "REGISTERED", answer.description)
+    try alice.verify(token)
+    try alice.wait("subscribed again") { try alice.watched == 1 }
+  }
+
+  /// Each attempt to register or replace the token is stored (INC-09), and takes the place of the one before: a server
   /// that is away for a month leaves no thousands of rows.
   func testAttemptsAtTheServerDoNotPileUp() throws {
     let alice = try Watched()

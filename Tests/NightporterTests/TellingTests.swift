@@ -167,11 +167,11 @@ final class TellingTests: XCTestCase {
         states.append([state["quiescent"] == true, state["holds"] == []])
       }
       guard let correlation = try? CorrelationID.generate(randomness: SystemRandomness()) else { return [] }
-      engine.awaitedAnswers[correlation] = { _ in }
+      engine.tokens.requests.expect(correlation, within: .seconds(60)) { _ in }
       note()
       engine.lifecycle.suspendNow()
       note()
-      engine.abandonServerRequests()
+      engine.tokens.abandonRequests()
       note()
       return states
     }

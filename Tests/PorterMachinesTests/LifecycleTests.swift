@@ -134,9 +134,9 @@ final class LifecycleTests: XCTestCase {
     }
   }
 
-  func testATokenIsOnRecordAsActiveBeforeAnythingIsSubscribedToIt() {
+  func testATokenIsStoredAsActiveBeforeAnythingIsSubscribedToIt() {
     for (state, event, step) in allSteps(TokenStatus.self) where step.answer == .moved && step.next == .active {
-      XCTAssertEqual(Array(step.effects).first, .publishStatus, "\(state) \(event)")
+      XCTAssertEqual(Array(step.effects).first, .saveStatus, "\(state) \(event)")
     }
   }
 

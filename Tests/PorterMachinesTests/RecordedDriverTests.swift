@@ -9,8 +9,10 @@ final class RecordedDriverTests: XCTestCase {
   private final class Journal: MachineTrace, MachineTimers {
     var lines: [String] = []
 
+    func newRunner() -> Int { 1 }
+
     func stepped<M: Machine>(
-      _ machine: M.Type, _ subject: String, from state: M.State, on event: M.Event, _ step: MachineStep<M>
+      _ machine: M.Type, _ subject: String, runner: Int, from state: M.State, on event: M.Event, _ step: MachineStep<M>
     ) { lines.append("\(M.name) \(subject): \(state.name) \(event.name) \(step.next.name)") }
 
     func set(_ name: String, milliseconds: UInt32, _ fire: @escaping () -> Void) { XCTFail("no timers") }

@@ -177,6 +177,15 @@ final class RefusalTests: XCTestCase {
     }
   }
 
+  /// What is recorded happens in the transaction that takes the step, before everything else.
+  func testARecordedEffectAfterAnotherOne() {
+    refuse(12, "'creak' is recorded, so it must come before what is not") {
+      $0[8] = $0[8].replacing("name=\"creak\"", with: "name=\"creak\" kind=\"record\"")
+      $0[11] = $0[11].replacing(
+        "</transition>", with: "<send event=\"creak\" target=\"#_engine\"/></transition>")
+    }
+  }
+
   func testStatesThatCannotBeReachedOrLeft() {
     refuse(24, "state 'attic' cannot be reached from 'closed'") {
       $0.insert(

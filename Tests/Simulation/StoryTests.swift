@@ -61,8 +61,9 @@ final class StoryTests: XCTestCase {
     XCTAssertEqual(first.elapsed, second.elapsed)
     // A trace without these would prove little.
     for words in [
-      "alice debug step machine=chat_lifecycle", "alice debug step machine=operations", "alice debug token_status",
-      "alice debug subscription", "notifier debug step machine=push", "notifier notification",
+      "alice debug step machine=chat_lifecycle", "alice debug step machine=operations",
+      "alice debug step machine=token_status subject=-", "alice debug step machine=subscription subject=1",
+      "notifier debug step machine=push", "notifier notification",
       "bob debug step machine=app_phase", "server info push", "alice debug channel", "notifier debug channel",
       "server push",
     ] {

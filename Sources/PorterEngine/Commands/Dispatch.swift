@@ -14,15 +14,27 @@ extension Engine {
     case .connect(let user, let link):
       answerLater(reply) { [self] () throws(ChatError) in try connect(user, link: link.text, reply: reply) }
     case .registerToken(let token, let mode):
-      answerLater(reply) { [self] () throws(ChatError) in try registerToken(token, mode, retry: retry, reply: reply) }
+      answerLater(reply) { [self] () throws(ChatError) in
+        try requireStarted()
+        _ = try requireActiveUser()
+        _ = try requireRelay()
+        try tokens.register(token, mode, retry: retry, reply: reply)
+      }
     case .verifyToken(let token, let nonce, let code):
       answerLater(reply) { [self] () throws(ChatError) in
-        try verifyToken(token, nonce: nonce, code: code, retry: retry, reply: reply)
+        try requireStarted()
+        try tokens.verify(token, nonce: nonce, code: code, retry: retry, reply: reply)
       }
     case .checkToken(let token):
-      answerLater(reply) { [self] () throws(ChatError) in try checkToken(token, retry: retry, reply: reply) }
+      answerLater(reply) { [self] () throws(ChatError) in
+        try requireStarted()
+        try tokens.check(token, retry: retry, reply: reply)
+      }
     case .deleteToken(let token):
-      answerLater(reply) { [self] () throws(ChatError) in try deleteToken(token, reply: reply) }
+      answerLater(reply) { [self] () throws(ChatError) in
+        try requireStarted()
+        try tokens.delete(token, reply: reply)
+      }
     case .connectionMessages(let requests):
       answerLater(reply) { [self] () throws(ChatError) in try connectionMessages(requests, reply: reply) }
     case .testNotificationServer(let address):
@@ -54,7 +66,7 @@ extension Engine {
     case .resubscribeAll: try resubscribe()
     case .setNetwork(let settings): try setNetwork(settings)
     case .setNetworkInformation, .setFilePaths: .cmdOk(nil)
-    case .getToken: try getToken()
+    case .getToken: try tokens.registered()
     case .notifiedConnections(let nonce, let sealed): try notifiedConnections(nonce: nonce, sealed: sealed)
     case .getChats(let user, let pending, let page, let query): try listChats(user, pending, page, query)
     case .getChat(let chat, let page, let search): try getChat(try contactID(chat), page, search: search)

@@ -27,7 +27,7 @@ extension Engine {
   func resubscribe() throws(ChatError) -> Response {
     try requireStarted()
     receiver.listenToAll()
-    ensureSubscriptions()
+    tokens.subscriptions.ensure()
     return .cmdOk(nil)
   }
 }

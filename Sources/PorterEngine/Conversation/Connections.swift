@@ -118,8 +118,8 @@ final class Connections {
   func deleteMailboxes() {
     guard lifecycle.maySend, relay.isOpen,
       let mailboxes = context.retries.read(
-        { (store) throws(StoreError) in try store.deletedMailboxes() }, orLater: TimerName.mailboxes,
-        { [weak self] in self?.deleteMailboxes() })
+        orLater: TimerName.mailboxes, { [weak self] in self?.deleteMailboxes() },
+        { (store) throws(StoreError) in try store.deletedMailboxes() })
     else { return }
     for mailbox in mailboxes {
       guard let identifier = RelayIdentifier(bytes: mailbox.id) else { continue }

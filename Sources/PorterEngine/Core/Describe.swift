@@ -12,7 +12,7 @@ extension Engine {
       "quiescent": .bool(posture.isQuiescent),
       "holds": .array(posture.holds.map { .string($0) }),
       "operations": posture.operationCounts,
-      "machines": posture.machines(token: tokenStatus),
+      "machines": posture.machines(token: tokens.statusName),
       "instance": .string(instance.description),
       "unread": (store.flatMap { try? $0.badge() }).map { JSONValue($0) },
       "presence": peers.description,
@@ -21,12 +21,6 @@ extension Engine {
       "owners": store.flatMap { try? $0.owners() }.map { owners in .array(owners.map(describe)) },
       "eventsWaiting": JSONValue(queue.count),
     ])
-  }
-
-  /// Nil for a state that this version does not know.
-  private var tokenStatus: String? {
-    guard let token = store.flatMap({ try? $0.token() }) else { return "none" }
-    return (try? tokenState(token))?.name
   }
 
   private func describe(_ entry: (owner: Owner, connections: Int64)) -> JSONValue {
@@ -47,7 +41,7 @@ extension Engine {
       claims: claims.states.map { .init(connectionID: $0.connectionID, state: $0.state, epoch: $0.epoch) },
       hasStore: store != nil, hasRelay: relay != nil, hasChannel: peers.channel != nil,
       holdsPhaseFile: phaseFile.isHeld,
-      awaitedAnswers: awaitedAnswers.count)
+      awaitedAnswers: tokens.awaitedAnswers)
   }
 
   var isQuiescent: Bool { posture.isQuiescent }

@@ -37,19 +37,7 @@ package final class Engine {
       lifecycle: lifecycle, relay: relayLink, source: source, claims: claims, committer: committer, sender: sender))
 
   // Under way.
-  var takingReplies = Coalescer()
-  /// Connections whose push subscription the relay or the server is being asked about, and those about which the server
-  /// is to be asked.
-  var announcing = UnderWay<Int64>()
-  var toSubscribe: [Int64] = []
-  var toCheck: [Int64] = []
-  /// Connections whose subscription is to be asked about again, because there was no answer.
-  var toRetry: Set<Int64> = []
-  var backoffs = Backoffs()
-  var awaitedAnswers: [CorrelationID: ServerReply] = [:]
-  /// The reply mailbox that is listened to, and at which relay: a token that is registered anew has another mailbox, and a
-  /// relay that is opened anew is to be asked again.
-  var listensForReplies: (mailbox: RelayIdentifier, relay: Int)?
+  private(set) lazy var tokens = Tokens(context, host: self)
   private(set) lazy var pushes = PushRunner(self)
 
   init(
@@ -126,7 +114,7 @@ package final class Engine {
   func relayHasNews() {
     guard relayLink.takeNews() else { return }
     if isMain { receiver.listenToAll() }
-    takeReplies()
+    tokens.takeReplies()
   }
 }
 
@@ -144,25 +132,23 @@ extension Engine: LifecycleWork {
     changes.report()
     guard isMain else { return }
     receiver.listenToAll()
-    takeReplies()
+    tokens.takeReplies()
     joiner.finishLeft()
     sender.flush()
     connections.deleteMailboxes()
-    flushServerRequests()
-    releaseNotifiers()
-    ensureSubscriptions()
-    checkSubscriptions()
-    checkTokenNow()
+    tokens.takeUpWork()
   }
 
   func stopReceiving() {
-    // What the server is to be asked goes out now: the relay keeps it, and the server acts on it while this process
-    // sleeps. Otherwise a user who leaves the app right away would get no pushes.
-    askServerAboutSubscriptions()
+    tokens.stopReceiving()
     for name in TimerName.work { timers.cancel(name) }
   }
 
   func storeWillClose() { claims.forgetAll() }
+}
+
+extension Engine: TokensHost {
+  var relayIdentifier: Int? { relay?.identifier }
 }
 
 extension Engine: PeerLinkHost {
@@ -187,21 +173,21 @@ extension Engine: RelayLinkHost {
   func relayHasClosed() {
     sender.relayHasClosed()
     joiner.relayHasClosed()
-    announcing.giveUp()
-    listensForReplies = nil
-    let awaited = awaitedAnswers.keys.sorted()
-    if !awaited.isEmpty { relayLink.afterClosing { [weak self] in self?.abandonServerRequests(awaited) } }
+    if let end = tokens.relayWasClosed() { relayLink.afterClosing(end) }
   }
 }
 
 extension Engine: ConnectionWork {
   func beginReceiving(_ connection: StoredConnection) {
     receiver.listen(to: [connection])
-    ensureSubscriptions()
+    tokens.subscriptions.ensure()
   }
 
-  func reportEndedConnections() {
-    flushServerRequests()
-    releaseNotifiers()
+  func record(
+    _ event: PorterMachines.Subscription.Event, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) {
+    try tokens.subscriptions.record(event, connection, store)
   }
+
+  func reportEndedConnections() { tokens.sendQueued() }
 }

@@ -1,8 +1,8 @@
 import PorterPlatform
 import PorterStore
 
-/// Work that is repeated because the store could not be read, or the relay did not answer: by a timer of its own for each
-/// kind of work, after a delay that grows with each failure of that kind.
+/// Work that is repeated because the store could not be read, or because the relay or the server did not answer: by a timer
+/// of its own for each kind of work, after a delay that grows with each failure of that kind. Threads: the engine's.
 final class Retries {
   private let timers: Timers
   private let storeAccess: StoreAccess
@@ -19,6 +19,11 @@ final class Retries {
   /// Calls `again` by the timer `name`, unless that is set already: what fails together counts as one attempt.
   func retry(_ name: String, _ again: @escaping () -> Void) {
     guard !timers.isSet(name) else { return }
+    retryInstead(name, again)
+  }
+
+  /// Like `retry`, in place of what the timer was set for.
+  func retryInstead(_ name: String, _ again: @escaping () -> Void) {
     timers.set(name, after: attempts.next(name), again)
   }
 
@@ -30,7 +35,7 @@ final class Retries {
   /// A disk that fails for a moment, or a lock that is not available, must not be mistaken for a record that is not there:
   /// what was due would be forgotten, or, as with a token, be made anew.
   func read<Value>(
-    _ look: (Store) throws(StoreError) -> Value, orLater name: String, _ again: @escaping () -> Void
+    orLater name: String, _ again: @escaping () -> Void, _ look: (Store) throws(StoreError) -> Value
   ) -> Value? {
     guard let store = storeAccess.store else { return nil }
     do throws(StoreError) {

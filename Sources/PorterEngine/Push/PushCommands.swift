@@ -10,7 +10,7 @@ extension Engine {
   func notifiedConnections(nonce: [UInt8], sealed: [UInt8]) throws(ChatError) -> Response {
     try requireStarted()
     let store = try requireStore()
-    let token = try requireToken(nil)
+    let token = try tokens.requireToken(nil)
     guard let nonce = BoxNonce(bytes: nonce) else { throw .command("the nonce has 24 bytes") }
     guard let secret = token.pushSecret else { throw .noToken }
     let bundle: NotificationBundle
@@ -123,18 +123,18 @@ extension Engine {
   func testServer(_ address: ServerAddress, reply: @escaping Reply) throws(ChatError) {
     try requireStarted()
     let user = try requireActiveUser()
-    let token = try requireToken(nil)
+    let token = try tokens.requireToken(nil)
     guard token.server == address.description else {
       throw .nightporter(.notSupported("testing another server than the token's"))
     }
     guard let id = token.serverTokenID else { throw .noToken }
-    ask(.check(token: id), of: token, within: Durations.serverAnswer) { [weak self] result in
+    tokens.requests.ask(.check(token: id), of: token) { [weak self] result in
       guard let self else { return }
       switch result {
       case .success, .failure(.refused):
         reply(.result(.serverTestResult(UserRecord(user), server: address.description, failure: nil)))
       case .failure(let failure):
-        reply(.error(self.chatError(failure, server: address.description)))
+        reply(.error(ChatError(failure, server: address.description, relay: self.relayName)))
       }
     }
   }

@@ -20,7 +20,7 @@ struct PushDecoder {
       switch payload {
       case .verification:
         // A registration that was cut off is finished first, and brings the secret (INC-09).
-        let attempt = try engine.openTokenAttempt(store)
+        let attempt = try TokenAttempt.open(store)
         return try store.token()?.pushSecret == nil && attempt == nil ? .decodedUnknown : .decodedVerification
       case .checkMessages: return take(try source.read(.everything, store), run)
       case .message(let nonce, let ciphertext):

@@ -168,16 +168,16 @@ extension PushRunner: PushEffects {
   }
 
   func verifyToken(_ run: PushRun) {
-    let left: (token: StoredToken, attempt: TokenAttempt)?
-    do throws(StoreError) { left = try engine.leftTokenAttempt() } catch {
+    let left: LeftTokenAttempt?
+    do throws(StoreError) { left = try TokenAttempt.left(context.store) } catch {
       run.reason = error.description
       return post(.storeFailed, run)
     }
-    guard let (token, attempt) = left else { return sendCode(run) }
+    guard let left else { return sendCode(run) }
     // The app was cut off. Asked again under this process's name, so that what the app still does with the earlier answer
     // is refused (INC-09).
-    engine.finish(attempt, of: token) { [weak self] in
-      switch attempt {
+    engine.tokens.finish(left) { [weak self] in
+      switch left.attempt {
       case .register: self?.sendCode(run)
       case .replace:
         run.reason = "the token was being replaced; the server sends another code"
@@ -194,7 +194,7 @@ extension PushRunner: PushEffects {
       run.reason = "the verification push does not open: \(error)"
       return post(.verifyForged, run)
     }
-    engine.verify(token, nonce: nonce, sealedCode: sealedCode, within: Durations.serverAnswer) { [weak self] reply in
+    engine.tokens.verify(token, nonce: nonce, sealedCode: sealedCode) { [weak self] reply in
       switch reply {
       case .result: self?.post(.verifyDone, run)
       case .error:
@@ -319,7 +319,7 @@ extension PushRunner: PushEffects {
 
   func cancelWork(_ run: PushRun) {
     // In the app, a command may be waiting for the server, which does not concern this push.
-    if context.role == .extension { engine.abandonServerRequests() }
+    if context.role == .extension { engine.tokens.abandonRequests() }
     releaseClaim(run)
   }
 

@@ -62,8 +62,8 @@ final class Receiver {
 
   private func beginSubscribing() {
     let connections = context.retries.read(
-      { (store) throws(StoreError) in try store.connections() }, orLater: TimerName.subscribe,
-      { [weak self] in self?.listenToAll() })
+      orLater: TimerName.subscribe, { [weak self] in self?.listenToAll() },
+      { (store) throws(StoreError) in try store.connections() })
     guard let connections else { return endSubscribing() }
     listen(to: connections) { [weak self] in self?.endSubscribing() }
   }

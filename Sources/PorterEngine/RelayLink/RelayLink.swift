@@ -54,8 +54,8 @@ final class RelayLink {
     guard driver == nil else { return }
     if let hostTransport { return open(hostTransport) }
     let named = context.retries.read(
-      { (store) throws(StoreError) in try store.setting(Setting.relay) }, orLater: TimerName.relay
-    ) { [weak self] in self?.openAgain() }
+      orLater: TimerName.relay, { [weak self] in self?.openAgain() },
+      { (store) throws(StoreError) in try store.setting(Setting.relay) })
     guard let path = named ?? nil else { return }
     open(
       EmbeddedRelay(

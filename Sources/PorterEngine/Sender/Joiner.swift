@@ -91,8 +91,8 @@ final class Joiner {
   func finishLeft() {
     guard lifecycle.maySend,
       let open = context.retries.read(
-        { (store) throws(StoreError) in try store.openReservations(.invitation) }, orLater: TimerName.joining,
-        { [weak self] in self?.finishLeft() })
+        orLater: TimerName.joining, { [weak self] in self?.finishLeft() },
+        { (store) throws(StoreError) in try store.openReservations(.invitation) })
     else { return }
     for left in open where !underWay.contains(left.value) {
       guard let link = Joining(left.material)?.link else { continue }

@@ -53,8 +53,8 @@ final class Sender {
     guard !context.stop.isRaised else { return retryLater() }
     guard lifecycle.maySend, relay.isOpen,
       let heads = context.retries.read(
-        { (store) throws(StoreError) in try store.outboxHeads() }, orLater: TimerName.outbox,
-        { [weak self] in self?.flush() })
+        orLater: TimerName.outbox, { [weak self] in self?.flush() },
+        { (store) throws(StoreError) in try store.outboxHeads() })
     else { return }
     for entry in heads where !sending.contains(entry.connectionID) { send(entry) }
   }

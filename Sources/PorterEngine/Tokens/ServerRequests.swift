@@ -2,53 +2,82 @@ import PorterCrypto
 import PorterPlatform
 import PorterPush
 import PorterRelay
-import PorterSchema
 import PorterStore
 
-/// Why a notification server's answer is not there.
-enum ServerFailure: Error, Equatable {
-  case relay(RelayError)
-  case timeout
-  case refused(ServerRefusal)
-  case push(PushError)
-  /// Something else than what was asked for.
-  case unexpected
-}
+/// Requests to the notification server: a sealed request into its mailbox at the relay, a sealed answer out of ours.
+/// Threads: the engine's.
+final class ServerRequests {
+  typealias Reply = (Result<ServerAnswer, ServerFailure>) -> Void
 
-/// Asking the notification server: a boxed request into its mailbox at the relay, a boxed answer out of ours.
-extension Engine {
-  typealias ServerReply = (Result<ServerAnswer, ServerFailure>) -> Void
+  private let context: EngineContext
+  private unowned let host: any TokensHost
+  private let retries: Retries
+  /// Called with what each answer says of the token.
+  private let heard: (ServerTokenStatus) -> Void
+  private var awaited: [CorrelationID: Reply] = [:]
+  /// The reply mailbox that is listened to, and at which relay: a token that is registered anew has another mailbox, and a
+  /// relay that is opened anew must be asked again.
+  private var listensTo: (mailbox: RelayIdentifier, relay: Int)?
+  private var takingReplies = Coalescer()
+
+  /// In one exchange after the other, so that a full mailbox is not as many calls deep.
+  private static let repliesAtOnce = 16
+
+  init(
+    _ context: EngineContext, host: any TokensHost, retries: Retries, heard: @escaping (ServerTokenStatus) -> Void
+  ) {
+    self.context = context
+    self.host = host
+    self.retries = retries
+    self.heard = heard
+  }
+
+  var awaitedCount: Int { awaited.count }
 
   /// `then` is called exactly once; with `.timeout` when no answer came.
   func ask(
-    _ command: ServerRequest.Command, of token: StoredToken, within timeout: Span, then: @escaping ServerReply
+    _ command: ServerRequest.Command, of token: StoredToken, within timeout: Span = Durations.serverAnswer,
+    then: @escaping Reply
   ) {
-    guard relay != nil, let mailbox = token.replyMailbox else { return then(.failure(.relay(.offline))) }
+    guard host.relayIdentifier != nil, let mailbox = token.replyMailbox else {
+      return then(.failure(.relay(.offline)))
+    }
     do throws(PushError) {
-      let (serverMailbox, body, correlation) = try seal(command, token, mailbox)
-      guard let server = RelayIdentifier(bytes: serverMailbox),
-        let attempt = RelayIdentifier(bytes: configuration.randomness.bytes(RelayIdentifier.count))
+      let sealed = try seal(command, token, mailbox)
+      guard let server = RelayIdentifier(bytes: sealed.mailbox),
+        let attempt = RelayIdentifier(bytes: context.randomness.bytes(RelayIdentifier.count))
       else { return then(.failure(.push(.malformed(.link)))) }
-      expect(correlation, within: timeout, then)
-      listenForReplies(mailbox)
-      withRelay(.notifications) { (client) throws(RelayError) in
+      expect(sealed.correlation, within: timeout, then)
+      listen(to: mailbox)
+      let body = sealed.body
+      host.withRelay(.notifications) { (client) throws(RelayError) in
         try client.send(body, to: server, key: nil, attempt: attempt, notify: false)
       } then: { [weak self] result in
-        if case .failure(let error) = result { self?.settle(correlation, .failure(.relay(error))) }
+        if case .failure(let error) = result { self?.settle(sealed.correlation, .failure(.relay(error))) }
       }
     } catch {
       then(.failure(.push(error)))
     }
   }
 
+  /// Stores a request whose answer is not waited for, in the caller's transaction: whatever happens afterwards, the server
+  /// gets it.
+  func queue(_ command: ServerRequest.Command, of token: StoredToken, _ store: Store) throws(StoreError) {
+    guard let mailbox = token.replyMailbox, let sealed = try? seal(command, token, mailbox) else { return }
+    try store.insertServerRequest(
+      mailbox: sealed.mailbox, body: sealed.body, deduplication: context.randomness.bytes(RelayIdentifier.count))
+  }
+
+  private typealias Sealed = (mailbox: [UInt8], body: [UInt8], correlation: CorrelationID)
+
   /// A request as it goes into the server's mailbox.
-  func seal(
+  private func seal(
     _ command: ServerRequest.Command, _ token: StoredToken, _ mailbox: StoredToken.ReplyMailbox
-  ) throws(PushError) -> (mailbox: [UInt8], body: [UInt8], correlation: CorrelationID) {
-    let correlation = try CorrelationID.generate(randomness: configuration.randomness)
+  ) throws(PushError) -> Sealed {
+    let correlation = try CorrelationID.generate(randomness: context.randomness)
     let conversation = try conversation(token)
     let request = ServerRequest(correlation: correlation, replyMailbox: mailbox.senderID, command: command)
-    let body = try conversation.seal(request, signedBy: token.signingKey, randomness: configuration.randomness)
+    let body = try conversation.seal(request, signedBy: token.signingKey, randomness: context.randomness)
     return (conversation.server.mailbox, body, correlation)
   }
 
@@ -57,9 +86,11 @@ extension Engine {
       server: try NotificationServerLink(parsing: token.server), key: BoxKeyPair(secretKey: token.boxKey))
   }
 
-  private func expect(_ correlation: CorrelationID, within timeout: Span, _ then: @escaping ServerReply) {
-    awaitedAnswers[correlation] = then
-    timers.set(Self.timerName(correlation), after: timeout) { [weak self] in
+  // MARK: Waiting for answers
+
+  func expect(_ correlation: CorrelationID, within timeout: Span, _ then: @escaping Reply) {
+    awaited[correlation] = then
+    context.timers.set(Self.timerName(correlation), after: timeout) { [weak self] in
       self?.settle(correlation, .failure(.timeout))
     }
   }
@@ -69,72 +100,72 @@ extension Engine {
   }
 
   private func settle(_ correlation: CorrelationID, _ result: Result<ServerAnswer, ServerFailure>) {
-    guard let then = awaitedAnswers.removeValue(forKey: correlation) else { return }
-    timers.cancel(Self.timerName(correlation))
+    guard let then = awaited.removeValue(forKey: correlation) else { return }
+    context.timers.cancel(Self.timerName(correlation))
     then(result)
   }
 
-  /// Everyone who still waits, or these, are told that nothing will come: the engine suspends or stops.
-  func abandonServerRequests(_ correlations: [CorrelationID]? = nil) {
-    for correlation in correlations ?? awaitedAnswers.keys.sorted() { settle(correlation, .failure(.relay(.closed))) }
+  /// Ends the requests under way: no answer will be read.
+  func abandon() { abandon(awaited.keys.sorted()) }
+
+  private func abandon(_ correlations: [CorrelationID]) {
+    for correlation in correlations { settle(correlation, .failure(.relay(.closed))) }
+  }
+
+  /// The relay was closed. Returns what ends the requests that it carried, if there are any; to be called when the caller
+  /// has closed everything else.
+  func relayWasClosed() -> (() -> Void)? {
+    listensTo = nil
+    guard !awaited.isEmpty else { return nil }
+    let correlations = awaited.keys.sorted()
+    return { [weak self] in self?.abandon(correlations) }
   }
 
   // MARK: The reply mailbox
 
-  private func listenForReplies(_ mailbox: StoredToken.ReplyMailbox) {
-    guard let identifier = RelayIdentifier(bytes: mailbox.recipientID), let relay = relay?.identifier,
-      listensForReplies.map({ $0 != (identifier, relay) }) ?? true
+  private func listen(to mailbox: StoredToken.ReplyMailbox) {
+    guard let identifier = RelayIdentifier(bytes: mailbox.recipientID), let relay = host.relayIdentifier,
+      listensTo.map({ $0 != (identifier, relay) }) ?? true
     else { return }
-    listensForReplies = (identifier, relay)
-    withRelay(.notifications) { (client) throws(RelayError) in
+    listensTo = (identifier, relay)
+    host.withRelay(.notifications) { (client) throws(RelayError) in
       try client.subscribe([(recipient: identifier, key: mailbox.recipientKey)])
     } then: { [weak self] result in
       switch result {
       case .success(let states) where states == [.waiting]: self?.takeReplies()
       case .success: break
-      case .failure: if self?.listensForReplies?.relay == relay { self?.listensForReplies = nil }
+      case .failure: if self?.listensTo?.relay == relay { self?.listensTo = nil }
       }
     }
   }
 
-  /// Takes every answer that waits; one that nobody expects any more is dropped, for its question has been asked again.
-  /// One round at a time, as in `subscribeAll`.
+  /// Takes every answer that waits; one that is no longer expected is dropped, for its question has been asked again. One
+  /// round at a time, and one more if it was asked for meanwhile.
   func takeReplies() {
     if takingReplies.want() { beginTakingReplies() }
   }
 
   private func endTakingReplies() {
-    if takingReplies.end() { later { [weak self] in self?.beginTakingReplies() } }
+    if takingReplies.end() { host.later { [weak self] in self?.beginTakingReplies() } }
   }
 
   private func beginTakingReplies() {
-    guard admits(.notifications) else { return endTakingReplies() }
-    let found = read(
-      { (store) throws(StoreError) in try store.token() }, orLater: TimerName.replies, Engine.takeReplies)
+    guard host.admits(.notifications) else { return endTakingReplies() }
+    let found = retries.read(orLater: TimerName.replies, { [weak self] in self?.takeReplies() }) {
+      (store) throws(StoreError) in try store.token()
+    }
     guard let token = found ?? nil, let mailbox = token.replyMailbox,
       let identifier = RelayIdentifier(bytes: mailbox.recipientID)
     else { return endTakingReplies() }
-    withRelay(.notifications) { (client) throws(RelayError) -> [RelayMessage] in
-      var messages: [RelayMessage] = []
-      do throws(RelayError) {
-        while messages.count < Self.repliesAtOnce,
-          let message = try client.getMessage(identifier, key: mailbox.recipientKey)
-        {
-          messages.append(message)
-          // An answer is of use to this process only, which has it now.
-          try client.acknowledge(message.identifier, in: identifier, key: mailbox.recipientKey)
-        }
-      } catch {
-        // What was acknowledged is nowhere else.
-        if messages.isEmpty { throw error }
-      }
-      return messages
+    host.withRelay(.notifications) { (client) throws(RelayError) in
+      try Self.replies(in: identifier, mailbox.recipientKey, client)
     } then: { [weak self] result in
       guard let self else { return }
       switch result {
-      case .failure(let error): if error.isTemporary { self.retry(TimerName.replies, \.replies, Engine.takeReplies) }
+      case .failure(let error):
+        if error.isTemporary { self.retries.retry(TimerName.replies) { [weak self] in self?.takeReplies() } }
       case .success(let messages):
-        self.backoffs.replies.reset()
+        self.retries.reset(TimerName.replies)
         for message in messages { self.take(message, token) }
         if messages.count == Self.repliesAtOnce { self.takeReplies() }
       }
@@ -142,16 +173,30 @@ extension Engine {
     }
   }
 
-  /// In one exchange after the other, so that a full mailbox is not as many calls deep.
-  private static let repliesAtOnce = 16
+  private static func replies(
+    in mailbox: RelayIdentifier, _ key: SigningKeyPair, _ client: RelayClient
+  ) throws(RelayError) -> [RelayMessage] {
+    var messages: [RelayMessage] = []
+    do throws(RelayError) {
+      while messages.count < repliesAtOnce, let message = try client.getMessage(mailbox, key: key) {
+        messages.append(message)
+        // An answer is of use to this process only, which has it now.
+        try client.acknowledge(message.identifier, in: mailbox, key: key)
+      }
+    } catch {
+      // What was acknowledged is nowhere else.
+      if messages.isEmpty { throw error }
+    }
+    return messages
+  }
 
   private func take(_ message: RelayMessage, _ token: StoredToken) {
     do throws(PushError) {
       let answer = try conversation(token).open(message.body)
-      noteStatus(answer.tokenStatus)
+      if let status = answer.tokenStatus { heard(status) }
       settle(answer.correlation, Self.checked(answer))
     } catch {
-      log(.warning, "an answer in the reply mailbox was dropped", ["error": error.description])
+      context.log(.warning, "an answer in the reply mailbox was dropped", ["error": error.description])
     }
   }
 
@@ -159,21 +204,4 @@ extension Engine {
     if case .refused(let reason) = answer.result { return .failure(.refused(reason)) }
     return .success(answer)
   }
-
-  /// A failure in the words of the interface.
-  func chatError(_ failure: ServerFailure, server: String) -> ChatError {
-    switch failure {
-    case .relay(let error): chatError(error)
-    case .timeout: .agent(.broker(server: server, .timeout))
-    case .refused(.authorization): .agent(.notificationServer(server: server, .authentication))
-    case .refused(.quota): .agent(.notificationServer(server: server, .quota))
-    case .refused(.syntax): .agent(.notificationServer(server: server, .commandSyntax))
-    case .refused(.noCredentials): .agent(.notificationServer(server: server, .service))
-    case .refused(.internal): .agent(.notificationServer(server: server, .internal))
-    case .push(let error): .agent(.broker(server: server, .unexpected(error.description)))
-    case .unexpected: .agent(.broker(server: server, .unexpected("another answer than asked for")))
-    }
-  }
-
-  func chatError(_ error: RelayError) -> ChatError { ChatError(error, relay: relayName) }
 }

@@ -2,15 +2,17 @@
 
 /// The subscription of one connection at the notification server, as the client keeps it: the relay must know a
 /// notifier key for the mailbox, the server must watch the mailbox with it, and that is checked from time to time,
-/// since servers forget (INC-64, INC-67). It needs an active token and the mode instant; whoever raises create sees to
-/// that.
+/// since servers forget (INC-64, INC-67). It needs an active token and the mode instant; create is raised only then.
+/// Whether a request is under way is not a state here. A request ends with the relay that carries it, so a stored state
+/// would still wait for an answer after a restart. The process keeps the requests under way in memory, one a
+/// connection, and gives them up with the relay; each stored state says what is to be asked next, and a start asks.
 package enum Subscription: Machine {
   package enum State: UInt8, MachineCode {
     /// The relay is to be given a notifier key.
     case new
     /// The relay has the key; the server is to be told.
     case key
-    /// The server has it on record.
+    /// The server has it, and has not asked the relay yet.
     case createdNew
     /// The server is asking the relay.
     case createdPending
@@ -18,7 +20,7 @@ package enum Subscription: Machine {
     case createdActive
     /// The server has lost the relay, and tries again.
     case createdInactive
-    /// Turned off on purpose. The relay and the server are told until they have let go; the keys stay on record until
+    /// Turned off on purpose. The relay and the server are asked until they have dropped it; the keys stay stored until
     /// then.
     case off
     /// Final. There is no record any more.
@@ -71,9 +73,9 @@ package enum Subscription: Machine {
     case checkFailedTemporary
     /// The server knows the device under a new token id.
     case tokenReplaced
-    /// The connection shall not notify any more.
+    /// The connection must not notify any more.
     case turnOff
-    /// The relay has let go of it; what the server is told is on its way.
+    /// The relay has dropped the notifier key; the request to the server is queued.
     case turnedOff
     /// The connection is gone; only the record is left.
     case forget
@@ -104,48 +106,54 @@ package enum Subscription: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Make keys for this mailbox, and put them on record.
+    /// Make keys for this mailbox, and store them.
     case makeNotifierKeys
-    /// Give the relay the notifier key (NKEY). Answer: notifier.
-    case enableNotifier
-    /// Put the notifier id and the relay's key on record.
+    /// Store the notifier id and the relay's key.
     case saveNotifier
-    /// Have the server watch (SNEW). Answer: subscribe.
-    case subscribeAtServer
-    /// Ask the server (SCHK). Answer: check.
-    case checkAtServer
-    /// Have the server forget it (SDEL): the request waits in the store until the relay has it.
-    case releaseAtServer
-    /// Have the relay drop the notifier key (NDEL), asked again until it did. Answer: turnedOff.
-    case disableNotifier
-    /// Take the notifier's id and its keys off the record.
-    case forgetNotifier
-    /// Raise check.due in a day, within every expiry that a server may have (INC-64).
-    case scheduleCheck
-    /// Repeat the last request later, after a growing delay.
-    case scheduleRetry
-    /// Put the status on record; it is shown as the subscription's health (INC-67).
+    /// Store the status; it is shown as the subscription's health (INC-67).
     case saveStatus
-    /// Tell the host what was answered.
-    case reportError
+    /// Queue the request that the server forget it (SDEL).
+    case queueRelease
+    /// Delete the notifier's id and its keys.
+    case forgetNotifier
     /// Delete the record.
     case deleteRecord
+    /// Give the relay the notifier key (NKEY). Answer: notifier.
+    case enableNotifier
+    /// Have the relay drop the notifier key (NDEL), asked again until it did. Answer: turnedOff.
+    case disableNotifier
+    /// Have the server watch (SNEW), together with all others in this state. Answer: subscribe.
+    case subscribeAtServer
+    /// Ask the server (SCHK), together with others. Answer: check.
+    case checkAtServer
+    /// Offer the relay the queued requests, until it has them.
+    case sendQueued
+    /// Raise create, if a subscription is wanted again.
+    case subscribeAgain
+    /// Raise check.due in a day, within every expiry that a server may have (INC-64).
+    case scheduleCheck
+    /// Repeat the last request later, after a growing delay: create where the server has nothing yet, else check.due.
+    case scheduleRetry
+    /// Log what was answered. The host sees the status.
+    case reportError
 
     package var name: String {
       switch self {
       case .makeNotifierKeys: "makeNotifierKeys"
-      case .enableNotifier: "enableNotifier"
       case .saveNotifier: "saveNotifier"
+      case .saveStatus: "saveStatus"
+      case .queueRelease: "queueRelease"
+      case .forgetNotifier: "forgetNotifier"
+      case .deleteRecord: "deleteRecord"
+      case .enableNotifier: "enableNotifier"
+      case .disableNotifier: "disableNotifier"
       case .subscribeAtServer: "subscribeAtServer"
       case .checkAtServer: "checkAtServer"
-      case .releaseAtServer: "releaseAtServer"
-      case .disableNotifier: "disableNotifier"
-      case .forgetNotifier: "forgetNotifier"
+      case .sendQueued: "sendQueued"
+      case .subscribeAgain: "subscribeAgain"
       case .scheduleCheck: "scheduleCheck"
       case .scheduleRetry: "scheduleRetry"
-      case .saveStatus: "saveStatus"
       case .reportError: "reportError"
-      case .deleteRecord: "deleteRecord"
       }
     }
   }
@@ -180,7 +188,13 @@ package enum Subscription: Machine {
   }
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
-    .act
+    switch effect {
+    case .sendQueued, .subscribeAgain, .scheduleCheck, .scheduleRetry, .reportError: .act
+    case .makeNotifierKeys, .saveNotifier, .saveStatus, .queueRelease, .forgetNotifier,
+      .deleteRecord:
+      .record
+    case .enableNotifier, .disableNotifier, .subscribeAtServer, .checkAtServer: .ask
+    }
   }
 
   @inline(__always)
@@ -214,7 +228,7 @@ package enum Subscription: Machine {
       .checkFailedTemporary, .tokenReplaced, .turnedOff:
       MachineStep(.new, .ignored(.stale))
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .releaseAtServer, .disableNotifier)
+      MachineStep(.off, .moved, .saveStatus, .queueRelease, .disableNotifier, .sendQueued)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -237,7 +251,7 @@ package enum Subscription: Machine {
     case .subscribeAuthError:
       MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .releaseAtServer, .disableNotifier)
+      MachineStep(.off, .moved, .saveStatus, .queueRelease, .disableNotifier, .sendQueued)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -267,7 +281,7 @@ package enum Subscription: Machine {
     case .tokenReplaced:
       MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .releaseAtServer, .disableNotifier)
+      MachineStep(.off, .moved, .saveStatus, .queueRelease, .disableNotifier, .sendQueued)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -297,7 +311,7 @@ package enum Subscription: Machine {
     case .tokenReplaced:
       MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .releaseAtServer, .disableNotifier)
+      MachineStep(.off, .moved, .saveStatus, .queueRelease, .disableNotifier, .sendQueued)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -327,7 +341,7 @@ package enum Subscription: Machine {
     case .tokenReplaced:
       MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .releaseAtServer, .disableNotifier)
+      MachineStep(.off, .moved, .saveStatus, .queueRelease, .disableNotifier, .sendQueued)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -357,7 +371,7 @@ package enum Subscription: Machine {
     case .tokenReplaced:
       MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .releaseAtServer, .disableNotifier)
+      MachineStep(.off, .moved, .saveStatus, .queueRelease, .disableNotifier, .sendQueued)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -376,7 +390,7 @@ package enum Subscription: Machine {
     case .turnOff:
       MachineStep(.off, .ignored(.alreadyOff))
     case .turnedOff:
-      MachineStep(.off, .stayed, .forgetNotifier)
+      MachineStep(.off, .stayed, .forgetNotifier, .subscribeAgain)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -403,57 +417,88 @@ extension MachineRunner where M == Subscription {
   }
 }
 
+/// Writes the recorded effects of `Subscription`, one method for each, inside the transaction that takes the step.
+package protocol SubscriptionRecord {
+  /// What the event came with, and what is being changed.
+  associatedtype Argument
+  associatedtype Failure: Error
+  /// Make keys for this mailbox, and store them.
+  func makeNotifierKeys(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
+  /// Store the notifier id and the relay's key.
+  func saveNotifier(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
+  /// Store the status; it is shown as the subscription's health (INC-67).
+  func saveStatus(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
+  /// Queue the request that the server forget it (SDEL).
+  func queueRelease(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
+  /// Delete the notifier's id and its keys.
+  func forgetNotifier(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
+  /// Delete the record.
+  func deleteRecord(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
+}
+
+extension Subscription {
+  /// Writes what of the step is recorded, in order.
+  package static func record<Recorder: SubscriptionRecord>(
+    _ step: MachineStep<Subscription>, by recorder: Recorder, _ argument: inout Recorder.Argument
+  ) throws(Recorder.Failure) {
+    for effect in step.effects {
+      switch effect {
+      case .makeNotifierKeys: try recorder.makeNotifierKeys(&argument, step.next)
+      case .saveNotifier: try recorder.saveNotifier(&argument, step.next)
+      case .saveStatus: try recorder.saveStatus(&argument, step.next)
+      case .queueRelease: try recorder.queueRelease(&argument, step.next)
+      case .forgetNotifier: try recorder.forgetNotifier(&argument, step.next)
+      case .deleteRecord: try recorder.deleteRecord(&argument, step.next)
+      case .enableNotifier, .disableNotifier, .subscribeAtServer, .checkAtServer, .sendQueued,
+        .subscribeAgain, .scheduleCheck, .scheduleRetry, .reportError:
+        break
+      }
+    }
+  }
+}
+
 /// Carries out the effects of `Subscription`, one method for each.
 package protocol SubscriptionEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Make keys for this mailbox, and put them on record.
-  func makeNotifierKeys(_ argument: Argument)
   /// Give the relay the notifier key (NKEY). Answer: notifier.
   func enableNotifier(_ argument: Argument)
-  /// Put the notifier id and the relay's key on record.
-  func saveNotifier(_ argument: Argument)
-  /// Have the server watch (SNEW). Answer: subscribe.
-  func subscribeAtServer(_ argument: Argument)
-  /// Ask the server (SCHK). Answer: check.
-  func checkAtServer(_ argument: Argument)
-  /// Have the server forget it (SDEL): the request waits in the store until the relay has it.
-  func releaseAtServer(_ argument: Argument)
   /// Have the relay drop the notifier key (NDEL), asked again until it did. Answer: turnedOff.
   func disableNotifier(_ argument: Argument)
-  /// Take the notifier's id and its keys off the record.
-  func forgetNotifier(_ argument: Argument)
+  /// Have the server watch (SNEW), together with all others in this state. Answer: subscribe.
+  func subscribeAtServer(_ argument: Argument)
+  /// Ask the server (SCHK), together with others. Answer: check.
+  func checkAtServer(_ argument: Argument)
+  /// Offer the relay the queued requests, until it has them.
+  func sendQueued(_ argument: Argument)
+  /// Raise create, if a subscription is wanted again.
+  func subscribeAgain(_ argument: Argument)
   /// Raise check.due in a day, within every expiry that a server may have (INC-64).
   func scheduleCheck(_ argument: Argument)
-  /// Repeat the last request later, after a growing delay.
+  /// Repeat the last request later, after a growing delay: create where the server has nothing yet, else check.due.
   func scheduleRetry(_ argument: Argument)
-  /// Put the status on record; it is shown as the subscription's health (INC-67).
-  func saveStatus(_ argument: Argument)
-  /// Tell the host what was answered.
+  /// Log what was answered. The host sees the status.
   func reportError(_ argument: Argument)
-  /// Delete the record.
-  func deleteRecord(_ argument: Argument)
 }
 
 extension Subscription {
-  /// Calls the effect's method.
+  /// Calls the effect's method; recorded effects and timers have none here.
   package static func perform<Performer: SubscriptionEffects>(
     _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
   ) {
     switch effect {
-    case .makeNotifierKeys: performer.makeNotifierKeys(argument)
     case .enableNotifier: performer.enableNotifier(argument)
-    case .saveNotifier: performer.saveNotifier(argument)
+    case .disableNotifier: performer.disableNotifier(argument)
     case .subscribeAtServer: performer.subscribeAtServer(argument)
     case .checkAtServer: performer.checkAtServer(argument)
-    case .releaseAtServer: performer.releaseAtServer(argument)
-    case .disableNotifier: performer.disableNotifier(argument)
-    case .forgetNotifier: performer.forgetNotifier(argument)
+    case .sendQueued: performer.sendQueued(argument)
+    case .subscribeAgain: performer.subscribeAgain(argument)
     case .scheduleCheck: performer.scheduleCheck(argument)
     case .scheduleRetry: performer.scheduleRetry(argument)
-    case .saveStatus: performer.saveStatus(argument)
     case .reportError: performer.reportError(argument)
-    case .deleteRecord: performer.deleteRecord(argument)
+    case .makeNotifierKeys, .saveNotifier, .saveStatus, .queueRelease, .forgetNotifier,
+      .deleteRecord:
+      break
     }
   }
 }

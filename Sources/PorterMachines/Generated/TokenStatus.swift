@@ -3,12 +3,14 @@
 /// The device token as the client knows it. The app registers it, the server proves by an encrypted push that the token
 /// and the device belong together, and only then uses it. The extension may verify as well, since the app may not be
 /// running (INC-62). Intent is recorded and retried (INC-68), and an active token is checked, so that a token that the
-/// provider dropped is noticed (INC-63).
+/// provider dropped is noticed (INC-63). The state is stored with the token, and a step that records something is taken
+/// in the transaction that stores it. An attempt to register or replace is a reservation in the same transaction; its
+/// answer counts only while no other process has begun one since (INC-09).
 package enum TokenStatus: Machine {
   package enum State: UInt8, MachineCode {
     /// There is no token.
     case none
-    /// On record, not yet known to the server.
+    /// Stored, not yet known to the server.
     case new
     /// The server has it, and sends the verification push.
     case registered
@@ -47,9 +49,9 @@ package enum TokenStatus: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// The host registers a device token that is not the one on record, or the first.
+    /// The host registers a device token that is not the stored one, or the first.
     case registerNewToken
-    /// The host registers the token on record again.
+    /// The host registers the stored token again.
     case registerSameToken
     /// The server took the token (TNEW): it is about to send the verification push.
     case registerOk
@@ -93,6 +95,11 @@ package enum TokenStatus: Machine {
     case checkAuthError
     /// No answer, or one that says to try again.
     case checkFailedTemporary
+    /// The last request got no answer, and is to be repeated.
+    case retry
+    /// The chat starts, or a day has passed: what is unfinished is to be taken up, and the server to be asked about
+    /// what it has.
+    case takeUp
     /// The user wants a push for each message.
     case modeInstant
     /// The user wants a periodic wake-up only.
@@ -125,6 +132,8 @@ package enum TokenStatus: Machine {
       case .checkInvalidUnregistered: "check.invalid.unregistered"
       case .checkAuthError: "check.authError"
       case .checkFailedTemporary: "check.failedTemporary"
+      case .retry: "retry"
+      case .takeUp: "takeUp"
       case .modeInstant: "mode.instant"
       case .modePeriodic: "mode.periodic"
       case .delete: "delete"
@@ -133,63 +142,77 @@ package enum TokenStatus: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Choose a server, make the keys, and put the token on record.
+    /// Choose a server, make the keys, and store the token.
     case createRecord
-    /// Delete the token, its keys and its server from the record.
+    /// Delete the token, its keys and its server.
     case forgetRecord
-    /// Put the new device token on record, beside the one that the server knows.
+    /// Store the new device token in place of the one that the server knows.
     case saveDeviceToken
+    /// Begin an attempt to register: what an earlier attempt brings is refused from now on (INC-09), and a process that
+    /// finds this one open asks again.
+    case reserveRegister
+    /// The same for an attempt to replace.
+    case reserveReplace
+    /// Queue the request that the server forget the token (TDEL).
+    case queueDelete
+    /// Store the id and the key that the server gave. Under a new id nothing is subscribed yet, so every subscription
+    /// gets tokenReplaced.
+    case saveServerToken
+    /// Store the verification code, so that it survives the process.
+    case saveCode
+    /// Store the mode.
+    case saveMode
+    /// Raise turnOff at the subscriptions of all connections.
+    case turnOffSubscriptions
+    /// Store the status. A host that waits is answered with it when nothing is asked any more.
+    case saveStatus
+    /// End the requests under way: their answers go to a mailbox that is given up.
+    case abandonRequests
     /// Ask the server to take the token (TNEW). Answer: register.
     case sendRegister
     /// Ask the server to take the new token in place of the old (TRPL). Answer: replace.
     case sendReplace
-    /// Send the code on record (TVFY). Answer: verify.
+    /// Send the stored code (TVFY). Answer: verify.
     case sendVerify
     /// Ask for the status (TCHK). Answer: check.
     case sendCheck
     /// Ask for periodic wake-ups (TCRN), 20 minutes; no answer is waited for.
     case sendInterval
-    /// Put the token among those the server must forget (TDEL), retried for 21 days.
-    case queueDelete
-    /// Put the id and the key that the server gave on record.
-    case saveServerToken
-    /// Put the verification code on record, so that it survives the process.
-    case saveCode
-    /// Put the mode on record.
-    case saveMode
-    /// Subscribe all connections, if the status on record is active and the mode is instant.
+    /// Offer the relay the queued requests, until it has them.
+    case sendQueued
+    /// Subscribe all connections, if the stored status is active and the mode is instant.
     case createSubscriptions
-    /// Give up the subscriptions of all connections.
-    case deleteSubscriptions
-    /// Repeat the last request later, after a growing delay (INC-65, INC-68).
+    /// Raise retry later, after a growing delay (INC-65, INC-68).
     case scheduleRetry
-    /// Raise check.due in a day (INC-63).
+    /// Raise takeUp in a day (INC-63).
     case scheduleCheck
-    /// Tell the host what the server said.
+    /// Answer the host with what the server said.
     case reportError
-    /// Put the status on record, and tell the host.
-    case publishStatus
 
     package var name: String {
       switch self {
       case .createRecord: "createRecord"
       case .forgetRecord: "forgetRecord"
       case .saveDeviceToken: "saveDeviceToken"
+      case .reserveRegister: "reserveRegister"
+      case .reserveReplace: "reserveReplace"
+      case .queueDelete: "queueDelete"
+      case .saveServerToken: "saveServerToken"
+      case .saveCode: "saveCode"
+      case .saveMode: "saveMode"
+      case .turnOffSubscriptions: "turnOffSubscriptions"
+      case .saveStatus: "saveStatus"
+      case .abandonRequests: "abandonRequests"
       case .sendRegister: "sendRegister"
       case .sendReplace: "sendReplace"
       case .sendVerify: "sendVerify"
       case .sendCheck: "sendCheck"
       case .sendInterval: "sendInterval"
-      case .queueDelete: "queueDelete"
-      case .saveServerToken: "saveServerToken"
-      case .saveCode: "saveCode"
-      case .saveMode: "saveMode"
+      case .sendQueued: "sendQueued"
       case .createSubscriptions: "createSubscriptions"
-      case .deleteSubscriptions: "deleteSubscriptions"
       case .scheduleRetry: "scheduleRetry"
       case .scheduleCheck: "scheduleCheck"
       case .reportError: "reportError"
-      case .publishStatus: "publishStatus"
       }
     }
   }
@@ -200,6 +223,7 @@ package enum TokenStatus: Machine {
     case noServerKey
     case alreadyActive
     case tokenUnusable
+    case unusable
 
     package var name: String {
       switch self {
@@ -208,6 +232,7 @@ package enum TokenStatus: Machine {
       case .noServerKey: "noServerKey"
       case .alreadyActive: "alreadyActive"
       case .tokenUnusable: "tokenUnusable"
+      case .unusable: "unusable"
       }
     }
   }
@@ -225,7 +250,16 @@ package enum TokenStatus: Machine {
   }
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
-    .act
+    switch effect {
+    case .abandonRequests, .sendInterval, .sendQueued, .createSubscriptions, .scheduleRetry,
+      .scheduleCheck:
+      .act
+    case .createRecord, .forgetRecord, .saveDeviceToken, .reserveRegister, .reserveReplace,
+      .queueDelete, .saveServerToken, .saveCode, .saveMode, .turnOffSubscriptions, .saveStatus:
+      .record
+    case .sendRegister, .sendReplace, .sendVerify, .sendCheck: .ask
+    case .reportError: .tell
+    }
   }
 
   @inline(__always)
@@ -249,7 +283,7 @@ package enum TokenStatus: Machine {
   private static func stepNone(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
-      MachineStep(.new, .moved, .createRecord, .sendRegister, .publishStatus)
+      MachineStep(.new, .moved, .createRecord, .reserveRegister, .saveStatus, .sendRegister)
     case .registerSameToken, .pushVerification, .modeInstant, .modePeriodic, .delete:
       // CMD PROHIBITED in the interface.
       MachineStep(.none, .refused(.noToken))
@@ -257,7 +291,7 @@ package enum TokenStatus: Machine {
       .replaceFailedTemporary, .replaceFailedPermanent, .verifyOk, .verifyAuthError,
       .verifyFailedTemporary, .checkDue, .checkActive, .checkUnverified, .checkExpired,
       .checkInvalidNoReason, .checkInvalidBad, .checkInvalidTopic, .checkInvalidExpired,
-      .checkInvalidUnregistered, .checkAuthError, .checkFailedTemporary:
+      .checkInvalidUnregistered, .checkAuthError, .checkFailedTemporary, .retry, .takeUp:
       MachineStep(.none, .ignored(.stale))
     }
   }
@@ -266,15 +300,15 @@ package enum TokenStatus: Machine {
   private static func stepNew(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
-      MachineStep(.new, .stayed, .saveDeviceToken, .sendRegister)
-    case .registerSameToken:
-      MachineStep(.new, .stayed, .sendRegister)
+      MachineStep(.new, .stayed, .saveDeviceToken, .reserveRegister, .sendRegister)
+    case .registerSameToken, .retry, .takeUp:
+      MachineStep(.new, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
     case .registerFailedTemporary:
       MachineStep(.new, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
-      // The intent stays on record; the next registration tries again (INC-68).
+      // The intent stays stored; the next registration tries again (INC-68).
       MachineStep(.new, .stayed, .reportError)
     case .replaceOk, .replaceFailedTemporary, .replaceFailedPermanent, .verifyOk, .verifyAuthError,
       .verifyFailedTemporary, .checkDue, .checkActive, .checkUnverified, .checkExpired,
@@ -288,7 +322,7 @@ package enum TokenStatus: Machine {
       MachineStep(.new, .stayed, .saveMode)
     case .delete:
       // The server never heard of it.
-      MachineStep(.none, .moved, .forgetRecord, .publishStatus)
+      MachineStep(.none, .moved, .forgetRecord, .saveStatus, .abandonRequests)
     }
   }
 
@@ -296,10 +330,10 @@ package enum TokenStatus: Machine {
   private static func stepRegistered(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
-      MachineStep(.registered, .stayed, .saveDeviceToken, .sendReplace)
-    case .registerSameToken:
+      MachineStep(.registered, .stayed, .saveDeviceToken, .reserveReplace, .sendReplace)
+    case .registerSameToken, .retry:
       // The push may have been lost: the server sends the same code again.
-      MachineStep(.registered, .stayed, .sendRegister)
+      MachineStep(.registered, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
       MachineStep(.registered, .stayed, .saveServerToken)
     case .registerFailedTemporary:
@@ -307,19 +341,21 @@ package enum TokenStatus: Machine {
     case .registerFailedPermanent:
       MachineStep(.registered, .stayed, .reportError)
     case .replaceOk:
-      MachineStep(.registered, .stayed, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .stayed, .saveStatus)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.registered, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .pushVerification:
-      MachineStep(.confirmed, .moved, .saveCode, .sendVerify, .publishStatus)
+      MachineStep(.confirmed, .moved, .saveCode, .saveStatus, .sendVerify)
     case .verifyOk, .checkActive:
       // The other process verified it (INC-62).
-      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again at once.
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      // The record is worth nothing to this server: begin again.
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .verifyFailedTemporary:
       MachineStep(.registered, .ignored(.stale))
     case .checkDue:
@@ -327,23 +363,26 @@ package enum TokenStatus: Machine {
     case .checkUnverified:
       // The push with the code may have been lost, or killed with its extension: the server sends it once more
       // (INC-62).
-      MachineStep(.registered, .stayed, .sendRegister, .scheduleCheck)
+      MachineStep(.registered, .stayed, .reserveRegister, .sendRegister, .scheduleCheck)
     case .checkExpired:
-      MachineStep(.expired, .moved, .publishStatus)
+      MachineStep(.expired, .moved, .saveStatus)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .publishStatus)
+      MachineStep(.invalid, .moved, .saveStatus)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .publishStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .publishStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .publishStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .publishStatus)
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .takeUp:
+      MachineStep(.registered, .stayed, .sendCheck)
     case .modeInstant, .modePeriodic:
       MachineStep(.registered, .stayed, .saveMode)
     case .delete:
-      MachineStep(.none, .moved, .queueDelete, .deleteSubscriptions, .forgetRecord, .publishStatus)
+      MachineStep(
+        .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
     }
   }
 
@@ -351,44 +390,47 @@ package enum TokenStatus: Machine {
   private static func stepConfirmed(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
-      MachineStep(.confirmed, .stayed, .saveDeviceToken, .sendReplace)
-    case .registerSameToken, .checkUnverified:
+      MachineStep(.confirmed, .stayed, .saveDeviceToken, .reserveReplace, .sendReplace)
+    case .registerSameToken, .checkUnverified, .retry, .takeUp:
       MachineStep(.confirmed, .stayed, .sendVerify)
     case .registerOk, .registerFailedTemporary, .registerFailedPermanent:
       MachineStep(.confirmed, .ignored(.stale))
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.confirmed, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .pushVerification:
       MachineStep(.confirmed, .stayed, .saveCode, .sendVerify)
     case .verifyOk, .checkActive:
-      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again at once.
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      // The record is worth nothing to this server: begin again.
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .verifyFailedTemporary:
       MachineStep(.confirmed, .stayed, .scheduleRetry)
     case .checkDue:
       MachineStep(.confirmed, .stayed, .sendCheck)
     case .checkExpired:
-      MachineStep(.expired, .moved, .publishStatus)
+      MachineStep(.expired, .moved, .saveStatus)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .publishStatus)
+      MachineStep(.invalid, .moved, .saveStatus)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .publishStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .publishStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .publishStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .publishStatus)
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
     case .modeInstant, .modePeriodic:
       MachineStep(.confirmed, .stayed, .saveMode)
     case .delete:
-      MachineStep(.none, .moved, .queueDelete, .deleteSubscriptions, .forgetRecord, .publishStatus)
+      MachineStep(
+        .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
     }
   }
 
@@ -396,47 +438,50 @@ package enum TokenStatus: Machine {
   private static func stepActive(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
-      MachineStep(.active, .stayed, .saveDeviceToken, .sendReplace)
-    case .registerSameToken:
+      MachineStep(.active, .stayed, .saveDeviceToken, .reserveReplace, .sendReplace)
+    case .registerSameToken, .retry, .takeUp:
       MachineStep(.active, .stayed, .sendCheck)
     case .registerOk, .registerFailedTemporary, .registerFailedPermanent, .verifyFailedTemporary:
       MachineStep(.active, .ignored(.stale))
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.active, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .pushVerification, .verifyOk:
       MachineStep(.active, .ignored(.alreadyActive))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again at once.
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      // The record is worth nothing to this server: begin again.
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .checkDue:
       MachineStep(.active, .stayed, .sendCheck)
     case .checkActive:
       MachineStep(.active, .stayed, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
       // The server lost the proof: have it send a code.
-      MachineStep(.registered, .moved, .sendRegister, .publishStatus)
+      MachineStep(.registered, .moved, .reserveRegister, .saveStatus, .sendRegister)
     case .checkExpired:
-      MachineStep(.expired, .moved, .publishStatus)
+      MachineStep(.expired, .moved, .saveStatus)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .publishStatus)
+      MachineStep(.invalid, .moved, .saveStatus)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .publishStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .publishStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .publishStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .publishStatus)
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
     case .modeInstant:
       MachineStep(.active, .stayed, .saveMode, .createSubscriptions)
     case .modePeriodic:
-      MachineStep(.active, .stayed, .saveMode, .deleteSubscriptions)
+      MachineStep(.active, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
-      MachineStep(.none, .moved, .queueDelete, .deleteSubscriptions, .forgetRecord, .publishStatus)
+      MachineStep(
+        .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
     }
   }
 
@@ -444,50 +489,56 @@ package enum TokenStatus: Machine {
   private static func stepExpired(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
-      MachineStep(.expired, .stayed, .saveDeviceToken, .sendReplace)
-    case .registerSameToken:
-      MachineStep(.expired, .stayed, .sendRegister)
+      MachineStep(.expired, .stayed, .saveDeviceToken, .reserveReplace, .sendReplace)
+    case .registerSameToken, .retry:
+      MachineStep(.expired, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
     case .registerFailedTemporary:
       MachineStep(.expired, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
       MachineStep(.expired, .stayed, .reportError)
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.expired, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .pushVerification:
       MachineStep(.expired, .refused(.tokenUnusable))
     case .verifyOk, .verifyFailedTemporary:
       MachineStep(.expired, .ignored(.stale))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again at once.
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      // The record is worth nothing to this server: begin again.
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .checkDue:
       MachineStep(.expired, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
-      MachineStep(.registered, .moved, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .checkExpired:
       MachineStep(.expired, .stayed, .scheduleCheck)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .publishStatus)
+      MachineStep(.invalid, .moved, .saveStatus)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .publishStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .publishStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .publishStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .publishStatus)
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .takeUp:
+      // The host has to register; it has been notified.
+      MachineStep(.expired, .ignored(.unusable))
     case .modeInstant, .modePeriodic:
       MachineStep(.expired, .stayed, .saveMode)
     case .delete:
-      MachineStep(.none, .moved, .queueDelete, .deleteSubscriptions, .forgetRecord, .publishStatus)
+      MachineStep(
+        .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
     }
   }
 
@@ -495,50 +546,56 @@ package enum TokenStatus: Machine {
   private static func stepInvalid(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
-      MachineStep(.invalid, .stayed, .saveDeviceToken, .sendReplace)
-    case .registerSameToken:
-      MachineStep(.invalid, .stayed, .sendRegister)
+      MachineStep(.invalid, .stayed, .saveDeviceToken, .reserveReplace, .sendReplace)
+    case .registerSameToken, .retry:
+      MachineStep(.invalid, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
     case .registerFailedTemporary:
       MachineStep(.invalid, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
       MachineStep(.invalid, .stayed, .reportError)
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.invalid, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .pushVerification:
       MachineStep(.invalid, .refused(.tokenUnusable))
     case .verifyOk, .verifyFailedTemporary:
       MachineStep(.invalid, .ignored(.stale))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again at once.
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      // The record is worth nothing to this server: begin again.
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .checkDue:
       MachineStep(.invalid, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
-      MachineStep(.registered, .moved, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .checkExpired:
-      MachineStep(.expired, .moved, .publishStatus)
+      MachineStep(.expired, .moved, .saveStatus)
     case .checkInvalidNoReason:
       MachineStep(.invalid, .stayed, .scheduleCheck)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .publishStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .publishStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .publishStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .publishStatus)
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .takeUp:
+      // The host has to register; it has been notified.
+      MachineStep(.invalid, .ignored(.unusable))
     case .modeInstant, .modePeriodic:
       MachineStep(.invalid, .stayed, .saveMode)
     case .delete:
-      MachineStep(.none, .moved, .queueDelete, .deleteSubscriptions, .forgetRecord, .publishStatus)
+      MachineStep(
+        .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
     }
   }
 
@@ -546,50 +603,56 @@ package enum TokenStatus: Machine {
   private static func stepInvalidBad(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
-      MachineStep(.invalidBad, .stayed, .saveDeviceToken, .sendReplace)
-    case .registerSameToken:
-      MachineStep(.invalidBad, .stayed, .sendRegister)
+      MachineStep(.invalidBad, .stayed, .saveDeviceToken, .reserveReplace, .sendReplace)
+    case .registerSameToken, .retry:
+      MachineStep(.invalidBad, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
     case .registerFailedTemporary:
       MachineStep(.invalidBad, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
       MachineStep(.invalidBad, .stayed, .reportError)
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.invalidBad, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .pushVerification:
       MachineStep(.invalidBad, .refused(.tokenUnusable))
     case .verifyOk, .verifyFailedTemporary:
       MachineStep(.invalidBad, .ignored(.stale))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again at once.
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      // The record is worth nothing to this server: begin again.
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .checkDue:
       MachineStep(.invalidBad, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
-      MachineStep(.registered, .moved, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .checkExpired:
-      MachineStep(.expired, .moved, .publishStatus)
+      MachineStep(.expired, .moved, .saveStatus)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .publishStatus)
+      MachineStep(.invalid, .moved, .saveStatus)
     case .checkInvalidBad:
       MachineStep(.invalidBad, .stayed, .scheduleCheck)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .publishStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .publishStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .publishStatus)
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .takeUp:
+      // The host has to register; it has been notified.
+      MachineStep(.invalidBad, .ignored(.unusable))
     case .modeInstant, .modePeriodic:
       MachineStep(.invalidBad, .stayed, .saveMode)
     case .delete:
-      MachineStep(.none, .moved, .queueDelete, .deleteSubscriptions, .forgetRecord, .publishStatus)
+      MachineStep(
+        .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
     }
   }
 
@@ -597,50 +660,56 @@ package enum TokenStatus: Machine {
   private static func stepInvalidTopic(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
-      MachineStep(.invalidTopic, .stayed, .saveDeviceToken, .sendReplace)
-    case .registerSameToken:
-      MachineStep(.invalidTopic, .stayed, .sendRegister)
+      MachineStep(.invalidTopic, .stayed, .saveDeviceToken, .reserveReplace, .sendReplace)
+    case .registerSameToken, .retry:
+      MachineStep(.invalidTopic, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
     case .registerFailedTemporary:
       MachineStep(.invalidTopic, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
       MachineStep(.invalidTopic, .stayed, .reportError)
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.invalidTopic, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .pushVerification:
       MachineStep(.invalidTopic, .refused(.tokenUnusable))
     case .verifyOk, .verifyFailedTemporary:
       MachineStep(.invalidTopic, .ignored(.stale))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again at once.
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      // The record is worth nothing to this server: begin again.
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .checkDue:
       MachineStep(.invalidTopic, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
-      MachineStep(.registered, .moved, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .checkExpired:
-      MachineStep(.expired, .moved, .publishStatus)
+      MachineStep(.expired, .moved, .saveStatus)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .publishStatus)
+      MachineStep(.invalid, .moved, .saveStatus)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .publishStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus)
     case .checkInvalidTopic:
       MachineStep(.invalidTopic, .stayed, .scheduleCheck)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .publishStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .publishStatus)
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .takeUp:
+      // The host has to register; it has been notified.
+      MachineStep(.invalidTopic, .ignored(.unusable))
     case .modeInstant, .modePeriodic:
       MachineStep(.invalidTopic, .stayed, .saveMode)
     case .delete:
-      MachineStep(.none, .moved, .queueDelete, .deleteSubscriptions, .forgetRecord, .publishStatus)
+      MachineStep(
+        .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
     }
   }
 
@@ -648,50 +717,56 @@ package enum TokenStatus: Machine {
   private static func stepInvalidExpired(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
-      MachineStep(.invalidExpired, .stayed, .saveDeviceToken, .sendReplace)
-    case .registerSameToken:
-      MachineStep(.invalidExpired, .stayed, .sendRegister)
+      MachineStep(.invalidExpired, .stayed, .saveDeviceToken, .reserveReplace, .sendReplace)
+    case .registerSameToken, .retry:
+      MachineStep(.invalidExpired, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
     case .registerFailedTemporary:
       MachineStep(.invalidExpired, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
       MachineStep(.invalidExpired, .stayed, .reportError)
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.invalidExpired, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .pushVerification:
       MachineStep(.invalidExpired, .refused(.tokenUnusable))
     case .verifyOk, .verifyFailedTemporary:
       MachineStep(.invalidExpired, .ignored(.stale))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again at once.
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      // The record is worth nothing to this server: begin again.
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .checkDue:
       MachineStep(.invalidExpired, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
-      MachineStep(.registered, .moved, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .checkExpired:
-      MachineStep(.expired, .moved, .publishStatus)
+      MachineStep(.expired, .moved, .saveStatus)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .publishStatus)
+      MachineStep(.invalid, .moved, .saveStatus)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .publishStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .publishStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus)
     case .checkInvalidExpired:
       MachineStep(.invalidExpired, .stayed, .scheduleCheck)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .publishStatus)
+      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+    case .takeUp:
+      // The host has to register; it has been notified.
+      MachineStep(.invalidExpired, .ignored(.unusable))
     case .modeInstant, .modePeriodic:
       MachineStep(.invalidExpired, .stayed, .saveMode)
     case .delete:
-      MachineStep(.none, .moved, .queueDelete, .deleteSubscriptions, .forgetRecord, .publishStatus)
+      MachineStep(
+        .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
     }
   }
 
@@ -699,50 +774,56 @@ package enum TokenStatus: Machine {
   private static func stepInvalidUnregistered(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
-      MachineStep(.invalidUnregistered, .stayed, .saveDeviceToken, .sendReplace)
-    case .registerSameToken:
-      MachineStep(.invalidUnregistered, .stayed, .sendRegister)
+      MachineStep(.invalidUnregistered, .stayed, .saveDeviceToken, .reserveReplace, .sendReplace)
+    case .registerSameToken, .retry:
+      MachineStep(.invalidUnregistered, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
     case .registerFailedTemporary:
       MachineStep(.invalidUnregistered, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
       MachineStep(.invalidUnregistered, .stayed, .reportError)
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveServerToken, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.invalidUnregistered, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .pushVerification:
       MachineStep(.invalidUnregistered, .refused(.tokenUnusable))
     case .verifyOk, .verifyFailedTemporary:
       MachineStep(.invalidUnregistered, .ignored(.stale))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again at once.
-      MachineStep(.new, .moved, .forgetRecord, .createRecord, .sendRegister, .publishStatus)
+      // The record is worth nothing to this server: begin again.
+      MachineStep(
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
     case .checkDue:
       MachineStep(.invalidUnregistered, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .publishStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
-      MachineStep(.registered, .moved, .publishStatus)
+      MachineStep(.registered, .moved, .saveStatus)
     case .checkExpired:
-      MachineStep(.expired, .moved, .publishStatus)
+      MachineStep(.expired, .moved, .saveStatus)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .publishStatus)
+      MachineStep(.invalid, .moved, .saveStatus)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .publishStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .publishStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .publishStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus)
     case .checkInvalidUnregistered:
       MachineStep(.invalidUnregistered, .stayed, .scheduleCheck)
+    case .takeUp:
+      // The host has to register; it has been notified.
+      MachineStep(.invalidUnregistered, .ignored(.unusable))
     case .modeInstant, .modePeriodic:
       MachineStep(.invalidUnregistered, .stayed, .saveMode)
     case .delete:
-      MachineStep(.none, .moved, .queueDelete, .deleteSubscriptions, .forgetRecord, .publishStatus)
+      MachineStep(
+        .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
     }
   }
 }
@@ -756,72 +837,111 @@ extension MachineRunner where M == TokenStatus {
   }
 }
 
+/// Writes the recorded effects of `TokenStatus`, one method for each, inside the transaction that takes the step.
+package protocol TokenStatusRecord {
+  /// What the event came with, and what is being changed.
+  associatedtype Argument
+  associatedtype Failure: Error
+  /// Choose a server, make the keys, and store the token.
+  func createRecord(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
+  /// Delete the token, its keys and its server.
+  func forgetRecord(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
+  /// Store the new device token in place of the one that the server knows.
+  func saveDeviceToken(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
+  /// Begin an attempt to register: what an earlier attempt brings is refused from now on (INC-09), and a process that
+  /// finds this one open asks again.
+  func reserveRegister(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
+  /// The same for an attempt to replace.
+  func reserveReplace(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
+  /// Queue the request that the server forget the token (TDEL).
+  func queueDelete(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
+  /// Store the id and the key that the server gave. Under a new id nothing is subscribed yet, so every subscription
+  /// gets tokenReplaced.
+  func saveServerToken(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
+  /// Store the verification code, so that it survives the process.
+  func saveCode(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
+  /// Store the mode.
+  func saveMode(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
+  /// Raise turnOff at the subscriptions of all connections.
+  func turnOffSubscriptions(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
+  /// Store the status. A host that waits is answered with it when nothing is asked any more.
+  func saveStatus(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
+}
+
+extension TokenStatus {
+  /// Writes what of the step is recorded, in order.
+  package static func record<Recorder: TokenStatusRecord>(
+    _ step: MachineStep<TokenStatus>, by recorder: Recorder, _ argument: inout Recorder.Argument
+  ) throws(Recorder.Failure) {
+    for effect in step.effects {
+      switch effect {
+      case .createRecord: try recorder.createRecord(&argument, step.next)
+      case .forgetRecord: try recorder.forgetRecord(&argument, step.next)
+      case .saveDeviceToken: try recorder.saveDeviceToken(&argument, step.next)
+      case .reserveRegister: try recorder.reserveRegister(&argument, step.next)
+      case .reserveReplace: try recorder.reserveReplace(&argument, step.next)
+      case .queueDelete: try recorder.queueDelete(&argument, step.next)
+      case .saveServerToken: try recorder.saveServerToken(&argument, step.next)
+      case .saveCode: try recorder.saveCode(&argument, step.next)
+      case .saveMode: try recorder.saveMode(&argument, step.next)
+      case .turnOffSubscriptions: try recorder.turnOffSubscriptions(&argument, step.next)
+      case .saveStatus: try recorder.saveStatus(&argument, step.next)
+      case .abandonRequests, .sendRegister, .sendReplace, .sendVerify, .sendCheck, .sendInterval,
+        .sendQueued, .createSubscriptions, .scheduleRetry, .scheduleCheck, .reportError:
+        break
+      }
+    }
+  }
+}
+
 /// Carries out the effects of `TokenStatus`, one method for each.
 package protocol TokenStatusEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Choose a server, make the keys, and put the token on record.
-  func createRecord(_ argument: Argument)
-  /// Delete the token, its keys and its server from the record.
-  func forgetRecord(_ argument: Argument)
-  /// Put the new device token on record, beside the one that the server knows.
-  func saveDeviceToken(_ argument: Argument)
+  /// End the requests under way: their answers go to a mailbox that is given up.
+  func abandonRequests(_ argument: Argument)
   /// Ask the server to take the token (TNEW). Answer: register.
   func sendRegister(_ argument: Argument)
   /// Ask the server to take the new token in place of the old (TRPL). Answer: replace.
   func sendReplace(_ argument: Argument)
-  /// Send the code on record (TVFY). Answer: verify.
+  /// Send the stored code (TVFY). Answer: verify.
   func sendVerify(_ argument: Argument)
   /// Ask for the status (TCHK). Answer: check.
   func sendCheck(_ argument: Argument)
   /// Ask for periodic wake-ups (TCRN), 20 minutes; no answer is waited for.
   func sendInterval(_ argument: Argument)
-  /// Put the token among those the server must forget (TDEL), retried for 21 days.
-  func queueDelete(_ argument: Argument)
-  /// Put the id and the key that the server gave on record.
-  func saveServerToken(_ argument: Argument)
-  /// Put the verification code on record, so that it survives the process.
-  func saveCode(_ argument: Argument)
-  /// Put the mode on record.
-  func saveMode(_ argument: Argument)
-  /// Subscribe all connections, if the status on record is active and the mode is instant.
+  /// Offer the relay the queued requests, until it has them.
+  func sendQueued(_ argument: Argument)
+  /// Subscribe all connections, if the stored status is active and the mode is instant.
   func createSubscriptions(_ argument: Argument)
-  /// Give up the subscriptions of all connections.
-  func deleteSubscriptions(_ argument: Argument)
-  /// Repeat the last request later, after a growing delay (INC-65, INC-68).
+  /// Raise retry later, after a growing delay (INC-65, INC-68).
   func scheduleRetry(_ argument: Argument)
-  /// Raise check.due in a day (INC-63).
+  /// Raise takeUp in a day (INC-63).
   func scheduleCheck(_ argument: Argument)
-  /// Tell the host what the server said.
+  /// Answer the host with what the server said.
   func reportError(_ argument: Argument)
-  /// Put the status on record, and tell the host.
-  func publishStatus(_ argument: Argument)
 }
 
 extension TokenStatus {
-  /// Calls the effect's method.
+  /// Calls the effect's method; recorded effects and timers have none here.
   package static func perform<Performer: TokenStatusEffects>(
     _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
   ) {
     switch effect {
-    case .createRecord: performer.createRecord(argument)
-    case .forgetRecord: performer.forgetRecord(argument)
-    case .saveDeviceToken: performer.saveDeviceToken(argument)
+    case .abandonRequests: performer.abandonRequests(argument)
     case .sendRegister: performer.sendRegister(argument)
     case .sendReplace: performer.sendReplace(argument)
     case .sendVerify: performer.sendVerify(argument)
     case .sendCheck: performer.sendCheck(argument)
     case .sendInterval: performer.sendInterval(argument)
-    case .queueDelete: performer.queueDelete(argument)
-    case .saveServerToken: performer.saveServerToken(argument)
-    case .saveCode: performer.saveCode(argument)
-    case .saveMode: performer.saveMode(argument)
+    case .sendQueued: performer.sendQueued(argument)
     case .createSubscriptions: performer.createSubscriptions(argument)
-    case .deleteSubscriptions: performer.deleteSubscriptions(argument)
     case .scheduleRetry: performer.scheduleRetry(argument)
     case .scheduleCheck: performer.scheduleCheck(argument)
     case .reportError: performer.reportError(argument)
-    case .publishStatus: performer.publishStatus(argument)
+    case .createRecord, .forgetRecord, .saveDeviceToken, .reserveRegister, .reserveReplace,
+      .queueDelete, .saveServerToken, .saveCode, .saveMode, .turnOffSubscriptions, .saveStatus:
+      break
     }
   }
 }

@@ -33,18 +33,20 @@
 #define subscription_on_forget 18
 
 #define subscription_do_makeNotifierKeys 0
-#define subscription_do_enableNotifier 1
-#define subscription_do_saveNotifier 2
-#define subscription_do_subscribeAtServer 3
-#define subscription_do_checkAtServer 4
-#define subscription_do_releaseAtServer 5
-#define subscription_do_disableNotifier 6
-#define subscription_do_forgetNotifier 7
-#define subscription_do_scheduleCheck 8
-#define subscription_do_scheduleRetry 9
-#define subscription_do_saveStatus 10
-#define subscription_do_reportError 11
-#define subscription_do_deleteRecord 12
+#define subscription_do_saveNotifier 1
+#define subscription_do_saveStatus 2
+#define subscription_do_queueRelease 3
+#define subscription_do_forgetNotifier 4
+#define subscription_do_deleteRecord 5
+#define subscription_do_enableNotifier 6
+#define subscription_do_disableNotifier 7
+#define subscription_do_subscribeAtServer 8
+#define subscription_do_checkAtServer 9
+#define subscription_do_sendQueued 10
+#define subscription_do_subscribeAgain 11
+#define subscription_do_scheduleCheck 12
+#define subscription_do_scheduleRetry 13
+#define subscription_do_reportError 14
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -100,7 +102,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_tokenReplaced ->
        answer = IGNORED
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer); subscription_does(subscription_do_disableNotifier)
+       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_disableNotifier); subscription_does(subscription_do_sendQueued)
     :: event == subscription_on_turnedOff ->
        answer = IGNORED
     :: event == subscription_on_forget ->
@@ -141,7 +143,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_tokenReplaced ->
        answer = STAYED; subscription_does(subscription_do_subscribeAtServer)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer); subscription_does(subscription_do_disableNotifier)
+       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_disableNotifier); subscription_does(subscription_do_sendQueued)
     :: event == subscription_on_turnedOff ->
        answer = IGNORED
     :: event == subscription_on_forget ->
@@ -182,7 +184,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_tokenReplaced ->
        answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer); subscription_does(subscription_do_disableNotifier)
+       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_disableNotifier); subscription_does(subscription_do_sendQueued)
     :: event == subscription_on_turnedOff ->
        answer = IGNORED
     :: event == subscription_on_forget ->
@@ -223,7 +225,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_tokenReplaced ->
        answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer); subscription_does(subscription_do_disableNotifier)
+       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_disableNotifier); subscription_does(subscription_do_sendQueued)
     :: event == subscription_on_turnedOff ->
        answer = IGNORED
     :: event == subscription_on_forget ->
@@ -264,7 +266,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_tokenReplaced ->
        answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer); subscription_does(subscription_do_disableNotifier)
+       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_disableNotifier); subscription_does(subscription_do_sendQueued)
     :: event == subscription_on_turnedOff ->
        answer = IGNORED
     :: event == subscription_on_forget ->
@@ -305,7 +307,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_tokenReplaced ->
        answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_releaseAtServer); subscription_does(subscription_do_disableNotifier)
+       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_disableNotifier); subscription_does(subscription_do_sendQueued)
     :: event == subscription_on_turnedOff ->
        answer = IGNORED
     :: event == subscription_on_forget ->
@@ -348,7 +350,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_turnOff ->
        answer = IGNORED
     :: event == subscription_on_turnedOff ->
-       answer = STAYED; subscription_does(subscription_do_forgetNotifier)
+       answer = STAYED; subscription_does(subscription_do_forgetNotifier); subscription_does(subscription_do_subscribeAgain)
     :: event == subscription_on_forget ->
        answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
     fi

@@ -38,28 +38,34 @@
 #define token_status_on_checkInvalidUnregistered 20
 #define token_status_on_checkAuthError 21
 #define token_status_on_checkFailedTemporary 22
-#define token_status_on_modeInstant 23
-#define token_status_on_modePeriodic 24
-#define token_status_on_delete 25
+#define token_status_on_retry 23
+#define token_status_on_takeUp 24
+#define token_status_on_modeInstant 25
+#define token_status_on_modePeriodic 26
+#define token_status_on_delete 27
 
 #define token_status_do_createRecord 0
 #define token_status_do_forgetRecord 1
 #define token_status_do_saveDeviceToken 2
-#define token_status_do_sendRegister 3
-#define token_status_do_sendReplace 4
-#define token_status_do_sendVerify 5
-#define token_status_do_sendCheck 6
-#define token_status_do_sendInterval 7
-#define token_status_do_queueDelete 8
-#define token_status_do_saveServerToken 9
-#define token_status_do_saveCode 10
-#define token_status_do_saveMode 11
-#define token_status_do_createSubscriptions 12
-#define token_status_do_deleteSubscriptions 13
-#define token_status_do_scheduleRetry 14
-#define token_status_do_scheduleCheck 15
-#define token_status_do_reportError 16
-#define token_status_do_publishStatus 17
+#define token_status_do_reserveRegister 3
+#define token_status_do_reserveReplace 4
+#define token_status_do_queueDelete 5
+#define token_status_do_saveServerToken 6
+#define token_status_do_saveCode 7
+#define token_status_do_saveMode 8
+#define token_status_do_turnOffSubscriptions 9
+#define token_status_do_saveStatus 10
+#define token_status_do_abandonRequests 11
+#define token_status_do_sendRegister 12
+#define token_status_do_sendReplace 13
+#define token_status_do_sendVerify 14
+#define token_status_do_sendCheck 15
+#define token_status_do_sendInterval 16
+#define token_status_do_sendQueued 17
+#define token_status_do_createSubscriptions 18
+#define token_status_do_scheduleRetry 19
+#define token_status_do_scheduleCheck 20
+#define token_status_do_reportError 21
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -83,7 +89,7 @@ inline token_status_step(state, event, answer) {
   :: state == token_status_state_none ->
     if
     :: event == token_status_on_registerNewToken ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerSameToken ->
        answer = REFUSED
     :: event == token_status_on_registerOk ->
@@ -127,6 +133,10 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkAuthError ->
        answer = IGNORED
     :: event == token_status_on_checkFailedTemporary ->
+       answer = IGNORED
+    :: event == token_status_on_retry ->
+       answer = IGNORED
+    :: event == token_status_on_takeUp ->
        answer = IGNORED
     :: event == token_status_on_modeInstant ->
        answer = REFUSED
@@ -138,11 +148,11 @@ inline token_status_step(state, event, answer) {
   :: state == token_status_state_new ->
     if
     :: event == token_status_on_registerNewToken ->
-       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_sendRegister)
+       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerSameToken ->
-       answer = STAYED; token_status_does(token_status_do_sendRegister)
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
@@ -183,19 +193,23 @@ inline token_status_step(state, event, answer) {
        answer = IGNORED
     :: event == token_status_on_checkFailedTemporary ->
        answer = IGNORED
+    :: event == token_status_on_retry ->
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
+    :: event == token_status_on_takeUp ->
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_delete ->
-       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests)
     fi
   :: state == token_status_state_registered ->
     if
     :: event == token_status_on_registerNewToken ->
-       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_sendReplace)
+       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_reserveReplace); token_status_does(token_status_do_sendReplace)
     :: event == token_status_on_registerSameToken ->
-       answer = STAYED; token_status_does(token_status_do_sendRegister)
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
        answer = STAYED; token_status_does(token_status_do_saveServerToken)
     :: event == token_status_on_registerFailedTemporary ->
@@ -203,52 +217,56 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_registerFailedPermanent ->
        answer = STAYED; token_status_does(token_status_do_reportError)
     :: event == token_status_on_replaceOk ->
-       answer = STAYED; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = STAYED; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
-       answer = MOVED; state = token_status_state_confirmed; token_status_does(token_status_do_saveCode); token_status_does(token_status_do_sendVerify); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_confirmed; token_status_does(token_status_do_saveCode); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendVerify)
     :: event == token_status_on_verifyOk ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = STAYED; token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_scheduleCheck)
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
+    :: event == token_status_on_retry ->
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
+    :: event == token_status_on_takeUp ->
+       answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_delete ->
-       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_deleteSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
   :: state == token_status_state_confirmed ->
     if
     :: event == token_status_on_registerNewToken ->
-       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_sendReplace)
+       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_reserveReplace); token_status_does(token_status_do_sendReplace)
     :: event == token_status_on_registerSameToken ->
        answer = STAYED; token_status_does(token_status_do_sendVerify)
     :: event == token_status_on_registerOk ->
@@ -258,52 +276,56 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_registerFailedPermanent ->
        answer = IGNORED
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = STAYED; token_status_does(token_status_do_saveCode); token_status_does(token_status_do_sendVerify)
     :: event == token_status_on_verifyOk ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = STAYED; token_status_does(token_status_do_sendVerify)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
+    :: event == token_status_on_retry ->
+       answer = STAYED; token_status_does(token_status_do_sendVerify)
+    :: event == token_status_on_takeUp ->
+       answer = STAYED; token_status_does(token_status_do_sendVerify)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_delete ->
-       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_deleteSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
   :: state == token_status_state_active ->
     if
     :: event == token_status_on_registerNewToken ->
-       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_sendReplace)
+       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_reserveReplace); token_status_does(token_status_do_sendReplace)
     :: event == token_status_on_registerSameToken ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_registerOk ->
@@ -313,17 +335,17 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_registerFailedPermanent ->
        answer = IGNORED
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = IGNORED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
@@ -331,359 +353,387 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkActive ->
        answer = STAYED; token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
+    :: event == token_status_on_retry ->
+       answer = STAYED; token_status_does(token_status_do_sendCheck)
+    :: event == token_status_on_takeUp ->
+       answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode); token_status_does(token_status_do_createSubscriptions)
     :: event == token_status_on_modePeriodic ->
-       answer = STAYED; token_status_does(token_status_do_saveMode); token_status_does(token_status_do_deleteSubscriptions)
+       answer = STAYED; token_status_does(token_status_do_saveMode); token_status_does(token_status_do_turnOffSubscriptions)
     :: event == token_status_on_delete ->
-       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_deleteSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
   :: state == token_status_state_expired ->
     if
     :: event == token_status_on_registerNewToken ->
-       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_sendReplace)
+       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_reserveReplace); token_status_does(token_status_do_sendReplace)
     :: event == token_status_on_registerSameToken ->
-       answer = STAYED; token_status_does(token_status_do_sendRegister)
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
        answer = STAYED; token_status_does(token_status_do_reportError)
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = REFUSED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkExpired ->
        answer = STAYED; token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
+    :: event == token_status_on_retry ->
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
+    :: event == token_status_on_takeUp ->
+       answer = IGNORED
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_delete ->
-       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_deleteSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
   :: state == token_status_state_invalid ->
     if
     :: event == token_status_on_registerNewToken ->
-       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_sendReplace)
+       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_reserveReplace); token_status_does(token_status_do_sendReplace)
     :: event == token_status_on_registerSameToken ->
-       answer = STAYED; token_status_does(token_status_do_sendRegister)
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
        answer = STAYED; token_status_does(token_status_do_reportError)
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = REFUSED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidNoReason ->
        answer = STAYED; token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
+    :: event == token_status_on_retry ->
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
+    :: event == token_status_on_takeUp ->
+       answer = IGNORED
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_delete ->
-       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_deleteSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
   :: state == token_status_state_invalidBad ->
     if
     :: event == token_status_on_registerNewToken ->
-       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_sendReplace)
+       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_reserveReplace); token_status_does(token_status_do_sendReplace)
     :: event == token_status_on_registerSameToken ->
-       answer = STAYED; token_status_does(token_status_do_sendRegister)
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
        answer = STAYED; token_status_does(token_status_do_reportError)
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = REFUSED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidBad ->
        answer = STAYED; token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
+    :: event == token_status_on_retry ->
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
+    :: event == token_status_on_takeUp ->
+       answer = IGNORED
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_delete ->
-       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_deleteSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
   :: state == token_status_state_invalidTopic ->
     if
     :: event == token_status_on_registerNewToken ->
-       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_sendReplace)
+       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_reserveReplace); token_status_does(token_status_do_sendReplace)
     :: event == token_status_on_registerSameToken ->
-       answer = STAYED; token_status_does(token_status_do_sendRegister)
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
        answer = STAYED; token_status_does(token_status_do_reportError)
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = REFUSED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidTopic ->
        answer = STAYED; token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
+    :: event == token_status_on_retry ->
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
+    :: event == token_status_on_takeUp ->
+       answer = IGNORED
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_delete ->
-       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_deleteSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
   :: state == token_status_state_invalidExpired ->
     if
     :: event == token_status_on_registerNewToken ->
-       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_sendReplace)
+       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_reserveReplace); token_status_does(token_status_do_sendReplace)
     :: event == token_status_on_registerSameToken ->
-       answer = STAYED; token_status_does(token_status_do_sendRegister)
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
        answer = STAYED; token_status_does(token_status_do_reportError)
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = REFUSED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidExpired ->
        answer = STAYED; token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
+    :: event == token_status_on_retry ->
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
+    :: event == token_status_on_takeUp ->
+       answer = IGNORED
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_delete ->
-       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_deleteSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
   :: state == token_status_state_invalidUnregistered ->
     if
     :: event == token_status_on_registerNewToken ->
-       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_sendReplace)
+       answer = STAYED; token_status_does(token_status_do_saveDeviceToken); token_status_does(token_status_do_reserveReplace); token_status_does(token_status_do_sendReplace)
     :: event == token_status_on_registerSameToken ->
-       answer = STAYED; token_status_does(token_status_do_sendRegister)
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
        answer = STAYED; token_status_does(token_status_do_reportError)
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = REFUSED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_publishStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
     :: event == token_status_on_checkInvalidUnregistered ->
        answer = STAYED; token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
+    :: event == token_status_on_retry ->
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
+    :: event == token_status_on_takeUp ->
+       answer = IGNORED
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_delete ->
-       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_deleteSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_publishStatus)
+       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
   fi
 }
@@ -720,6 +770,8 @@ active proctype token_status_world() {
       :: event = token_status_on_checkInvalidUnregistered
       :: event = token_status_on_checkAuthError
       :: event = token_status_on_checkFailedTemporary
+      :: event = token_status_on_retry
+      :: event = token_status_on_takeUp
       :: event = token_status_on_modeInstant
       :: event = token_status_on_modePeriodic
       :: event = token_status_on_delete

@@ -1,0 +1,150 @@
+import PorterCrypto
+import PorterMachines
+import PorterPlatform
+import PorterPush
+import PorterSchema
+import PorterStore
+
+typealias TokenMachine = PorterMachines.TokenStatus
+
+/// One command, push or timer that is about the token, and the caller that waits for its end.
+final class TokenRun {
+  let provider: String
+  let deviceToken: [UInt8]
+  let mode: String
+  /// For each answer of the server.
+  let timeout: Span
+  private var reply: ((Answer) -> Void)?
+
+  init(
+    provider: String, deviceToken: [UInt8], mode: String, timeout: Span = Durations.serverAnswer,
+    reply: ((Answer) -> Void)? = nil
+  ) {
+    self.provider = provider
+    self.deviceToken = deviceToken
+    self.mode = mode
+    self.timeout = timeout
+    self.reply = reply
+  }
+
+  convenience init(
+    of token: StoredToken, mode: String? = nil, timeout: Span = Durations.serverAnswer, reply: ((Answer) -> Void)? = nil
+  ) {
+    self.init(
+      provider: token.provider, deviceToken: token.deviceToken, mode: mode ?? token.mode, timeout: timeout, reply: reply
+    )
+  }
+
+  /// The first answer counts; what happens afterwards happens unasked.
+  func answer(_ answer: Answer) {
+    guard let reply else { return }
+    self.reply = nil
+    reply(answer)
+  }
+}
+
+/// What an event of `token_status` comes with, beside its run.
+enum TokenNews {
+  case none
+  /// Of `push.verification`.
+  case code(VerificationCode)
+  /// An attempt at the server: the one that a step has begun, or the one that an event is the answer to.
+  case attempt(Reservation)
+  /// The server took the token: its id there, and the key to push with.
+  case granted(id: [UInt8], secret: BoxSharedKey, Reservation)
+  case failed(ChatError, Reservation?)
+
+  /// Of the attempt that this is the answer to.
+  var reservation: Reservation? {
+    switch self {
+    case .none, .code: nil
+    case .attempt(let reservation), .granted(_, _, let reservation): reservation
+    case .failed(_, let reservation): reservation
+    }
+  }
+
+  var error: ChatError? {
+    switch self {
+    case .failed(let error, _): error
+    case .none, .code, .attempt, .granted: nil
+    }
+  }
+}
+
+/// The argument of the effects of `token_status`.
+struct TokenStep {
+  let run: TokenRun
+  var news: TokenNews = .none
+}
+
+/// What an attempt at the server is about, as its reservation keeps it.
+enum TokenAttempt: UInt8 {
+  case register = 1
+  case replace = 2
+
+  init?(_ reservation: StoredReservation) {
+    self.init(rawValue: reservation.material.exposeForStorage().first ?? 0)
+  }
+
+  /// The attempt that was begun, by any process, and not ended.
+  static func open(_ store: Store) throws(StoreError) -> TokenAttempt? {
+    try store.openReservations(.token).last.flatMap { TokenAttempt($0) }
+  }
+
+  /// The same with its token; nil if nothing was begun.
+  static func left(_ store: Store?) throws(StoreError) -> LeftTokenAttempt? {
+    guard let store, let token = try store.token(), let attempt = try open(store) else { return nil }
+    return LeftTokenAttempt(token: token, attempt: attempt)
+  }
+}
+
+/// An attempt that a process began and did not end.
+struct LeftTokenAttempt {
+  let token: StoredToken
+  let attempt: TokenAttempt
+}
+
+extension TokenMachine.State {
+  /// Throws for a state that this version does not know: taken for another, it would be worked on, and overwritten.
+  init(of token: StoredToken?) throws(StoreError) {
+    guard let token else {
+      self = .none
+      return
+    }
+    guard let state = Self(name: token.status) else { throw .damaged(.token) }
+    self = state
+  }
+}
+
+extension TokenMachine.Event {
+  /// What the server says of the token.
+  init(_ status: ServerTokenStatus) {
+    switch status {
+    case .new, .registered, .confirmed: self = .checkUnverified
+    case .active: self = .checkActive
+    case .expired: self = .checkExpired
+    case .invalid: self = .checkInvalidNoReason
+    case .invalidBad: self = .checkInvalidBad
+    case .invalidTopic: self = .checkInvalidTopic
+    case .invalidExpired: self = .checkInvalidExpired
+    case .invalidUnregistered: self = .checkInvalidUnregistered
+    }
+  }
+}
+
+extension PorterSchema.TokenStatus {
+  init(_ state: TokenMachine.State) {
+    switch state {
+    case .none, .new: self = .new
+    case .registered: self = .registered
+    case .confirmed: self = .confirmed
+    case .active: self = .active
+    case .expired: self = .expired
+    case .invalid: self = .invalid
+    case .invalidBad: self = .invalidBad
+    case .invalidTopic: self = .invalidTopic
+    case .invalidExpired: self = .invalidExpired
+    case .invalidUnregistered: self = .invalidUnregistered
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import PorterCrypto
+import PorterMachines
+import PorterPlatform
+import PorterPush
+import PorterSchema
+import PorterStore
+
+/// The device's token at the notification server, and with it the push subscriptions of all connections.
+///
+/// Owns the machine `token_status`, whose state is stored with the token. What a step records is one transaction, and the
+/// attempt whose answer it is must still be the current one in it (INC-09). Threads: the engine's.
+final class Tokens {
+  let context: EngineContext
+  unowned let host: any TokensHost
+  let retries: Retries
+  private(set) lazy var requests = ServerRequests(context, host: host, retries: retries) {
+    [unowned self] in note($0)
+  }
+  private let queued: QueuedRequests
+  private(set) lazy var subscriptions = Subscriptions(
+    context, host: host, requests: requests, queued: queued, retries: retries)
+
+  private lazy var driver = RecordedMachineDriver<TokenMachine, TokenStep>(context.machines) {
+    [unowned self] effect, step in TokenMachine.perform(effect, by: self, step)
+  }
+
+  init(_ context: EngineContext, host: any TokensHost) {
+    self.context = context
+    self.host = host
+    retries = context.retries
+    queued = QueuedRequests(context, host: host, retries: retries)
+  }
+
+  // MARK: For the engine's other parts
+
+  /// The stored state's name; nil for one that this version does not know.
+  var statusName: String? {
+    guard let token = context.store.flatMap({ try? $0.token() }) else { return TokenMachine.State.none.name }
+    return (try? TokenMachine.State(of: token))?.name
+  }
+
+  var awaitedAnswers: Int { requests.awaitedCount }
+
+  /// Takes up all work that a main run does by itself, but for the answers that wait (`takeReplies`).
+  func takeUpWork() {
+    queued.send()
+    subscriptions.takeUpWork()
+    takeUp()
+  }
+
+  func takeReplies() { requests.takeReplies() }
+
+  /// Offers the queued requests to the relay.
+  func sendQueued() { queued.send() }
+
+  /// The chat is about to stop receiving. What the server is to be asked goes out now: the relay keeps it, and the server
+  /// acts on it while this process sleeps. Otherwise a user who leaves the app right away would get no pushes.
+  func stopReceiving() { subscriptions.askWhatIsDue() }
+
+  func abandonRequests() { requests.abandon() }
+
+  /// The relay was closed. Returns what ends the requests that it carried, if there are any; to be called when the caller
+  /// has closed everything else.
+  func relayWasClosed() -> (() -> Void)? {
+    subscriptions.relayWasClosed()
+    return requests.relayWasClosed()
+  }
+
+  /// Asks the server again for what was begun, and calls `then` when that has ended.
+  func finish(_ left: LeftTokenAttempt, within timeout: Span = Durations.serverAnswer, then: @escaping () -> Void = {})
+  {
+    let run = TokenRun(of: left.token, timeout: timeout) { _ in then() }
+    switch left.attempt {
+    case .register: raise(.registerSameToken, run)
+    case .replace: raise(.registerNewToken, run)
+    }
+  }
+
+  /// Sends the code of a verification push. An extension does so too, so that a token does not stay unverified while the
+  /// app sleeps (INC-62).
+  func verify(
+    _ token: StoredToken, nonce: BoxNonce, sealedCode: [UInt8], within timeout: Span = Durations.serverAnswer,
+    reply: @escaping (Answer) -> Void
+  ) {
+    guard let secret = token.pushSecret else {
+      return reply(.error(.agent(.command(.prohibited, context: "the token is not registered"))))
+    }
+    do throws(PushError) {
+      let code = try VerificationCode(opening: sealedCode, nonce: nonce, with: secret)
+      raise(.pushVerification, TokenRun(of: token, timeout: timeout, reply: reply), .code(code))
+    } catch {
+      reply(.error(.agent(.notificationServer(server: token.server, .crypto))))
+    }
+  }
+
+  // MARK: Steps
+
+  func raise(_ event: TokenMachine.Event, _ run: TokenRun, _ news: TokenNews = .none) {
+    context.steps.post { [weak self] in self?.step(event, TokenStep(run: run, news: news)) }
+  }
+
+  private func step(_ event: TokenMachine.Event, _ argument: TokenStep) {
+    do throws(StoreError) {
+      let taken = try take(event, argument)
+      driver.carryOut(taken)
+      answer(taken.step, argument)
+    } catch {
+      if case .staleEpoch = error {} else if host.admits(.notifications) { scheduleRetry() }
+      argument.run.answer(failed(error, argument))
+    }
+  }
+
+  private func take(
+    _ event: TokenMachine.Event, _ argument: TokenStep
+  ) throws(StoreError) -> RecordedMachineDriver<TokenMachine, TokenStep>.Taken {
+    guard let store = context.store else { throw .sqlite(SQLiteError(kind: .closed)) }
+    if argument.news.reservation == nil {
+      let state = try TokenMachine.State(of: store.token())
+      if !RecordedMachineDriver<TokenMachine, TokenStep>.isRecorded(event, in: state) {
+        return driver.take(event, in: state, argument)
+      }
+    }
+    let recorder = TokenRecorder(context: context, requests: requests, subscriptions: subscriptions, store: store)
+    return try store.transaction { () throws(StoreError) in
+      if let reservation = argument.news.reservation { try store.require(reservation) }
+      let token = try store.token()
+      return try driver.take(event, in: try TokenMachine.State(of: token), argument) {
+        (step, argument) throws(StoreError) in try recorder.record(event, step, &argument, of: token)
+      }
+    }
+  }
+
+  /// Answers the caller that waits, unless the server was asked: then a later step does.
+  private func answer(_ step: MachineStep<TokenMachine>, _ argument: TokenStep) {
+    if case .refused(let reason) = step.answer {
+      return argument.run.answer(.error(.agent(.command(.prohibited, context: reason.name))))
+    }
+    guard !step.effects.contains(where: { TokenMachine.kind($0) == .ask }) else { return }
+    argument.run.answer(
+      argument.news.error.map(Answer.error) ?? .result(.ntfTokenStatus(PorterSchema.TokenStatus(step.next))))
+  }
+
+  private func failed(_ error: StoreError, _ argument: TokenStep) -> Answer {
+    switch error {
+    case .staleEpoch: statusNow
+    case .notFound(.setting): .error(.nightporter(.notificationServerMissing))
+    case .sqlite, .seal, .foreign, .needsMigration, .newerSchema, .notFound, .duplicate, .damaged:
+      .error(argument.news.error ?? ChatError(error))
+    }
+  }
+
+  /// For a caller whose attempt another process has finished.
+  private var statusNow: Answer {
+    context.log(.info, "the token was taken over by another process")
+    do throws(StoreError) {
+      guard let token = try context.store?.token() else { return .error(.noToken) }
+      return .result(.ntfTokenStatus(PorterSchema.TokenStatus(try TokenMachine.State(of: token))))
+    } catch {
+      return .error(ChatError(error))
+    }
+  }
+
+  /// The server says with every answer how the token stands, so that an invalid one is noticed at the next contact
+  /// (INC-63).
+  private func note(_ status: ServerTokenStatus) {
+    switch status {
+    case .new, .registered, .confirmed, .active: return
+    case .expired, .invalid, .invalidBad, .invalidTopic, .invalidExpired, .invalidUnregistered:
+      guard let token = try? context.store?.token() else { return }
+      raise(TokenMachine.Event(status), TokenRun(of: token))
+    }
+  }
+
+  // MARK: Later
+
+  func scheduleRetry() {
+    retries.retryInstead(TimerName.tokenRetry) { [weak self] in self?.retry() }
+  }
+
+  private func retry() { raiseLater(.retry) { [weak self] in self?.retry() } }
+
+  func scheduleCheck() {
+    context.timers.set(TimerName.tokenCheck, after: .days(1)) { [weak self] in self?.takeUp() }
+  }
+
+  /// At each start and once a day: what the server knows of the token reaches the app (INC-63), and what the last run
+  /// began and could not finish is taken up (INC-62, INC-68).
+  private func takeUp() {
+    guard host.isMain else { return }
+    raiseLater(.takeUp) { [weak self] in self?.takeUp() }
+  }
+
+  /// Raises the event for the stored token; an attempt at the server that is open is finished instead.
+  private func raiseLater(_ event: TokenMachine.Event, _ again: @escaping () -> Void) {
+    let found = retries.read(orLater: TimerName.tokenRetry, again) {
+      (store) throws(StoreError) -> (StoredToken, LeftTokenAttempt?)? in
+      guard let token = try store.token() else { return nil }
+      return (token, try TokenAttempt.open(store).map { LeftTokenAttempt(token: token, attempt: $0) })
+    }
+    guard let (token, left) = found ?? nil else { return }
+    if let left { return finish(left) }
+    raise(event, TokenRun(of: token))
+  }
+}

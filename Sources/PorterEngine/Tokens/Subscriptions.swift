@@ -8,32 +8,31 @@ import PorterStore
 
 typealias SubscriptionMachine = PorterMachines.Subscription
 
-/// One push subscription for each connection: a notifier at the relay, which the notification server gets. Requests to the
-/// server are gathered, so that many connections go in one (SimpleX's batches).
+/// One push subscription for each connection: a notifier at the relay, which the notification server gets.
 ///
-/// Owns the machine `subscription`, whose state is stored with the connection. Threads: the engine's.
+/// Owns the machine `subscription`, whose state is stored with the connection, and the requests under way. Threads: the
+/// engine's.
 final class Subscriptions {
   private typealias Driver = RecordedMachineDriver<SubscriptionMachine, Int64>
 
-  let context: EngineContext
-  unowned let host: any TokensHost
-  let requests: ServerRequests
-  let queued: QueuedRequests
-  let retries: Retries
+  private let context: EngineContext
+  private unowned let host: any TokensHost
+  private let server: ServerRequests
+  private let queued: QueuedRequests
+  private let retries: Retries
   private lazy var driver = Driver(context.machines) { [unowned self] effect, id in
     SubscriptionMachine.perform(effect, by: self, id)
   }
-  /// Connections about whose subscription the relay or the server is being asked.
-  var underWay = UnderWay<Int64>()
-  /// Connections whose check the server has not answered. Not stored, since each start checks all.
-  var unchecked: Set<Int64> = []
+  private lazy var requests = SubscriptionRequests(
+    context, host: host, server: server, retries: retries, raise: { [unowned self] in raise($0, $1, $2) },
+    retryLater: { [unowned self] in retryLater() })
 
   init(
-    _ context: EngineContext, host: any TokensHost, requests: ServerRequests, queued: QueuedRequests, retries: Retries
+    _ context: EngineContext, host: any TokensHost, server: ServerRequests, queued: QueuedRequests, retries: Retries
   ) {
     self.context = context
     self.host = host
-    self.requests = requests
+    self.server = server
     self.queued = queued
     self.retries = retries
   }
@@ -58,7 +57,7 @@ final class Subscriptions {
   }
 
   /// Asks the server about those that it has, at each start and once a day (INC-64).
-  func check() {
+  private func check() {
     guard host.maySend, context.role == .app,
       let connections = retries.read(
         orLater: TimerName.subscriptionCheck, { [weak self] in self?.check() }, wanted)
@@ -67,7 +66,7 @@ final class Subscriptions {
   }
 
   /// Asks the relay again to drop those that were turned off while it could not be asked, or by another process.
-  func release() {
+  private func release() {
     guard mayAsk,
       let due = retries.read(
         orLater: TimerName.releases, { [weak self] in self?.release() },
@@ -77,7 +76,7 @@ final class Subscriptions {
   }
 
   /// Asks again for what got no answer: the check of one that the server has, else the next step towards it.
-  func retry() {
+  private func retry() {
     guard host.maySend else { return }
     release()
     guard
@@ -87,30 +86,25 @@ final class Subscriptions {
     for (connection, state) in idle(connections) where state != .off {
       if !state.isCreated {
         raise(.create, connection.id)
-      } else if unchecked.contains(connection.id) {
+      } else if requests.isUnchecked(connection.id) {
         raise(.checkDue, connection.id)
       }
     }
   }
 
   /// Only the app asks by itself, and only with a relay.
-  var mayAsk: Bool { host.maySend && context.role == .app && host.relayIdentifier != nil }
-
-  func wantsAny(_ store: Store) throws(StoreError) -> Bool {
-    guard let token = try store.token() else { return false }
-    return try TokenMachine.State(of: token) == .active && token.mode == NotificationMode.instant.rawValue
-  }
+  private var mayAsk: Bool { host.maySend && context.role == .app && host.relayIdentifier != nil }
 
   /// Connections that are to have a subscription.
   private func wanted(_ store: Store) throws(StoreError) -> [StoredConnection] {
-    try wantsAny(store) ? store.connections() : []
+    try store.token()?.wantsSubscriptions() ?? false ? store.connections() : []
   }
 
   /// Those about which nothing is being asked, with their states. One whose state is damaged is left out, and its
   /// neighbours are not (INC-44).
   private func idle(_ connections: [StoredConnection]) -> [(StoredConnection, SubscriptionMachine.State)] {
     connections.compactMap { connection in
-      guard !underWay.contains(connection.id) else { return nil }
+      guard !requests.isUnderWay(connection.id) else { return nil }
       do throws(StoreError) { return (connection, try SubscriptionMachine.State(of: connection)) } catch {
         noteDamage(connection.id)
         return nil
@@ -118,15 +112,18 @@ final class Subscriptions {
     }
   }
 
-  /// The requests under way were given up with the relay. The next start asks again.
-  func relayWasClosed() {
-    underWay.giveUp()
-    unchecked.removeAll()
+  /// Asks the server now what the next turn would ask.
+  func askWhatIsDue() { requests.askWhatIsDue() }
+
+  func relayWasClosed() { requests.giveUp() }
+
+  private func retryLater() {
+    retries.retry(TimerName.subscriptions) { [weak self] in self?.retry() }
   }
 
   // MARK: Steps
 
-  func raise(_ event: SubscriptionMachine.Event, _ id: Int64, _ news: SubscriptionNews = .none) {
+  private func raise(_ event: SubscriptionMachine.Event, _ id: Int64, _ news: SubscriptionNews = .none) {
     context.steps.post { [weak self] in self?.step(event, id, news) }
   }
 
@@ -172,7 +169,7 @@ final class Subscriptions {
   private func take(
     _ event: SubscriptionMachine.Event, _ connection: StoredConnection, _ news: SubscriptionNews, _ store: Store
   ) throws(StoreError) -> Driver.Taken {
-    let recorder = SubscriptionRecorder(context: context, requests: requests, store: store)
+    let recorder = SubscriptionRecorder(context: context, requests: server, store: store)
     let state = try SubscriptionMachine.State(of: connection)
     return try driver.take(event, of: String(connection.id), in: state, connection.id) {
       (step, _) throws(StoreError) in
@@ -183,6 +180,43 @@ final class Subscriptions {
 
   private func noteDamage(_ id: Int64) {
     context.log(.error, "a push subscription is damaged", ["connection": String(id)])
+  }
+}
+
+// MARK: - The effects
+
+/// The argument is the connection's id. A connection that was deleted meanwhile needs nothing.
+extension Subscriptions: SubscriptionEffects {
+  func enableNotifier(_ id: Int64) { requests.enableNotifier(id) }
+
+  /// Otherwise asked at the next start of the app.
+  func disableNotifier(_ id: Int64) {
+    if mayAsk { requests.disableNotifier(id) }
+  }
+
+  /// The server is asked about all of this state.
+  func subscribeAtServer(_ id: Int64) { requests.askSoon() }
+
+  func checkAtServer(_ id: Int64) { requests.check(id) }
+
+  /// An extension leaves them to the app.
+  func sendQueued(_ id: Int64) {
+    if context.role == .app { queued.send() }
+  }
+
+  func subscribeAgain(_ id: Int64) { ensure() }
+
+  /// In a day, counted from the first answer since the last check: new connections do not put it off.
+  func scheduleCheck(_ id: Int64) {
+    retries.reset(TimerName.subscriptions)
+    guard !context.timers.isSet(TimerName.subscriptionCheck) else { return }
+    context.timers.set(TimerName.subscriptionCheck, after: .days(1)) { [weak self] in self?.check() }
+  }
+
+  func scheduleRetry(_ id: Int64) { retryLater() }
+
+  func reportError(_ id: Int64) {
+    context.log(.warning, "a push subscription was refused", ["connection": String(id)])
   }
 }
 

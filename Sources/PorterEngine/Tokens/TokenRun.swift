@@ -116,6 +116,13 @@ extension TokenMachine.State {
   }
 }
 
+extension StoredToken {
+  /// Whether connections are to have push subscriptions.
+  func wantsSubscriptions() throws(StoreError) -> Bool {
+    try TokenMachine.State(of: self) == .active && mode == NotificationMode.instant.rawValue
+  }
+}
+
 extension TokenMachine.Event {
   /// What the server says of the token.
   init(_ status: ServerTokenStatus) {

@@ -18,7 +18,7 @@ final class Tokens {
   }
   private let queued: QueuedRequests
   private(set) lazy var subscriptions = Subscriptions(
-    context, host: host, requests: requests, queued: queued, retries: retries)
+    context, host: host, server: requests, queued: queued, retries: retries)
 
   private lazy var driver = RecordedMachineDriver<TokenMachine, TokenStep>(context.machines) {
     [unowned self] effect, step in TokenMachine.perform(effect, by: self, step)

@@ -5,8 +5,45 @@ import PorterPush
 import PorterRelay
 import PorterStore
 
-/// The argument is the connection's id. A connection that was deleted meanwhile needs nothing.
-extension Subscriptions: SubscriptionEffects {
+/// What the relay and the notification server are asked about the subscriptions. Requests to the server are gathered, so
+/// that many connections go in one (SimpleX's batches). Threads: the engine's.
+final class SubscriptionRequests {
+  typealias Raise = (SubscriptionMachine.Event, Int64, SubscriptionNews) -> Void
+
+  private let context: EngineContext
+  private unowned let host: any TokensHost
+  private let server: ServerRequests
+  private let retries: Retries
+  /// Raises an event at a connection's machine.
+  private let raise: Raise
+  /// Has what got no answer asked again.
+  private let retryLater: () -> Void
+  /// Connections about which the relay or the server is being asked.
+  private var underWay = UnderWay<Int64>()
+  /// Connections whose check the server has not answered. Not stored, since each start checks all.
+  private var unchecked: Set<Int64> = []
+
+  init(
+    _ context: EngineContext, host: any TokensHost, server: ServerRequests, retries: Retries, raise: @escaping Raise,
+    retryLater: @escaping () -> Void
+  ) {
+    self.context = context
+    self.host = host
+    self.server = server
+    self.retries = retries
+    self.raise = raise
+    self.retryLater = retryLater
+  }
+
+  func isUnderWay(_ id: Int64) -> Bool { underWay.contains(id) }
+  func isUnchecked(_ id: Int64) -> Bool { unchecked.contains(id) }
+
+  /// The requests under way ended with the relay. The next start asks again.
+  func giveUp() {
+    underWay.giveUp()
+    unchecked.removeAll()
+  }
+
   // MARK: At the relay
 
   func enableNotifier(_ id: Int64) {
@@ -23,22 +60,21 @@ extension Subscriptions: SubscriptionEffects {
       switch result {
       case .success(let notifier):
         guard let secret = try? boxKey.agree(with: notifier.relayBoxKey) else {
-          return self.raise(.notifierFailedPermanent, id)
+          return self.raise(.notifierFailedPermanent, id, .none)
         }
         self.raise(.notifierEnabled, id, .notifier(id: notifier.identifier.bytes, secret: secret))
       case .failure(.closed): break
       case .failure(let error):
-        self.raise(error.isTemporary ? .notifierFailedTemporary : .notifierFailedPermanent, id)
+        self.raise(error.isTemporary ? .notifierFailedTemporary : .notifierFailedPermanent, id, .none)
       }
     }
   }
 
   func disableNotifier(_ id: Int64) {
-    // Otherwise asked at the next start.
-    guard mayAsk, let connection = connection(id), connection.notifierKey != nil,
+    guard let connection = connection(id), connection.notifierKey != nil,
       let mailbox = RelayIdentifier(bytes: connection.recipientID)
     else { return }
-    guard !underWay.contains(id) else { return scheduleRetry(id) }
+    guard !underWay.contains(id) else { return retryLater() }
     // Meanwhile the mailbox is given no other notifier, which this request would remove.
     let ticket = underWay.begin(id)
     host.withRelay(.notifications) { (client) throws(RelayError) in
@@ -48,29 +84,28 @@ extension Subscriptions: SubscriptionEffects {
       self.underWay.end(ticket)
       switch result {
       case .failure(.closed): break
-      case .failure(let error) where error.isTemporary: self.scheduleRetry(id)
+      case .failure(let error) where error.isTemporary: self.retryLater()
       // The relay no longer knows the mailbox, so the notifier is already gone.
-      case .success, .failure: self.raise(.turnedOff, id)
+      case .success, .failure: self.raise(.turnedOff, id, .none)
       }
     }
   }
 
   // MARK: At the server
 
-  func subscribeAtServer(_ id: Int64) { scheduleQuestions() }
-
-  func checkAtServer(_ id: Int64) {
+  /// Has the server check this one, with others.
+  func check(_ id: Int64) {
     unchecked.insert(id)
-    scheduleQuestions()
+    askSoon()
   }
 
-  /// At the end of the turn, so that those of one turn go in one request.
-  private func scheduleQuestions() {
+  /// Asks in the next turn, so that those of one turn go in one request.
+  func askSoon() {
     guard context.role == .app else { return }
     context.timers.set(TimerName.announce, after: .zero) { [weak self] in self?.askServer() }
   }
 
-  /// Asks now what the end of the turn would ask.
+  /// Asks now what the next turn would ask.
   func askWhatIsDue() {
     if context.timers.isSet(TimerName.announce) { askServer() }
   }
@@ -109,7 +144,9 @@ extension Subscriptions: SubscriptionEffects {
   }
 
   private func due(_ store: Store) throws(StoreError) -> Due? {
-    guard try wantsAny(store), let token = try store.token(), let tokenID = token.serverTokenID else { return nil }
+    guard let token = try store.token(), try token.wantsSubscriptions(), let tokenID = token.serverTokenID else {
+      return nil
+    }
     var created: [Int64] = []
     for state in SubscriptionMachine.State.allCases where state.isCreated {
       created += try store.connectionIDs(subscription: state.name)
@@ -151,7 +188,7 @@ extension Subscriptions: SubscriptionEffects {
   ) {
     let identifiers = connections.map(\.id)
     let ticket = underWay.begin(identifiers)
-    requests.ask(command, of: token) { [weak self] result in
+    server.ask(command, of: token) { [weak self] result in
       guard let self else { return }
       self.underWay.end(ticket)
       switch result {
@@ -160,46 +197,22 @@ extension Subscriptions: SubscriptionEffects {
         guard case .subscriptions(let states) = answer.result else { return }
         for state in states {
           guard let connection = connections.first(where: { $0.notifierID == state.notifier }) else { continue }
-          self.raise(event(state.status), connection.id)
+          self.raise(event(state.status), connection.id, .none)
         }
       case .failure(.relay(.closed)): break
-      case .failure(let failure): for id in identifiers { self.raise(ifFailed(failure), id) }
+      case .failure(let failure): for id in identifiers { self.raise(ifFailed(failure), id, .none) }
       }
     }
   }
 
-  // MARK: The other effects
-
-  /// An extension leaves them to the app.
-  func sendQueued(_ id: Int64) {
-    if context.role == .app { queued.send() }
-  }
-
-  func subscribeAgain(_ id: Int64) { ensure() }
-
-  /// In a day, counted from the first answer since the last check: new connections do not put it off.
-  func scheduleCheck(_ id: Int64) {
-    retries.reset(TimerName.subscriptions)
-    guard !context.timers.isSet(TimerName.subscriptionCheck) else { return }
-    context.timers.set(TimerName.subscriptionCheck, after: .days(1)) { [weak self] in self?.check() }
-  }
-
-  func scheduleRetry(_ id: Int64) {
-    retries.retry(TimerName.subscriptions) { [weak self] in self?.retry() }
-  }
-
-  func reportError(_ id: Int64) {
-    context.log(.warning, "a push subscription was refused", ["connection": String(id)])
-  }
-
-  /// The connection, if it is still there; asked for again later if it cannot be read now.
+  /// The connection, if it is still there; asked about again later if it cannot be read now.
   private func connection(_ id: Int64) -> StoredConnection? {
     do throws(StoreError) {
       return try context.store?.connection(id)
     } catch .notFound {
       return nil
     } catch {
-      scheduleRetry(id)
+      retryLater()
       return nil
     }
   }

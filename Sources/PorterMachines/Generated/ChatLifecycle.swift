@@ -318,7 +318,7 @@ package enum ChatLifecycle: Machine {
     case .close:
       MachineStep(.active, .refused(.chatNotStopped))
     case .start, .activate:
-      MachineStep(.active, .stayed, .reportActive)
+      MachineStep(.active, .ignored(.alreadyRunning))
     case .suspend:
       MachineStep(.suspending, .moved, .stopReceiving, .drainWork)
     case .suspendNow:

@@ -206,7 +206,7 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_closeFailed ->
        answer = IGNORED
     :: event == chat_lifecycle_on_start ->
-       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportActive)
+       answer = IGNORED
     :: event == chat_lifecycle_on_started ->
        answer = IGNORED
     :: event == chat_lifecycle_on_startFailedClosed ->
@@ -214,7 +214,7 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_startFailedUnreadable ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activate ->
-       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportActive)
+       answer = IGNORED
     :: event == chat_lifecycle_on_activated ->
        answer = IGNORED
     :: event == chat_lifecycle_on_activateFailed ->

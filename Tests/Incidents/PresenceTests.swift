@@ -152,9 +152,8 @@ final class PresenceTests: XCTestCase {
     try night.wakeAlice()
     try expectPresence("alive", of: kept)
 
-    // Not in the midst of writing to the relay's file, which other processes need.
     try night.awaitRest(of: night.alice)
-    try night.alice.process.freeze()
+    night.freezeAlice()
     try night.bobSends("two")
     let content = try push(try night.nextPush(), to: kept)
     XCTAssertEqual(content["outcome"], "presented", content.text)

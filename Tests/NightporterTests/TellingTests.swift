@@ -123,12 +123,20 @@ final class TellingTests: XCTestCase {
 
   // MARK: What is held
 
-  /// A store whose files cannot be given back is told as open, and closed by whoever asks next.
+  /// A store whose files cannot be closed is reported as open, and closed with the next call that needs it closed.
   func testAStoreThatDoesNotCloseIsToldAsHeld() throws {
     let folder = try TemporaryFolder()
-    let host = try XCTUnwrap(Host.open(folder.file("a")).host)
+    for (name, isStarted, state) in [("a", true, "suspendedStillOpen"), ("b", false, "stillOpen")] {
+      let host = try XCTUnwrap(Host.open(folder.file(name)).host)
+      try expectAStoreThatDoesNotClose(host, folder, isStarted: isStarted, state)
+    }
+  }
+
+  private func expectAStoreThatDoesNotClose(
+    _ host: Host, _ folder: TemporaryFolder, isStarted: Bool, _ state: String
+  ) throws {
     host.send("/_create user {\"profile\":{\"displayName\":\"a\",\"fullName\":\"\"}}").assert("activeUser")
-    host.send("/_start").assert("chatStarted")
+    if isStarted { host.send("/_start").assert("chatStarted") }
     let answer = try controller(host).call { engine -> (String, Bool, Bool) in
       guard let store = engine.store else { return ("no store", true, true) }
       var result = ("", true, true)
@@ -145,14 +153,16 @@ final class TellingTests: XCTestCase {
     XCTAssertEqual(answer?.0, "the store is still in use")
     XCTAssertEqual(answer?.1, false)
     XCTAssertEqual(answer?.2, false)
+    XCTAssertEqual(host.state["machines"]["chat_lifecycle"].text, state)
     XCTAssertEqual(host.closeStore(), "")
     XCTAssertTrue(host.state["quiescent"].flag, host.state.description)
     let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
     let open = descriptors.compactMap {
       try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
     }
-    XCTAssertEqual(open.filter { $0.hasPrefix(folder.path) }, [])
-    host.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(open.filter { $0.hasPrefix(host.prefix) }, [])
+    XCTAssertEqual(host.reopenStore(), "")
+    host.send(isStarted ? "/_app activate" : "/_start").assert(isStarted ? "cmdOk" : "chatStarted")
     host.send("/u").assert("activeUser")
   }
 

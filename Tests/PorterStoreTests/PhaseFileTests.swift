@@ -180,8 +180,10 @@ final class PhaseFileTests: SQLiteTestCase {
       }
     }
     wait(for: [waits], timeout: 30)
-    // It has opened the file when it is locked a second time.
-    usleep(500_000)
+    // It has opened the file when this process has it open twice.
+    let end = Date(timeIntervalSinceNow: 3)
+    while Self.descriptors(of: path + "-lock") < 2, end.timeIntervalSinceNow > 0 { usleep(1_000) }
+    XCTAssertEqual(Self.descriptors(of: path + "-lock"), 2)
     try FileManager.default.removeItem(atPath: path + "-lock")
     let second = try OpeningLock(file: path, .exclusive, creates: true, timeout: .zero)
     XCTAssertEqual(first?.isCurrent, false)
@@ -189,5 +191,10 @@ final class PhaseFileTests: SQLiteTestCase {
     first = nil
     wait(for: [done], timeout: 60)
     withExtendedLifetime(second) {}
+  }
+
+  private static func descriptors(of path: String) -> Int {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return names.count { (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path }
   }
 }

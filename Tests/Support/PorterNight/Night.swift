@@ -143,12 +143,17 @@ package final class Night {
 
   /// The server is there and does nothing, as one that is slow. It is not in the midst of writing to the relay's file,
   /// which a server that shares no disk with anybody could not hold up either.
-  package func freezeServer() {
-    server.signal(SIGSTOP)
-    while (try? server.waitUntilStopped()) != nil, isWriting(server) {
-      server.signal(SIGCONT)
+  package func freezeServer() { freeze(server) }
+
+  /// Alice's app is frozen, as the server is above: not in the midst of writing to the relay's file.
+  package func freezeAlice() { freeze(alice.process) }
+
+  private func freeze(_ process: ChildProcess) {
+    process.signal(SIGSTOP)
+    while (try? process.waitUntilStopped()) != nil, isWriting(process) {
+      process.signal(SIGCONT)
       usleep(2_000)
-      server.signal(SIGSTOP)
+      process.signal(SIGSTOP)
     }
   }
 

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// Ends of the channel in one process; `Tests/Incidents` has them in several.
+/// Ends of the channel in one process; `Tests/Incidents` tests several.
 final class ChannelTests: XCTestCase {
   private var folder = ""
   private var prefix: String { folder + "/store" }
@@ -45,18 +45,18 @@ final class ChannelTests: XCTestCase {
     XCTAssertEqual(app.receive(), [])
   }
 
-  func testNobodyListensNobodyIsTold() throws {
+  func testWithoutListenersNothingIsSent() throws {
     let notifier = try open(.extension)
     XCTAssertNil(notifier.tell(.ask, all: .app))
     let app = try open(.app)
     XCTAssertNotNil(notifier.tell(.ask, all: .app))
     app.close()
     XCTAssertNil(notifier.tell(.ask, all: .app))
-    XCTAssertEqual(names, [notifier.address.name], "an end that is closed leaves nothing")
+    XCTAssertEqual(names, [notifier.address.name], "a closed end leaves nothing")
   }
 
-  /// Whoever fills the directory with sockets of its own hides nobody: all are told, while they are not too many.
-  func testDecoysHideNobody() throws {
+  /// A process that fills the directory with sockets of its own hides no other: all are sent to, up to the limit.
+  func testDecoysHideNoProcess() throws {
     let app = try open(.app)
     let directory = Channel.directory(prefix: prefix, ports: .system)
     for _ in 0..<100 {
@@ -69,12 +69,12 @@ final class ChannelTests: XCTestCase {
     XCTAssertEqual(app.receive().map(\.kind), [.ask])
   }
 
-  /// What a process that was killed leaves is a name at which nobody listens; it misleads nobody, and goes.
-  func testINC12WhatAKilledProcessLeavesIsNobodyAndGoes() throws {
+  /// A killed process leaves a name without a listener, which misleads no process and is removed.
+  func testINC12ASocketOfAKilledProcessIsIgnoredAndRemoved() throws {
     let notifier = try open(.extension)
     let dead = try open(.app)
     XCTAssertEqual(closeWithoutGoodbye(dead.descriptor), 0)
-    XCTAssertNil(notifier.tell(.ask, all: .app), "the kernel says that nobody listens")
+    XCTAssertNil(notifier.tell(.ask, all: .app), "the kernel reports that no process listens")
     let path = prefix + "_chat.channel/" + dead.address.name
     try FileManager.default.setAttributes(
       [.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: path)
@@ -90,7 +90,7 @@ final class ChannelTests: XCTestCase {
     XCTAssertEqual(app.counts.rejected, 1)
   }
 
-  /// Whoever reads a message on its way and says it again, says nothing; nor does one that was for an earlier end.
+  /// A replayed message has no effect; nor has one for an earlier end.
   func testINC15AReplayIsDroppedAlsoAfterReopening() throws {
     let notifier = try open(.extension)
     let app = try open(.app)
@@ -114,8 +114,8 @@ final class ChannelTests: XCTestCase {
     XCTAssertEqual(again.counts.rejected, 1)
   }
 
-  /// A flood costs each look a bounded time, and what is ours is heard once it has passed.
-  func testINC15AFloodIsTakenInPortions() throws {
+  /// A flood costs each pass a bounded time, and our own messages are received once it has passed.
+  func testINC15AFloodIsReadInBatches() throws {
     let (app, notifier) = (try open(.app), try open(.extension))
     let directory = Channel.directory(prefix: prefix, ports: .system)
     let garbage = [UInt8](repeating: 0, count: ChannelMessage.count)
@@ -160,14 +160,14 @@ final class ChannelTests: XCTestCase {
     XCTAssertThrowsError(try open(.app)) { XCTAssertEqual($0 as? ChannelError, .untrustedDirectory) }
   }
 
-  func testAFolderThatIsNotThereIsATypedError() throws {
+  func testAMissingFolderIsATypedError() throws {
     XCTAssertThrowsError(try open(.app, prefix: folder + "/none/store")) {
       XCTAssertEqual($0 as? ChannelError, .noDirectory(systemError: ENOENT))
     }
   }
 
-  /// Files, links and sockets of others in the directory are passed over, and stay.
-  func testINC15StrangeThingsInTheDirectoryArePassedOver() throws {
+  /// Foreign files, links and sockets in the directory are ignored, and stay.
+  func testINC15ForeignFilesInTheDirectoryAreIgnored() throws {
     let (app, notifier) = (try open(.app), try open(.extension))
     let directory = prefix + "_chat.channel/"
     let target = folder + "/target"

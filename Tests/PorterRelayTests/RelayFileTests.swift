@@ -15,7 +15,7 @@ final class RelayFileTests: RelayTestCase {
       let relay = EmbeddedRelay(
         path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent, stop: stop)
       _ = try RelayClient(port: relay, randomness: randomness).createMailbox(recipientKey: newKey())
-      stop.whileLettingGo(waitingAtMost: .milliseconds(50)) { relay.close() }
+      stop.withReleaseBudget(.milliseconds(50)) { relay.close() }
       let status = try FileManager.default.attributesOfItem(atPath: path + "-wal")
       longest = max(longest, status[.size] as? Int ?? 0)
     }

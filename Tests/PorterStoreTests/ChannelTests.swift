@@ -34,7 +34,7 @@ final class ChannelTests: XCTestCase {
 
   func testAQuestionIsAnswered() throws {
     let (app, notifier) = (try open(.app), try open(.extension))
-    let counter = try XCTUnwrap(notifier.tell(.ask, all: .app))
+    let counter = try XCTUnwrap(notifier.send(.ask, toAll: .app))
     let question = try XCTUnwrap(app.receive().first)
     XCTAssertEqual(question.kind, .ask)
     XCTAssertEqual(question.process, getpid())
@@ -47,11 +47,11 @@ final class ChannelTests: XCTestCase {
 
   func testWithoutListenersNothingIsSent() throws {
     let notifier = try open(.extension)
-    XCTAssertNil(notifier.tell(.ask, all: .app))
+    XCTAssertNil(notifier.send(.ask, toAll: .app))
     let app = try open(.app)
-    XCTAssertNotNil(notifier.tell(.ask, all: .app))
+    XCTAssertNotNil(notifier.send(.ask, toAll: .app))
     app.close()
-    XCTAssertNil(notifier.tell(.ask, all: .app))
+    XCTAssertNil(notifier.send(.ask, toAll: .app))
     XCTAssertEqual(names, [notifier.address.name], "a closed end leaves nothing")
   }
 
@@ -65,7 +65,7 @@ final class ChannelTests: XCTestCase {
       addTeardownBlock { SystemDatagrams().close(decoy) }
     }
     let notifier = try open(.extension)
-    XCTAssertNotNil(notifier.tell(.ask, all: .app))
+    XCTAssertNotNil(notifier.send(.ask, toAll: .app))
     XCTAssertEqual(app.receive().map(\.kind), [.ask])
   }
 
@@ -74,7 +74,7 @@ final class ChannelTests: XCTestCase {
     let notifier = try open(.extension)
     let dead = try open(.app)
     XCTAssertEqual(closeWithoutGoodbye(dead.descriptor), 0)
-    XCTAssertNil(notifier.tell(.ask, all: .app), "the kernel reports that no process listens")
+    XCTAssertNil(notifier.send(.ask, toAll: .app), "the kernel reports that no process listens")
     let path = prefix + "_chat.channel/" + dead.address.name
     try FileManager.default.setAttributes(
       [.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: path)
@@ -85,7 +85,7 @@ final class ChannelTests: XCTestCase {
   func testINC15AMessageUnderAnotherKeyIsDropped() throws {
     let app = try open(.app)
     let stranger = try open(.extension, key: 2)
-    XCTAssertNotNil(stranger.tell(.changed, all: .app))
+    XCTAssertNotNil(stranger.send(.changed, toAll: .app))
     XCTAssertEqual(app.receive(), [])
     XCTAssertEqual(app.counts.rejected, 1)
   }
@@ -129,7 +129,7 @@ final class ChannelTests: XCTestCase {
       _ = notifier.receive()
       if notifier.counts.rejected == before { break }
     }
-    XCTAssertNotNil(app.tell(.yield, all: .extension))
+    XCTAssertNotNil(app.send(.yield, toAll: .extension))
     XCTAssertEqual(notifier.receive().map(\.kind), [.yield])
   }
 
@@ -139,7 +139,7 @@ final class ChannelTests: XCTestCase {
     let deep = folder + "/" + String(repeating: "näch tlich ", count: 14)
     try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
     let (app, notifier) = (try open(.app, prefix: deep + "/夜"), try open(.extension, prefix: deep + "/夜"))
-    XCTAssertNotNil(app.tell(.yield, all: .extension))
+    XCTAssertNotNil(app.send(.yield, toAll: .extension))
     XCTAssertEqual(notifier.receive().map(\.kind), [.yield])
   }
 
@@ -177,7 +177,7 @@ final class ChannelTests: XCTestCase {
     try FileManager.default.createDirectory(atPath: directory + "e0000000000000003", withIntermediateDirectories: false)
     try FileManager.default.createSymbolicLink(
       atPath: directory + "e0000000000000004", withDestinationPath: directory + notifier.address.name)
-    XCTAssertNotNil(app.tell(.yield, all: .extension))
+    XCTAssertNotNil(app.send(.yield, toAll: .extension))
     XCTAssertEqual(notifier.receive().map(\.kind), [.yield], "once, not through the link as well")
     XCTAssertEqual(notifier.counts.rejected, 0)
     XCTAssertEqual(try String(contentsOfFile: target, encoding: .utf8), "untouched")

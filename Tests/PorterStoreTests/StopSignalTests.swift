@@ -15,12 +15,12 @@ final class StopSignalTests: SealedStoreTestCase {
     XCTAssertTrue(stop.leaves(.seconds(100)))
     XCTAssertFalse(stop.leaves(.seconds(1_000)))
     stop.set(.command, clock.now())
-    stop.whileLettingGo(waitingAtMost: .seconds(1)) { XCTAssertFalse(stop.leaves(.milliseconds(1))) }
+    stop.withReleaseBudget(.seconds(1)) { XCTAssertFalse(stop.leaves(.milliseconds(1))) }
     stop.set(.command, nil)
     stop.raise()
-    stop.whileLettingGo(waitingAtMost: .seconds(1)) { XCTAssertFalse(stop.leaves(.milliseconds(1))) }
+    stop.withReleaseBudget(.seconds(1)) { XCTAssertFalse(stop.leaves(.milliseconds(1))) }
     stop.lower()
-    stop.whileLettingGo(waitingAtMost: .seconds(1)) { XCTAssertTrue(stop.leaves(.seconds(100))) }
+    stop.withReleaseBudget(.seconds(1)) { XCTAssertTrue(stop.leaves(.seconds(100))) }
   }
 
   private let clock = SystemClock()
@@ -69,7 +69,7 @@ final class StopSignalTests: SealedStoreTestCase {
 
   func testAMomentThatPassesEndsAWait() throws {
     let (holder, waiter) = (try database(), try database())
-    for due in StopSignal.Due.allCases {
+    for due in StopSignal.DeadlineKind.allCases {
       let start = clock.now()
       signal.set(due, start + .milliseconds(100))
       try holder.transaction { () throws(SQLiteError) in
@@ -126,7 +126,7 @@ final class StopSignalTests: SealedStoreTestCase {
     signal.raise()
     let start = clock.now()
     try holder.transaction { () throws(SQLiteError) in
-      signal.whileLettingGo(waitingAtMost: .milliseconds(100)) {
+      signal.withReleaseBudget(.milliseconds(100)) {
         XCTAssertFalse(signal.isRaised)
         for _ in 0..<100 { assertFails(.busy) { try waiter.transaction { () throws(SQLiteError) in } } }
       }
@@ -135,7 +135,7 @@ final class StopSignalTests: SealedStoreTestCase {
     XCTAssertLessThan(clock.now() - start, .seconds(20), "all waits together")
     XCTAssertTrue(signal.isRaised)
     signal.lower()
-    XCTAssertFalse(signal.isPressing)
+    XCTAssertFalse(signal.skipsOptionalWork)
   }
 
   func testOpeningDoesNotWaitForAReplacementOfTheStore() throws {

@@ -10,11 +10,11 @@ import XCTest
 @testable import PorterEngine
 
 /// What happened is reported to the host once, even if reporting fails at first; and what is held is reported as held.
-final class TellingTests: XCTestCase {
+final class ReportingTests: XCTestCase {
   private func controller(_ host: Host) throws -> Controller { try XCTUnwrap(Handles.find(host.handle)) }
 
   /// The texts of the messages reported to the host, until no event comes for a while.
-  private func told(_ host: Host, quiet: Double = 1.5) -> [String] {
+  private func reported(_ host: Host, quiet: Double = 1.5) -> [String] {
     var texts: [String] = []
     while let event = host.event(within: quiet) {
       let items = event["result"]["chatItems"]
@@ -38,15 +38,15 @@ final class TellingTests: XCTestCase {
       other.send("/_ntf conn messages \(requests.joined(separator: ","))").assert("connNtfMessages")
       other.send("/_app suspend 0").assert("cmdOk")
     }
-    _ = told(pair.alice, quiet: 0.3)
+    _ = reported(pair.alice, quiet: 0.3)
     let holder = try Database(path: pair.folder.file("alice_chat.db"))
     try holder.execute("BEGIN IMMEDIATE")
     // Waits for the lock, in vain.
     pair.alice.send("/_app activate").assert("cmdOk")
     try holder.execute("COMMIT")
-    XCTAssertEqual(told(pair.alice), ["one", "two"])
+    XCTAssertEqual(reported(pair.alice), ["one", "two"])
     pair.send("three", from: pair.bob)
-    XCTAssertEqual(told(pair.alice), ["three"], "and nothing twice")
+    XCTAssertEqual(reported(pair.alice), ["three"], "and nothing twice")
     XCTAssertEqual(try holder.integer("SELECT count(*) FROM ledger WHERE state = 'committed'"), 0)
   }
 
@@ -69,9 +69,9 @@ final class TellingTests: XCTestCase {
     usleep(1_200_000)
     let other = try Database(path: path)
     try other.execute(BreakingGate.mended)
-    XCTAssertEqual(told(pair.alice), ["one"])
+    XCTAssertEqual(reported(pair.alice), ["one"])
     pair.send("two", from: pair.bob)
-    XCTAssertEqual(told(pair.alice), ["two"])
+    XCTAssertEqual(reported(pair.alice), ["two"])
     XCTAssertEqual(pair.texts(pair.alice), ["one", "two"])
   }
 

@@ -6,7 +6,7 @@ import XCTest
 /// A suspension is answered immediately, whatever the engine is busy with, and what it interrupts is done later.
 ///
 /// The bounds are far above the time it takes, for a busy machine, and far below the time it took before.
-final class LettingGoTests: XCTestCase {
+final class PromptSuspensionTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
   private func messages(_ texts: [String]) -> String {

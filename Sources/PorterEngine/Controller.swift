@@ -260,7 +260,7 @@ extension MigrationResult {
     case .foreign: self = .errorNotADatabase(file: file)
     case .sqlite(let error) where error.kind == .notADatabase: self = .errorNotADatabase(file: file)
     case .seal(let error): self = .nightporter(file: file, NightporterError(error))
-    case .sqlite(let error) where error.isForWantOfDescriptors:
+    case .sqlite(let error) where error.isOutOfDescriptors:
       self = .agentError(.internal("the system has no thread or descriptor to give"))
     case .sqlite(let error) where error.kind == .readOnly || error.kind == .cannotOpen:
       self = .nightporter(file: file, .storeReadOnly)

@@ -7,7 +7,7 @@ import Synchronization
 /// decides what to do next. Unlike a late interrupt, the signal leaves nothing behind that could hit what begins later.
 package final class StopSignal: Sendable {
   /// A deadline by which everything has to have ended, whether or not a stop is requested.
-  package enum Due: Sendable, CaseIterable {
+  package enum DeadlineKind: Sendable, CaseIterable {
     /// A push's answer.
     case push
     /// A suspension that the engine has begun.
@@ -19,12 +19,12 @@ package final class StopSignal: Sendable {
   private static let none = Int64.max
 
   private let clock: any Clock
-  private let demands = Atomic<Int>(0)
+  private let requests = Atomic<Int>(0)
   private let push = Atomic<Int64>(none)
   private let drain = Atomic<Int64>(none)
   private let command = Atomic<Int64>(none)
   /// The end of all waiting while the thread releases its resources; `none` otherwise.
-  private let patience = Atomic<Int64>(none)
+  private let releaseEnd = Atomic<Int64>(none)
   private let interruption = Mutex<(@Sendable () -> Void)?>(nil)
 
   package init(clock: any Clock) { self.clock = clock }
@@ -33,15 +33,15 @@ package final class StopSignal: Sendable {
 
   /// Counts: as many calls of `lower` revert it.
   package func raise() {
-    demands.add(1, ordering: .sequentiallyConsistent)
+    requests.add(1, ordering: .sequentiallyConsistent)
     interruption.withLock { $0?() }
   }
 
-  package func lower() { demands.subtract(1, ordering: .sequentiallyConsistent) }
+  package func lower() { requests.subtract(1, ordering: .sequentiallyConsistent) }
 
-  package func set(_ due: Due, _ moment: Moment?) {
+  package func set(_ kind: DeadlineKind, _ moment: Moment?) {
     let time = moment?.nanoseconds ?? Self.none
-    switch due {
+    switch kind {
     case .push: push.store(time, ordering: .relaxed)
     case .drain: drain.store(time, ordering: .relaxed)
     case .command: command.store(time, ordering: .relaxed)
@@ -52,41 +52,41 @@ package final class StopSignal: Sendable {
 
   /// Whether to stop. Never while the thread is releasing its resources: that is what it was asked to do.
   package var isRaised: Bool {
-    guard !isLettingGo else { return false }
-    if demands.load(ordering: .relaxed) > 0 { return true }
-    let first = firstDue
+    guard !isReleasing else { return false }
+    if requests.load(ordering: .relaxed) > 0 { return true }
+    let first = firstDeadline
     return first != Self.none && clock.now().nanoseconds >= first
   }
 
   /// Whether a stop is requested that this thread has not yet acted on.
-  package var isDemanded: Bool { demands.load(ordering: .relaxed) > 0 }
+  package var isStopRequested: Bool { requests.load(ordering: .relaxed) > 0 }
 
   /// Whether to skip whatever can as well be done later.
-  package var isPressing: Bool { isLettingGo || isRaised }
+  package var skipsOptionalWork: Bool { isReleasing || isRaised }
 
-  private var isLettingGo: Bool { patience.load(ordering: .relaxed) != Self.none }
+  private var isReleasing: Bool { releaseEnd.load(ordering: .relaxed) != Self.none }
 
   /// Whether there is this much time until something has to have ended. Also asked during a release, when nothing stops
   /// the thread any more: for work that can as well be left to other processes.
   package func leaves(_ span: Span) -> Bool {
-    guard !isDemanded else { return false }
-    let first = firstDue
+    guard !isStopRequested else { return false }
+    let first = firstDeadline
     return first == Self.none || clock.now() + span < Moment(nanoseconds: first)
   }
 
-  private var firstDue: Int64 {
+  private var firstDeadline: Int64 {
     min(push.load(ordering: .relaxed), drain.load(ordering: .relaxed), command.load(ordering: .relaxed))
   }
 
   /// The end of a wait that would otherwise end at `end`.
-  package func limit(_ end: Moment) -> Moment { min(end, Moment(nanoseconds: patience.load(ordering: .relaxed))) }
+  package func limit(_ end: Moment) -> Moment { min(end, Moment(nanoseconds: releaseEnd.load(ordering: .relaxed))) }
 
   /// Runs `body` without stopping it; all its waits for other processes together end after `span`. A nested call uses
   /// the outer budget.
-  package func whileLettingGo<Result>(waitingAtMost span: Span, _ body: () -> Result) -> Result {
-    guard !isLettingGo else { return body() }
-    patience.store((clock.now() + span).nanoseconds, ordering: .relaxed)
-    defer { patience.store(Self.none, ordering: .relaxed) }
+  package func withReleaseBudget<Result>(_ span: Span, _ body: () -> Result) -> Result {
+    guard !isReleasing else { return body() }
+    releaseEnd.store((clock.now() + span).nanoseconds, ordering: .relaxed)
+    defer { releaseEnd.store(Self.none, ordering: .relaxed) }
     return body()
   }
 

@@ -165,7 +165,7 @@ extension Store {
   // MARK: Deleting
 
   /// Queues a connection's mailbox for deletion by the engine. Part of the caller's transaction.
-  package func listForDeletion(mailboxOf connectionID: Int64) throws(StoreError) {
+  package func queueMailboxDeletion(of connectionID: Int64) throws(StoreError) {
     try run(
       """
       INSERT OR IGNORE INTO deleted_mailboxes (recipient_id, recipient_key)

@@ -94,7 +94,7 @@ extension Store {
 
   /// Notifications still on screen although what they are about was read, withdrawn or deleted; at most `limit` of
   /// them, until they are marked as withdrawn.
-  package func removals(limit: Int64) throws(StoreError) -> [StoredRemoval] {
+  package func withdrawals(limit: Int64) throws(StoreError) -> [StoredWithdrawal] {
     try rows(
       """
       SELECT ledger.entry_id, NULL, connections.agent_id, ledger.message_id, ledger.kind, connections.user_id,
@@ -106,17 +106,17 @@ extension Store {
       """, [.integer(limit)]
     ) { (row) throws(StoreError) in
       guard let kind = StoredLedgerEntry.Kind(rawValue: row.text(4)) else { throw .damaged(.ledgerEntry) }
-      return StoredRemoval(
+      return StoredWithdrawal(
         entryID: row.optionalInteger(0), id: row.optionalInteger(1), agentID: row.blob(2), messageID: row.blob(3),
         kind: kind, userID: row.integer(5), contactID: row.optionalInteger(6))
     }
   }
 
   /// Part of the caller's transaction.
-  package func noteRemoved(_ removal: StoredRemoval) throws(StoreError) {
-    if let entry = removal.entryID {
+  package func markWithdrawn(_ withdrawal: StoredWithdrawal) throws(StoreError) {
+    if let entry = withdrawal.entryID {
       try run("UPDATE ledger SET removal_due = 0 WHERE entry_id = ?", [.integer(entry)])
-    } else if let id = removal.id {
+    } else if let id = withdrawal.id {
       try run("DELETE FROM removals WHERE removal_id = ?", [.integer(id)])
     }
   }

@@ -157,7 +157,7 @@ package struct StoredLedgerEntry: Sendable {
 }
 
 /// A notification that is to be withdrawn.
-package struct StoredRemoval: Sendable {
+package struct StoredWithdrawal: Sendable {
   /// In the ledger; nil if its connection was deleted: then `id` identifies it.
   package var entryID: Int64?
   package var id: Int64?

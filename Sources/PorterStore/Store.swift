@@ -24,7 +24,7 @@ package final class Store {
   /// Asked before each transaction; without one, every transaction may begin.
   package weak var gate: (any TransactionGate)?
   private var durability = Database.Durability.full
-  /// What waits for the commit of the transaction under way.
+  /// Actions waiting for the commit of the running transaction.
   private var awaitingCommit: [() -> Void] = []
 
   private let stop: StopSignal?
@@ -170,7 +170,7 @@ package final class Store {
     return try transaction(.normal, body)
   }
 
-  /// Calls `action` once the transaction under way has been committed, and never if it is rolled back. To be called inside
+  /// Calls `action` once the running transaction has been committed, and never if it is rolled back. To be called inside
   /// a transaction.
   package func afterCommit(_ action: @escaping () -> Void) {
     assert(database.isInTransaction, "nothing is to be committed")

@@ -3,7 +3,7 @@ import PorterJSON
 import PorterProcesses
 import XCTest
 
-/// What the device sees, and what it refuses. The story itself is one of the scenarios.
+/// What the device detects, and what it refuses. The story itself is one of the scenarios.
 final class DeviceTests: XCTestCase {
   private var directory = URL(fileURLWithPath: "/")
 
@@ -19,7 +19,7 @@ final class DeviceTests: XCTestCase {
     )
   }
 
-  /// INC-01: a device that could not see a lock would find every application innocent.
+  /// INC-01: a device that missed a lock would find no fault with any application.
   func testALockOnAFileOfTheStoreIsSeen() throws {
     let prefix = directory.appendingPathComponent("store").path
     let descriptor = open(prefix + "_chat.db-shm", O_RDWR | O_CREAT, 0o600)
@@ -45,7 +45,7 @@ final class DeviceTests: XCTestCase {
     XCTAssertEqual(try holding(of: prefix).ending, .exited(0))
   }
 
-  func testAProcessThatIsGoneIsNotCalledInnocent() throws {
+  func testAProcessThatHasEndedIsNotReportedAsHoldingNothing() throws {
     let output = try ChildProcess.run(Places.harness, ["locks", "999999999", directory.path + "/store"])
     XCTAssertEqual(output.ending, .exited(2))
   }
@@ -82,7 +82,7 @@ final class DeviceTests: XCTestCase {
   }
 
   func testAnInterruptedDeviceLeavesNothing() throws {
-    // A server that says nothing keeps the device waiting for its first line.
+    // A silent server keeps the device waiting for its first line.
     let server = directory.appendingPathComponent("silent-server")
     try "#!/bin/sh\nexec sleep 600\n".write(to: server, atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: server.path)

@@ -3,8 +3,8 @@ import PorterJSON
 import PorterProcesses
 import XCTest
 
-/// The C compiler holds each row of the harness's table against the header. What it can not see is a row that is
-/// missing, and a function that the library does not have: `@c @implementation` checks what is there.
+/// The C compiler checks each row of the harness's table against the header. It cannot detect a missing row, or a
+/// function that the library does not have: `@c @implementation` checks only existing ones.
 final class InterfaceTableTests: XCTestCase {
   struct Declaration: Hashable, CustomStringConvertible {
     var name: String
@@ -29,8 +29,8 @@ final class InterfaceTableTests: XCTestCase {
     XCTAssertEqual(names.subtracting(exported), [], "the library does not have these")
   }
 
-  /// A declaration that the reader below overlooks would go untested: each name that stands before a bracket outside
-  /// comments is one of its declarations, but for those of pointer types.
+  /// A declaration that the reader below overlooked would go untested: each name before a bracket outside comments is
+  /// one of its declarations, except those of pointer types.
   func testNoDeclarationIsOverlooked() throws {
     let names = try Set(declarations().map(\.name))
     let text = try headerWithoutComments()
@@ -58,7 +58,7 @@ final class InterfaceTableTests: XCTestCase {
     return code.replacingOccurrences(of: #"(?m)^\s*#.*$"#, with: "", options: .regularExpression)
   }
 
-  /// Reads `result name(arguments);`. Statements that begin with `typedef`, and the members of structures, are none.
+  /// Reads `result name(arguments);`. Skips statements that begin with `typedef`, and members of structures.
   private func declarations() throws -> [Declaration] {
     let pattern = try NSRegularExpression(pattern: #"^([\w ]+?[ *]+)((?:chat|np)_\w+)\(([^()]*)\)$"#)
     return try headerWithoutComments().split(separator: ";").compactMap { statement in

@@ -3,7 +3,7 @@ import PorterJSON
 import PorterProcesses
 import XCTest
 
-/// The language of `porter-harness script`: what each line answers, and when a script fails.
+/// The language of `porter-harness script`: the answer to each line, and when a script fails.
 final class ScriptTests: XCTestCase {
   private func run(_ script: String) throws -> (answers: [JSONValue], ending: Ending) {
     let output = try ChildProcess.run(Places.harness, ["script", "-"], input: script)
@@ -20,7 +20,7 @@ final class ScriptTests: XCTestCase {
     XCTAssertEqual(ending, .exited(0))
   }
 
-  func testVariablesStandForResultsAndForPartsOfThem() throws {
+  func testVariablesHoldResultsAndPartsOfThem() throws {
     let script = #"""
       name = chat_valid_name "alice"
       length = chat_json_length "${name} and ${name}"
@@ -37,7 +37,7 @@ final class ScriptTests: XCTestCase {
     XCTAssertEqual(ending, .exited(0))
   }
 
-  func testAnExpectationThatDoesNotHoldFailsTheScript() throws {
+  func testAFailedExpectationFailsTheScript() throws {
     let (answers, ending) = try run("np_version\nexpect \"9.9.9\"\nexpect \"0.1.0\"")
     XCTAssertEqual(errors(answers).count, 1)
     XCTAssertEqual(ending, .exited(1))
@@ -53,7 +53,7 @@ final class ScriptTests: XCTestCase {
     XCTAssertEqual(output.ending, .exited(1))
   }
 
-  func testMalformedLinesAreNamedAndTheNextOnesStillRun() throws {
+  func testMalformedLinesAreReportedAndTheNextOnesStillRun() throws {
     let lines = [
       "nonsense", "np_version 1", "np_error_name \"x\"", "np_error_name 3000000000", "chat_valid_name \"open",
       "chat_valid_name \"\\u0000\"", "chat_valid_name $nobody", "chat_valid_name \"${nobody}\"", "= 3", "&np_version",
@@ -68,7 +68,7 @@ final class ScriptTests: XCTestCase {
     }
   }
 
-  func testHandlesThatAreNoneReachTheLibraryAndAreAnswered() throws {
+  func testInvalidHandlesReachTheLibraryAndAreAnswered() throws {
     let (answers, ending) = try run(
       """
       np_ctrl_free null

@@ -7,7 +7,7 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// A process that does not have the store's key, and posts on the channel all the same (INC-15).
+/// A process without the store's key that posts on the channel all the same (INC-15).
 final class HostileChannelTests: XCTestCase {
   private func directory(_ night: Night) -> String { night.alice.store + "_chat.channel" }
 
@@ -15,7 +15,7 @@ final class HostileChannelTests: XCTestCase {
     try FileManager.default.contentsOfDirectory(atPath: directory(night))
   }
 
-  /// This process knows the names and the format, and nothing else.
+  /// This process knows only the names and the format.
   private func post(_ bytes: [UInt8], to path: String, through descriptor: Int32) {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -36,8 +36,8 @@ final class HostileChannelTests: XCTestCase {
     #endif
   }
 
-  /// A message that is right in all but its key: of a process that lives in this boot, to this very end, and newer than
-  /// any.
+  /// A message that is right in all but its key: from a process of this boot, to this very end, and newer than any
+  /// other.
   private func forged(_ kind: ChannelMessage.Kind, to name: String) throws -> [UInt8] {
     let receiver = try XCTUnwrap(ChannelAddress(name: name))
     let sender = try XCTUnwrap(
@@ -67,12 +67,12 @@ final class HostileChannelTests: XCTestCase {
     try night.expectAliceHas(["hello"])
     let channel = try XCTUnwrap(night.alice.state["channel"])
     XCTAssertGreaterThan(channel["rejected"]?.integerValue ?? 0, 0, channel.text)
-    XCTAssertEqual(channel["received"], 0, "nobody who may has said anything: \(channel.text)")
+    XCTAssertEqual(channel["received"], 0, "no authorised process has sent anything: \(channel.text)")
   }
 
-  /// Whoever opens a pipe waits until somebody opens its other end. In the place of the files that carry locks it is put out
-  /// of the way, and what a link leads to is left alone.
-  func testPipesAndLinksInThePlaceOfLocksHoldNobodyUp() throws {
+  /// Opening a pipe blocks until its other end is opened. In place of a lock file it is removed, and a link's target is
+  /// left alone.
+  func testPipesAndLinksInPlaceOfLocksBlockNoProcess() throws {
     let night = try Night()
     defer { night.end() }
     let store = night.alice.store
@@ -93,8 +93,8 @@ final class HostileChannelTests: XCTestCase {
     XCTAssertEqual(try String(contentsOfFile: precious, encoding: .utf8), "not to be touched")
   }
 
-  /// Forged words of an app to an extension at work do not stop it.
-  func testINC15AForgedAppDoesNotMakeAnExtensionYield() throws {
+  /// A forged request of an app to a running extension does not stop it.
+  func testINC15AForgedYieldRequestDoesNotStopAnExtension() throws {
     let night = try Night()
     defer { night.end() }
     try night.suspendAlice()
@@ -105,7 +105,7 @@ final class HostileChannelTests: XCTestCase {
     let descriptor = makeSocket()
     defer { close(descriptor) }
     let name = try XCTUnwrap(names(night).first { $0.hasPrefix("e") })
-    // It even holds the app's lock, so that only the key tells it from an app.
+    // It even holds the app's lock, so that only the key distinguishes it from an app.
     let lock = open(night.alice.store + "_app.phase", O_RDWR)
     defer { close(lock) }
     XCTAssertEqual(flock(lock, LOCK_EX | LOCK_NB), 0)
@@ -121,9 +121,8 @@ final class HostileChannelTests: XCTestCase {
     XCTAssertEqual(answer.bodies, ["hello"])
   }
 
-  /// Somebody listens under an app's name: he is asked, cannot answer, and what he heard is worth nothing when it is
-  /// said again.
-  func testINC15AnImpostorIsNobodyAndWhatHeHeardIsWorthNothing() throws {
+  /// An impostor listens under an app's name: it is asked, cannot answer, and replaying what it received has no effect.
+  func testINC15AnImpostorIsIgnoredAndItsReplaysHaveNoEffect() throws {
     let night = try Night()
     defer { night.end() }
     try night.suspendAlice()
@@ -142,7 +141,7 @@ final class HostileChannelTests: XCTestCase {
     XCTAssertEqual(bound, 0)
     try night.bobSends("hello")
     let content = try night.present(try night.nextPush())
-    XCTAssertEqual(content.bodies, ["hello"], "no app is at work, whoever listens: \(content.text)")
+    XCTAssertEqual(content.bodies, ["hello"], "no app is running, whatever is listening: \(content.text)")
     var heard = [UInt8](repeating: 0, count: 200)
     let count = recv(impostor, &heard, heard.count, Int32(MSG_DONTWAIT))
     XCTAssertEqual(count, 108, "it did hear something authentic")
@@ -157,7 +156,8 @@ final class HostileChannelTests: XCTestCase {
     XCTAssertEqual(channel["rejected"], 3, channel.text)
   }
 
-  /// The channel's place is taken by a link to somewhere else: nothing is written there, and everything works without.
+  /// A link to another place takes the channel's name: nothing is written there, and everything works without the
+  /// channel.
   func testINC15ALinkInTheChannelsPlaceIsNotFollowed() throws {
     let night = try Night()
     defer { night.end() }

@@ -3,7 +3,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// An extension can be killed anywhere. Whoever comes next finds a whole store: the message is there once, and shown.
+/// An extension can be killed anywhere. The next process finds a whole store: the message is there once, and shown.
 final class KilledExtensionTests: XCTestCase {
   /// INC-33 and INC-49 end in a kill like this; INC-10 is what must not follow from it.
   private func extensionDies(at stage: String, file: StaticString = #filePath, line: UInt = #line) throws {
@@ -22,7 +22,7 @@ final class KilledExtensionTests: XCTestCase {
     XCTAssertEqual(content.bodies, ["first"], file: file, line: line)
     XCTAssertEqual(content["badge"], 1, file: file, line: line)
 
-    // The conversation goes on: nothing of the ratchet was lost or used twice.
+    // The conversation continues: nothing of the ratchet was lost or used twice.
     try night.bobSends("second")
     let next = try night.present(try night.nextPush())
     XCTAssertEqual(next.bodies, ["second"], next.text, file: file, line: line)

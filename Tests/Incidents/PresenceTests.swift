@@ -4,7 +4,8 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// Who is at work, as other processes see it: the kernel says who lives, and whoever lives says whether he is awake.
+/// Which processes are running, as others see it: the kernel reports which are alive, and a live process reports
+/// whether it is awake.
 final class PresenceTests: XCTestCase {
   private func makeNight(aliceIn environment: [String: String] = [:]) throws -> Night {
     let night = try Night(aliceIn: environment)
@@ -24,7 +25,7 @@ final class PresenceTests: XCTestCase {
   }
 
   /// Each of the two sees the other, by process.
-  func testINC11WhoIsAtWorkIsSeenByOtherProcesses() throws {
+  func testINC11RunningProcessesAreVisibleToOthers() throws {
     let night = try makeNight()
     let kept = try keptExtension(night)
     let app = try XCTUnwrap(kept.state["presence"])
@@ -46,9 +47,9 @@ final class PresenceTests: XCTestCase {
     XCTAssertEqual(try night.alice.state["presence"]?["working"], false, "gone with its process")
   }
 
-  /// A system starts the next extension before the last one has ended. The app sees one at work until none is, and is
-  /// told of no process that is gone.
-  func testTwoExtensionsAreSeenUntilTheLastOneEnds() throws {
+  /// A system starts the next extension before the last one has ended. The app sees one running until none is, and is
+  /// never given a process that has ended.
+  func testExtensionsAreVisibleUntilTheLastOneEnds() throws {
     let night = try makeNight()
     try night.suspendAlice()
     func stoppedExtension(_ text: String) throws -> ChildProcess {
@@ -68,9 +69,9 @@ final class PresenceTests: XCTestCase {
     try night.expectAliceHas(["one", "two"])
   }
 
-  /// The app is killed without a word. One and the same extension process yields to it before, works after, and yields
+  /// The app is killed without notice. One and the same extension process yields to it before, works after, and yields
   /// again to the next one.
-  func testINC12AKeptExtensionDoesNotGoOnYieldingToADeadApp() throws {
+  func testINC12AReusedExtensionStopsYieldingToADeadApp() throws {
     let night = try makeNight()
     let kept = try keptExtension(night)
     try night.suspendAlice()
@@ -97,8 +98,8 @@ final class PresenceTests: XCTestCase {
     XCTAssertEqual(third["outcome"], "yielded", "a new app is given way to: \(third.text)")
   }
 
-  /// The extension is killed while it works; the app does not wait for it, and nothing says that it is still busy.
-  func testINC17AnExtensionThatDiedHoldsNobodyUp() throws {
+  /// The extension is killed while it works; the app does not wait for it, and nothing reports it as busy.
+  func testINC17ADeadExtensionDelaysNoProcess() throws {
     let night = try makeNight()
     try night.suspendAlice()
     try night.bobSends("hello")
@@ -116,9 +117,9 @@ final class PresenceTests: XCTestCase {
     try FileManager.default.contentsOfDirectory(atPath: night.alice.store + "_chat.channel")
   }
 
-  /// The app is frozen without a word, at work and with its lock. It is asked, does not answer, and the extension works;
-  /// thawed, the app is told at once what is new, and goes on.
-  func testINC07AnAppThatIsFrozenAtWorkDoesNotHoldTheExtensionUp() throws {
+  /// The app is frozen without notice, running and with its lock. It is asked, does not answer, and the extension
+  /// works; thawed, the app is immediately notified of what is new, and continues.
+  func testINC07AFrozenRunningAppDoesNotDelayTheExtension() throws {
     let night = try makeNight()
     try night.alice.process.freeze()
     try night.bobSends("hello")
@@ -138,8 +139,8 @@ final class PresenceTests: XCTestCase {
     XCTAssertEqual(try host.state["machines"]?["presence"], state, line: line)
   }
 
-  /// INC-11: what an extension knows of the app does not outlast the app's own word. One that was gone, or was
-  /// frozen and silent, comes to the front: it is seen at work without a question.
+  /// INC-11: what an extension knows of the app does not outlast the app's own announcement. An app that had ended, or
+  /// was frozen and silent, comes to the front: it is seen as running without a question.
   func testINC11AnAppThatComesBackIsSeenWithoutAQuestion() throws {
     let night = try makeNight()
     let kept = try keptExtension(night)
@@ -147,7 +148,7 @@ final class PresenceTests: XCTestCase {
     try night.bobSends("one")
     XCTAssertEqual(try push(try night.nextPush(), to: kept)["outcome"], "presented")
     try expectPresence("gone", of: kept)
-    // Listens from now on.
+    // It listens from now on.
     try kept.command("/_app activate", "cmdOk")
     try night.wakeAlice()
     try expectPresence("alive", of: kept)
@@ -166,9 +167,9 @@ final class PresenceTests: XCTestCase {
     try night.expectAliceHas(["one", "two"])
   }
 
-  /// The host closes the store while an app that is frozen is being asked: the push ends, nothing is opened again, and
-  /// the message is shown by the next push.
-  func testINC07AHostThatClosesTheStoreWhileTheAppIsAskedStaysQuiescent() throws {
+  /// The host closes the store while a frozen app is being asked: the push ends, nothing is opened again, and the next
+  /// push shows the message.
+  func testINC07ClosingTheStoreWhileTheAppIsAskedStaysQuiescent() throws {
     let night = try makeNight()
     let kept = try keptExtension(night)
     try night.alice.process.freeze()
@@ -188,9 +189,9 @@ final class PresenceTests: XCTestCase {
     try night.expectAliceHas(["hello"])
   }
 
-  /// The app is frozen between fetching a message and committing it; the extension shows the message; the app, thawed,
-  /// is refused by the store, reloads, and has it once.
-  func testINC05AFrozenAppThatWakesInTheMidstOfItsWorkReloads() throws {
+  /// The app is frozen between fetching a message and committing it; the extension shows the message; the thawed app's
+  /// commit is refused by the store, and it reloads and has the message once.
+  func testINC05AnAppFrozenInMidWorkReloadsWhenThawed() throws {
     let flag = FileManager.default.temporaryDirectory.appendingPathComponent(
       "porter-flag-\(UInt32.random(in: 0 ... .max))")
     addTeardownBlock { try? FileManager.default.removeItem(at: flag) }
@@ -209,8 +210,8 @@ final class PresenceTests: XCTestCase {
     XCTAssertEqual(try night.alice.state["unread"], 2)
   }
 
-  /// A second app on the store, in a process of its own, changes nothing and is told who has it; after a kill it may.
-  func testINC16ASecondAppIsToldWhoHasTheStore() throws {
+  /// A second app process on the store changes nothing and learns which process has it; after a kill it may start.
+  func testINC16ASecondAppLearnsWhichProcessHasTheStore() throws {
     let night = try makeNight()
     let second = try ScriptedHost(store: night.alice.store)
     defer { second.process.kill() }
@@ -224,7 +225,7 @@ final class PresenceTests: XCTestCase {
     try second.command("/_start", "chatStarted")
   }
 
-  /// Clocks that are an hour apart, either way: who yields, who owns and what is shown stays the same.
+  /// Clocks that are an hour apart, either way: which process yields or owns, and what is shown, stays the same.
   func testINC14AStepOfTheClockChangesNothing() throws {
     for step in ["3600000", "-3600000"] {
       let night = try Night()
@@ -236,7 +237,7 @@ final class PresenceTests: XCTestCase {
       let (first, ending) = try night.runExtension(push, environment: clock)
       XCTAssertEqual(ending, .exited(0))
       XCTAssertEqual(first?.bodies, ["one"], "\(step): \(first?.text ?? "")")
-      XCTAssertEqual(try night.present(push).bodies, [], "\(step): what is on record is known by any clock")
+      XCTAssertEqual(try night.present(push).bodies, [], "\(step): recorded entries are recognised under any clock")
 
       try night.bobSends("two")
       let frozen = try night.startExtension(

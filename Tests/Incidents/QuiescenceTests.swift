@@ -5,8 +5,8 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// INC-01: once the library says that it is quiescent the process may be frozen, whatever was in flight; and nothing of
-/// that is lost or doubled.
+/// INC-01: once the library reports that it is quiescent the process may be frozen, whatever was in flight; and nothing
+/// of that is lost or repeated.
 final class QuiescenceTests: XCTestCase {
   private func makeNight() throws -> Night {
     let night = try Night()
@@ -33,7 +33,7 @@ final class QuiescenceTests: XCTestCase {
     return message.text
   }
 
-  /// Runs a command on a thread of the host's.
+  /// Runs a command on a thread of the host.
   private func start(_ name: String, _ command: String, _ host: ScriptedHost) throws {
     try host.call("&\(name) = chat_send_cmd $c \(JSONValue(command).text)")
   }
@@ -54,7 +54,7 @@ final class QuiescenceTests: XCTestCase {
     XCTAssertEqual(try received(host, contact).sorted(), texts.sorted(), file: file, line: line)
   }
 
-  func testINC01WhateverIsInFlightNothingIsHeldOnceQuiescentAndNothingIsLostOrDoubled() throws {
+  func testINC01QuiescentHoldsNothingAndLosesOrRepeatsNothingInFlight() throws {
     let seed =
       ProcessInfo.processInfo.environment["PORTER_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...999_999)
     var chance = seed
@@ -92,7 +92,7 @@ final class QuiescenceTests: XCTestCase {
       night.alice.process.signal(SIGSTOP)
       try expectNothingHeld(night.alice, night, round)
 
-      // Nobody waits for the frozen one.
+      // No process waits for the frozen one.
       let (answer, ending) = try night.runExtension(try JSONValue(parsing: wake))
       XCTAssertEqual(ending, .exited(0), round)
       XCTAssertEqual(answer?["quiescent"], true, "\(round): \(answer?.text ?? "none")")
@@ -103,7 +103,7 @@ final class QuiescenceTests: XCTestCase {
       if asksServer { night.thawServer() }
       for place in 0..<3 {
         let sent = try night.alice.call("join send\(place)")
-        // What came after the suspension was refused, and is nowhere.
+        // What came after the suspension was refused, and is stored nowhere.
         if sent["result"] != nil { fromAlice.append(words[place]) }
       }
       if asksServer { _ = try night.alice.call("join asks") }
@@ -113,9 +113,9 @@ final class QuiescenceTests: XCTestCase {
     try expectReceived(fromAlice, night.bob, night.bobContact, night)
   }
 
-  /// A large store is given another key when the process is told to let go: that is called off, and the store is as it
-  /// was.
-  func testINC01AnotherKeyThatIsBeingSetIsCalledOffAndLeavesNothingHeld() throws {
+  /// A large store is being given another key when the process is asked to suspend: the change is cancelled, and the
+  /// store is unchanged.
+  func testINC01ChangingTheKeyIsCancelledAndLeavesNothingHeld() throws {
     let night = try makeNight()
     try night.alice.command("/_stop", "chatStopped")
     XCTAssertEqual(try night.alice.call("chat_close_store $c"), "")
@@ -150,7 +150,7 @@ final class QuiescenceTests: XCTestCase {
     try night.bobSends("after")
     try night.expectAliceHas(["after"])
 
-    // Asked again, with time, it is done.
+    // Repeated with enough time, it is done.
     try night.alice.command("/_stop", "chatStopped")
     let answer = try night.alice.call("chat_send_cmd $c \(JSONValue(command).text)", within: 60)
     XCTAssertEqual(answer["result"]?["type"], "cmdOk", answer.text)
@@ -158,7 +158,7 @@ final class QuiescenceTests: XCTestCase {
     try night.expectAliceHas(["after"])
   }
 
-  /// 0 for a file that is not there.
+  /// 0 for a missing file.
   private static func size(of path: String) -> Int64 {
     var status = stat()
     return stat(path, &status) == 0 ? Int64(status.st_size) : 0

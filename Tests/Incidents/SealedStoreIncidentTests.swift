@@ -4,12 +4,12 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// A sealed store that app and extension share: its header stays plain, and nothing else is.
+/// A sealed store that app and extension share: only its header stays plain.
 final class SealedStoreIncidentTests: XCTestCase {
   private static let first = "x'" + String(repeating: "1f", count: 32) + "'"
   private static let second = "x'" + String(repeating: "2e", count: 32) + "'"
 
-  /// The first 24 bytes of the file, which a system looks at before it kills the holder of a lock.
+  /// The first 24 bytes of the file, which a system reads before it kills the holder of a lock.
   private func assertHeaderIsPlain(_ night: Night, file: StaticString = #filePath, line: UInt = #line) throws {
     let bytes = try Data(contentsOf: URL(fileURLWithPath: night.alice.store + "_chat.db"))
     XCTAssertEqual(
@@ -25,7 +25,7 @@ final class SealedStoreIncidentTests: XCTestCase {
     let own = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { $0.hasPrefix("alice_") }
     XCTAssertTrue(own.contains("alice_chat.db"), file: file, line: line)
     for name in own {
-      // What is no file is the channel's, a folder of sockets.
+      // The only entry that is not a file is the channel's, a folder of sockets.
       let path = directory.appendingPathComponent(name)
       guard try path.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { continue }
       let bytes = try Data(contentsOf: path)
@@ -35,12 +35,12 @@ final class SealedStoreIncidentTests: XCTestCase {
     }
   }
 
-  /// What the app has taken in already may have led to pushes as well, or not.
+  /// Messages that the app has received already may have led to pushes as well, or not.
   private func passOver(_ night: Night) {
     while (try? night.nextPush(within: 1)) != nil {}
   }
 
-  func testINC02HeaderStaysPlainAndAllElseIsSealed() throws {
+  func testINC02HeaderStaysPlainAndEverythingElseIsSealed() throws {
     let night = try Night(key: Self.first)
     defer { night.end() }
     let texts = ["a text while the app is open", "a text in a push", "a text after another key"]
@@ -49,7 +49,7 @@ final class SealedStoreIncidentTests: XCTestCase {
     try assertHeaderIsPlain(night)
     try assertNowhere(texts, night)
 
-    // The extension opens it with the raw key, presents, and leaves its log behind; the app has slept meanwhile.
+    // The extension opens it with the raw key, presents, and leaves its log behind while the app is suspended.
     try night.suspendAlice()
     try assertHeaderIsPlain(night)
     passOver(night)
@@ -61,7 +61,7 @@ final class SealedStoreIncidentTests: XCTestCase {
     try assertHeaderIsPlain(night)
     try assertNowhere(texts, night)
 
-    // Another key, in the app, which is stopped for that.
+    // Another key, set in the app, which is stopped for that.
     try night.wakeAlice()
     try night.expectAliceHas(Array(texts[..<2]))
     try night.alice.command("/_stop", "chatStopped")
@@ -74,7 +74,7 @@ final class SealedStoreIncidentTests: XCTestCase {
     try assertHeaderIsPlain(night)
     try assertNowhere(texts, night)
 
-    // An extension with the key of before has a typed answer, and one with the new key works.
+    // An extension with the old key gets a typed answer, and one with the new key works.
     try night.suspendAlice()
     passOver(night)
     try night.bobSends("one more")

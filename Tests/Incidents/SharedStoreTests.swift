@@ -13,12 +13,12 @@ final class SharedStoreTests: XCTestCase {
     return night
   }
 
-  /// What either one writes the other one reads, from the one file.
+  /// Whatever either one writes, the other reads from the one file.
   func testINC03AppAndExtensionBothReadAndWriteTheOneStore() throws {
     let night = try makeNight()
     try night.suspendAlice()
     try night.bobSends("one")
-    // The extension writes: the relay has the message no more, and the app finds it in the store.
+    // The extension writes: the relay no longer has the message, and the app finds it in the store.
     let shown = try night.present(try night.nextPush())
     XCTAssertEqual(shown.bodies, ["one"], shown.text)
     XCTAssertEqual(shown["badge"], 1)
@@ -71,14 +71,14 @@ final class SharedStoreTests: XCTestCase {
     return values
   }
 
-  /// The store as the version before left it. The extension ends at once and leaves it alone; the app brings it up to
-  /// date, and then the extension shows what came.
+  /// The store as the previous version left it. The extension ends immediately and leaves it alone; the app updates it,
+  /// and then the extension shows what came.
   func testINC23AnExtensionLeavesAnOlderStoreToTheApp() throws {
     let night = try makeNight()
     try night.suspendAlice()
     night.alice.process.kill()
     let now = try tables(night)
-    // Without what the last two migrations brought.
+    // Undo the last two migrations.
     try execute(
       """
       DROP TABLE reservations; DROP TABLE removals;
@@ -117,7 +117,7 @@ final class SharedStoreTests: XCTestCase {
     XCTAssertEqual(answer?["migration"]?["type"], "errorMigration", answer?.text ?? "none")
     XCTAssertThrowsError(try ScriptedHost(store: night.alice.store), "nor does an app take it back")
     XCTAssertEqual(try tables(night), newer)
-    // With the version that knows it, everything is as it was.
+    // With the version that knows it, everything works as before.
     try execute("PRAGMA user_version = \(known); DROP TABLE of_the_future;", night)
     XCTAssertEqual(try night.present(push).bodies, ["hello"])
   }

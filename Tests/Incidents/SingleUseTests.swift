@@ -36,9 +36,9 @@ final class SingleUseTests: XCTestCase {
     return chats.count { $0["chatInfo"]?["type"] == "contactConnection" }
   }
 
-  /// The app is killed between making its mailbox and recording the answer to an invitation. Whoever comes next uses the
-  /// invitation with the same keys, and only once, however often it is asked for.
-  func testINC08AnInvitationWhoseUseWasCutOffIsAnsweredOnce() throws {
+  /// The app is killed between making its mailbox and recording the answer to an invitation. The next process uses the
+  /// invitation with the same keys, and only once, however often it is asked to.
+  func testINC08AnInterruptedAnswerToAnInvitationIsSentOnce() throws {
     let night = try makeNight()
     let link = try link(from: night.bob)
     let store = night.directory.appendingPathComponent("carol").path
@@ -62,7 +62,7 @@ final class SingleUseTests: XCTestCase {
     try awaitContacts(["bob"], carol, night)
   }
 
-  /// What is answered depends on whether the other side has answered by then.
+  /// The answer depends on whether the other side has answered by then.
   private func connectAgain(_ host: ScriptedHost, _ link: String) throws {
     let type = try host.answer("/connect \(link)")["result"]?["type"]?.stringValue ?? ""
     XCTAssertTrue(["sentConfirmation", "contactAlreadyExists"].contains(type), type)
@@ -70,7 +70,7 @@ final class SingleUseTests: XCTestCase {
 
   /// An extension takes an invitation's answer and is frozen before it commits; the app uses the invitation's keys. What
   /// the extension does when it wakes is refused: the keys are used once, and there is one contact.
-  func testINC08AnInvitationsKeysAreUsedOnceAcrossAHandOver() throws {
+  func testINC08InvitationKeysAreUsedOnceAcrossAHandOver() throws {
     let night = try makeNight()
     let link = try link(from: night.alice)
     Thread.sleep(forTimeInterval: 1)
@@ -88,13 +88,13 @@ final class SingleUseTests: XCTestCase {
     try awaitContacts(["alice", "alice_1"], night.bob, night)
   }
 
-  /// The ratchet is stepped by the app, in both directions, while an extension is frozen in the middle of stepping it.
-  func testINC10ARatchetIsSteppedByOneProcessOnly() throws {
+  /// The app steps the ratchet, in both directions, while an extension is frozen in the middle of stepping it.
+  func testINC10OnlyOneProcessStepsARatchet() throws {
     let night = try makeNight()
     var texts: [String] = []
     for point in ["afterFetch", "afterCommit", "beforeAcknowledge"] {
       try night.suspendAlice()
-      // Those of what the app took itself.
+      // Drop the pushes for messages that the app received itself.
       while (try? night.nextPush(within: 2)) != nil {}
       texts.append("\(point) one")
       try night.bobSends(texts[texts.count - 1])

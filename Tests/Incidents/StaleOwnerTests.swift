@@ -4,7 +4,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// A process that is frozen in the middle of its work, and one that goes on meanwhile.
+/// A process that is frozen in the middle of its work, and one that continues meanwhile.
 final class StaleOwnerTests: XCTestCase {
   private func makeNight() throws -> Night {
     let night = try Night()
@@ -14,7 +14,7 @@ final class StaleOwnerTests: XCTestCase {
 
   /// The extension has fetched the message and is frozen before it commits. The app takes the connection over and
   /// commits the message; what the extension does when it wakes is refused by the store.
-  func testINC04AFrozenRequestThatFinishesAfterTheHandOverIsRefusedByTheStore() throws {
+  func testINC04TheStoreRefusesAStaleCommitAfterTheHandOver() throws {
     let night = try makeNight()
     try night.suspendAlice()
     try night.bobSends("hello")
@@ -32,15 +32,15 @@ final class StaleOwnerTests: XCTestCase {
     let holder = late["holders"]?.arrayValue?.first?.stringValue ?? ""
     XCTAssertTrue(holder.hasPrefix("app \(night.alice.process.identifier)@"), "INC-18: the holder is named: \(holder)")
 
-    // Nothing was used twice: the conversation goes on both ways.
+    // Nothing was used twice: the conversation continues both ways.
     try night.bobSends("again")
     try night.expectAliceHas(["hello", "again"])
     XCTAssertEqual(try night.alice.state["unread"], 2)
   }
 
-  /// The one who is frozen holds a claim on record, and nobody waits for it. Inside a transaction it holds SQLite's lock as
-  /// well, which nobody can take from it: see below.
-  func testINC07AFrozenOwnerIsDisplacedAtOnceWhereverItStopped() throws {
+  /// The frozen process holds a recorded claim, and no process waits for it. Inside a transaction it holds SQLite's
+  /// lock as well, which cannot be taken from it: see below.
+  func testINC07AFrozenOwnerIsDisplacedImmediately() throws {
     for point in ["beforeFetch", "afterFetch", "afterCommit", "beforeAcknowledge"] {
       let night = try Night()
       defer { night.end() }
@@ -59,9 +59,9 @@ final class StaleOwnerTests: XCTestCase {
     }
   }
 
-  /// The app is frozen inside a transaction, which a host prevents that suspends it first. What needs the lock is not to be
-  /// had; a push says so, and who is in the way, in its time, and holds nothing when it has answered.
-  func testINC07AnAppThatIsFrozenInsideATransactionHoldsNoPushUp() throws {
+  /// The app is frozen inside a transaction, which a host prevents by suspending it first. Work that needs the lock is
+  /// impossible; a push reports this, and the holder, in time, and holds nothing when it has answered.
+  func testINC07AnAppFrozenInATransactionDelaysNoPush() throws {
     let flag = NSTemporaryDirectory() + "porter-flag-\(UInt32.random(in: 0 ... .max))"
     defer { unlink(flag) }
     let night = try Night(aliceIn: ["PORTER_STOP_AT": "insideCommit:\(flag)"])
@@ -106,9 +106,9 @@ final class StaleOwnerTests: XCTestCase {
     XCTAssertEqual(try night.present(try night.nextPush()).bodies, ["again"])
   }
 
-  /// The other way round: an extension that was frozen inside its transaction, which a platform does after 30 s only. The
-  /// app comes to the front, and can be suspended, and has the message once when the extension is gone or goes on.
-  func testINC07AnExtensionThatIsFrozenInsideATransactionHoldsNoAppUp() throws {
+  /// The other way round: an extension was frozen inside its transaction, which a platform does only after 30 s. The
+  /// app comes to the front, can be suspended, and has the message once when the extension has ended or continues.
+  func testINC07AnExtensionFrozenInATransactionDelaysNoApp() throws {
     for isKilled in [true, false] {
       let night = try Night()
       defer { night.end() }
@@ -155,8 +155,8 @@ final class StaleOwnerTests: XCTestCase {
     try night.expectAliceHas(["hello"])
   }
 
-  /// A host that was asleep while the extension worked is told what changed since, each thing once, and no more.
-  func testINC05AWakingOwnerIsToldJustWhatChanged() throws {
+  /// A host that was suspended while the extension worked is notified of what changed since, each thing exactly once.
+  func testINC05AThawedOwnerLearnsExactlyWhatChanged() throws {
     let night = try makeNight()
     try night.bobSends("before")
     try night.alice.event("newChatItems")
@@ -180,7 +180,7 @@ final class StaleOwnerTests: XCTestCase {
   }
 
   /// INC-20: an extension that holds a claim and waits for its relay writes nothing. An idle app is in the simulation's tests.
-  func testINC20AClaimThatIsHeldIsNotRenewed() throws {
+  func testINC20AHeldClaimIsNotRenewed() throws {
     let night = try makeNight()
     try night.suspendAlice()
     try night.bobSends("hello")
@@ -201,7 +201,7 @@ final class StaleOwnerTests: XCTestCase {
     XCTAssertEqual(try night.present(push).bodies, ["hello"])
   }
 
-  /// The contents of each file of a store, and when it was changed last.
+  /// The contents of each file of a store, and the time of its last change.
   private static func contents(of store: String) throws -> [String: [Data]] {
     let place = URL(fileURLWithPath: store)
     let folder = place.deletingLastPathComponent()
@@ -217,7 +217,7 @@ final class StaleOwnerTests: XCTestCase {
       #else
         let changed = "\(status.st_mtimespec.tv_sec).\(status.st_mtimespec.tv_nsec)"
       #endif
-      // Of what is shared in memory only the contents count.
+      // For the shared memory, only the contents count.
       let data = try Data(contentsOf: URL(fileURLWithPath: path))
       contents[name] = name.hasSuffix("-shm") ? [data] : [data, Data(changed.utf8)]
     }

@@ -5,8 +5,8 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// INC-09: an app that is cut off in the middle of registering or replacing its token, an extension that goes on with it,
-/// and an app that wakes with what it knew.
+/// INC-09: an app that is interrupted in the middle of registering or replacing its token, an extension that continues
+/// it, and an app that wakes with its old state.
 final class TokenAttemptTests: XCTestCase {
   private let other = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
 
@@ -19,16 +19,16 @@ final class TokenAttemptTests: XCTestCase {
     return night
   }
 
-  /// Begins a command that the server does not answer, and cuts it off by suspending.
+  /// Begins a command that the server does not answer, and interrupts it by suspending.
   private func begin(_ command: String, _ night: Night) throws {
-    // What went before it, such as the end of another token's subscriptions.
+    // Earlier requests, such as the end of another token's subscriptions.
     try awaitState(night.alice) { !Self.awaitsAnswers($0) }
     night.freezeServer()
     try night.alice.call("&cut = chat_send_cmd $c \(JSONValue(command).text)")
     try awaitState(night.alice) { Self.awaitsAnswers($0) }
     try night.alice.command("/_app suspend 0", "cmdOk")
     let answer = try night.alice.call("join cut")
-    XCTAssertNotNil(answer["error"], "who waits is told that no answer comes: \(answer.text)")
+    XCTAssertNotNil(answer["error"], "the waiting caller gets an error: \(answer.text)")
     XCTAssertEqual(try night.alice.state["quiescent"], true)
     night.alice.process.signal(SIGSTOP)
     night.thawServer()
@@ -44,7 +44,7 @@ final class TokenAttemptTests: XCTestCase {
       if holds(try host.state) { return }
       usleep(10_000)
     }
-    XCTFail("it never came to that: \(try host.state.text)")
+    XCTFail("this state was never reached: \(try host.state.text)")
   }
 
   /// All that the store has about the token, and when that was written.
@@ -90,17 +90,17 @@ final class TokenAttemptTests: XCTestCase {
     XCTAssertEqual(content.bodies, ["hello"], content.text, file: file, line: line)
   }
 
-  func testINC09ARegistrationThatWasCutOffIsFinishedByTheExtension() throws {
+  func testINC09TheExtensionFinishesAnInterruptedRegistration() throws {
     let night = try makeNight()
     try night.alice.command("/_ntf delete apns_test \(night.token)", "cmdOk")
     let state = try night.alice.state
-    XCTAssertFalse(Self.awaitsAnswers(state), "nobody waits for answers about a token that is gone: \(state.text)")
+    XCTAssertFalse(Self.awaitsAnswers(state), "answers about a deleted token are not awaited: \(state.text)")
     try begin("/_ntf register apns_test \(other) INSTANT", night)
-    // The app has never seen the server's answer, and with it the key that opens this push.
+    // The app has never seen the server's answer, nor therefore the key that opens this push.
     let verification = try night.nextPush(to: other)
     let content = try night.present(verification)
     XCTAssertEqual(content["outcome"], "verified", content.text)
-    // Asked again, the server sent the same code again.
+    // When asked again, the server sent the same code again.
     XCTAssertEqual(try night.present(try night.nextPush(to: other))["outcome"], "verified")
 
     night.alice.process.signal(SIGCONT)
@@ -109,7 +109,7 @@ final class TokenAttemptTests: XCTestCase {
     try expectPush(night, to: other)
   }
 
-  func testINC09AReplacementThatWasCutOffIsFinishedByTheExtension() throws {
+  func testINC09TheExtensionFinishesAnInterruptedReplacement() throws {
     let night = try makeNight()
     try begin("/_ntf register apns_test \(other) INSTANT", night)
     // The server sends another code when it is asked again: the first push is spent, the second verifies.
@@ -124,8 +124,8 @@ final class TokenAttemptTests: XCTestCase {
     try expectPush(night, to: other)
   }
 
-  /// Nobody but the app itself comes next: it goes on with what it began, and not with what it had before.
-  func testINC09AReplacementThatWasCutOffIsFinishedByTheAppThatWakes() throws {
+  /// No other process comes next: the app continues what it began, and not from its earlier state.
+  func testINC09TheThawedAppFinishesAnInterruptedReplacement() throws {
     let night = try makeNight()
     try begin("/_ntf register apns_test \(other) INSTANT", night)
     night.alice.process.signal(SIGCONT)
@@ -143,7 +143,7 @@ final class TokenAttemptTests: XCTestCase {
 
   /// The row itself: the app is frozen, without a word and with the server's answer in its hands; the extension finishes;
   /// the app wakes with what it had.
-  func testINC09AnAppThatIsFrozenInTheMidstOfARefreshWakesToWhatTheExtensionDid() throws {
+  func testINC09AnAppFrozenInARefreshAdoptsWhatTheExtensionDid() throws {
     let flag = FileManager.default.temporaryDirectory.appendingPathComponent(
       "porter-flag-\(UInt32.random(in: 0 ... .max))")
     addTeardownBlock { try? FileManager.default.removeItem(at: flag) }
@@ -172,9 +172,9 @@ final class TokenAttemptTests: XCTestCase {
     }
   }
 
-  /// An extension is frozen with the server's answer in its hands; another one finishes; the first one's step is refused
-  /// by the store.
-  func testINC09WhoWakesWithAStaleTokenChangesNothing() throws {
+  /// An extension is frozen while holding the server's answer; another one finishes; the store refuses the first one's
+  /// step.
+  func testINC09AThawedProcessWithAStaleTokenChangesNothing() throws {
     let night = try makeNight()
     try night.alice.command("/_ntf delete apns_test \(night.token)", "cmdOk")
     try begin("/_ntf register apns_test \(other) INSTANT", night)

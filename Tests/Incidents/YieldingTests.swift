@@ -12,9 +12,9 @@ final class YieldingTests: XCTestCase {
     return night
   }
 
-  /// The extension waits for a relay that does not answer. The app goes on at once, and the extension lets go because it
-  /// was asked to, long before its own time is up.
-  func testINC22AnExtensionThatWaitsLetsGoWhenTheAppWakes() throws {
+  /// The extension waits for a relay that does not answer. The app continues immediately, and the extension releases
+  /// the store because it was asked to, long before its own deadline.
+  func testINC22AWaitingExtensionYieldsWhenTheAppWakes() throws {
     let night = try makeNight()
     try night.suspendAlice()
     try night.bobSends("hello")
@@ -37,8 +37,8 @@ final class YieldingTests: XCTestCase {
   }
 
   /// The extension has committed one message of two and is frozen; the app wakes. Thawed, the extension shows what it
-  /// has, and leaves the other to the app, which had it long before.
-  func testINC19INC22AnExtensionThatIsAskedShowsWhatItHasAndSaysThatItIsPartOfIt() throws {
+  /// has, and leaves the other to the app, which received it long before.
+  func testINC19INC22AYieldingExtensionShowsWhatItHasAndReportsPartial() throws {
     let night = try makeNight()
     try night.suspendAlice()
     try night.bobSends("one")
@@ -57,8 +57,9 @@ final class YieldingTests: XCTestCase {
     XCTAssertFalse(answer["holders"]?.arrayValue?.isEmpty ?? true, answer.text)
   }
 
-  /// INC-19: having looked, having looked at nothing because somebody else does, and all of it, are three answers.
-  func testINC19DoingNothingIsNotToldAsSuccess() throws {
+  /// INC-19: having fetched, having fetched nothing because another process does, and having fetched everything are
+  /// three answers.
+  func testINC19DoingNothingIsNotReportedAsSuccess() throws {
     let night = try makeNight()
     try night.suspendAlice()
     try night.bobSends("hello")
@@ -74,7 +75,7 @@ final class YieldingTests: XCTestCase {
   }
 
   /// The extension is frozen inside its transaction: the one moment in which it holds the store's lock. The app waits
-  /// for its bounded time, and then says who has the store; thawed, everything is there once.
+  /// for its bounded time, and then names the holder; thawed, everything is there once.
   func testINC18ContentionNamesTheHolder() throws {
     let night = try makeNight()
     try night.suspendAlice()

@@ -5,7 +5,7 @@ import XCTest
 /// A connection between its first step and the end of its handshake, and after its end: the transitions of the machine
 /// `connection` that a quick relay hides.
 final class AcquaintanceTests: XCTestCase {
-  /// Alice invites, bob follows. Each is awake only while a test says so, so that it decides how far the handshake is.
+  /// Alice invites, bob joins. Each is awake only when a test says so, which controls how far the handshake gets.
   private final class Meeting {
     let folder: TemporaryFolder
     let alice: Host
@@ -22,7 +22,7 @@ final class AcquaintanceTests: XCTestCase {
     func sleep(_ host: Host) { host.send("/_app suspend 0").assert("cmdOk") }
     func wake(_ host: Host) { host.send("/_app activate").assert("cmdOk") }
 
-    /// Bob has followed alice's invitation, and both sleep: her mailbox has his confirmation.
+    /// Bob has joined through alice's invitation, and both sleep: her mailbox has his confirmation.
     func confirm() throws {
       let link = alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
       XCTAssertFalse(link.isEmpty)
@@ -46,7 +46,7 @@ final class AcquaintanceTests: XCTestCase {
       case bobs = "max"
     }
 
-    /// The numbers of the messages that wait in a mailbox, once there are so many.
+    /// The numbers of the messages waiting in a mailbox, once there are this many.
     func awaitMessages(_ count: Int, in mailbox: Mailbox) throws -> [Int64] {
       let relay = try Database(path: folder.file("relay.db"))
       defer { try? relay.close() }
@@ -62,7 +62,7 @@ final class AcquaintanceTests: XCTestCase {
       throw StationFailure("\(count) messages do not wait")
     }
 
-    /// The two messages that wait in a mailbox arrive the other way round.
+    /// The two messages waiting in a mailbox arrive in reverse order.
     func swap(_ numbers: [Int64]) throws {
       let relay = try Database(path: folder.file("relay.db"))
       defer { try? relay.close() }
@@ -101,8 +101,8 @@ final class AcquaintanceTests: XCTestCase {
     }
   }
 
-  /// Bob is done with the connection before alice has said a word: it is gone on his side, with its mailbox, and alice's
-  /// greeting later makes no contact.
+  /// Bob deletes the connection before alice has sent anything: it is gone on his side, with its mailbox, and alice's
+  /// later greeting makes no contact.
   func testAConnectionCanBeDeletedBeforeItsFirstWord() throws {
     for command in ["/_delete :1 full notify=on", "/_delete :1 full notify=off"] {
       let meeting = try Meeting()
@@ -113,15 +113,15 @@ final class AcquaintanceTests: XCTestCase {
       try meeting.awaitMailboxes(1)
       try meeting.awaitCount(0, "SELECT count(*) FROM connections", of: meeting.bob)
       meeting.wake(meeting.alice)
-      // His confirmation still opens; her greeting finds no mailbox and goes with it.
+      // His confirmation still opens; her greeting finds no mailbox and is dropped with it.
       try meeting.awaitCount(1, "SELECT count(*) FROM contacts", of: meeting.alice)
       try meeting.awaitCount(0, "SELECT count(*) FROM outbox", of: meeting.alice)
       XCTAssertEqual(meeting.bob.send("/_contacts 1")["result"]["contacts"].count, 0, command)
     }
   }
 
-  /// Alice deletes the contact before bob has answered her greeting. Notified or not, her side is gone; only then does bob
-  /// learn it from her.
+  /// Alice deletes the contact before bob has answered her greeting. Notified or not, her side is gone; only then does
+  /// bob learn it from her.
   func testAContactCanBeDeletedBeforeItsAnswer() throws {
     for (notice, messages) in [("on", 2), ("off", 1)] {
       let meeting = try Meeting()
@@ -172,7 +172,7 @@ final class AcquaintanceTests: XCTestCase {
     XCTAssertEqual(try meeting.status(meeting.alice), "ready")
   }
 
-  /// Two words that cross: bob's message arrives after his word that he has left. It is kept aside, and is not shown.
+  /// Two messages cross: bob's message arrives after he has said that he left. It is quarantined, and not shown.
   func testAMessageThatComesAfterTheEndIsQuarantined() throws {
     let pair = try Pair()
     let relay = try Database(path: pair.folder.file("relay.db"))

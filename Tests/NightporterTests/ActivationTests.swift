@@ -2,7 +2,7 @@ import CNightporter
 import Foundation
 import XCTest
 
-/// What an activation takes up by itself: nothing with `restore=off`, and everything once without.
+/// What an activation resumes by itself: nothing with `restore=off`, and otherwise everything once.
 final class ActivationTests: XCTestCase {
   /// Alice reaches the relay through a transport that counts.
   private struct Meeting {
@@ -30,7 +30,7 @@ final class ActivationTests: XCTestCase {
       alice.send("/_app suspend 0").assert("cmdOk")
     }
 
-    /// Waits until no request is under way.
+    /// Waits until no request is in progress.
     func awaitRest(file: StaticString = #filePath, line: UInt = #line) {
       let end = Date(timeIntervalSinceNow: 60)
       while end.timeIntervalSinceNow > 0 {
@@ -63,7 +63,7 @@ final class ActivationTests: XCTestCase {
     XCTAssertEqual(meeting.alice.state["machines"]["chat_lifecycle"].text, "active")
     XCTAssertEqual(meeting.requests, requests)
     XCTAssertEqual(meeting.texts, [])
-    // The same command without the word takes it up.
+    // The same command without the option resumes it.
     let before = meeting.subscriptions
     meeting.alice.send("/_app activate").assert("cmdOk")
     meeting.alice.event("newChatItems", within: 20)

@@ -2,8 +2,8 @@ import CNightporter
 import Foundation
 import XCTest
 
-/// INC-33: thousands of messages waited, in one process of an extension whose host does nothing but hand pushes in. The
-/// platform ends it at 24 MB, without a word, and would again at the next push.
+/// INC-33: thousands of messages are waiting, and one extension process only handles pushes. The platform kills it at
+/// 24 MB, without notice, and would again at the next push.
 final class BacklogTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
@@ -19,7 +19,7 @@ final class BacklogTests: XCTestCase {
     }
   }
 
-  func testINC33EventsThatNobodyReadsDoNotFillAnExtension() throws {
+  func testINC33UnreadEventsDoNotFillAnExtension() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
@@ -34,14 +34,14 @@ final class BacklogTests: XCTestCase {
       if event["result"]["type"].text == "newChatItems" { texts += 1 }
     }
     XCTAssertLessThan(bytes, 1_100_000)
-    // The newest are there, and of the others it is said how many they were.
+    // The newest are shown, and the number of the others is given.
     XCTAssertGreaterThan(texts, 20)
     XCTAssertGreaterThan(lost, 0)
     XCTAssertTrue(np_event_fd(notifier.handle) >= 0)
     XCTAssertNil(notifier.event(within: 0), "nothing comes after the last")
   }
 
-  func testINC33AnAnswerShowsTheNewestOfManyAndTheNextOneTheOthersEachOnce() throws {
+  func testINC33ABacklogIsShownNewestFirstAndEachOnce() throws {
     let pair = try Pair()
     for _ in 0..<2 {
       let link = pair.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
@@ -65,7 +65,7 @@ final class BacklogTests: XCTestCase {
     XCTAssertEqual(second["notifications"].count, 44)
     XCTAssertEqual(Set(first.identifiers + second.identifiers).count, 300, "each once")
     XCTAssertEqual(notifier.push(wake, deadline: 30_000)["notifications"].count, 0)
-    // And what was read is taken away, in portions too: nobody waits for a long list.
+    // What was read is withdrawn in batches too, so a long list delays no answer.
     pair.alice.send("/_app activate").assert("cmdOk")
     pair.alice.send("/_read user 1").assert("cmdOk")
     pair.alice.send("/_app suspend 0").assert("cmdOk")

@@ -3,7 +3,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// What a host can do wrong: each is answered, nothing crashes, nothing is lost.
+/// A host's mistakes: each is answered, nothing crashes, nothing is lost.
 final class BadInputTests: XCTestCase {
   func testNullHandleIsAnsweredByEveryFunction() {
     for answer in [
@@ -30,7 +30,7 @@ final class BadInputTests: XCTestCase {
     host.free()
     XCTAssertEqual(np_ctrl_free(handle), NP_ERROR_HANDLE)
     XCTAssertEqual(JSON(take(chat_send_cmd(handle, "/u")))["error"]["np"]["code"].text, "controllerInvalid")
-    // The slot is used again, and the old handle still is not valid.
+    // The slot is reused, and the old handle is still invalid.
     let second = try XCTUnwrap(Host.open(folder.file("a")).host)
     XCTAssertNotEqual(second.handle, handle)
     XCTAssertEqual(JSON(take(chat_send_cmd(handle, "/u")))["error"]["np"]["code"].text, "controllerInvalid")
@@ -123,7 +123,7 @@ final class BadInputTests: XCTestCase {
     }
   }
 
-  func testPayloadsThatAreNoPushes() throws {
+  func testPayloadsThatAreNotPushes() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     for payload in [
@@ -138,7 +138,7 @@ final class BadInputTests: XCTestCase {
 
   // MARK: Stores
 
-  func testKeyThatIsNoneIsRefusedAndNoFileMade() throws {
+  func testInvalidKeyIsRefusedAndNoFileCreated() throws {
     let folder = try TemporaryFolder()
     for key in ["x'00ff'", String(repeating: "secret", count: 1000)] {
       let (answer, host) = Host.open(folder.file("a"), key: key)
@@ -149,7 +149,7 @@ final class BadInputTests: XCTestCase {
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [])
   }
 
-  func testFileThatIsNoDatabase() throws {
+  func testFileThatIsNotADatabase() throws {
     let folder = try TemporaryFolder()
     let noise = Data((0..<8_192).map { _ in UInt8.random(in: 0...255) })
     try noise.write(to: URL(fileURLWithPath: folder.file("a_chat.db")))
@@ -191,14 +191,14 @@ final class BadInputTests: XCTestCase {
 
   func testReadOnlyDirectory() throws {
     let folder = try TemporaryFolder()
-    // Root may write anywhere, so the test is about a path that nobody can create a file in.
+    // Root may write anywhere, so the test uses a path where no file can be created.
     let (answer, host) = Host.open("/proc/nightporter")
     XCTAssertNil(host)
     XCTAssertTrue(["errorSQL", "errorNotADatabase"].contains(JSON(answer)["type"].text), answer)
     XCTAssertNil(Host.open(folder.file("missing/folder/a")).host)
   }
 
-  func testConfirmationThatDoesNotExist() throws {
+  func testUnknownConfirmation() throws {
     let folder = try TemporaryFolder()
     XCTAssertEqual(JSON(Host.open(folder.file("a"), confirm: "maybe").answer)["type"].text, "invalidConfirmation")
   }
@@ -209,8 +209,8 @@ final class BadInputTests: XCTestCase {
     host.begin("alice", relay: folder.file("re lay.db"))
   }
 
-  /// Whoever has no descriptor left is told so, and not that somebody else has the store, or that its file is at fault.
-  func testWantOfDescriptorsIsToldAsSuch() throws {
+  /// Running out of descriptors is reported as such, not as a store that is in use or damaged.
+  func testRunningOutOfDescriptorsIsReportedAsSuch() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     host.begin("alice", relay: folder.file("relay.db"))
@@ -226,7 +226,7 @@ final class BadInputTests: XCTestCase {
       XCTAssertEqual(JSON(answer).errorTag, "internalError", answer)
       XCTAssertEqual(JSON(opened)["type"].text, "agentError", opened)
       XCTAssertNil(handle)
-      XCTAssertTrue(host.send(command)["result"].exists, "it goes on once there are some")
+      XCTAssertTrue(host.send(command)["result"].exists, "it continues once there are some")
     }
   }
 

@@ -4,7 +4,7 @@ import PorterPlatform
 import PorterStore
 import XCTest
 
-/// Another process has the lock of the embedded relay's file: a frozen one may keep it for as long as it likes.
+/// Another process has the lock of the embedded relay's file: a frozen one may keep it indefinitely.
 final class BusyRelayTests: XCTestCase {
   /// Takes the relay's write lock, until `release`.
   private func hold(_ pair: Pair) throws -> Database {
@@ -18,14 +18,14 @@ final class BusyRelayTests: XCTestCase {
     try holder.close()
   }
 
-  /// Until a request that the relay does not answer is under way, or the engine is stuck in one.
+  /// Waits until a request that the relay does not answer is in progress, or the engine is stuck in one.
   private func awaitRequest(_ host: Host, file: StaticString = #filePath, line: UInt = #line) {
     for _ in 0..<2_000 {
       let state = host.state
       if state["operations"]["sending"].number > 0 || state["busy"].exists { return }
       usleep(1_000)
     }
-    XCTFail("no request is under way", file: file, line: line)
+    XCTFail("no request is in progress", file: file, line: line)
   }
 
   private func openFiles(_ pair: Pair) -> [String] {
@@ -34,8 +34,8 @@ final class BusyRelayTests: XCTestCase {
       .filter { $0.hasPrefix(pair.folder.file("")) }
   }
 
-  /// An invitation needs the relay. What is asked after it does not, and is answered before it.
-  func testINC07CommandsThatNeedNoRelayAreAnsweredBeforeTheRelayAnswers() throws {
+  /// An invitation needs the relay. The command sent after it does not, and is answered first.
+  func testINC07CommandsThatNeedNoRelayDoNotWaitForIt() throws {
     let pair = try Pair()
     let holder = try hold(pair)
     let invitation = pair.alice.inBackground { $0.send("/_connect 1").description }
@@ -51,7 +51,7 @@ final class BusyRelayTests: XCTestCase {
   }
 
   /// INC-01: an exchange that waits for the lock is cut off, and nothing of the relay stays open.
-  func testINC01SuspendingCutsOffAnExchangeThatWaitsForTheRelaysFile() throws {
+  func testINC01SuspendingCutsOffAnExchangeWaitingForTheRelaysFile() throws {
     let pair = try Pair()
     pair.bob.free()
     let holder = try hold(pair)

@@ -3,7 +3,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// Two people, one relay: what one says, the other has once.
+/// Two people, one relay: what one sends, the other receives once.
 final class ConversationTests: XCTestCase {
   func testMessagesArriveOnceAndInOrderBothWays() throws {
     let pair = try Pair()
@@ -17,7 +17,7 @@ final class ConversationTests: XCTestCase {
     XCTAssertEqual(pair.texts(pair.alice).filter(Set(fromBob).contains), fromBob)
   }
 
-  /// The engine's stack is small, and a mailbox takes 128 messages: the rest waits until it has room.
+  /// The engine's stack is small, and a mailbox holds 128 messages: the rest waits until there is room.
   func testHundredsOfMessagesInOneCommandArriveInOrder() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")
@@ -29,7 +29,7 @@ final class ConversationTests: XCTestCase {
     XCTAssertEqual(pair.texts(pair.alice), texts)
   }
 
-  func testBadgeIsWhatIsUnreadAndMutedChatsDoNotCount() throws {
+  func testBadgeCountsUnreadItemsExceptInMutedChats() throws {
     let pair = try Pair()
     for number in 0..<3 {
       pair.send("text \(number)", from: pair.bob)
@@ -59,7 +59,7 @@ final class ConversationTests: XCTestCase {
     XCTAssertEqual(pair.texts(pair.alice), (0..<5).map { "text \($0)" })
   }
 
-  func testDeletedContactIsGoneAndItsSenderIsTold() throws {
+  func testDeletedContactIsGoneAndItsSenderGetsAnError() throws {
     let pair = try Pair()
     pair.alice.send("/_delete @1 full notify=off").assert("contactDeleted")
     XCTAssertEqual(pair.alice.send("/_get chat @1 count=1").errorTag, "contactNotFound")
@@ -76,7 +76,7 @@ final class ConversationTests: XCTestCase {
       return host
     }
     let link = hosts[0].send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
-    // While its maker is away the relay takes both confirmations.
+    // While the inviter is away the relay accepts both confirmations.
     hosts[0].send("/_app suspend 0").assert("cmdOk")
     hosts[1].send("/connect \(link)").assert("sentConfirmation")
     hosts[2].send("/connect \(link)").assert("sentConfirmation")
@@ -91,7 +91,7 @@ final class ConversationTests: XCTestCase {
     XCTAssertEqual(hosts[2].send("/_contacts 1")["result"]["contacts"].count, 0)
   }
 
-  func testLinksThatAreNone() throws {
+  func testInvalidLinks() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     host.begin("alice", relay: folder.file("relay.db"))
@@ -105,7 +105,7 @@ final class ConversationTests: XCTestCase {
     }
   }
 
-  func testTextThatIsTooLongIsRefusedWhole() throws {
+  func testOverlongTextIsRefusedAsAWhole() throws {
     let pair = try Pair()
     let long = String(repeating: "x", count: 20_000)
     let answer = pair.alice.send(

@@ -2,7 +2,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// INC-44, INC-66: what is on record of one connection is damaged. It takes no healthy neighbour with it.
+/// INC-44, INC-66: one connection's stored record is damaged. Its healthy neighbours are unaffected.
 final class DamagedConnectionTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
@@ -31,7 +31,7 @@ final class DamagedConnectionTests: XCTestCase {
       let answer = notifier.push(wake)
       XCTAssertEqual(answer["outcome"].text, "presented", answer.description, file: file, line: line)
       XCTAssertEqual(answer.bodies.sorted(), ["first 1", "first 3"], file: file, line: line)
-      // INC-19: what could not be looked into is never told as done.
+      // INC-19: a connection that could not be checked is never reported as done.
       XCTAssertEqual(answer["work"].text, "partial", answer.description, file: file, line: line)
       let again = notifier.push(wake)
       XCTAssertEqual(again["outcome"].text, "failed", again.description, file: file, line: line)
@@ -47,7 +47,7 @@ final class DamagedConnectionTests: XCTestCase {
       }
     }
     XCTAssertTrue(told.isSuperset(of: ["second 1", "second 3"]), "\(told)", file: file, line: line)
-    // Nothing of it was acknowledged: it is there once the record is whole.
+    // Nothing of it was acknowledged: it arrives once the record is repaired.
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     try database.run("UPDATE connections SET \(column) = ? WHERE connection_id = 2", [.blob(whole)])
     try database.close()
@@ -55,8 +55,9 @@ final class DamagedConnectionTests: XCTestCase {
     XCTAssertEqual(notifier.push(wake).bodies, ["first 2", "second 2"], file: file, line: line)
   }
 
-  /// The store takes one message and fails at the next, as on a disk that fills up: the first is shown by this very push.
-  func testWhatIsCommittedIsShownThoughTheStoreFailsAfterwards() throws {
+  /// The store accepts one message and fails at the next, as on a disk that fills up: the first is shown by this very
+  /// push.
+  func testCommittedMessagesAreShownThoughTheStoreFailsAfterwards() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     let database = try Database(path: pair.folder.file("alice_chat.db"))
@@ -82,7 +83,7 @@ final class DamagedConnectionTests: XCTestCase {
   }
 
   /// Committed by one process, and damaged before another shows it.
-  func testINC44WhatCannotBeShownKeepsNothingElseFromBeingShown() throws {
+  func testINC44AnUnreadableEntryDoesNotHideOthers() throws {
     let pair = try Pair()
     let link = pair.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
     pair.bob.send("/connect \(link)").assert("sentConfirmation")
@@ -111,6 +112,6 @@ final class DamagedConnectionTests: XCTestCase {
     XCTAssertEqual(notifier.push(wake).bodies, ["to 2"])
   }
 
-  func testINC44AMailboxesKeyThatIsDamaged() throws { try othersAreTakenIn(damaging: "recipient_key") }
-  func testINC44ARatchetThatIsDamaged() throws { try othersAreTakenIn(damaging: "ratchet") }
+  func testINC44ADamagedMailboxKey() throws { try othersAreTakenIn(damaging: "recipient_key") }
+  func testINC44ADamagedRatchet() throws { try othersAreTakenIn(damaging: "ratchet") }
 }

@@ -2,7 +2,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// What is deleted is gone for everybody whom it concerns.
+/// Deleted data is gone for every process concerned.
 final class DeletingTests: XCTestCase {
   private func count(_ sql: String, in path: String) throws -> Int64 {
     let database = try Database(path: path)
@@ -16,7 +16,7 @@ final class DeletingTests: XCTestCase {
       if try holds() { return }
       usleep(20_000)
     }
-    XCTFail("it never came to that: \(what)", line: line)
+    XCTFail("this was never reached: \(what)", line: line)
   }
 
   func testTheServerAndTheRelayForgetADeletedContact() throws {
@@ -30,7 +30,7 @@ final class DeletingTests: XCTestCase {
     XCTAssertEqual(try count("SELECT count(*) FROM connections", in: station.alice.prefix + "_chat.db"), 0)
   }
 
-  func testWhoIsDeletedIsTold() throws {
+  func testADeletedContactIsNotified() throws {
     let pair = try Pair()
     pair.send("good bye", from: pair.alice)
     pair.alice.send("/_delete @1 full").assert("contactDeleted")
@@ -43,7 +43,7 @@ final class DeletingTests: XCTestCase {
     pair.bob.send("/_delete @1 full").assert("contactDeleted")
   }
 
-  func testWhoIsDeletedSilentlyIsNotTold() throws {
+  func testASilentlyDeletedContactIsNotNotified() throws {
     let pair = try Pair()
     pair.alice.send("/_delete @1 full notify=off").assert("contactDeleted")
     while let event = pair.bob.event(within: 0.5) {
@@ -52,8 +52,8 @@ final class DeletingTests: XCTestCase {
     pair.bob.send("/_send @1 text anyone there?").assert("newChatItems")
   }
 
-  /// An extension takes the news in; the application's subscription ends, and its host hears of it.
-  func testAnExtensionTakesInThatAContactLeft() throws {
+  /// An extension processes the news; the application's subscription ends, and its host is notified.
+  func testAnExtensionProcessesThatAContactLeft() throws {
     let station = try Station()
     let server = station.pair.folder.file("server.db")
     try wait("subscribed") { try count("SELECT count(*) FROM subscription", in: server) == 1 }
@@ -67,7 +67,7 @@ final class DeletingTests: XCTestCase {
     try wait("forgotten by the server") { try count("SELECT count(*) FROM subscription", in: server) == 0 }
   }
 
-  /// INC-46: what is on screen goes with what it is about, and the badge is right at once.
+  /// INC-46: notifications go with their messages, and the badge is right immediately.
   func testDeletedMessagesAreWithdrawn() throws {
     let station = try Station()
     station.suspend()
@@ -84,8 +84,8 @@ final class DeletingTests: XCTestCase {
     XCTAssertEqual(next.bodies, ["two"])
   }
 
-  /// INC-46: also when the ledger that knows of it has gone with the contact; once.
-  func testWhatWasShownOfADeletedContactIsWithdrawn() throws {
+  /// INC-46: also if the ledger entries have been deleted with the contact; once.
+  func testNotificationsOfADeletedContactAreWithdrawn() throws {
     let station = try Station()
     let link = station.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
     let carol = try XCTUnwrap(Host.open(station.pair.folder.file("carol")).host)
@@ -94,7 +94,7 @@ final class DeletingTests: XCTestCase {
     carol.event("contactConnected", within: 20)
     station.suspend()
     station.pair.send("one", from: station.bob)
-    // Those of the handshake among them.
+    // Those of the handshake are included.
     let shown = try station.allPushes().flatMap { try station.present($0)["notifications"].elements }
     let identifier = try XCTUnwrap(shown.first { $0["body"].text == "one" })["identifier"].text
     station.alice.send("/_app activate").assert("cmdOk")
@@ -106,7 +106,7 @@ final class DeletingTests: XCTestCase {
     XCTAssertEqual(withdrawals.filter { $0 == identifier }.count, 1, "\(withdrawals)")
   }
 
-  func testKeepingWhatWasSaidIsNotSupported() throws {
+  func testKeepingTheItemsOfADeletedContactIsNotSupported() throws {
     let pair = try Pair()
     XCTAssertEqual(pair.alice.send("/_delete @1 entity")["error"]["np"]["code"].text, "notSupported")
     pair.send("still there", from: pair.alice)

@@ -2,7 +2,7 @@ import CNightporter
 import Foundation
 import XCTest
 
-/// A child that was made by fork() has its parent's handles, and neither its threads nor any right to its locks.
+/// A child made by fork() has its parent's handles, but neither its threads nor any right to its locks.
 final class ForkTests: XCTestCase {
   /// Runs `body` in a child, which ends as soon as it returns; true if it returned true, and was not killed because it took
   /// too long.
@@ -42,12 +42,12 @@ final class ForkTests: XCTestCase {
     host.begin("alice", relay: folder.file("relay.db"))
     let handle = host.handle
     for (name, isRefused) in calls { XCTAssertTrue(inChild { isRefused(handle) }, name) }
-    XCTAssertEqual(host.send("/u")["result"]["user"]["localDisplayName"].text, "alice", "and the parent goes on")
+    XCTAssertEqual(host.send("/u")["result"]["user"]["localDisplayName"].text, "alice", "and the parent continues")
     XCTAssertTrue(host.send("/_connect 1")["result"].exists)
   }
 
   /// Whatever the parent's other threads hold at that moment.
-  func testAChildThatIsMadeAmidCallsWaitsForNoLock() throws {
+  func testAChildForkedDuringCallsWaitsForNoLock() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     let handle = UInt(bitPattern: host.handle)

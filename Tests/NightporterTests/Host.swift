@@ -3,7 +3,7 @@ import Foundation
 import Nightporter
 import XCTest
 
-/// A folder that goes when its test has ended.
+/// A folder that is deleted when its test has ended.
 final class TemporaryFolder {
   let path: String
 
@@ -21,12 +21,12 @@ final class TemporaryFolder {
   func file(_ name: String) -> String { path + "/" + name }
 }
 
-/// A host in C's terms: strings in, strings out, everything given back.
+/// A host in C's terms: strings in, strings out, everything freed.
 final class Host {
   private(set) var handle: chat_ctrl?
   let prefix: String
 
-  /// Opens a controller; nil with the answer's text when there is none.
+  /// Opens a controller; nil with the answer's text if that fails.
   static func open(_ prefix: String, key: String = "", confirm: String = "yesUp", isExtension: Bool = false) -> (
     answer: String, host: Host?
   ) {
@@ -48,8 +48,8 @@ final class Host {
     self.handle = nil
   }
 
-  /// What goes out is at the relay afterwards, unless `arrives` is false or the relay keeps it waiting: a test that has
-  /// another process look there would otherwise be quicker than the relay.
+  /// Outgoing messages are at the relay afterwards, unless `arrives` is false or the relay keeps them waiting: a test
+  /// in which another process looks there would otherwise be faster than the relay.
   @discardableResult
   func send(_ command: String, arrives: Bool = true) -> JSON {
     let answer = JSON(take(chat_send_cmd(handle, command)))
@@ -59,13 +59,13 @@ final class Host {
     return answer
   }
 
-  /// The next event, or nil when none comes within the time.
+  /// The next event, or nil if none comes in time.
   func event(within seconds: Double = 5) -> JSON? {
     let text = take(chat_recv_msg_wait(handle, Int32(seconds * 1_000_000)))
     return text.isEmpty ? nil : JSON(text)
   }
 
-  /// Waits for an event of this type, and passes over others.
+  /// Waits for an event of this type, skipping others.
   @discardableResult
   func event(_ type: String, within seconds: Double = 5, file: StaticString = #filePath, line: UInt = #line) -> JSON? {
     let end = Date().addingTimeInterval(seconds)
@@ -91,14 +91,14 @@ final class Host {
   }
 }
 
-/// Copies a result and gives it back.
+/// Copies a result and frees it.
 func take(_ pointer: UnsafeMutablePointer<CChar>?) -> String {
   guard let pointer else { return "(NULL)" }
   defer { np_string_free(pointer) }
   return String(cString: pointer)
 }
 
-/// A JSON answer to look into; what is not there is empty.
+/// A JSON answer to look into; missing members are empty.
 struct JSON: CustomStringConvertible {
   let value: Any?
   let description: String
@@ -138,7 +138,7 @@ struct JSON: CustomStringConvertible {
   }
 }
 
-/// Two hosts with stores of their own, connected through one relay.
+/// Two hosts with their own stores, connected through one relay.
 struct Pair {
   let folder: TemporaryFolder
   let alice: Host

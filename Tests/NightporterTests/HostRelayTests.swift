@@ -2,9 +2,9 @@ import CNightporter
 import Foundation
 import XCTest
 
-/// A host's transport that hangs or fails: everyone who waits is answered, and nothing is lost.
+/// A host's transport that hangs or fails: every waiting caller is answered, and nothing is lost.
 final class HostRelayTests: XCTestCase {
-  /// Alice reaches the relay through the host, bob by himself.
+  /// Alice reaches the relay through the host, bob directly.
   private struct Meeting {
     let folder: TemporaryFolder
     let transport: HostTransport
@@ -37,7 +37,7 @@ final class HostRelayTests: XCTestCase {
     }
   }
 
-  /// Sends a command from a thread of its own; its answer, and how long it took.
+  /// Sends a command from its own thread; returns its answer, and how long it took.
   private func inBackground(_ command: String, _ host: Host) -> (XCTestExpectation, () -> (JSON, TimeInterval)) {
     let handle = UInt(bitPattern: host.handle)
     let answered = expectation(description: command)
@@ -51,7 +51,7 @@ final class HostRelayTests: XCTestCase {
     return (answered, { (JSON(result.value.0), result.value.1) })
   }
 
-  /// INC-39: whoever waits for the relay is told that nothing will come.
+  /// INC-39: a caller that waits for the relay gets an error.
   func testINC39CommandThatWaitsForTheRelayIsAnsweredWhenTheChatSuspends() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)
@@ -86,7 +86,7 @@ final class HostRelayTests: XCTestCase {
     XCTAssertEqual(answer["error"]["agentError"]["brokerErr"]["type"].text, "TIMEOUT", answer.description)
   }
 
-  /// The host was promised one call at a time, also when one of before a suspension still hangs.
+  /// The host was promised one call at a time, even if a call from before a suspension still hangs.
   func testTransportIsCalledOnceAtATimeAcrossSuspensions() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)
@@ -102,9 +102,9 @@ final class HostRelayTests: XCTestCase {
     XCTAssertEqual(meeting.transport.mostAtOnce, 1)
   }
 
-  /// What was given up before its turn came is not carried out: nobody would hear of it. And however often the chat is
-  /// suspended and activated behind a transport that hangs, what waits for it does not become more and more.
-  func testWhatWasGivenUpIsNotCarriedOutAndLeavesNothingBehind() throws {
+  /// Abandoned requests whose turn had not come are not carried out: no caller would get the result. And however often
+  /// the chat is suspended and activated behind a transport that hangs, its waiting threads do not pile up.
+  func testAbandonedExchangesAreNotCarriedOutAndLeaveNothingBehind() throws {
     let meeting = try Meeting()
     meeting.connect()
     let (created, threads) = (meeting.transport.count(.create), Self.threads)
@@ -136,8 +136,8 @@ final class HostRelayTests: XCTestCase {
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
   }
 
-  /// A host may say for each of many messages that there is news; it is asked for once, and once more.
-  func testNewsThatAreToldOftenAreAskedForOnce() throws {
+  /// A host may report news for each of many messages; they are fetched once, and once more.
+  func testRepeatedNewsIsFetchedOnce() throws {
     let meeting = try Meeting()
     meeting.connect()
     meeting.transport.hang(true)
@@ -154,9 +154,9 @@ final class HostRelayTests: XCTestCase {
     XCTAssertLessThan(meeting.transport.count(.other) - before, 12)
   }
 
-  /// The context is the host's again once `np_ctrl_free` has returned, since no exchange was under way; and so is the
+  /// The context is the host's again once `np_ctrl_free` has returned, since no exchange was in progress; and so is the
   /// event descriptor's number.
-  func testAFreedControllerHasLetGoOfTheTransportAndOfItsDescriptors() throws {
+  func testAFreedControllerHasReleasedTheTransportAndItsDescriptors() throws {
     let folder = try TemporaryFolder()
     for round in 0..<60 {
       let host = try XCTUnwrap(Host.open(folder.file("alice")).host)
@@ -184,7 +184,7 @@ final class HostRelayTests: XCTestCase {
   }
 
   /// A transport that is refused stays the host's: it is not released.
-  func testRelayIsTakenBeforeTheStartOnly() throws {
+  func testRelayCanBeSetBeforeTheStartOnly() throws {
     let meeting = try Meeting()
     for suspension in [nil, "/_app suspend 0"] {
       if let suspension { meeting.alice.send(suspension).assert("cmdOk") }
@@ -201,8 +201,9 @@ final class HostRelayTests: XCTestCase {
     }
   }
 
-  /// Suspending while a message is on its way is no refusal by the relay: it goes out after the next activation, once.
-  func testMessageThatWasBeingSentWhenTheChatSuspendedArrivesOnce() throws {
+  /// Suspending while a message is being sent is not a refusal by the relay: the message is sent after the next
+  /// activation, once.
+  func testMessageBeingSentDuringASuspensionArrivesOnce() throws {
     let meeting = try Meeting()
     meeting.connect()
     meeting.transport.hang(true)
@@ -219,8 +220,8 @@ final class HostRelayTests: XCTestCase {
     XCTAssertEqual(sent["meta"]["itemStatus"]["type"].text, "sndSent", sent.description)
   }
 
-  /// The relay wakes once for a message. A fetch that failed is made up for without being woken again.
-  func testFetchThatFailedIsTriedAgainByItself() throws {
+  /// The relay wakes once per message. A failed fetch is retried without another wake-up.
+  func testAFailedFetchIsRetriedAutomatically() throws {
     let meeting = try Meeting()
     meeting.connect()
     meeting.transport.fail(.get)
@@ -231,9 +232,9 @@ final class HostRelayTests: XCTestCase {
     meeting.alice.event("newChatItems")
   }
 
-  /// Before the mailbox is secured it refuses what the joining side signs, so a hello that is sent earlier is answered
-  /// in vain, and the connection never becomes ready.
-  func testNothingIsSentToTheOtherSideBeforeOurMailboxTakesItsAnswer() throws {
+  /// Before the mailbox is secured it refuses what the joining side signs, so an earlier hello would be answered in
+  /// vain, and the connection would never become ready.
+  func testNothingIsSentBeforeOurMailboxAcceptsTheAnswer() throws {
     let meeting = try Meeting()
     meeting.transport.fail(.secure)
     meeting.invite()

@@ -27,7 +27,7 @@ final class HostTransport: @unchecked Sendable {
   func hang(_ hangs: Bool) { state.signal { $0.hangs = hangs } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
   func count(_ kind: Kind) -> Int { state.withLock { $0.counts.filter { $0 == kind }.count } }
-  /// How many calls the library made at once, at most.
+  /// The most calls that the library made at the same time.
   var mostAtOnce: Int { state.withLock { $0.mostInside } }
 
   /// Waits until the library is in a request.

@@ -6,9 +6,9 @@ import PorterStore
 import PropertyTesting
 import XCTest
 
-/// Pushes that are not what they should be, and controllers that are not where they should be.
+/// Malformed and forged pushes, and controllers in the wrong state.
 final class HostilePushTests: XCTestCase {
-  /// INC-41: whatever bit is wrong, nothing is shown and nothing kept but the payload itself.
+  /// INC-41: whatever bit is wrong, nothing is shown and only the payload itself is kept.
   func testINC41AFlippedBitIsNeverPresented() throws {
     let station = try Station()
     station.suspend()
@@ -53,7 +53,8 @@ final class HostilePushTests: XCTestCase {
     XCTAssertEqual(try station.present(mine).bodies, [], "alice's app had received it")
   }
 
-  /// INC-41: a code that does not open with the push key is forged; it is no server that could not be reached.
+  /// INC-41: a code that does not open with the push key is forged; it does not mean that a server could not be
+  /// reached.
   func testINC41AForgedVerificationIsQuarantined() throws {
     let station = try Station(activates: false)
     let verification = try station.register(station.token, of: station.alice)
@@ -72,7 +73,7 @@ final class HostilePushTests: XCTestCase {
     XCTAssertEqual(try station.present(verification)["outcome"].text, "verified", "the true one still serves")
   }
 
-  /// A verification that fails ends its push then: were the deadline waited for, the push would be `expired`.
+  /// A verification that fails ends its push then: if the push waited for its deadline, it would be `expired`.
   func testAVerificationThatFailsEndsItsPush() throws {
     let station = try Station(activates: false)
     let verification = try station.register(station.token, of: station.alice)
@@ -97,7 +98,7 @@ final class HostilePushTests: XCTestCase {
     XCTAssertTrue(answer["quiescent"].flag)
   }
 
-  func testASecondPushDuringAFirstIsBusyAtOnce() throws {
+  func testASecondPushDuringAFirstIsImmediatelyBusy() throws {
     let station = try Station()
     station.suspend()
     let push = try station.push(for: "hello")
@@ -132,7 +133,7 @@ final class HostilePushTests: XCTestCase {
     XCTAssertEqual(try station.present(push).bodies, ["hello"])
   }
 
-  func testAStoppedAppIsSaidSo() throws {
+  func testAStoppedAppIsReported() throws {
     let station = try Station()
     station.suspend()
     let push = try station.push(for: "hello")
@@ -143,9 +144,9 @@ final class HostilePushTests: XCTestCase {
     XCTAssertEqual(answer.bodies, [])
   }
 
-  /// That the user stopped the chat holds for pushes to the app too, also when one of them has started its process; and the
-  /// extension hears of it as before.
-  func testAPushToAStoppedAppIsSaidSoAndStartsNothing() throws {
+  /// A chat that the user stopped stays stopped for pushes to the app too, even if one of them has started its process;
+  /// and the extension learns of it as before.
+  func testAPushToAStoppedAppReportsItAndStartsNothing() throws {
     let station = try Station()
     station.suspend()
     let push = try station.push(for: "hello")
@@ -163,7 +164,7 @@ final class HostilePushTests: XCTestCase {
     XCTAssertEqual(again.push(push)["outcome"].text, "nothingNew")
   }
 
-  /// The app was updated and migrated the store while the extension's process lived on (INC-23).
+  /// The app was updated and migrated the store while the extension's process was still running (INC-23).
   func testAStoreOfANewerSchemaIsLeftAlone() throws {
     let station = try Station()
     station.suspend()
@@ -193,7 +194,8 @@ final class HostilePushTests: XCTestCase {
     var outcomes: [String: Int] = [:]
     var typical: Double = 0.02
     let count = 100
-    // Half of the pushes fetch from the relay's file, in one go; half through a transport with a thread and delays of its own.
+    // Half of the pushes fetch from the relay's file, directly; half through a transport with its own thread and
+    // delays.
     let services = [try station.makeExtension(), try station.makeExtension()]
     let transport = SlowTransport(file: station.pair.folder.file("relay.db"))
     XCTAssertEqual(services[1].use(transport), NP_OK)
@@ -211,7 +213,8 @@ final class HostilePushTests: XCTestCase {
       let answer = JSON(text)
       outcomes[answer["outcome"].text, default: 0] += 1
       XCTAssertTrue(["presented", "expired"].contains(answer["outcome"].text), text)
-      // On a busy machine the answer may go without the engine, and says so; the engine lets go at its next step.
+      // On a busy machine the answer may be sent without the engine, and says so; the engine releases everything at its
+      // next step.
       if !answer["quiescent"].flag { XCTAssertTrue(service.state["quiescent"].flag, text) }
       shown += answer.bodies
     }
@@ -241,7 +244,7 @@ final class HostilePushTests: XCTestCase {
 }
 
 extension Host {
-  /// Runs `work` with this host on a thread of its own.
+  /// Runs `work` with this host on another thread.
   func inBackground<Value: Sendable>(_ work: @escaping @Sendable (HostCall) -> Value) -> Promise<Value> {
     let promise = Promise<Value>()
     let call = HostCall(handle: handle)
@@ -249,7 +252,7 @@ extension Host {
     return promise
   }
 
-  /// A transport whose every request ends in nothing.
+  /// A transport whose requests are never answered.
   func useRelayThatNeverAnswers() -> np_error {
     var relay = np_relay()
     relay.size = MemoryLayout<np_relay>.size
@@ -261,7 +264,7 @@ extension Host {
   }
 }
 
-/// The relay, reached as through a network: each exchange takes a moment.
+/// The relay, reached as if through a network: each exchange takes a moment.
 final class SlowTransport {
   private let relay: EmbeddedRelay
 

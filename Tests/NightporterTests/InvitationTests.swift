@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-/// Invitations that are of no use, or of no use any more: the command's answer says so.
+/// Invitations that do not work, or no longer work: the command's answer reports it.
 final class InvitationTests: XCTestCase {
   private func invitation(_ host: Host) -> String {
     host.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
@@ -15,7 +15,7 @@ final class InvitationTests: XCTestCase {
     host.event("contactConnected", within: 20)
   }
 
-  func testAnInvitationThatTheUserHasUsedLeadsToItsContact() throws {
+  func testAUsedInvitationLeadsToItsContact() throws {
     let pair = try Pair()
     let link = invitation(pair.alice)
     connect(pair.bob, to: pair.alice, link)
@@ -26,8 +26,8 @@ final class InvitationTests: XCTestCase {
     XCTAssertEqual(chats(pair.bob).count, 2)
   }
 
-  /// While the other side is away it is not known whether a contact comes of it; the answer is that of the first time.
-  func testAnInvitationWhoseMakerIsAwayIsStillWaitedFor() throws {
+  /// While the other side is away it is unknown whether a contact will result; the answer is that of the first time.
+  func testAnInvitationWaitsWhileItsMakerIsAway() throws {
     let pair = try Pair()
     let link = invitation(pair.alice)
     pair.alice.send("/_app suspend 0").assert("cmdOk")
@@ -35,7 +35,7 @@ final class InvitationTests: XCTestCase {
     XCTAssertEqual(chats(pair.bob).count, 2)
   }
 
-  func testAnInvitationThatAnotherHasUsedIsRefused() throws {
+  func testAnInvitationUsedByAnotherIsRefused() throws {
     let pair = try Pair()
     let link = invitation(pair.alice)
     connect(pair.bob, to: pair.alice, link)
@@ -46,13 +46,13 @@ final class InvitationTests: XCTestCase {
       XCTAssertEqual(answer["error"]["np"]["code"].text, "invitationUsed", answer.description)
       XCTAssertEqual(chats(carol).count, 0, "nothing is left of the attempt")
     }
-    // And one that its maker has deleted.
+    // And one that its inviter has deleted.
     let deleted = invitation(pair.alice)
     let pending = chats(pair.alice).elements.map { $0["chatInfo"]["contactConnection"]["pccConnId"].number }.max() ?? 0
     pair.alice.send("/_delete :\(pending)").assert("contactConnectionDeleted")
     let answer = carol.send("/connect \(deleted)")
     XCTAssertEqual(answer["error"]["np"]["code"].text, "invitationUsed", answer.description)
-    // The next one is taken up as ever.
+    // The next one is accepted as usual.
     connect(carol, to: pair.alice, invitation(pair.alice))
   }
 

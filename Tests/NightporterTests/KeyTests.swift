@@ -31,7 +31,7 @@ final class KeyTests: XCTestCase {
 
   private func code(_ answer: JSON) -> String { answer["error"]["np"]["code"].text }
 
-  func testEachWayToMissTheKeyHasItsOwnAnswer() throws {
+  func testEachKeyErrorHasItsOwnAnswer() throws {
     let folder = try TemporaryFolder()
     try make(folder.file("sealed"), raw).free()
     try make(folder.file("plain"), "").free()
@@ -84,12 +84,12 @@ final class KeyTests: XCTestCase {
     }
   }
 
-  func testKeyThatIsNotKeptHasToBeGivenAgain() throws {
+  func testAKeyThatIsNotKeptMustBeSetAgain() throws {
     let folder = try TemporaryFolder()
     try make(folder.file("a"), raw).free()
     let host = try XCTUnwrap(open(folder.file("a"), raw, keeps: false).host)
     XCTAssertEqual(host.send("/_start")["result"]["type"].text, "chatStarted")
-    // Suspension is as immediate and whole as ever.
+    // Suspension is as immediate and complete as ever.
     XCTAssertEqual(host.send("/_app suspend 0")["result"]["type"].text, "cmdOk")
     XCTAssertEqual(host.state["quiescent"].flag, true, "\(host.state)")
     XCTAssertEqual(take(chat_reopen_store(host.handle)), "reopenDBStore: no key")
@@ -136,7 +136,7 @@ final class KeyTests: XCTestCase {
 
   // MARK: Deriving
 
-  func testDerivedKeyIsForTheExtension() throws {
+  func testDerivedKeyOpensTheStoreInAnExtension() throws {
     let folder = try TemporaryFolder()
     let app = try make(folder.file("a"), "open sesame")
     // While the app has it open, too.
@@ -170,7 +170,7 @@ final class KeyTests: XCTestCase {
     for (current, new) in steps {
       XCTAssertEqual(encrypt(host, current, new)["result"]["type"].text, "cmdOk")
       XCTAssertEqual(host.send("/u")["result"]["user"]["localDisplayName"].text, "alice")
-      // The new key is kept, as the first one was.
+      // The new key is kept, like the first one.
       XCTAssertEqual(host.closeStore(), "")
       XCTAssertEqual(take(chat_reopen_store(host.handle)), "")
     }
@@ -182,7 +182,7 @@ final class KeyTests: XCTestCase {
     XCTAssertEqual(code(wrong), "storeKeyWrong")
     XCTAssertEqual(wrong["error"]["databaseError"]["sqliteError"]["type"].text, "errorNotADatabase")
     XCTAssertEqual(code(encrypt(host, raw, "x'12'")), "storeKeyInvalid")
-    // All of that changed nothing, and the store is open.
+    // None of that changed anything, and the store is open.
     XCTAssertEqual(host.send("/u")["result"]["type"].text, "activeUser")
     XCTAssertEqual(host.send("/_start")["result"]["type"].text, "chatStarted")
     XCTAssertEqual(encrypt(host, raw, other)["error"]["errorType"]["type"].text, "chatNotStopped")
@@ -218,7 +218,7 @@ final class KeyTests: XCTestCase {
 
   // MARK: Memory
 
-  /// Looks for a key everywhere in this process, guarded memory included, once whatever was under way is over.
+  /// Searches this whole process for a key, guarded memory included, once all work in progress is over.
   private func assertGone(
     _ secrets: [HiddenSecret], _ what: String, file: StaticString = #filePath, line: UInt = #line
   ) {
@@ -229,12 +229,12 @@ final class KeyTests: XCTestCase {
     }
   }
 
-  func testKeyThatIsNotKeptIsWipedOnceTheStoreIsOpen() throws {
+  func testAKeyThatIsNotKeptIsWipedOnceTheStoreIsOpen() throws {
     #if os(Linux)
       for form in HiddenSecret.Form.allCases {
         let folder = try TemporaryFolder()
         let secret = HiddenSecret(form)
-        // Made in this run, and opened as it is there.
+        // Created in this run, or opened as it exists.
         for turn in ["made", "opened"] {
           var handle: chat_ctrl?
           _ = secret.withText { take(chat_migrate_init_key(folder.file("a"), $0, 0, "yesUp", 0, &handle)) }
@@ -309,7 +309,7 @@ final class KeyTests: XCTestCase {
   }
 }
 
-/// What the library logs, from whatever thread.
+/// The library's log, from all threads.
 private final class Lines: @unchecked Sendable {
   private let lock = NSLock()
   private var lines: [String] = []
@@ -322,12 +322,12 @@ private final class Lines: @unchecked Sendable {
   var all: [String] { lock.withLock { lines } }
 }
 
-/// A key that is in memory only while it is handed over.
+/// A key that is in memory only while it is passed on.
 private final class HiddenSecret {
   enum Form: CaseIterable { case raw, passphrase }
 
   let form: Form
-  /// Each byte's complement: what is searched for must not be what searches.
+  /// Each byte's complement: the search must not find its own pattern.
   private let inverted: [UInt8]
 
   init(_ form: Form) {
@@ -340,7 +340,7 @@ private final class HiddenSecret {
 
   var copies: Int { memory_scan(inverted, inverted.count) }
 
-  /// The key's text; a raw one's own bytes are never made here.
+  /// The key's text; the bytes of a raw key are never made here.
   func withText<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     let text = UnsafeMutablePointer<CChar>.allocate(capacity: 80)
     text.initialize(repeating: 0, count: 80)

@@ -2,10 +2,10 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// A connection that the other side has ended, and what still comes on it.
+/// A connection that the other side has ended, and later messages on it.
 final class LeftConnectionTests: XCTestCase {
-  /// Alice's greeting comes after her word that she has left, as only a peer that does not keep to the protocol sends it.
-  /// The connection is over: there is no contact, and nothing is told.
+  /// Alice's greeting comes after her message that she has left, which only a misbehaving peer sends. The connection is
+  /// over: there is no contact, and nothing is reported.
   func testAGreetingAfterTheEndMakesNoContact() throws {
     let folder = try TemporaryFolder()
     let alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
@@ -29,7 +29,7 @@ final class LeftConnectionTests: XCTestCase {
         if numbers.count == count { return numbers }
         usleep(10_000)
       }
-      throw StationFailure("\(count) messages do not wait")
+      throw StationFailure("there are not \(count) waiting messages")
     }
     _ = try awaitMessages(1)
     alice.send("/_delete @1 full notify=on").assert("contactDeleted")
@@ -45,7 +45,7 @@ final class LeftConnectionTests: XCTestCase {
     XCTAssertEqual(try store.rows("SELECT kind FROM ledger ORDER BY 1") { $0.text(0) }, ["silent", "silent"])
     try store.close()
     XCTAssertEqual(bob.send("/_contacts 1")["result"]["contacts"].count, 0)
-    // The next contact is the first that is told of.
+    // The next contact is the first that is reported.
     bob.send("/connect \(try invitation(alice))").assert("sentConfirmation")
     let connected = bob.event("contactConnected", within: 20)
     XCTAssertEqual(connected?["result"]["contact"]["contactId"].number, 1, "\(String(describing: connected))")

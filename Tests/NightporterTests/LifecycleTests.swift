@@ -5,7 +5,7 @@ import XCTest
 
 /// Start, activate, suspend, stop, close and reopen, in any order.
 final class LifecycleTests: XCTestCase {
-  /// INC-01: once the library says that it is quiescent, the process has no file of the store open.
+  /// INC-01: once the library reports that it is quiescent, the process has no file of the store open.
   func testINC01QuiescentMeansNoOpenFile() throws {
     let pair = try Pair()
     XCTAssertFalse(openFiles(in: pair.folder, beginning: "alice").isEmpty, "while active it has")
@@ -19,8 +19,8 @@ final class LifecycleTests: XCTestCase {
     }
   }
 
-  /// INC-22: an extension at work does not keep the app from coming to the front; the store is the referee.
-  func testINC22AppActivatesAtOnceWhileAnExtensionIsAtWork() throws {
+  /// INC-22: a running extension does not keep the app from coming to the front; the store arbitrates.
+  func testINC22AppActivatesImmediatelyWhileAnExtensionIsRunning() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
@@ -52,7 +52,7 @@ final class LifecycleTests: XCTestCase {
     XCTAssertEqual(host.send("/u").errorTag, "noActiveUser")
   }
 
-  func testFreeingWakesWhoWaits() throws {
+  func testFreeingWakesWaitingThreads() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     let handle = UInt(bitPattern: host.handle)
@@ -67,7 +67,7 @@ final class LifecycleTests: XCTestCase {
     wait(for: [woken], timeout: 5)
   }
 
-  func testEventDescriptorIsReadableJustWhileEventsWait() throws {
+  func testEventDescriptorIsReadableOnlyWhileEventsWait() throws {
     let pair = try Pair()
     while pair.alice.event(within: 0.3) != nil {}
     let descriptor = np_event_fd(pair.alice.handle)
@@ -79,8 +79,8 @@ final class LifecycleTests: XCTestCase {
     XCTAssertFalse(isReadable(descriptor))
   }
 
-  /// Random sequences of what a host may call: every one is answered, `suspend 0` always ends quiescent, and the chat
-  /// can always be brought back to where it works.
+  /// Random sequences of a host's calls: every one is answered, `suspend 0` always ends quiescent, and the chat can
+  /// always be brought back to a working state.
   func testAnyOrderOfCallsIsAnsweredAndCanBeRecovered() throws {
     let calls = [
       "/_start", "/_stop", "/_app activate", "/_app suspend 1000", "/_app suspend 0", "/_check running", "close",

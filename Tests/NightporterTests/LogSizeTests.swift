@@ -4,7 +4,8 @@ import PorterPlatform
 import PorterStore
 import XCTest
 
-/// The log beside a store, which each opening reads as a whole, stays short whoever opens and closes the store.
+/// The log beside a store, which each opening reads as a whole, stays short whichever process opens and closes the
+/// store.
 final class LogSizeTests: XCTestCase {
   /// Bytes: the store's bound, and what one opening may add.
   private let bound = Store.longestLog + 400_000
@@ -14,7 +15,7 @@ final class LogSizeTests: XCTestCase {
     (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
   }
 
-  /// Pushes of which each opens the store, writes once, and closes it: no commit finds its log written back.
+  /// Pushes that each open the store, write once, and close it: no commit finds its log written back.
   private func assertStaysShort(_ count: Int, _ payload: () -> String, line: UInt = #line) throws {
     let station = try Station()
     station.suspend()
@@ -40,7 +41,7 @@ final class LogSizeTests: XCTestCase {
 
   func testWakePushesLeaveAShortLog() throws { try assertStaysShort(400) { wake } }
 
-  /// A long log, as a version may have left it that did not cut it, and a store that some other process has open.
+  /// A long log, as left by a version that did not cut it, and a store that another process has open.
   func testAnAppThatClosesWithTimeLeftCutsALongLog() throws {
     for (isAlone, close) in [(true, "closed"), (false, "closed"), (false, "suspended"), (false, "freed")] {
       let folder = try TemporaryFolder()
@@ -65,7 +66,7 @@ final class LogSizeTests: XCTestCase {
     }
   }
 
-  /// Suspending with no delay leaves no time for it, and so does a push whose time is up.
+  /// Suspending with no delay leaves no time for it, and neither does an expired push.
   func testWithoutTimeTheLogIsLeft() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("a_chat.db")
@@ -83,7 +84,7 @@ final class LogSizeTests: XCTestCase {
     XCTAssertLessThan(size(file + "-wal"), bound)
   }
 
-  /// A lock that another process holds is not waited for beyond a moment; the log is cut the next time.
+  /// A lock that another process holds is waited for only briefly; the log is cut the next time.
   func testALogThatIsBeingReadIsCutLater() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("a_chat.db")

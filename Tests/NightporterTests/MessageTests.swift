@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-/// Quotes, profiles and searching: what one side gives is what the other side has.
+/// Quotes, profiles and searching: both sides have the same.
 final class MessageTests: XCTestCase {
   private func items(_ host: Host, _ page: String) -> [JSON] {
     host.send("/_get chat @1 \(page)")["result"]["chat"]["chatItems"].elements
@@ -9,7 +9,7 @@ final class MessageTests: XCTestCase {
 
   private func text(_ item: JSON) -> String { item["content"]["msgContent"]["text"].text }
 
-  func testAReplyCarriesWhatItAnswersToBothSides() throws {
+  func testAReplyCarriesItsQuoteToBothSides() throws {
     let pair = try Pair()
     pair.send("are you there?", from: pair.bob)
     pair.alice.event("newChatItems", within: 20)
@@ -30,7 +30,7 @@ final class MessageTests: XCTestCase {
     XCTAssertEqual(theirs["itemId"].number, items(pair.bob, "count=2").first?["meta"]["itemId"].number)
   }
 
-  func testQuotingWhatIsNotThereIsRefused() throws {
+  func testQuotingAnUnknownItemIsRefused() throws {
     let pair = try Pair()
     for id in [0, 77, Int.max] {
       let answer = pair.alice.send(
@@ -40,8 +40,8 @@ final class MessageTests: XCTestCase {
     XCTAssertEqual(items(pair.alice, "count=1").count, 0)
   }
 
-  /// The page is counted in what is found, not in what is looked through.
-  func testASearchFindsWhatLiesFarBack() throws {
+  /// A page counts matches, not the items searched.
+  func testASearchFindsOldItems() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     let texts = (0..<600).map { [3, 300, 555].contains($0) ? "ÄRGER number \($0)" : "text \($0)" }
@@ -60,7 +60,7 @@ final class MessageTests: XCTestCase {
     XCTAssertEqual(items(pair.bob, "count=5 search=nothing of that kind").count, 0)
   }
 
-  func testABotIsOneAndItsContactsSeeIt() throws {
+  func testABotIsShownAsOneToItsContacts() throws {
     let folder = try TemporaryFolder()
     let (alice, bot) = (
       try XCTUnwrap(Host.open(folder.file("alice")).host), try XCTUnwrap(Host.open(folder.file("bot")).host)
@@ -79,7 +79,7 @@ final class MessageTests: XCTestCase {
     XCTAssertEqual(contact?["shortDescr"].text, "answers questions")
   }
 
-  func testAProfileThatFitsIntoNoMessageIsRefused() throws {
+  func testAProfileTooLargeForAMessageIsRefused() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     let image = String(repeating: "A", count: 17_000)
@@ -87,7 +87,7 @@ final class MessageTests: XCTestCase {
     XCTAssertEqual(answer["error"]["np"]["code"].text, "messageTooLarge", answer.description)
   }
 
-  func testContactsAreToldOfAnotherProfile() throws {
+  func testContactsReceiveAChangedProfile() throws {
     let pair = try Pair()
     let answer = pair.alice.send(#"/_profile 1 {"displayName":"alicia","fullName":"A","shortDescr":"new"}"#)
     answer.assert("userProfileUpdated")
@@ -101,8 +101,8 @@ final class MessageTests: XCTestCase {
       .assert("userProfileNoChange")
   }
 
-  /// An extension takes the news in; the application tells its host when it wakes.
-  func testAnotherProfileThatAnExtensionTookInIsToldLater() throws {
+  /// An extension processes the news; the application reports it to its host when it wakes.
+  func testAProfileReceivedByAnExtensionIsReportedLater() throws {
     let station = try Station()
     station.suspend()
     station.bob.send(#"/_profile 1 {"displayName":"bobby"}"#).assert("userProfileUpdated")

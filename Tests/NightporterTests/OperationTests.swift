@@ -5,7 +5,7 @@ import XCTest
 
 /// Suspending with something in flight: in order, within the delay, and within its own cycle.
 final class OperationTests: XCTestCase {
-  /// Alice reaches the relay through a transport that can hang, bob by himself; the two are connected.
+  /// Alice reaches the relay through a transport that can hang, bob directly; the two are connected.
   private struct Meeting {
     let folder: TemporaryFolder
     let transport: HostTransport
@@ -48,7 +48,7 @@ final class OperationTests: XCTestCase {
       }.filter { $0.hasPrefix(folder.file("alice")) }
     }
 
-    /// Waits until `texts` came to bob, and looks again for one too many.
+    /// Waits until `texts` came to bob, and checks again for one too many.
     func expectBobHas(_ expected: [String], file: StaticString = #filePath, line: UInt = #line) {
       let end = Date(timeIntervalSinceNow: 20)
       while texts(bob).count < expected.count, end.timeIntervalSinceNow > 0 { usleep(20_000) }
@@ -64,9 +64,9 @@ final class OperationTests: XCTestCase {
     }
   }
 
-  /// INC-21: an extension was suspended with little time, and is at work again. When the app wakes and asks it to let go, it
-  /// has the time that it needs, and not what was left of the earlier one.
-  func testINC21AYieldingExtensionDoesNotGoByAnEarlierSuspensionsTime() throws {
+  /// INC-21: an extension was suspended with little time, and is running again. When the app wakes and asks it to
+  /// yield, it has the time it needs, not the rest of the earlier one.
+  func testINC21AYieldingExtensionIgnoresAnEarlierSuspensionsDeadline() throws {
     let meeting = try Meeting()
     meeting.alice.send("/_app suspend 0").assert("cmdOk")
     let notifier = try XCTUnwrap(Host.open(meeting.alice.prefix, isExtension: true).host)
@@ -96,7 +96,7 @@ final class OperationTests: XCTestCase {
     wait(for: [answered], timeout: 10)
   }
 
-  func testWhatIsBeingSentIsWaitedForAndThenNothingIsHeld() throws {
+  func testSuspendingWaitsForSendingAndThenHoldsNothing() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)
     meeting.aliceSends("hello")
@@ -144,14 +144,14 @@ final class OperationTests: XCTestCase {
     meeting.transport.hang(false)
   }
 
-  /// INC-21: the delay of a suspension that was called off ends nothing later, and the end of what it gave up is not
-  /// taken for the end of what came after.
+  /// INC-21: the delay of a cancelled suspension ends nothing later, and the completion of what it abandoned is not
+  /// taken for the completion of later work.
   func testINC21DeadlineAndCompletionsOfAnEarlierCycleActInNoLaterOne() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)
     meeting.aliceSends("one")
     meeting.transport.waitUntilInside()
-    // Called off before its delay has passed.
+    // Cancelled before its delay has passed.
     meeting.alice.send("/_app suspend 700000").assert("cmdOk")
     meeting.alice.send("/_app activate").assert("cmdOk")
     XCTAssertEqual(meeting.state, "running")
@@ -159,7 +159,7 @@ final class OperationTests: XCTestCase {
     noEvent("chatSuspended", meeting.alice, for: 1.5)
     XCTAssertTrue(meeting.state.hasPrefix("draining"), "the first delay is over, the second is not: \(meeting.state)")
 
-    // Given up: what then comes back belongs to nobody.
+    // Abandoned: a late result belongs to no request.
     meeting.alice.send("/_app suspend 0").assert("cmdOk")
     let cycle = meeting.alice.state["operations"]["cycle"].number
     meeting.alice.send("/_app activate").assert("cmdOk")
@@ -174,7 +174,7 @@ final class OperationTests: XCTestCase {
     meeting.expectBobHas(["one"])
   }
 
-  func testActivatingDuringADrainGoesOnAtOnce() throws {
+  func testActivatingDuringADrainContinuesImmediately() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)
     meeting.aliceSends("one")
@@ -187,7 +187,7 @@ final class OperationTests: XCTestCase {
     noEvent("chatSuspended", meeting.alice, for: 0.3)
   }
 
-  /// A stopped chat keeps its store, and nothing else; what was under way is given 3 s.
+  /// A stopped chat keeps only its store; work in progress has 3 s.
   func testStoppingDuringADrainEndsStopped() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)
@@ -207,7 +207,7 @@ final class OperationTests: XCTestCase {
     meeting.expectBobHas(["one"])
   }
 
-  func testNothingBeginsWhileItsKindIsDrained() throws {
+  func testNoOperationBeginsWhileItsKindIsDraining() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)
     meeting.aliceSends("one")
@@ -223,7 +223,7 @@ final class OperationTests: XCTestCase {
     meeting.expectBobHas(["one"])
   }
 
-  /// Whatever is under way at whatever moment, `suspend 0` is immediate and quiescent, and in the end each message is on
+  /// Whatever is in progress at any moment, `suspend 0` is immediate and quiescent, and in the end each message is on
   /// the other side once.
   func testSuspendingAtAnyMomentOfBusyTrafficLosesAndDoublesNothing() throws {
     let pair = try Pair()

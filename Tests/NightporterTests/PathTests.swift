@@ -3,7 +3,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// Paths that lead to a store or a relay by another way than its own name.
+/// Paths that lead to a store or a relay other than by its own name.
 final class PathTests: XCTestCase {
   private let raw = "x'" + String(repeating: "1f", count: 32) + "'"
   private let other = "x'" + String(repeating: "2e", count: 32) + "'"
@@ -24,8 +24,8 @@ final class PathTests: XCTestCase {
 
   // MARK: Circles
 
-  /// SQLite follows links by calling itself, which the engine's stack has no room for.
-  func testAStoresPathThatLeadsInACircleIsRefused() throws {
+  /// SQLite follows links recursively, for which the engine's stack has no room.
+  func testAStorePathWithALinkLoopIsRefused() throws {
     let folder = try TemporaryFolder()
     link(folder.file("self_chat.db"), to: "self_chat.db")
     link(folder.file("long_chat.db"), to: "long-99")
@@ -44,14 +44,14 @@ final class PathTests: XCTestCase {
     }
   }
 
-  func testARelaysPathThatLeadsInACircleIsRefused() throws {
+  func testARelayPathWithALinkLoopIsRefused() throws {
     let folder = try TemporaryFolder()
     link(folder.file("relay.db"), to: "relay.db")
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     host.begin("alice", relay: folder.file("relay.db"))
     let answer = host.send("/_connect 1")
     XCTAssertTrue(answer["error"].exists, answer.description)
-    // The way is cleared, and the same host goes on.
+    // The link is removed, and the same host continues.
     XCTAssertEqual(unlink(folder.file("relay.db")), 0)
     XCTAssertTrue(host.send("/_connect 1")["result"].exists)
   }
@@ -59,7 +59,7 @@ final class PathTests: XCTestCase {
   // MARK: Other names of one store
 
   /// INC-16: by its own name, through a link to the file, and through one to the directory.
-  func testINC16AStoreHasOneAppByWhateverName() throws {
+  func testINC16AStoreHasOneAppUnderAnyName() throws {
     let folder = try TemporaryFolder()
     let (room, hall) = (folder.file("room"), folder.file("hall"))
     XCTAssertEqual(mkdir(room, 0o700), 0)
@@ -79,7 +79,7 @@ final class PathTests: XCTestCase {
       made, ["b_chat.db", "c_chat.db", "hall", "room"], "and all that lies beside a store lies beside its file")
   }
 
-  /// The names beside a store whose file is not called as a store's are its own as well.
+  /// If the store's file has a name unlike a store's, the names beside it are its own as well.
   func testINC16AStoreOfAnotherNameHasOneAppToo() throws {
     let folder = try TemporaryFolder()
     for name in ["b_chat.db", "c_chat.db"] { link(folder.file(name), to: "data") }
@@ -123,8 +123,8 @@ final class PathTests: XCTestCase {
     }
   }
 
-  /// A hard link leads nowhere: under the other name the store would stay as it was, plain or under the old key.
-  func testAKeyIsNotChangedUnderOneOfTwoNames() throws {
+  /// A hard link cannot be resolved: under the other name the store would be unchanged, plain or under the old key.
+  func testTheKeyOfAFileWithTwoNamesIsNotChanged() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     createUser(host)
@@ -154,8 +154,8 @@ final class PathTests: XCTestCase {
     XCTAssertFalse(FileManager.default.fileExists(atPath: folder.file("other.db.wake")))
   }
 
-  /// The working directory may be another when the relay is opened, and the extension has one of its own.
-  func testARelativeRelayPathIsThatOfItsCommand() throws {
+  /// The working directory may have changed when the relay is opened, and the extension has its own.
+  func testARelativeRelayPathIsResolvedWhenItIsSet() throws {
     let (folder, elsewhere) = (try TemporaryFolder(), try TemporaryFolder())
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     createUser(host)

@@ -3,7 +3,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// A push ends before its deadline, and what it did not get to show, the next one shows.
+/// A push ends before its deadline, and whatever it had no time to show, the next one shows.
 final class PushDeadlineTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
@@ -21,14 +21,14 @@ final class PushDeadlineTests: XCTestCase {
     XCTAssertTrue(answer["quiescent"].flag, answer.description)
     try holder.execute("COMMIT")
     try holder.close()
-    // The engine gives up waiting for the lock, and the next push finds everything as it was.
+    // The engine stops waiting for the lock, and the next push finds everything unchanged.
     var bodies: [String] = []
     for _ in 0..<3 where bodies.isEmpty { bodies += self.bodies(of: notifier.push(wake, deadline: 10_000)) }
     XCTAssertEqual(bodies, ["hello"])
   }
 
   /// INC-31, INC-38: more messages than there is time for. Each is shown once, by this push or a later one.
-  func testINC38WhatAPushHasNoTimeForIsShownByALaterOne() throws {
+  func testINC38MessagesAPushHasNoTimeForAreShownByALaterOne() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     let texts = (0..<100).map { "text \($0)" }
@@ -42,7 +42,7 @@ final class PushDeadlineTests: XCTestCase {
     XCTAssertEqual(shown, texts)
   }
 
-  /// INC-48: the platform freezes an extension after its answer, also when there was nothing to do.
+  /// INC-48: the platform freezes an extension after its answer, even if there was nothing to do.
   func testINC48ExtensionIsQuiescentAfterEveryAnswer() throws {
     let pair = try Pair()
     let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
@@ -58,8 +58,9 @@ final class PushDeadlineTests: XCTestCase {
     XCTAssertEqual(bodies(of: notifier.push(wake)), ["hello"])
   }
 
-  /// INC-48: the host closes the store while the push waits for the relay; the push ends at once, and finds it closed.
-  func testINC48PushThatIsCutOffBySuspendingEndsQuiescent() throws {
+  /// INC-48: the host closes the store while the push waits for the relay; the push ends immediately, and finds it
+  /// closed.
+  func testINC48APushCutOffBySuspendingEndsQuiescent() throws {
     for command in ["/_app suspend 0", "close", "free"] {
       let pair = try Pair()
       pair.alice.send("/_app suspend 0").assert("cmdOk")
@@ -86,8 +87,8 @@ final class PushDeadlineTests: XCTestCase {
     }
   }
 
-  /// SimpleX's way of driving a push: as many requests as a command may have, each with a message.
-  func testConnectionMessagesTakesAsManyAsItMay() throws {
+  /// SimpleX's way of driving a push: the maximum number of requests in a command, each with a message.
+  func testConnectionMessagesAcceptsTheMaximum() throws {
     let pair = try Pair()
     let connection = pair.alice.send("/_contacts 1")["result"]["contacts"][0]["activeConn"]["agentConnId"].text
     XCTAssertFalse(connection.isEmpty)

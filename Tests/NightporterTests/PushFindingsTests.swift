@@ -4,9 +4,9 @@ import XCTest
 
 @testable import PorterEngine
 
-/// What a push found, and which of it prevails.
+/// What a push found, and which of it takes precedence.
 final class PushFindingsTests: XCTestCase {
-  /// In the order that `spec/machines/push.md` names, each with what leads to it when nothing else is found.
+  /// In the order that `spec/machines/push.md` names, each with the facts that lead to it when nothing else is found.
   private static let order: [(outcome: Push.Event, causes: [[Push.Event]])] = [
     (.releasedExpired, [[.expire]]),
     (.releasedStopped, [[.appStopped]]),
@@ -28,13 +28,13 @@ final class PushFindingsTests: XCTestCase {
     return findings.outcome
   }
 
-  /// Each pair of facts, in both orders of their coming.
+  /// Each pair of facts, in both orders of arrival.
   func testTheOutcomeIsTheFirstThatApplies() {
     for (rank, first) in Self.order.enumerated() {
       for cause in first.causes {
         XCTAssertEqual(outcome(cause), first.outcome, "\(cause)")
         for second in Self.order[rank...] {
-          // With a message that came, "all that came" was not quarantined, and not everything is unknown.
+          // If a message arrived, "everything that arrived" was not quarantined, and not everything is unknown.
           for other in second.causes where !softens(cause, other) {
             XCTAssertEqual(outcome(cause + other), first.outcome, "\(cause), then \(other)")
             XCTAssertEqual(outcome(other + cause), first.outcome, "\(other), then \(cause)")
@@ -55,7 +55,7 @@ final class PushFindingsTests: XCTestCase {
     XCTAssertEqual(outcome([.commitQuarantined, .commitDone]), .releasedNothingNew)
     XCTAssertEqual(outcome([.commitDone, .claimMissing]), .releasedNothingNew)
     XCTAssertEqual(outcome([.fetchDenied, .commitDone]), .releasedNothingNew)
-    // The push itself did not open, or is unknown: what came beside it changes nothing.
+    // The push itself did not open, or is unknown: other facts change nothing.
     XCTAssertEqual(outcome([.commitDone, .decodedUndecryptable]), .releasedQuarantined)
     XCTAssertEqual(outcome([.commitDone, .decodedUnknown]), .releasedUnknown)
   }
@@ -85,7 +85,7 @@ final class PushFindingsTests: XCTestCase {
     let begin = "The outcome is the first of these that applies, when the store is released: "
     let start = try XCTUnwrap(text.range(of: begin), "the page no longer says so in these words")
     let sentence = text[start.upperBound...].prefix { $0 != "." && $0 != "\n" }
-    // Without what stands in brackets.
+    // Without the text in brackets.
     let words = sentence.replacingOccurrences(of: #" *\([^)]*\)"#, with: "", options: .regularExpression)
     XCTAssertEqual(
       words.components(separatedBy: ", "), Self.order.map { String($0.outcome.name.dropFirst("released.".count)) })

@@ -20,7 +20,7 @@ final class PushTests: XCTestCase {
     station.wake(expecting: ["hello"])
   }
 
-  func testINC34TheSamePushTwiceIsNothingNew() throws {
+  func testINC34ARepeatedPushShowsNothingNew() throws {
     let station = try Station()
     station.suspend()
     let push = try station.push(for: "hello")
@@ -32,8 +32,8 @@ final class PushTests: XCTestCase {
     station.wake(expecting: ["hello"])
   }
 
-  /// INC-36: and so it is for one extension process that the platform keeps for both.
-  func testINC34TheSamePushTwiceInOneProcess() throws {
+  /// INC-36: the same for one extension process that the platform keeps for both.
+  func testINC34ARepeatedPushInOneProcess() throws {
     let station = try Station()
     station.suspend()
     let push = try station.push(for: "hello")
@@ -129,7 +129,7 @@ final class PushTests: XCTestCase {
     XCTAssertEqual(try station.present(station.push(for: "third"))["withdrawals"].count, 0)
   }
 
-  func testAnOldPayloadReplayedAfterReadingIsNothingNew() throws {
+  func testAReplayedOldPayloadShowsNothingNew() throws {
     let station = try Station()
     station.suspend()
     let push = try station.push(for: "hello")
@@ -137,7 +137,7 @@ final class PushTests: XCTestCase {
     station.wake(expecting: ["hello"])
     station.alice.send("/_read chat @1").assert("cmdOk")
     station.suspend()
-    // The first may still bring the withdrawal; from then on there is nothing at all.
+    // The first may still bring the withdrawal; after that there is nothing at all.
     XCTAssertEqual(try station.present(push).bodies, [])
     for _ in 0..<3 {
       let replayed = try station.present(push)
@@ -148,8 +148,8 @@ final class PushTests: XCTestCase {
     station.wake(expecting: ["hello"])
   }
 
-  /// INC-45: what may show is decided in the core, by settings that the app saved.
-  func testINC45PreviewModeAndAppLockDecideWhatShows() throws {
+  /// INC-45: the core decides what may be shown, by settings that the app saved.
+  func testINC45PreviewModeAndAppLockDecideWhatIsShown() throws {
     let station = try Station()
     let cases: [(settings: String, title: String, body: String)] = [
       (#"{}"#, "bob:", "text 0"), (#"{"notificationPreviewMode":"message"}"#, "bob:", "text 1"),
@@ -171,7 +171,7 @@ final class PushTests: XCTestCase {
     }
   }
 
-  func testAppSettingsAreKeptAndGivenBack() throws {
+  func testAppSettingsAreStoredAndReturned() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     let settings = { (answer: JSON) in answer["result"]["appSettings"] }

@@ -4,13 +4,13 @@ import PorterPlatform
 import PorterStore
 import XCTest
 
-/// INC-01: after a suspension the kernel knows no file and no lock of the store in this process, whatever the process had
-/// done before.
+/// INC-01: after a suspension the kernel lists no file and no lock of the store for this process, whatever the process
+/// did before.
 final class ReleasingTests: XCTestCase {
   /// What the kernel lists of a store's files for this process.
   private struct Held: Equatable, CustomStringConvertible {
     var files: [String] = []
-    /// POSIX locks, by which SQLite's readers and writers are known.
+    /// POSIX locks, which mark SQLite's readers and writers.
     var locks: [String] = []
 
     static let nothing = Held()
@@ -59,7 +59,7 @@ final class ReleasingTests: XCTestCase {
     return app.prefix
   }
 
-  /// The store of an extension is open from the beginning; no push and no start has come.
+  /// The store of an extension is open from the beginning; there has been no push and no start.
   func testINC01AnExtensionThatWasNeverStartedReleasesItsStore() throws {
     let folder = try TemporaryFolder()
     let prefix = try makeStore(in: folder)
@@ -124,7 +124,7 @@ final class ReleasingTests: XCTestCase {
     XCTAssertFalse(file.isHeldElsewhere())
   }
 
-  /// The system took back the time that it had granted in the background.
+  /// The system withdrew the time that it had granted in the background.
   func testINC01SuspendingABackgroundRefreshReleasesEverything() throws {
     let pair = try Pair()
     let file = PhaseFile(prefix: pair.alice.prefix, role: "app")

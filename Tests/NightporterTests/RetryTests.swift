@@ -4,7 +4,7 @@ import XCTest
 
 @testable import PorterEngine
 
-/// When what has failed is tried again.
+/// When failed work is retried.
 final class RetryTests: XCTestCase {
   private final class ManualClock: Clock {
     private let time = Mutex(Moment(nanoseconds: 0))
@@ -15,7 +15,7 @@ final class RetryTests: XCTestCase {
   }
 
   /// The relay's file is free again: a pause that had grown to minutes ends.
-  func testATimerThatIsHastenedIsDueAtOnce() {
+  func testAHastenedTimerIsDueImmediately() {
     let clock = ManualClock()
     let timers = Timers(clock: clock)
     var fired: [String] = []
@@ -54,7 +54,7 @@ final class RetryTests: XCTestCase {
   }
 
   /// A record that cannot be read does not slow anything else.
-  func testThePausesOfOneRecordLeaveThoseOfAnotherAlone() {
+  func testBackoffOfOneRecordDoesNotAffectAnother() {
     var backoffs = NamedBackoffs()
     for _ in 0..<20 { _ = backoffs.next(TimerName.tokenRetry) }
     XCTAssertEqual(backoffs.next(TimerName.tokenRetry), Durations.lastRetry)
@@ -66,7 +66,7 @@ final class RetryTests: XCTestCase {
   }
 
   /// A store that cannot be read does not slow the relay's retries of the same work.
-  func testThePausesOfReadingLeaveThoseOfTheRelayAlone() {
+  func testBackoffOfReadingDoesNotAffectTheRelays() {
     let clock = ManualClock()
     let timers = Timers(clock: clock)
     let retries = Retries(timers: timers, storeAccess: StoreAccess(), log: .silent)
@@ -77,7 +77,7 @@ final class RetryTests: XCTestCase {
   }
 }
 
-/// INC-21: what a relay that was closed still says belongs to its own cycle.
+/// INC-21: the results of a closed relay belong to its own cycle.
 final class UnderWayTests: XCTestCase {
   func testINC21ALateEndLeavesTheMarkOfALaterRequest() {
     var underWay = UnderWay<Int64>()
@@ -87,7 +87,7 @@ final class UnderWayTests: XCTestCase {
     XCTAssertFalse(underWay.contains(1))
     let second = underWay.begin(1)
     underWay.end(first)
-    XCTAssertTrue(underWay.contains(1), "the second is still under way")
+    XCTAssertTrue(underWay.contains(1), "the second is still in progress")
     underWay.end(second)
     XCTAssertFalse(underWay.contains(1))
   }

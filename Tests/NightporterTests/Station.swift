@@ -8,7 +8,7 @@ import PorterServer
 import Synchronization
 import XCTest
 
-/// Takes what the server pushes, in place of a platform.
+/// Receives the server's pushes, in place of a platform.
 private final class PushTray: PushProvider {
   private let pushes = Monitor<[OutgoingPush]>([])
 
@@ -17,7 +17,7 @@ private final class PushTray: PushProvider {
     return .accepted
   }
 
-  /// The oldest push to this token, or nil when none comes within the time.
+  /// The oldest push to this token, or nil if none comes in time.
   func next(to token: String, within span: Span) -> String? {
     pushes.wait(atMost: span) { waiting in
       let index = waiting.firstIndex { TextEncoding.hex($0.pushToken.bytes) == token }
@@ -70,7 +70,7 @@ struct StationFailure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// Two connected hosts, the real notification server, and a device token of alice's that is active.
+/// Two connected hosts, the real notification server, and an active device token of alice's.
 final class Station {
   let pair: Pair
   let server: ServerThread
@@ -113,7 +113,7 @@ final class Station {
     return try nextPush()
   }
 
-  /// All pushes that come until none does for a while.
+  /// All pushes until none arrives for a while.
   func allPushes() throws -> [String] {
     var pushes = [try nextPush()]
     while let push = server.nextPush(to: token, within: .milliseconds(700)) { pushes.append(push) }
@@ -127,13 +127,13 @@ final class Station {
     XCTAssertTrue(host.state["quiescent"].flag, host.state.description, file: file, line: line)
   }
 
-  /// An extension of its own on alice's store.
+  /// Another extension on alice's store.
   func makeExtension(file: StaticString = #filePath, line: UInt = #line) throws -> Host {
     let (answer, host) = Host.open(alice.prefix, isExtension: true)
     return try XCTUnwrap(host, answer, file: file, line: line)
   }
 
-  /// What an extension answers that is started for this push alone; it always ends quiescent.
+  /// The answer of an extension started for this push alone; it always ends quiescent.
   func present(_ payload: String, file: StaticString = #filePath, line: UInt = #line) throws -> JSON {
     let answer = try makeExtension(file: file, line: line).push(payload)
     XCTAssertTrue(answer["quiescent"].flag, answer.description, file: file, line: line)

@@ -7,7 +7,7 @@ import XCTest
 /// Naming the process that holds the store, while processes come and go.
 final class StoreHolderTests: XCTestCase {
   /// INC-18: the holder may end between two looks at its lock.
-  func testINC18AHolderMayEndWhileItIsLookedUp() throws {
+  func testINC18AHolderMayEndDuringTheLookup() throws {
     let folder = try TemporaryFolder()
     let prefix = folder.file("a")
     let holder = Instance.current(randomness: SystemRandomness())

@@ -5,7 +5,7 @@ import PorterStore
 import Synchronization
 import XCTest
 
-/// Clocks that a test moves on.
+/// Clocks that a test advances.
 private final class MovedClock: Clock {
   private let ahead = Mutex(Span.zero)
 
@@ -42,7 +42,7 @@ private final class Watched: @unchecked Sendable {
 
   deinit { controller.stop() }
 
-  /// Any command also has the engine look at its timers.
+  /// Any command also makes the engine check its timers.
   @discardableResult
   func send(_ command: String) -> JSON { JSON(controller.send(command, retry: 0)) }
 
@@ -99,13 +99,13 @@ private final class Watched: @unchecked Sendable {
     let state = try database.rows(
       "SELECT 'connection ' || subscription FROM connections UNION SELECT 'token ' || status FROM token"
     ) { $0.text(0) }
-    XCTFail("it never came to that: \(what); \(state), watched: \(try watched)", file: file, line: line)
+    XCTFail("this was never reached: \(what); \(state), watched: \(try watched)", file: file, line: line)
   }
 }
 
 final class SubscriptionTests: XCTestCase {
-  /// The server's record goes, and the process goes on running: a day later it notices.
-  func testAServerThatForgetsASubscriptionIsToldAgainWithinADayINC64() throws {
+  /// The server's record is lost, and the process keeps running: a day later it notices.
+  func testAForgottenSubscriptionIsRestoredWithinADayINC64() throws {
     let alice = try Watched()
     try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
     for _ in 0..<2 {
@@ -125,7 +125,7 @@ final class SubscriptionTests: XCTestCase {
     try alice.execute("DELETE FROM subscription")
     alice.clock.move(.days(1) + .seconds(60))
     alice.send("/_check running")
-    // What the check waits for at most; the server's late answer is one that nobody expects any more.
+    // The longest that the check waits; the server's late answer is no longer expected.
     alice.clock.move(.seconds(60))
     alice.send("/_check running")
     try alice.startServer()
@@ -133,8 +133,8 @@ final class SubscriptionTests: XCTestCase {
     try alice.wait("subscribed again") { try alice.watched == 1 }
   }
 
-  /// Turned off while the relay is out of reach: both are told when it is back.
-  func testWhatIsTurnedOffIsReleasedAtTheServerAndTheRelay() throws {
+  /// Turned off while the relay is out of reach: both are notified when it is back.
+  func testDisabledSubscriptionsAreReleasedAtTheServerAndTheRelay() throws {
     let alice = try Watched()
     try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
     alice.stopServer()
@@ -142,7 +142,7 @@ final class SubscriptionTests: XCTestCase {
     try locker.execute("BEGIN EXCLUSIVE")
     alice.send("/_ntf register apns_test \(alice.token) PERIODIC")
     try alice.wait("turned off") { try alice.inState("subscription = 'off'") == 1 }
-    XCTAssertEqual(try alice.inState("notifier_key IS NOT NULL"), 1, "kept until the relay has let go")
+    XCTAssertEqual(try alice.inState("notifier_key IS NOT NULL"), 1, "kept until the relay has released it")
     XCTAssertEqual(try alice.count("SELECT count(*) FROM server_outbox", in: "alice_chat.db"), 1)
     try locker.execute("ROLLBACK")
     try locker.close()
@@ -177,7 +177,7 @@ final class SubscriptionTests: XCTestCase {
     XCTAssertEqual(try alice.inState("subscription = 'fromTheFuture'"), 1)
   }
 
-  func testAnUnknownTokenStateIsNotTakenForANewToken() throws {
+  func testAnUnknownTokenStateIsNotTreatedAsNew() throws {
     let alice = try Watched()
     alice.send("/_app suspend 0").assert("cmdOk")
     try alice.executeAtHome("UPDATE token SET status = 'fromTheFuture'")
@@ -187,7 +187,7 @@ final class SubscriptionTests: XCTestCase {
       XCTAssertEqual(answer["error"]["np"]["code"].text, "storeDamaged", answer.description)
     }
     XCTAssertEqual(try alice.count("SELECT count(*) FROM token WHERE status = 'fromTheFuture'", in: "alice_chat.db"), 1)
-    // What has nothing to do with the token goes on.
+    // Work unrelated to the token continues.
     alice.send("/_connect 1").assert("invitation")
   }
 
@@ -241,9 +241,9 @@ final class SubscriptionTests: XCTestCase {
       try alice.count("SELECT count(*) FROM reservations WHERE kind = 'token'", in: "alice_chat.db"), 1)
   }
 
-  /// A push in an app that gives up in the midst of its work: it has no claim afterwards, and a command that waits for the
-  /// notification server goes on waiting for it.
-  func testAPushThatExpiresInAnAppLeavesWhatACommandWaitsFor() throws {
+  /// A push in an app that expires in the middle of its work: it has no claim afterwards, and a command that waits for
+  /// the notification server keeps waiting for it.
+  func testAnExpiredPushInAnAppLeavesAWaitingCommandAlone() throws {
     let alice = try Watched()
     try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
     alice.stopServer()

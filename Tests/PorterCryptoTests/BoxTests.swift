@@ -82,7 +82,7 @@ final class BoxTests: XCTestCase {
     }
   }
 
-  func testKeysAndNoncesOfAnotherLengthAreNone() {
+  func testKeysAndNoncesOfAnotherLengthAreRejected() {
     for count in [0, 1, 23, 25, 31, 33, 64] {
       let bytes = [UInt8](repeating: 1, count: count)
       XCTAssertNil(BoxPublicKey(bytes: bytes))

@@ -44,7 +44,7 @@ final class CryptoPeer {
     process.waitUntilExit()
   }
 
-  /// What the peer answers; throws `Refusal` if its code raised.
+  /// The peer's answer; throws `Refusal` if its code raised.
   @discardableResult
   func call(_ operation: String, _ arguments: [UInt8]...) throws -> [[UInt8]] { try send(operation, arguments) }
 

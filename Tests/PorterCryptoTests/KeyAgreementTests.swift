@@ -29,8 +29,8 @@ final class KeyAgreementTests: XCTestCase {
       try accepted.decrypt(message, associatedData: joined.associatedData, randomness: randomness), [1, 2])
   }
 
-  /// Every key takes part: with any one of them another, nothing is understood.
-  func testSomeoneInTheMiddleOfTheSetUpIsNotUnderstood() throws {
+  /// Every key takes part: with any one of them replaced, nothing can be read.
+  func testAManInTheMiddleOfTheSetUpCannotRead() throws {
     let invitation = try InvitationSecret.create(randomness: randomness)
     let stranger = try BoxKeyPair.generate(randomness: randomness).publicKey.bytes
     for replaced in 0..<4 {
@@ -42,7 +42,7 @@ final class KeyAgreementTests: XCTestCase {
       }
       let accepted = try KeyAgreement.accept(invitation, joinerKeys: joined.publicKeys)
       let message = try joined.ratchet.encrypt([1], associatedData: joined.associatedData)
-      // The stranger may also forge what the two sides compare by.
+      // The attacker may also forge what the two sides compare by.
       for associatedData in [accepted.associatedData, joined.associatedData] {
         var ratchet = accepted.ratchet
         assertThrows(.authenticationFailed) {
@@ -81,7 +81,7 @@ final class KeyAgreementTests: XCTestCase {
     }
   }
 
-  /// A night is replayed from its seed: the same randomness gives the same bytes on the wire, to the last.
+  /// A night is replayed from its seed: the same randomness gives exactly the same bytes on the wire.
   func testTheSameRandomnessGivesTheSameMessages() throws {
     func night() throws -> [[UInt8]] {
       var pair = try Pair(randomness: SeededRandomness(42))

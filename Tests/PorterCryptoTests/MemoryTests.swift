@@ -5,11 +5,11 @@
 
   @testable import PorterCrypto
 
-  /// Searches this process's own memory for keys that are gone: what was wiped is not there, wherever a copy might have
+  /// Searches this process's own memory for keys that are gone: wiped bytes are nowhere, wherever a copy might have
   /// been made.
   final class MemoryTests: XCTestCase {
-    func testASecretIsInMemoryWhileItLivesAndNotAfter() throws {
-      // The longer one is of a size that nothing else asks for, so that no next owner hides what was left.
+    func testASecretIsInMemoryOnlyDuringItsLifetime() throws {
+      // The longer one has a size that nothing else allocates, so that no later allocation hides what was left.
       for length in [32, 900] {
         let trace = Trace(length: length)
         var secret: SecretBytes? = try SecretBytes.random(length, randomness: trace)
@@ -20,7 +20,7 @@
       }
     }
 
-    func testASecretThatIsExposedStaysBecauseNobodyWipesTheCopy() throws {
+    func testAnExposedSecretStaysBecauseItsCopyIsNotWiped() throws {
       let trace = Trace()
       let copy = try SecretBytes.random(32, randomness: trace).exposeForStorage()
       XCTAssertEqual(try trace.occurrences(), 4)
@@ -52,8 +52,8 @@
       }
     }
 
-    /// Forward secrecy in memory: after a step, the keys before it are nowhere, so a later look at the process reads no
-    /// earlier message.
+    /// Forward secrecy in memory: after a step, the keys before it are nowhere, so that reading the process's memory
+    /// later reveals no earlier message.
     func testKeysOfARatchetBeforeAStepAreGoneAfterIt() throws {
       var pair = try Pair()
       _ = try pair.inviterReceives(try pair.joinerSends("1"))
@@ -62,7 +62,7 @@
       XCTAssertEqual(traces.count, 4)
       for trace in traces { XCTAssertGreaterThanOrEqual(try trace.occurrences(), 4) }
       let message = try pair.joinerSends("3")
-      // The other side rightly has one of these keys still, and lives in this process too.
+      // The other side rightly still has one of these keys, and is in this process too.
       pair.joiner = try Pair().joiner
       _ = try pair.inviterReceives(message)
       for (index, trace) in traces.enumerated() { XCTAssertEqual(try trace.occurrences(), 0, "key \(index)") }
@@ -80,7 +80,7 @@
       }
     }
 
-    func testTheKeyOfALateMessageIsGoneAfterItWasRead() throws {
+    func testTheKeyOfALateMessageIsWipedAfterUse() throws {
       var pair = try Pair()
       let late = try pair.joinerSends("late")
       _ = try pair.inviterReceives(try pair.joinerSends("first"))
@@ -90,18 +90,18 @@
       XCTAssertEqual(try trace.occurrences(), 0)
     }
 
-    /// Runs `body`, whose locals are gone when it returns, then looks for what it left.
+    /// Runs `body`, whose locals are gone when it returns, then searches for what it left.
     @inline(never)
     private func use(line: UInt = #line, _ body: () throws -> [Trace]) throws {
       for trace in try body() { XCTAssertEqual(try trace.occurrences(), 0, line: line) }
     }
   }
 
-  /// A secret to look for, itself kept inverted so that it is not found in here. As a source of randomness, it gives
-  /// the secret.
+  /// A secret to search for, itself kept inverted so that it is not found in here. As a source of randomness, it
+  /// returns the secret.
   ///
-  /// Eight bytes of each quarter are looked for: what is freed without being wiped is soon overwritten in part, by the
-  /// allocator or by the next owner, and what is left is a leak all the same.
+  /// The search is for eight bytes of each quarter: memory freed without being wiped is soon overwritten in part, by
+  /// the allocator or by its next owner, and what is left is a leak all the same.
   private final class Trace: Randomness {
     private static let quarter = 8
     private let inverted: [UInt8]
@@ -158,7 +158,7 @@
     }
   }
 
-  /// A buffer of its own mapping, through which memory is read by the kernel, so that an unmapped page is no crash.
+  /// A buffer in its own mapping, through which the kernel reads memory, so that an unmapped page does not crash.
   private final class Window {
     static let size = 1 << 20
     let bytes: UnsafePointer<UInt8>

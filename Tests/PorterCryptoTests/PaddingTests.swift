@@ -10,7 +10,7 @@ final class PaddingTests: XCTestCase {
     XCTAssertEqual(try Padding.pad([UInt8](repeating: 1, count: 258), to: 300).prefix(2), [1, 2])
   }
 
-  func testWhatIsPaddedComesBackAndHasTheSize() {
+  func testPaddedDataComesBackAndHasTheSize() {
     forAll(both(.bytes(0...400), .number(0...400))) { data, more in
       let size = data.count + Padding.overhead + more
       let padded = try Padding.pad(data, to: size)
@@ -19,7 +19,7 @@ final class PaddingTests: XCTestCase {
     }
   }
 
-  func testWhatDoesNotFitIsRefused() {
+  func testDataThatDoesNotFitIsRefused() {
     for size in [Int.min, -1, 0, 1, 2, 6] {
       assertThrows(.malformed(.plaintext)) { _ = try Padding.pad([1, 2, 3, 4, 5], to: size) }
     }

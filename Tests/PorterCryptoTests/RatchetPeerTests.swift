@@ -4,15 +4,15 @@ import XCTest
 
 @testable import PorterCrypto
 
-/// The ratchet against the PyPI package DoubleRatchet with the same primitives, as inviting and as joining side. Set-up
-/// from the invitation is done over there with PyNaCl and pyca/cryptography.
+/// The ratchet against the PyPI package DoubleRatchet with the same primitives, as inviting and as joining side. The
+/// peer does the set-up from the invitation with PyNaCl and pyca/cryptography.
 final class RatchetPeerTests: XCTestCase {
   func testConversationsWithThePeerJoining() throws { try converse(as: .inviter) }
 
   func testConversationsWithThePeerInviting() throws { try converse(as: .joiner) }
 
-  /// Both sides keep 1000 keys a step and 2000 in all, and give up the same ones: the oldest.
-  func testThePeerAndWeGiveUpTheSameKeys() throws {
+  /// Both sides keep 1000 keys per step and 2000 in total, and discard the same ones: the oldest.
+  func testThePeerAndWeDiscardTheSameKeys() throws {
     let peer = try CryptoPeer()
     for role in [Role.inviter, .joiner] {
       var talk = try Talk(role: role, peer: peer, seed: 11)
@@ -39,7 +39,7 @@ final class RatchetPeerTests: XCTestCase {
     }
   }
 
-  func testALeapOf1000IsFollowedAndOneOf1001IsNotOnBothSides() throws {
+  func testAGapOf1000IsAcceptedAndOneOf1001IsNotOnBothSides() throws {
     let peer = try CryptoPeer()
     var talk = try Talk(role: .joiner, peer: peer, seed: 12)
     XCTAssertEqual(try talk.peerReceives(try talk.weSend([0])), [0])
@@ -89,8 +89,8 @@ final class RatchetPeerTests: XCTestCase {
   }
 }
 
-/// What the generated conversations held: a property over conversations in which nothing goes wrong would hold of
-/// everything.
+/// What the generated conversations contained: a property over conversations in which nothing goes wrong would hold
+/// trivially.
 private struct Seen {
   var read = 0
   var late = 0

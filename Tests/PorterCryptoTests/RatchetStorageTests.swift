@@ -5,9 +5,9 @@ import XCTest
 @testable import PorterCrypto
 
 final class RatchetStorageTests: XCTestCase {
-  /// A conversation in which each side lives only in its store between two steps, and some transactions fail: what is
+  /// A conversation in which each side exists only in its store between two steps, and some transactions fail: what is
   /// read stays the same, and what the changes leave in the store is the ratchet's whole state.
-  func testAConversationThroughStoresThatFailNowAndThen() {
+  func testAConversationThroughFailingStores() {
     forAll(both(Schedule.generator, .number(0...UInt64.max)), runs: 60) { schedule, failures in
       let pair = try Pair(randomness: SeededRandomness(schedule.seed))
       var us = Store(pair.joiner)
@@ -45,7 +45,7 @@ final class RatchetStorageTests: XCTestCase {
     XCTAssertEqual(try XCTUnwrap(pair.inviter.skippedKeys.first).exposeForStorage().count, SkippedKey.storedCount)
   }
 
-  func testStateThatIsCutShortOrTooLongOrOfAnotherVersionIsRefused() throws {
+  func testStateThatIsTruncatedOrTooLongOrOfAnotherVersionIsRefused() throws {
     var pair = try Pair()
     var states = [pair.inviter.serialized(), pair.joiner.serialized()]
     _ = try pair.inviterReceives(try pair.joinerSends("1"))
@@ -83,7 +83,7 @@ final class RatchetStorageTests: XCTestCase {
     var pair = try Pair()
     let core = pair.inviter.serialized().exposeForStorage()
     assertThrows(.malformed(.skippedKeys)) { _ = try Ratchet(serialized: core, skippedKeys: [last, last]) }
-    // No number is left for one more key: an error, no trap.
+    // No number is left for one more key: an error, not a trap.
     pair.inviter = try Ratchet(serialized: core, skippedKeys: [last])
     _ = try pair.joinerSends("lost")
     let message = try pair.joinerSends("text")
@@ -107,7 +107,7 @@ final class RatchetStorageTests: XCTestCase {
     _ = try pair.inviterReceives(messages[3])
     XCTAssertEqual(pair.inviter.changes.added.map(\.sequence), [0, 1, 2])
     _ = try pair.inviterReceives(messages[1])
-    // Kept and used between two commits: the store never hears of it.
+    // Kept and used between two commits: the store never sees it.
     XCTAssertEqual(pair.inviter.changes.added.map(\.sequence), [0, 2])
     XCTAssertEqual(pair.inviter.changes.removed, [])
     pair.inviter.markStored()
@@ -152,7 +152,7 @@ private struct Store {
       serialized: core, skippedKeys: rows.compactMap { SkippedKey(sequence: $0.key, stored: $0.value) })
   }
 
-  /// Loads, acts, and stores the changes, unless the transaction fails: then the act's result is gone as well.
+  /// Loads, acts, and stores the changes, unless the transaction fails: then the result is gone as well.
   mutating func transaction(fails: Bool, _ act: (inout Ratchet) throws -> [UInt8]) throws -> [UInt8]? {
     var ratchet = try load()
     let before = ratchet.image

@@ -4,15 +4,15 @@ import XCTest
 
 @testable import PorterCrypto
 
-/// Whatever is changed in a message, it is refused, and the state is afterwards what it was before: to the byte,
-/// skipped keys and all.
+/// Whatever is changed in a message, it is refused, and the state afterwards is the same as before: to the byte,
+/// including skipped keys.
 final class RatchetTamperTests: XCTestCase {
   func testEveryFlippedBitOfTheFirstMessage() throws {
     var pair = try Pair()
     try assertTamperProof(try pair.joinerSends("hello"), &pair, text: "hello")
   }
 
-  func testEveryFlippedBitOfAMessageInThePresentChain() throws {
+  func testEveryFlippedBitOfAMessageInTheCurrentChain() throws {
     var pair = try Pair()
     _ = try pair.inviterReceives(try pair.joinerSends("before"))
     try assertTamperProof(try pair.joinerSends("hello"), &pair, text: "hello")
@@ -26,7 +26,7 @@ final class RatchetTamperTests: XCTestCase {
     try assertTamperProof(try pair.joinerSends("hello"), &pair, text: "hello")
   }
 
-  func testEveryFlippedBitOfAMessageThatWasPassedOver() throws {
+  func testEveryFlippedBitOfASkippedMessage() throws {
     var pair = try Pair()
     let late = try pair.joinerSends("hello")
     _ = try pair.inviterReceives(try pair.joinerSends("before"))

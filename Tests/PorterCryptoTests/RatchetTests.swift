@@ -41,7 +41,7 @@ final class RatchetTests: XCTestCase {
     XCTAssertNotEqual(pair.joiner.ownKeys.publicKey.bytes, key)
   }
 
-  func testMessagesOutOfOrderAndLostAreReadAndDoubledOnesAreNamed() throws {
+  func testMessagesOutOfOrderAreReadAndRepeatsReported() throws {
     var pair = try Pair()
     let first = try (0..<6).map { try pair.joinerSends("a\($0)") }
     XCTAssertEqual(try pair.inviterReceives(first[4]), "a4")
@@ -56,9 +56,9 @@ final class RatchetTests: XCTestCase {
     XCTAssertEqual(try pair.inviterReceives(second[0]), "b0")
   }
 
-  /// A repeat is named for as long as its chain is the present one or one of the eight before it; then it is merely
-  /// refused.
-  func testRepeatsFromRetiredChainsAreNamed() throws {
+  /// A repeat is reported as such while its chain is the current one or one of the eight before it; after that it is
+  /// merely refused.
+  func testRepeatsFromRetiredChainsAreReported() throws {
     var pair = try Pair()
     var earlier: [[UInt8]] = []
     for round in 0..<12 {
@@ -73,7 +73,7 @@ final class RatchetTests: XCTestCase {
     }
   }
 
-  func testALeapBeyondTheBoundIsRefusedAndOneUpToItIsFollowed() throws {
+  func testAGapBeyondTheBoundIsRefusedAndOneUpToItIsAccepted() throws {
     var pair = try Pair()
     let messages = try (0..<1_002).map { try pair.joinerSends("\($0)") }
     assertThrows(.tooManySkipped) { _ = try pair.inviterReceives(messages[1_001]) }
@@ -99,8 +99,8 @@ final class RatchetTests: XCTestCase {
     XCTAssertEqual(try pair.inviterReceives(lost[2_699]), "lost")
   }
 
-  /// Up to 1000 messages that stay out at the end of a chain can still come; more are given up, but the conversation
-  /// goes on.
+  /// Up to 1000 messages missing at the end of a chain can still arrive; more are abandoned, but the conversation
+  /// continues.
   func testAGapAtTheEndOfAChainDoesNotEndTheConversation() throws {
     for (count, kept) in [(1_000, 1_000), (1_001, 0)] {
       var pair = try Pair()
@@ -138,7 +138,7 @@ final class RatchetTests: XCTestCase {
     XCTAssertEqual(try pair.joinerReceives(answer), "mine")
   }
 
-  /// A header that names the key from the invitation asks for a chain that never was.
+  /// A header that names the key from the invitation asks for a chain that never existed.
   func testAMessageUnderTheInvitationsKeyIsRefused() throws {
     var pair = try Pair()
     let published = Array(pair.associatedData[32..<64])

@@ -6,8 +6,8 @@ import XCTest
 @testable import PorterCrypto
 
 final class SecretBytesTests: XCTestCase {
-  /// Whatever way of printing, no secret byte shows in any form that a byte is printed in.
-  func testSecretsShowInNoWayOfPrinting() throws {
+  /// However a secret is printed, none of its bytes shows in any form that a byte is printed in.
+  func testSecretsAreNeverPrinted() throws {
     // Four distinct runs of the byte 171 ("ab", "171") would be seen in hexadecimal, decimal and base64.
     let marked = [UInt8](repeating: 0xab, count: 32)
     let randomness = RepeatedRandomness(byte: 0xab)
@@ -31,7 +31,7 @@ final class SecretBytesTests: XCTestCase {
       XCTAssertEqual(dumped.split(separator: "\n").count, 1)
       XCTAssertEqual(Mirror(reflecting: secret).children.count, 0)
     }
-    // A container prints its elements by themselves.
+    // A container prints its elements individually.
     let containers: [Any] = [secrets, ["key": pair.secretKey], Optional(pair) as Any, (1, pair.secretKey)]
     for container in containers {
       var dumped = ""
@@ -62,7 +62,7 @@ final class SecretBytesTests: XCTestCase {
     }
   }
 
-  func testErrorsSayWhatFailedAndNothingElse() {
+  func testErrorsNameTheFailureAndNothingElse() {
     let errors: [CryptoError] = [
       .unavailable, .randomnessFailed, .malformed(.message), .unsupportedVersion(9), .publicKeyRefused,
       .authenticationFailed, .duplicate, .tooManySkipped, .notEstablished, .chainExhausted,
@@ -86,7 +86,7 @@ final class SecretBytesTests: XCTestCase {
     }
   }
 
-  func testBytesGoInAndComeOut() {
+  func testBytesComeOutAsTheyWentIn() {
     forAll(.bytes(0...100)) { bytes in
       let secret = SecretBytes(bytes)
       try expectEqual(secret.count, bytes.count)

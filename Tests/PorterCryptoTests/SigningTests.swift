@@ -85,7 +85,7 @@ final class SigningTests: XCTestCase {
     XCTAssertFalse(key.isValid(signature: neutral + [UInt8](repeating: 0, count: 32), for: Array("any".utf8)))
   }
 
-  func testWhatIsSignedIsValidAndStoredKeysComeBack() throws {
+  func testSignaturesAreValidAndStoredKeysComeBack() throws {
     forAll(both(.bytes(32...32), .bytes(0...200))) { seed, message in
       guard let pair = SigningKeyPair(seed: seed), let again = SigningKeyPair(stored: pair.exposeForStorage()) else {
         return try expect(false, "32 bytes are a key")

@@ -3,8 +3,8 @@ import PropertyTesting
 import XCTest
 
 final class JSONErrorTests: XCTestCase {
-  /// Each kind of error, with the byte it is at.
-  func testEveryErrorSaysWhatAndWhere() {
+  /// Each kind of error, with its byte offset.
+  func testEveryErrorHasAReasonAndAPosition() {
     let errors: [(String, JSONError.Reason, Int)] = [
       ("", .unexpectedEnd, 0), ("  ", .unexpectedEnd, 2), ("[", .unexpectedEnd, 1), ("[1", .unexpectedEnd, 2),
       ("[1,", .unexpectedEnd, 3), ("{", .unexpectedEnd, 1), ("{\"a\"", .unexpectedEnd, 4),
@@ -73,13 +73,12 @@ final class JSONErrorTests: XCTestCase {
     XCTAssertEqual(JSONValue.string("\u{0}\u{1F}\u{7F}\"\\/\n").text, "\"\\u0000\\u001f\u{7F}\\\"\\\\/\\n\"")
   }
 
-  /// Any bytes are a value or a typed error within them; reading never traps, and what was read is written and read the
-  /// same.
+  /// Any bytes are a value or a typed error within them; parsing never traps, and a parsed value survives a round trip.
   func testAnyBytesAreAValueOrATypedError() {
     forAll(Generator<[UInt8]>.bytes(0...40), runs: 5_000) { try Self.readOrRefuse($0) }
   }
 
-  /// Whole documents with a few bytes changed, left out or doubled, which come far deeper into the parser than noise.
+  /// Whole documents with a few bytes changed, left out or doubled, which get far deeper into the parser than noise.
   func testSpoiledDocumentsAreAValueOrATypedError() {
     let spoiled = Generator<[UInt8]> { choices in
       var bytes = choices.draw(Generator<JSONValue>.json()).utf8

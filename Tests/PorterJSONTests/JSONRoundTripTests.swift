@@ -12,7 +12,7 @@ final class JSONRoundTripTests: XCTestCase {
   }
 
   /// Another reader understands what we write.
-  func testFoundationReadsWhatIsWritten() {
+  func testFoundationReadsOurOutput() {
     forAll(.json(), runs: 500) { value in
       let read = try JSONSerialization.jsonObject(with: Data(value.utf8), options: .fragmentsAllowed)
       try expect(Self.matches(value, read), "read as \(read)")
@@ -20,7 +20,7 @@ final class JSONRoundTripTests: XCTestCase {
   }
 
   /// Another writer is understood, spaces and all.
-  func testWhatFoundationWritesIsRead() {
+  func testFoundationsOutputIsRead() {
     forAll(.json(), runs: 500) { value in
       let read = try JSONSerialization.jsonObject(with: Data(value.utf8), options: .fragmentsAllowed)
       let written = try JSONSerialization.data(withJSONObject: [read], options: [.prettyPrinted, .sortedKeys])
@@ -41,11 +41,11 @@ final class JSONRoundTripTests: XCTestCase {
     XCTAssertEqual(JSONValue.object(object).text, #"{"b":2,"c":3}"#)
   }
 
-  func testCompactLeavesOutWhatIsNil() {
+  func testCompactOmitsNilMembers() {
     XCTAssertEqual(JSONValue.compact(["a": 1, "b": nil, "c": .null]).text, #"{"a":1,"c":null}"#)
   }
 
-  func testAccessorsAnswerTheirOwnKindOnly() {
+  func testAccessorsReturnTheirOwnKindOnly() {
     let values: [JSONValue] = [.null, true, 1, 1.5, "a", [], [:]]
     XCTAssertEqual(values.map(\.boolValue), [nil, true, nil, nil, nil, nil, nil])
     XCTAssertEqual(values.map(\.integerValue), [nil, nil, 1, nil, nil, nil, nil])
@@ -56,7 +56,7 @@ final class JSONRoundTripTests: XCTestCase {
     XCTAssertEqual(JSONValue(UInt64.max), .integer(.max), "clamped, never trapped")
   }
 
-  func testWhatCannotBeWrittenIsNull() {
+  func testUnwritableNumbersAreNull() {
     XCTAssertEqual(JSONValue.number(.infinity).text, "null")
     XCTAssertEqual(JSONValue.number(.nan).text, "null")
   }
@@ -76,7 +76,8 @@ final class JSONRoundTripTests: XCTestCase {
       return zip(elements, others).allSatisfy { matches($0, $1) }
     case .object(let object):
       guard let others = other as? [String: Any] else { return false }
-      // Swift compares texts by what they look like: two names that differ in composition only are one to a dictionary.
+      // Swift compares texts by canonical equivalence: to a dictionary, two names that differ in composition only are
+      // one.
       return object.members.allSatisfy { member in others[member.name] != nil }
     }
   }

@@ -1,7 +1,7 @@
 import PorterMachines
 import XCTest
 
-/// For tests that walk everything that can happen.
+/// For tests that explore everything that can happen.
 extension XCTestCase {
   func allSteps<M: Machine>(_ machine: M.Type) -> [(state: M.State, event: M.Event, step: MachineStep<M>)] {
     M.State.allCases.flatMap { state in M.Event.allCases.map { (state, $0, M.step(state, $0)) } }
@@ -17,7 +17,7 @@ extension XCTestCase {
   }
 }
 
-/// A machine, and whether a timer of it runs.
+/// A machine, and whether one of its timers is running.
 struct TimedWorld<State: MachineCode>: Hashable {
   var state: State
   var armed = false

@@ -3,9 +3,9 @@ import PorterMachineCompiler
 import PorterMachines
 import XCTest
 
-/// What is committed is what the machines say, and other tools understand it.
+/// Committed output matches the machines, and other tools understand it.
 final class GeneratedOutputTests: XCTestCase {
-  func testWhatIsCommittedIsNotStale() throws {
+  func testCommittedOutputIsNotStale() throws {
     XCTAssertEqual(try MachineCompiler.stale(root: packageRoot.path), [], "run `make spec`")
   }
 
@@ -26,7 +26,7 @@ final class GeneratedOutputTests: XCTestCase {
     }
   }
 
-  func testTheProgramSaysWhatIsStaleAndFails() throws {
+  func testTheProgramNamesStaleFilesAndFails() throws {
     let built = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     let program = built.appendingPathComponent("porter-machines")
     try withTemporaryDirectory { root in

@@ -3,7 +3,7 @@ import XCTest
 
 /// Spin checks spec/models/hand_over.pml exhaustively, and each rule that it rests on is needed.
 final class HandOverModelTests: XCTestCase {
-  /// Whatever is killed and frozen: stored once, shown once, no lock left behind, no standstill.
+  /// Whatever is killed and frozen: stored once, shown once, no lock left behind, no deadlock.
   func testSpinFindsTheHandOverSafe_INC01_INC04_INC10_INC34_INC38() throws {
     for bounds in Self.safetyBounds {
       let report = try verify(.safety, bounds)
@@ -24,7 +24,8 @@ final class HandOverModelTests: XCTestCase {
     }
   }
 
-  /// The removal of each rule is found by the run that the table names. One that is harmless in the code, too, passes both.
+  /// The removal of each rule is found by the run that the table names. A removal that is harmless in the code, too,
+  /// passes both.
   func testSpinFindsEachRuleOfTheHandOverNeeded() throws {
     for mutant in HandOverMutant.all {
       switch mutant.run {

@@ -3,7 +3,7 @@
 struct HandOverMutant {
   enum File: String { case world, steps, app, `extension` }
 
-  /// Replaces a text, which has to occur exactly so many times.
+  /// Replaces a text, which has to occur exactly this many times.
   struct Edit {
     let file: File
     let text: String

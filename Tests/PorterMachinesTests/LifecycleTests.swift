@@ -1,7 +1,7 @@
 import PorterMachines
 import XCTest
 
-/// What the machines around the store promise, shown by walking everything that can happen.
+/// The promises of the machines around the store, shown by exploring everything that can happen.
 final class LifecycleTests: XCTestCase {
   func testWhereverTheChatIsSuspendedOrClosedTheStoreIsClosed_INC01() {
     struct World: Hashable {
@@ -19,7 +19,8 @@ final class LifecycleTests: XCTestCase {
         }
       }
     }
-    /// What a step leads to when what it asks for succeeds, and when it fails; failures are steps of their own.
+    /// The states that a step leads to when what it asks for succeeds, and when it fails; failures are steps of their
+    /// own.
     func worlds(_ world: World, on event: ChatLifecycle.Event) -> [World] {
       let step = ChatLifecycle.step(world.state, event)
       guard let (opens, failures) = asks(step.effects).first else {
@@ -70,7 +71,7 @@ final class LifecycleTests: XCTestCase {
     }
   }
 
-  /// They end within the step that began them, so an event that arrives is a mistake of the engine's.
+  /// They end within the step that began them, so an event that arrives is the engine's mistake.
   func testNothingArrivesWhileTheChatStarts() {
     for event in [ChatLifecycle.Event.suspend, .suspendNow, .stop, .close] {
       XCTAssertEqual(ChatLifecycle.step(.starting, event).answer, .refused(.starting))
@@ -78,7 +79,7 @@ final class LifecycleTests: XCTestCase {
     }
   }
 
-  /// An app that comes to the front never waits; an extension at work is asked first.
+  /// An app that comes to the front never waits; a running extension is asked first.
   func testAnAppNeverWaitsForAnExtension_INC07_INC22() {
     for (state, event, step) in allSteps(AppPhase.self) where step.answer == .moved && step.next == .activating {
       let effects = Array(step.effects)

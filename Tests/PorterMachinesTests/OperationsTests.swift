@@ -1,7 +1,7 @@
 import PorterMachines
 import XCTest
 
-/// What the machine `operations` promises, shown by walking everything that can happen.
+/// The promises of the machine `operations`, shown by exploring everything that can happen.
 final class OperationsTests: XCTestCase {
   private static let begins: [Operations.Event] = [
     .beginNotifications, .beginReceiving, .beginDelivery, .beginSending, .beginDatabase,
@@ -34,7 +34,7 @@ final class OperationsTests: XCTestCase {
     XCTAssertEqual(runner.state, .quiescent)
   }
 
-  /// What an earlier kind has begun may need a later one, never the other way round.
+  /// Work of an earlier kind may need a later one, never the other way round.
   func testWhileAKindIsDrainedJustTheLaterOnesMayBegin() {
     for (place, state) in Self.draining.enumerated() {
       for (other, begin) in Self.begins.enumerated() {

@@ -4,7 +4,7 @@ import XCTest
 
 /// Two processes and one connection: each runs the machine as the engine does, and may be frozen between any two steps.
 final class OwnershipMachineTests: XCTestCase {
-  /// What one process can be made to do next; a list of these is an interleaving.
+  /// The next move of one process; a list of these is an interleaving.
   private enum Move: CaseIterable {
     case want, proceed, commit, suspect, finish
   }
@@ -25,7 +25,7 @@ final class OwnershipMachineTests: XCTestCase {
 
     mutating func raise(_ event: Ownership.Event) { due += machine.handle(event).effects }
 
-    /// Carries out one effect, with what the store says at that moment.
+    /// Carries out one effect, with what the store holds at that moment.
     mutating func proceed(_ row: inout Row) {
       guard !due.isEmpty else { return }
       switch due.removeFirst() {
@@ -72,7 +72,7 @@ final class OwnershipMachineTests: XCTestCase {
         try expect(epochs == epochs.sorted(), "an epoch that is over commits nothing")
         for process in processes where process.machine.state == .held { try expect(process.claim != nil) }
       }
-      // Whatever happened, whoever wants it next gets it, without waiting for the other.
+      // Whatever happened, the next process to claim it gets it, without waiting for the other.
       for number in 0...1 {
         while !processes[number].due.isEmpty { processes[number].proceed(&row) }
         processes[number].raise(.want)
@@ -83,7 +83,7 @@ final class OwnershipMachineTests: XCTestCase {
     }
   }
 
-  /// INC-05: from `lost` nothing can be committed before what changed was reloaded, and a claim is made anew.
+  /// INC-05: from `lost` nothing can be committed before what changed was reloaded, and a new claim is made.
   func testADisplacedOwnerReloadsBeforeItOwnsAgain_INC05() {
     for state in [Ownership.State.held, .stale] {
       let step = Ownership.step(state, .displaced)
@@ -97,8 +97,8 @@ final class OwnershipMachineTests: XCTestCase {
     XCTAssertEqual(Ownership.step(.lost, .want).answer, .refused(.reloading))
   }
 
-  /// INC-07: no state waits for another process; every effect that asks something asks the own store.
-  func testSomebodyWhoPrevailsIsToldAndNeverWaitedFor_INC19() {
+  /// INC-07: no state waits for another process; every effect that asks something asks the process's own store.
+  func testAYieldingClaimReportsTheOwnerAndNeverWaits_INC19() {
     let step = Ownership.step(.claiming, .ownerPrevails)
     XCTAssertEqual(step.next, .free)
     XCTAssertEqual(Array(step.effects), [.skipWork])

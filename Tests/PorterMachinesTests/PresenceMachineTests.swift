@@ -2,7 +2,7 @@ import PorterMachines
 import PropertyTesting
 import XCTest
 
-/// A process that asks, and one that lives, is frozen, suspends or dies meanwhile.
+/// A process that asks, and one that is running, frozen, suspended or killed meanwhile.
 final class PresenceMachineTests: XCTestCase {
   /// What the other process is, as the kernel and the channel show it.
   private enum Other: CaseIterable {
@@ -34,7 +34,7 @@ final class PresenceMachineTests: XCTestCase {
     }
   }
 
-  /// Whatever happens in whatever order, whoever asks is answered, and within one patience.
+  /// Whatever happens in any order, every question is answered within one patience.
   func testEveryQuestionIsAnswered_INC39() {
     let moves = both(Generator<Move>.element(of: Move.allCases), Generator<Other>.element(of: Other.allCases))
     forAll(moves.array(0...60), runs: 2_000) { moves in
@@ -54,7 +54,7 @@ final class PresenceMachineTests: XCTestCase {
       }
       while !observer.due.isEmpty { observer.proceed(.frozen) }
       if observer.machine.state == .asking {
-        try expect(observer.timerRuns, "nobody would ever be answered")
+        try expect(observer.timerRuns, "no question would ever be answered")
         observer.raise(.patienceOver)
         while !observer.due.isEmpty { observer.proceed(.frozen) }
       }
@@ -63,7 +63,7 @@ final class PresenceMachineTests: XCTestCase {
     }
   }
 
-  /// INC-12: what was known before a question does not matter to its answer.
+  /// INC-12: earlier knowledge does not affect the answer to a question.
   func testNothingIsLatched_INC12_INC13_INC17() {
     for state in Presence.State.allCases where state != .asking {
       let step = Presence.step(state, .question)

@@ -2,7 +2,7 @@ import PorterMachines
 import PropertyTesting
 import XCTest
 
-/// One push: answered exactly once, with everything let go of, whatever happens.
+/// One push: answered exactly once, with everything released, whatever happens.
 final class PushMachineTests: XCTestCase {
   private let events = Generator<Push.Event>.element(of: Array(Push.Event.allCases))
 
@@ -21,7 +21,7 @@ final class PushMachineTests: XCTestCase {
   }
 
   func testPathsThatMakeProgressAreAnsweredOnceToo_INC30() {
-    // Random events are mostly ignored; here each choice is among those that move.
+    // Random events are mostly ignored; here each choice is among those that cause a transition.
     forAll(Generator<UInt8>.number().array(0...60), runs: 2_000) { choices in
       var push = MachineRunner<Push>()
       var answers = 0

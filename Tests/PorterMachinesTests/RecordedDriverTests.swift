@@ -71,9 +71,9 @@ final class RecordedDriverTests: XCTestCase {
     queue.post { [self] in
       guard let taken = try? driver.take(event, in: state, "", record: { (_, _) throws(RolledBack) in }) else { return }
       driver.post(taken)
-      journal.lines.append("the step under way ends")
+      journal.lines.append("the current step ends")
     }
-    XCTAssertEqual(journal.lines.first, "the step under way ends")
+    XCTAssertEqual(journal.lines.first, "the current step ends")
     XCTAssertGreaterThan(journal.lines.count, 2, "and the posted one was carried out after it")
   }
 }

@@ -2,9 +2,9 @@ import PorterMachineCompiler
 import PropertyTesting
 import XCTest
 
-/// The compiler accepts just its subset, and says where a file leaves it.
+/// The compiler accepts exactly its subset, and reports where a file leaves it.
 final class RefusalTests: XCTestCase {
-  /// A small machine that is in order. Tests change one line of it; lines are counted from 1.
+  /// A small valid machine. Tests change one line of it; lines are counted from 1.
   private var good: String { Self.machine(scxml: "http://www.w3.org/2005/07/scxml", porter: "urn:nightporter:machine") }
 
   private static func machine(scxml: String, porter: String) -> String {
@@ -39,7 +39,7 @@ final class RefusalTests: XCTestCase {
 
   private var lines: [String] { good.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
 
-  func testTheMachineThatIsChangedBelowIsInOrder() throws {
+  func testTheMachineThatTheTestsChangeIsValid() throws {
     let machine = try MachineCompiler.compile(good, file: "door.scxml")
     XCTAssertEqual(machine.states.map(\.name), ["closed", "open", "burnt"])
     XCTAssertEqual(machine.effects.map(\.name), ["ring", "creak", "startDraught", "cancelDraught"])
@@ -53,7 +53,7 @@ final class RefusalTests: XCTestCase {
 
   // MARK: - XML and elements
 
-  func testWhatIsNotXML() {
+  func testTextThatIsNotXML() {
     refuse(16, "not well-formed") {
       $0[14] = "    <transition event=\"*\"><send event=\"ignored.shut\" target=\"#_engine\"/>"
     }

@@ -1,9 +1,9 @@
 import PorterMachines
 import XCTest
 
-/// The machine `round`: one round at a time, and no wish is lost.
+/// The machine `round`: one round at a time, and no request is lost.
 final class RoundTests: XCTestCase {
-  func testARoundThatIsWantedMeanwhileBeginsAfterTheOneThatIsGoing() {
+  func testARoundRequestedMeanwhileBeginsAfterTheCurrentOne() {
     var round = MachineRunner<Round>()
     func begins(_ event: Round.Event) -> Bool { round.handle(event).effects.contains(.beginRound) }
     XCTAssertTrue(begins(.wanted))
@@ -14,8 +14,8 @@ final class RoundTests: XCTestCase {
     XCTAssertTrue(begins(.wanted))
   }
 
-  /// Whatever the order of wishes and ends: after the last wish a round begins, and never two at a time.
-  func testEveryWishIsFollowedByTheBeginningOfARound() {
+  /// Whatever the order of requests and ends: after the last request a round begins, and never two at the same time.
+  func testEveryRequestIsFollowedByARound() {
     for bits in 0..<(1 << 12) {
       var round = MachineRunner<Round>()
       var (going, wish) = (false, false)

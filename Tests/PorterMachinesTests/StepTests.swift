@@ -45,8 +45,8 @@ final class StepTests: XCTestCase {
     XCTAssertEqual(MachineRunner<TokenStatus>(state: .confirmed).state, .confirmed)
   }
 
-  /// What the compiled machine's speed is measured beside (`make bench`) is the same machine, written by hand in C.
-  func testTheHandWrittenSwitchAnswersAlike() {
+  /// The reference for the compiled machine's speed (`make bench`) is the same machine, written by hand in C.
+  func testTheHandWrittenSwitchGivesTheSameAnswers() {
     for (state, event, step) in allSteps(TokenStatus.self) {
       let reference = token_step(state.rawValue, event.rawValue)
       XCTAssertEqual(reference.state, step.next.rawValue, "\(state) \(event)")

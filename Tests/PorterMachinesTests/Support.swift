@@ -18,7 +18,7 @@ struct ProcessResult {
 }
 
 /// Runs a program to its end. Input and output go through files, so that nothing can block; after `limit` seconds it is
-/// ended.
+/// killed.
 func runProgram(
   _ program: URL, _ arguments: [String], input: String = "", directory: URL? = nil, limit: TimeInterval = 120
 ) throws -> ProcessResult {

@@ -1,7 +1,7 @@
 import PorterMachines
 import XCTest
 
-/// What holds for every machine there is.
+/// Properties of every machine.
 final class TotalityTests: XCTestCase {
   func testThereAreMachines() {
     let expected = [
@@ -39,7 +39,7 @@ final class TotalityTests: XCTestCase {
     }
   }
 
-  func testCodesThatAreNoneAreNotAnswered() {
+  func testInvalidCodesAreNotAnswered() {
     for machine in MachineCatalog.all {
       for code in UInt8.min...UInt8.max {
         XCTAssertEqual(machine.step(state: code, event: 0) == nil, Int(code) >= machine.states.count)

@@ -43,7 +43,7 @@ final class WalkTests: XCTestCase {
     XCTAssertEqual(peer.count, position + 1, "the peer said more")
   }
 
-  /// Events, and what the peer has to say to them.
+  /// Events, and the answers expected of the peer.
   private func walk(_ machine: MachineDescription, _ generator: inout SplitMix64) -> (events: [String], lines: [String])
   {
     var state = machine.initial
@@ -57,7 +57,7 @@ final class WalkTests: XCTestCase {
         state = machine.initial
         lines.append("restart")
       }
-      // Every other event is one that moves, so that a walk gets about.
+      // Every other event is one that causes a transition, so that a walk gets about.
       let candidates = Bool.random(using: &generator) ? moving[Int(state)] : Array(machine.events.indices)
       guard let event = candidates.randomElement(using: &generator),
         let step = machine.step(state: state, event: UInt8(event))
@@ -69,7 +69,7 @@ final class WalkTests: XCTestCase {
     return (events, lines)
   }
 
-  /// What an answer sends, in the peer's words, which tell timers as the file does.
+  /// An answer in the peer's form, which names timers as the file does.
   private func peerWords(_ machine: MachineDescription, _ step: CodedStep) -> [String] {
     let reason = step.reason.map { ["\(step.kind).\(machine.reasons[Int($0)])"] } ?? []
     return reason

@@ -24,7 +24,7 @@ enum Sample {
     Event(identifier: identifier, owner: owner, kind: kind)
   }
 
-  /// One of each kind, with what it is called in the golden file.
+  /// One of each kind, with its name in the golden file.
   static let everyKind: [(String, Event)] = [
     ("contact request", event(.contactRequest(id: 3, name: "Alice"), .contactRequest(user: 1, id: 3))),
     ("contact connected", event(.contactConnected(id: 5, name: "Alice"), .contactConnected(user: 1, contact: 5))),
@@ -73,7 +73,7 @@ final class ContentTests: XCTestCase {
     try assertGolden(text, "phrases.txt")
   }
 
-  /// INC-47: when the key comes late, the message takes the place of what was shown without it.
+  /// INC-47: when the key arrives late, the message replaces what was shown without it.
   func testINC47TheTextReplacesThePlaceholder() throws {
     let identifier = NotificationIdentifier.message(connection: "Y29ubg", message: "bXNn")
     let early = Sample.event(.connection(.chat(Sample.alice)), identifier)
@@ -93,7 +93,7 @@ final class ContentTests: XCTestCase {
     XCTAssertEqual(Set(identifiers.map(\.description)).count, identifiers.count)
   }
 
-  /// INC-61: content that nobody has counted for leaves the icon alone.
+  /// INC-61: content without a count leaves the icon alone.
   func testINC61NoBadgeIsNotABadgeOfZero() throws {
     var content = try ContentBuilder.content(for: Sample.message(), NotificationPolicy()).get()
     XCTAssertNil(content.json["badge"])
@@ -112,7 +112,7 @@ final class ContentTests: XCTestCase {
         + #""categoryIdentifier":"NTF_CAT_CONTACT_REQUEST","userInfo":{"chatId":"<@3","contactRequestId":3,"#
         + #""userId":1},"sound":"default"}"#)
     let message = try ContentBuilder.content(for: Sample.message(), NotificationPolicy()).get()
-    XCTAssertNil(message.json["bodyKey"], "a message's own text is nobody's to translate")
+    XCTAssertNil(message.json["bodyKey"], "a message's own text is not translated")
   }
 
   func testNothingHiddenShowsInHiddenMode() {
@@ -161,8 +161,8 @@ final class ContentTests: XCTestCase {
       try ContentBuilder.content(for: Sample.message(.text(exact)), NotificationPolicy()).get().body.english, exact)
   }
 
-  /// A name that reads like a place to fill is only a name.
-  func testNamesFillNoPlaces() throws {
+  /// A name that reads like a placeholder is only a name.
+  func testNamesFillNoPlaceholders() throws {
     let event = Sample.message(in: .group(id: 1, name: "%@ %d", member: "%@"))
     let content = try ContentBuilder.content(for: event, NotificationPolicy()).get()
     XCTAssertEqual(content.title.english, "#%@ %d %@:")

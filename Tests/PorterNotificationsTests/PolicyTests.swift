@@ -8,7 +8,7 @@ final class PolicyTests: XCTestCase {
     policy.verdict(for: event)
   }
 
-  /// INC-37: a muted chat shows nothing, no filler either.
+  /// INC-37: a muted chat shows nothing, not even a placeholder.
   func testINC37MutedChatsShowNothing() {
     let muted = Sample.message(filter: .none)
     XCTAssertEqual(verdict(muted), .silent(.mutedChat))
@@ -31,7 +31,7 @@ final class PolicyTests: XCTestCase {
     XCTAssertEqual(verdict(call), .show(.message))
   }
 
-  /// INC-45: with the app locked, nothing shows outside it that it would ask a code for.
+  /// INC-45: with the app locked, nothing is shown outside it that it would require a code for.
   func testINC45AppLockHidesPreviews() {
     for mode in PreviewMode.allCases {
       XCTAssertEqual(
@@ -39,7 +39,7 @@ final class PolicyTests: XCTestCase {
     }
   }
 
-  /// INC-45: a hidden profile is not given away, whatever happens to it.
+  /// INC-45: a hidden profile is not revealed, whatever happens to it.
   func testINC45HiddenProfilesAreSilent() {
     for (name, event) in Sample.everyKind {
       var event = event

@@ -4,7 +4,7 @@ import PropertyTesting
 import PythonPeer
 import XCTest
 
-/// What we write is what spec/protocol/notification.schema.json promises, and no more is promised.
+/// Our output is what spec/protocol/notification.schema.json promises, and it promises nothing more.
 final class SchemaFileTests: XCTestCase {
   func testNotificationsFitTheirSchema() throws {
     var contents: [NotificationContent] = []

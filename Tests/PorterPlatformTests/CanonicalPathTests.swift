@@ -46,7 +46,7 @@ final class CanonicalPathTests: XCTestCase {
     try assert("room", is: "room")
   }
 
-  func testWhatDoesNotExistYet() throws {
+  func testPathsThatDoNotExistYet() throws {
     try makeDirectory("room")
     link("hall", to: "room")
     link("a", to: "hall/new")
@@ -63,7 +63,7 @@ final class CanonicalPathTests: XCTestCase {
     XCTAssertEqual(try CanonicalPath.resolve("/no-such-file"), "/no-such-file")
   }
 
-  func testCircles() throws {
+  func testLinkLoops() throws {
     link("self", to: "self")
     link("one", to: "two")
     link("two", to: "one")
@@ -71,7 +71,7 @@ final class CanonicalPathTests: XCTestCase {
     for name in ["self", "one", "two", "room/file"] { assertRefused("\(folder)/\(name)", ELOOP) }
   }
 
-  /// As the system does: 40 links are followed, not more, whether or not there is a file at their end.
+  /// Like the system: follows 40 links and no more, whether or not there is a file at their end.
   func testChainsAreFollowedAsFarAsTheSystemDoes() throws {
     for end in ["there", "missing"] {
       if end == "there" { make(end) }
@@ -96,7 +96,7 @@ final class CanonicalPathTests: XCTestCase {
     XCTAssertEqual(CanonicalPath.absolute("/a/../b"), "/a/../b")
   }
 
-  func testWhatIsNoPath() {
+  func testInvalidPaths() {
     assertRefused("/a\0b", EINVAL)
     assertRefused("/" + String(repeating: "a", count: 5_000), ENAMETOOLONG)
     let name: [UInt8] = Array("\(folder)/link".utf8) + [0]

@@ -3,7 +3,7 @@ import PropertyTesting
 import XCTest
 
 final class ClockTests: XCTestCase {
-  /// A host's absurd duration is a long one, never a trap, and two of them still add up.
+  /// A host's absurd duration becomes a long one, never a trap, and two of them can still be added.
   func testSpansSaturate() {
     forAll(both(Generator<Int64>.number(), Generator<Int64>.number()), runs: 1_000) { one, other in
       let makers: [(Int64) -> Span] = [Span.microseconds, Span.milliseconds, Span.seconds, Span.days]
@@ -32,7 +32,7 @@ final class ClockTests: XCTestCase {
     }
   }
 
-  func testTheSystemsClockGoesForward() {
+  func testTheSystemsClockAdvances() {
     let clock = SystemClock()
     let first = clock.now()
     XCTAssertLessThanOrEqual(first, clock.now())
@@ -47,7 +47,7 @@ final class ClockTests: XCTestCase {
     XCTAssertEqual(WallTime(milliseconds: 999).seconds, 0)
   }
 
-  func testRandomnessHasTheLengthAskedFor() {
+  func testRandomnessHasTheRequestedLength() {
     for count in [0, 1, 7, 8, 9, 32, 100] { XCTAssertEqual(SystemRandomness().bytes(count).count, count) }
     XCTAssertNotEqual(SystemRandomness().bytes(32), SystemRandomness().bytes(32))
   }

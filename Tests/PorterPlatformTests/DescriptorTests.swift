@@ -10,7 +10,7 @@ final class DescriptorTests: XCTestCase {
     var value: Bool { lock.withLock { isSet } }
   }
 
-  /// How many sockets and pipes a program has that is started now, beside its own output.
+  /// How many sockets and pipes a program started now has, besides its own output.
   private func inherited(into file: String) throws -> Int {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -27,8 +27,9 @@ final class DescriptorTests: XCTestCase {
     return lines.filter { $0.contains("-> socket:") || $0.contains("-> pipe:") }.count
   }
 
-  /// A host starts a program on one thread while a controller is opened on another: the program has none of what is the
-  /// controller's, at no moment. A socket that lived on in it would be listened to by nobody, and be told as alive.
+  /// A host starts a program on one thread while a controller is opened on another: the program never inherits any of
+  /// the controller's descriptors. An inherited socket would stay alive without a listener, and be reported as a
+  /// running process.
   func testAProgramThatTheHostStartsInheritsNothing() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("inherited-\(UUID().uuidString)").path
     defer { unlink(file) }
@@ -55,7 +56,7 @@ final class DescriptorTests: XCTestCase {
       return poll(&entry, 1, 0) == 1 && entry.revents == Int16(POLLIN)
     }
     XCTAssertFalse(isReadable())
-    // However often: one that is full waits for nobody.
+    // Any number of times: raising a full one does not block.
     for count in [1, 2, 100_000] {
       for _ in 0..<count { wake.raise() }
       XCTAssertTrue(isReadable())

@@ -47,7 +47,7 @@ final class LogTests: XCTestCase {
 }
 
 final class WaitingTests: XCTestCase {
-  /// INC-31: whoever comes second is told so, and changes nothing.
+  /// INC-31: a second attempt is refused, and changes nothing.
   func testINC31APromiseIsFulfilledOnce() {
     for _ in 0..<50 {
       let promise = Promise<Int>()
@@ -89,7 +89,7 @@ final class WaitingTests: XCTestCase {
       return Foundation.poll(&poll, 1, 0) == 1
     }
     XCTAssertFalse(isReadable())
-    // More often than a pipe holds: raising never blocks.
+    // More often than a pipe can hold: raising never blocks.
     for _ in 0..<100_000 { wake.raise() }
     XCTAssertTrue(isReadable())
     wake.lower()

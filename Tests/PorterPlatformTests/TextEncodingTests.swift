@@ -16,7 +16,7 @@ final class TextEncodingTests: XCTestCase {
     }
   }
 
-  /// One text for each value: what decodes encodes to the same again, so that no two names mean one thing.
+  /// One text for each value: decoding and encoding gives the same text, so no two names mean one thing.
   func testBase64URLHasOneFormForEachValue() {
     forAll(Generator<String>.text(of: "ABab09-_", 0...9), runs: 2_000) { text in
       guard let bytes = TextEncoding.base64URLDecoded(text) else { return }
@@ -24,7 +24,7 @@ final class TextEncodingTests: XCTestCase {
     }
   }
 
-  func testWhatIsNoBase64URLIsRefused() {
+  func testInvalidBase64URLIsRefused() {
     for text in ["A", "AAAAA", "AB", "AAB", "A+AA", "A/AA", "AA A", "AA\n", "AA===", "=AA", "A=A", "ÄA", "A\u{0}"] {
       XCTAssertNil(TextEncoding.base64URLDecoded(text), text)
     }

@@ -4,7 +4,7 @@ import PropertyTesting
 import XCTest
 
 final class TimestampTests: XCTestCase {
-  /// From year 0 to 9999, as four digits can say.
+  /// From year 0 to 9999, the range of four digits.
   private static var milliseconds: Generator<Int64> { .number(-62_167_219_200_000...253_402_300_799_999) }
 
   func testWhatIsWrittenIsReadBack() {
@@ -44,7 +44,7 @@ final class TimestampTests: XCTestCase {
     XCTAssertEqual(WallTime(iso8601: "2016-12-31T23:59:60Z"), WallTime(iso8601: "2017-01-01T00:00:00Z"))
   }
 
-  func testWhatIsNoTimestampIsRefused() {
+  func testInvalidTimestampsAreRefused() {
     for text in [
       "", "Z", "2023-01-01", "2023-01-01T00:00:00", "2023-01-01 00:00:00Z", "2023-13-01T00:00:00Z",
       "2023-00-01T00:00:00Z",
@@ -59,7 +59,7 @@ final class TimestampTests: XCTestCase {
     }
   }
 
-  /// A timestamp may come from anyone: none traps.
+  /// A timestamp may come from any sender: none traps.
   func testForeignNumbersAreWritten() {
     forAll(Generator<Int64>.number(), runs: 500) { milliseconds in
       let text = WallTime(milliseconds: milliseconds).iso8601

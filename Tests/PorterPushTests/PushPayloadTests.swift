@@ -88,7 +88,7 @@ final class PushPayloadTests: XCTestCase {
     }
   }
 
-  func testADamagedEntryDoesNotTakeItsNeighboursWithIt_INC44() throws {
+  func testADamagedEntryDoesNotAffectItsNeighbours_INC44() throws {
     let entries = try (0..<2).map { number in
       NotificationBundle.Entry(
         notifier: identifier(), seconds: Int64(number), metadataNonce: try nonce(),
@@ -136,7 +136,7 @@ final class PushPayloadTests: XCTestCase {
     XCTAssertEqual(try PushPayload(decoding: PushPayload.checkMessages.encoded().utf8), .checkMessages)
   }
 
-  func testWhatIsTooLongForThePlatformIsNotWritten_INC69() throws {
+  func testPayloadsTooLongForThePlatformAreNotWritten_INC69() throws {
     let push = PushPayload.message(nonce: try nonce(), ciphertext: randomness.bytes(3_072 + 16))
     guard case .oversized(let length, 4_096) = pushError({ try push.encoded() }) else { return XCTFail("written") }
     XCTAssertGreaterThan(length, 4_096)

@@ -102,7 +102,7 @@ final class ServerProtocolTests: XCTestCase {
     forAll(Generator<Int>.number(0...(body.count * 8 - 1)), runs: 300) { bit in
       var changed = body
       changed[bit / 8] ^= 1 << UInt8(bit % 8)
-      // X25519 leaves out the topmost bit of a public key, so nothing is changed by it.
+      // X25519 ignores the topmost bit of a public key, so flipping it changes nothing.
       if bit / 8 == 32, bit % 8 == 7 { return }
       do {
         _ = try SignedRequest(opening: changed, with: ends.server)
@@ -128,7 +128,7 @@ final class ServerProtocolTests: XCTestCase {
     let (ends, others) = (try ends(), try ends())
     let request = try request(.delete(token: identifier()))
     let body = try ends.client.seal(request, signedBy: ends.signingKey, randomness: randomness)
-    // The first server has opened it, and seals what it found to the second.
+    // The first server has opened it, and seals the contents to the second.
     let opened = try SignedRequest(opening: body, with: ends.server)
     XCTAssertEqual(pushError { try SignedRequest(opening: body, with: others.server) }, .notAuthentic)
     let forged = try others.client.seal(opened.request.get(), signedBy: others.signingKey, randomness: randomness)

@@ -5,7 +5,7 @@ import XCTest
 @testable import PorterRelay
 
 final class RelayAuthorizationTests: RelayTestCase {
-  func testUnknownEntityAndWrongKeyAreNotTold() throws {
+  func testUnknownEntityAndWrongKeyAreIndistinguishable() throws {
     let mailbox = try newMailbox()
     let (wrong, unknown, message) = (try newKey(), try newAttempt(), try newAttempt())
     let boxKey = try BoxKeyPair.generate(randomness: randomness).publicKey
@@ -81,13 +81,13 @@ final class RelayAuthorizationTests: RelayTestCase {
       changed.signature?[position] ^= 1
       XCTAssertEqual(try answer(changed), .failed(.auth))
     }
-    // Nor is it any good without what keeps a relay's signatures apart from other uses of a key.
+    // Nor is it valid without the prefix that separates a relay's signatures from other uses of a key.
     changed = request
     changed.signature = mailbox.recipientKey.sign(Array(request.signedBytes.dropFirst()))
     XCTAssertEqual(try answer(changed), .failed(.auth))
   }
 
-  func testOneBadEntryDoesNotSpoilABatch() throws {
+  func testOneBadEntryDoesNotAffectABatch() throws {
     let (first, second) = (try newMailbox(), try newMailbox())
     try send("waits", to: second)
     let (unknown, wrong) = (try newAttempt(), try newKey())
@@ -105,7 +105,7 @@ final class RelayAuthorizationTests: RelayTestCase {
     XCTAssertEqual(try client.subscribe(entries), Array(repeating: .subscribed, count: 600))
   }
 
-  func testEntryOfABatchIsNoGoodInAnotherRequest() throws {
+  func testEntryOfABatchIsInvalidInAnotherRequest() throws {
     let (mailbox, service) = (try newMailbox(), try newKey())
     let correlation = try newAttempt()
     let signed = RelayRequest.signedBytes(correlation: correlation, entry: mailbox.recipient, of: .subscribe([]))

@@ -7,7 +7,7 @@ import XCTest
 @testable import PorterRelay
 
 final class RelayFileTests: RelayTestCase {
-  /// INC-01: an extension opens the relay for one request, and closes it when it lets go.
+  /// INC-01: an extension opens the relay for one request, and closes it when it releases its files.
   func testALogOfOneWriteAnOpeningStaysShort() throws {
     let stop = StopSignal(clock: clock)
     var longest = 0
@@ -15,7 +15,7 @@ final class RelayFileTests: RelayTestCase {
       let relay = EmbeddedRelay(
         path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent, stop: stop)
       _ = try RelayClient(port: relay, randomness: randomness).createMailbox(recipientKey: newKey())
-      stop.whileLettingGo(waitingAtMost: .milliseconds(50)) { relay.close() }
+      stop.withReleaseBudget(.milliseconds(50)) { relay.close() }
       let status = try FileManager.default.attributesOfItem(atPath: path + "-wal")
       longest = max(longest, status[.size] as? Int ?? 0)
     }
@@ -23,7 +23,7 @@ final class RelayFileTests: RelayTestCase {
     XCTAssertLessThanOrEqual(longest, EmbeddedRelay.longestLog)
   }
 
-  func testFileThatIsNoDatabase() throws {
+  func testFileThatIsNotADatabase() throws {
     let garbage = Data((0..<5_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
     try garbage.write(to: URL(fileURLWithPath: path))
     let key = try newKey()
@@ -62,14 +62,14 @@ final class RelayFileTests: RelayTestCase {
       try RelayClient(port: missing, randomness: randomness).createMailbox(recipientKey: key)
     }
     try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: directory)
-    // The superuser may write anywhere, so the attempt is made as somebody else.
+    // The superuser may write anywhere, so the attempt is made as another user.
     let isSuperuser = geteuid() == 0
     if isSuperuser { XCTAssertEqual(seteuid(65_534), 0) }
     defer { if isSuperuser { seteuid(0) } }
     assertStorageFails([.cannotOpen, .readOnly]) { try client.createMailbox(recipientKey: key) }
   }
 
-  func testFullDiskKeepsWhatWasTaken() throws {
+  func testFullDiskKeepsAcceptedMessages() throws {
     let mailbox = try newMailbox()
     try send("taken", to: mailbox)
     relay.close()
@@ -91,7 +91,7 @@ final class RelayFileTests: RelayTestCase {
     try client.send(body, to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
   }
 
-  func testHeldFileIsATypedErrorInItsTime() throws {
+  func testALockedFileIsATypedErrorInTime() throws {
     let mailbox = try newMailbox()
     let holder = try Database(path: path)
     try holder.execute("BEGIN IMMEDIATE")
@@ -129,7 +129,7 @@ final class RelayFileTests: RelayTestCase {
     try holder.close()
   }
 
-  func testReleasedRelayGoesOnAtTheNextExchange() throws {
+  func testReleasedRelayReopensAtTheNextExchange() throws {
     let mailbox = try newMailbox()
     for number in 0..<3 {
       try send("\(number)", to: mailbox)

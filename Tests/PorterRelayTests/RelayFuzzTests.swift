@@ -6,8 +6,8 @@ import XCTest
 @testable import PorterRelay
 
 final class RelayFuzzTests: RelayTestCase {
-  /// Whatever bytes come, the relay answers: with what was asked for, or with an error of the protocol. It never throws
-  /// what is kept for its own file, and never traps.
+  /// Whatever bytes arrive, the relay answers: with the requested result, or with an error of the protocol. It never
+  /// throws the errors of its own file, and never traps.
   func testAnyBytesAreAnswered() throws {
     let mailbox = try newMailbox()
     let service = try newKey()
@@ -23,19 +23,19 @@ final class RelayFuzzTests: RelayTestCase {
         refused += 1
       }
     }
-    // Or the requests reach no further than the first length.
+    // Otherwise the requests reach no further than the first length.
     for error in [RelayError.auth, .syntax, .version, .size, .noMessage, .quota] {
       XCTAssertGreaterThan(tally[error, default: 0], 0, "no request was refused with \(error): \(tally)")
     }
     XCTAssertGreaterThan(refused, 1_000)
     XCTAssertEqual(tally[.unavailable, default: 0], 0)
     let untouched = try newMailbox()
-    try send("still at work", to: untouched)
-    XCTAssertEqual(try receiveAll(untouched), ["still at work"])
+    try send("still running", to: untouched)
+    XCTAssertEqual(try receiveAll(untouched), ["still running"])
   }
 
-  /// Noise; the request with some bytes changed; and the request about an existing mailbox, signed as it should be and
-  /// then changed in one place.
+  /// Noise; the request with some bytes changed; and the request about an existing mailbox, properly signed and then
+  /// changed in one place.
   private func variants(
     of request: RelayRequest, _ noise: [UInt8], _ mailbox: Fixture, _ service: SigningKeyPair
   ) -> [[UInt8]] {

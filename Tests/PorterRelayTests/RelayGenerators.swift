@@ -4,7 +4,7 @@ import PropertyTesting
 
 @testable import PorterRelay
 
-/// Requests and answers as the protocol has them; the bytes in them are any.
+/// Well-formed requests and answers of the protocol, with random bytes in them.
 enum RelayGenerators {
   static var request: Generator<RelayRequest> {
     Generator { choices in

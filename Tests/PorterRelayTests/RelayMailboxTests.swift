@@ -49,7 +49,7 @@ final class RelayMailboxTests: RelayTestCase {
     XCTAssertNotEqual(try client.createMailbox(recipientKey: try newKey()), first)
   }
 
-  func testNobodyMakesAMailboxForAnotherKey() throws {
+  func testAMailboxNeedsItsOwnKeysSignature() throws {
     let (owner, thief) = (try newKey(), try newKey())
     let command = RelayCommand.createMailbox(recipientKey: owner.publicKey, senderKey: nil)
     assertRefused(.auth) { try client.exchangeOrThrow(command, entity: nil, key: thief) }
@@ -63,10 +63,10 @@ final class RelayMailboxTests: RelayTestCase {
       try client.send([1], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
     }
     XCTAssertEqual(try receiveAll(mailbox).count, 1)
-    // Also when the repeat comes after the message was taken: the sender saw no answer, the recipient was fast.
+    // Also if the repeat comes after the message was fetched: the sender saw no answer, the recipient was fast.
     try client.send([1], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
     XCTAssertEqual(try receiveAll(mailbox), [])
-    // An attempt means something in its own mailbox only.
+    // An attempt identifies a message in its own mailbox only.
     let other = try newMailbox()
     try client.send([1], to: other.sender, key: other.senderKey, attempt: attempt, notify: false)
     XCTAssertEqual(try receiveAll(other).count, 1)
@@ -94,7 +94,7 @@ final class RelayMailboxTests: RelayTestCase {
     XCTAssertNil(try head(of: mailbox))
   }
 
-  func testDeletedMailboxIsAsUnknownAsOneThatNeverWas() throws {
+  func testDeletedMailboxIsAsUnknownAsOneThatNeverExisted() throws {
     let mailbox = try newMailbox()
     try send("gone", to: mailbox, notify: true)
     try client.deleteMailbox(mailbox.recipient, key: mailbox.recipientKey)
@@ -113,7 +113,7 @@ final class RelayMailboxTests: RelayTestCase {
     try client.send([0], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
     for number in 1..<RelayLimits.undelivered { try send("\(number)", to: mailbox) }
     assertRefused(.quota) { try send("one too many", to: mailbox) }
-    // What is stored already is answered as stored, however full it is.
+    // A message stored before is confirmed, however full the mailbox is.
     try client.send([0], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
     try send("another mailbox", to: try newMailbox())
 
@@ -194,7 +194,7 @@ final class RelayMailboxTests: RelayTestCase {
 }
 
 extension RelayClient {
-  /// A command as it stands, without what the typed functions check beforehand.
+  /// A raw command, without the checks of the typed functions.
   func exchangeOrThrow(
     _ command: RelayCommand, entity: RelayIdentifier?, key: SigningKeyPair?
   ) throws -> RelayAnswer {

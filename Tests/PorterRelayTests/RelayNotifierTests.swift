@@ -31,7 +31,7 @@ final class RelayNotifierTests: RelayTestCase {
     (notifier: notified.notifier.identifier, key: notified.notifierKey)
   }
 
-  func testServiceLearnsThatAMessageWaitsAndOnlyTheRecipientWhich() throws {
+  func testServiceLearnsThatAMessageWaitsButNotWhich() throws {
     let notified = try newNotified()
     let service = try newService()
     XCTAssertEqual(try service.subscribe([subscription(notified)]), [.subscribed])
@@ -63,7 +63,7 @@ final class RelayNotifierTests: RelayTestCase {
     try service.acknowledge(pending)
   }
 
-  func testNotificationGoesWithItsMessage() throws {
+  func testNotificationIsRemovedWithItsMessage() throws {
     let notified = try newNotified()
     let service = try newService()
     try service.subscribe([subscription(notified)])
@@ -95,7 +95,7 @@ final class RelayNotifierTests: RelayTestCase {
     XCTAssertEqual(pending.map(\.notifier), [first.notifier.identifier])
     try other.acknowledge(pending)
     XCTAssertEqual(try service.pendingNotifications(), pending, "not for another to acknowledge")
-    // Whoever has the notifier's key may move it to another service.
+    // The holder of the notifier's key may move it to another service.
     try other.subscribe([subscription(first)])
     XCTAssertEqual(try service.pendingNotifications(), [])
     XCTAssertEqual(try other.pendingNotifications().count, 2)

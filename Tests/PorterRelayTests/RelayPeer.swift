@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-/// `relay-test-peer` as a process of its own.
+/// `relay-test-peer` as a process.
 final class RelayPeer {
   private let process = Process()
   private let output = Pipe()
@@ -23,7 +23,7 @@ final class RelayPeer {
   var identifier: Int32 { process.processIdentifier }
   var isRunning: Bool { process.isRunning }
 
-  /// The next line it says; nil when it has ended.
+  /// The next line of its output; nil when it has ended.
   func line() -> String? {
     while true {
       if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
@@ -48,7 +48,7 @@ final class RelayPeer {
     return process.terminationStatus
   }
 
-  /// SIGKILL: it ends where it stands.
+  /// SIGKILL: it ends wherever it is.
   func kill() {
     if process.isRunning { _ = signal(SIGKILL) }
     process.waitUntilExit()

@@ -6,7 +6,7 @@ import XCTest
 
 @testable import PorterRelay
 
-/// Several processes at one relay, and what becomes of the others when one is killed.
+/// Several processes at one relay, and how the others fare when one is killed.
 final class RelayProcessTests: RelayTestCase {
   private var peers: [RelayPeer] = []
 
@@ -31,7 +31,7 @@ final class RelayProcessTests: RelayTestCase {
 
   private func seed(_ key: SigningKeyPair) -> String { TextEncoding.hex(key.exposeSeed()) }
 
-  /// What recipients wrote down: for each text the messages it came in, and how often one was acknowledged.
+  /// The recipients' records: for each text the messages it came in, and how often one was acknowledged.
   private struct Journal {
     var identifiers: [String: Set<String>] = [:]
     var acknowledged: [String: Int] = [:]
@@ -55,7 +55,7 @@ final class RelayProcessTests: RelayTestCase {
     Set(names.flatMap { name in (0..<count).map { "\(name):\($0)" } })
   }
 
-  func testManySendersAndRecipientsAtOneMailboxLoseAndDoubleNothing() throws {
+  func testManySendersAndRecipientsAtOneMailboxLoseAndRepeatNothing() throws {
     let mailbox = try newMailbox()
     let logs = (0..<2).map { directory + "/log\($0)" }
     let recipients = try logs.map { try startRecipient("receive", mailbox, log: $0) }
@@ -86,9 +86,8 @@ final class RelayProcessTests: RelayTestCase {
     }
   }
 
-  /// Senders and recipients are killed again and again, wherever they stand, and start over with what they have on
-  /// disk.
-  func testKilledProcessesLoseAndDoubleNothing() throws {
+  /// Senders and recipients are killed repeatedly, wherever they are, and start over with what they have on disk.
+  func testKilledProcessesLoseAndRepeatNothing() throws {
     let mailbox = try newMailbox()
     let names = ["a", "b"]
     let log = directory + "/log"
@@ -120,8 +119,8 @@ final class RelayProcessTests: RelayTestCase {
     XCTAssertEqual(try file.rows("PRAGMA foreign_key_check") { $0.text(0) }, [])
   }
 
-  /// Every process finds no file and makes it; each makes its mailboxes in the one that comes of it.
-  func testProcessesThatCreateTheFileAtOnceShareIt() throws {
+  /// Every process finds no file and creates it; each makes its mailboxes in the resulting one.
+  func testProcessesThatCreateTheFileTogetherShareIt() throws {
     for round in 0..<5 {
       let file = directory + "/fresh\(round).db"
       let makers = try (0..<4).map { _ in try start("create", file, "5") }
@@ -154,7 +153,7 @@ final class RelayProcessTests: RelayTestCase {
     let killed = try startRecipient("wait", quiet)
     XCTAssertEqual(killed.line(), "ready")
     killed.kill()
-    // Its socket is as old as one that nobody is about to bind any more.
+    // Its socket looks old enough that no process is about to bind it.
     for name in try sockets() {
       try FileManager.default.setAttributes(
         [.modificationDate: Date(timeIntervalSinceNow: -3_600)], ofItemAtPath: path + ".wake/" + name)
@@ -193,8 +192,8 @@ final class RelayProcessTests: RelayTestCase {
   }
 
   #if os(Linux)
-    /// Frozen by the system with nothing in its hands (INC-01), while others go on.
-    func testINC01FrozenProcessHoldsNoLockAndIsInNobodysWay() throws {
+    /// Frozen by the system without holding anything (INC-01), while others continue.
+    func testINC01AFrozenProcessHoldsNoLockAndBlocksNoOther() throws {
       let mailbox = try newMailbox()
       let resting = try startRecipient("rest", mailbox)
       XCTAssertEqual(resting.line(), "resting")
@@ -208,8 +207,8 @@ final class RelayProcessTests: RelayTestCase {
       XCTAssertEqual(resting.signal(SIGCONT), 0)
     }
 
-    /// Frozen without having let go: its wake-ups queue up, and nobody waits for it.
-    func testFrozenSubscriberDelaysNobody() throws {
+    /// Frozen before it could release anything: its wake-ups queue up, and no process waits for it.
+    func testFrozenSubscriberDelaysNoSender() throws {
       let mailbox = try newMailbox()
       let subscriber = try startRecipient("wait", mailbox)
       XCTAssertEqual(subscriber.line(), "ready")

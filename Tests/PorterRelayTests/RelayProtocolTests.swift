@@ -20,7 +20,7 @@ final class RelayProtocolTests: XCTestCase {
     }
   }
 
-  /// No request is the beginning of another, except that a body ends where the request ends.
+  /// No request is the prefix of another, except that a body ends where the request ends.
   func testShortenedOrLengthenedRequestIsRefused() {
     forAll(both(RelayGenerators.request, .number(0...10_000)), runs: 500) { request, cut in
       let bytes = request.encoded()

@@ -7,7 +7,7 @@ import XCTest
 
 @testable import PorterRelay
 
-/// A clock whose wall time a test moves. It starts at the present, which other processes at the same relay go by.
+/// A clock whose wall time a test moves. It starts at the present, which other processes at the same relay use.
 final class TestClock: Clock {
   private let milliseconds = Mutex<Int64>(SystemClock().wall().milliseconds)
   private let base = SystemClock()
@@ -18,7 +18,7 @@ final class TestClock: Clock {
   func advance(_ span: Span) { milliseconds.withLock { $0 += span.milliseconds } }
 }
 
-/// Each test has a relay of its own in a directory of its own.
+/// Each test has its own relay in its own directory.
 class RelayTestCase: XCTestCase {
   let clock = TestClock()
   let randomness = SystemRandomness()
@@ -40,7 +40,7 @@ class RelayTestCase: XCTestCase {
     try FileManager.default.removeItem(atPath: directory)
   }
 
-  /// A second instance at the same file, as another process has it.
+  /// A second instance on the same file, as in another process.
   func another() -> EmbeddedRelay {
     EmbeddedRelay(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
   }
@@ -72,7 +72,7 @@ class RelayTestCase: XCTestCase {
     try client.getMessage(mailbox.recipient, key: mailbox.recipientKey)
   }
 
-  /// Takes every message and acknowledges it.
+  /// Fetches and acknowledges every message.
   func receiveAll(_ mailbox: Fixture) throws -> [String] {
     var texts: [String] = []
     while let message = try head(of: mailbox) {

@@ -48,7 +48,7 @@ final class RelayWakeTests: RelayTestCase {
     XCTAssertTrue(relay.isLocal)
   }
 
-  func testSubscriptionTellsWhatWaitsAlready() throws {
+  func testSubscriptionReportsWaitingMessages() throws {
     let mailbox = try newMailbox()
     try send("earlier", to: mailbox)
     let client = RelayClient(port: another(), randomness: randomness)
@@ -93,7 +93,7 @@ final class RelayWakeTests: RelayTestCase {
     XCTAssertFalse(isReadable(port.wakeDescriptor))
     try send("loud", to: mailbox, notify: true)
     XCTAssertTrue(isReadable(port.wakeDescriptor))
-    // After a restart it is enough to say who one is.
+    // After a restart the service's own key is enough.
     port.close()
     let restarted = another()
     try RelayNotifierClient(port: restarted, randomness: randomness, service: serviceKey).subscribe([])
@@ -101,7 +101,7 @@ final class RelayWakeTests: RelayTestCase {
     XCTAssertTrue(isReadable(restarted.wakeDescriptor))
   }
 
-  func testReleasingAndClosingTakeTheRegistrationAway() throws {
+  func testReleasingAndClosingRemoveTheRegistration() throws {
     let mailbox = try newMailbox()
     let subscriber = another()
     for release in [{ subscriber.releaseFiles() }, { subscriber.close() }] {
@@ -116,8 +116,8 @@ final class RelayWakeTests: RelayTestCase {
     }
   }
 
-  /// A frozen process reads nothing; its socket fills up, and senders must not care.
-  func testSubscriberThatDoesNotReadDelaysNobody() throws {
+  /// A frozen process reads nothing; its socket fills up, and senders must not be affected.
+  func testSubscriberThatDoesNotReadDelaysNoSender() throws {
     let mailbox = try newMailbox()
     let subscriber = another()
     try subscribe(subscriber, to: mailbox)

@@ -4,8 +4,8 @@ import PropertyTesting
 import XCTest
 
 final class CommandErrorTests: XCTestCase {
-  /// Each refusal names the byte and what was expected there.
-  func testRefusalsSayWhereAndWhat() {
+  /// Each refusal gives the byte and what was expected there.
+  func testRefusalsGivePositionAndExpectation() {
     let refusals: [(String, Int, String)] = [
       ("", 0, "a command"), ("hello", 0, "a command"), ("/", 0, "a command"), ("/userx", 0, "a command"),
       (" /user", 0, "a command"), ("/user alice", 5, "the command's end"), ("/_user", 6, "a space and a profile's id"),
@@ -49,7 +49,7 @@ final class CommandErrorTests: XCTestCase {
 
   private static let readSettings = "notificationPreviewMode (message, contact or hidden) and appLock (true or false)"
 
-  func testWhatIsAbsentIsToldApartFromTypingErrors() {
+  func testUnsupportedCommandsAreToldApartFromTypingErrors() {
     for text in [
       "/_group 1 {}", "/_members #1", "/_db export {}", "/_call invite @1 {}", "/_get item info @1 2",
       "/_delete item @1 2 broadcast", "/_send @1 live=on text a", "/_send @1 ttl=3 text a", "/freceive 1",
@@ -62,7 +62,7 @@ final class CommandErrorTests: XCTestCase {
     }
   }
 
-  func testNamesThatMayNotBeShownAreRefusedWithOneThatMay() {
+  func testInvalidNamesAreRefusedWithAValidOne() {
     XCTAssertThrowsError(try Command(parsing: "/create user @alice")) { error in
       XCTAssertEqual(error as? ChatError, .error(.invalidDisplayName(given: "@alice", valid: "alice")))
     }
@@ -76,7 +76,7 @@ final class CommandErrorTests: XCTestCase {
     }
   }
 
-  /// Whatever is wrong with a command, the answer quotes nothing of what its author may want to keep.
+  /// Whatever is wrong with a command, the answer quotes nothing of it that may be secret.
   func testRefusalsNeverQuoteSecrets() {
     let secret = "s3cretPassphrase"
     let commands = [
@@ -96,7 +96,7 @@ final class CommandErrorTests: XCTestCase {
     }
   }
 
-  /// Pieces of commands in any order, cut and spoiled: a command or a `ChatError`, in time, and never a trap.
+  /// Pieces of commands in any order, cut and corrupted: a command or a `ChatError`, in time, and never a trap.
   func testAnyTextIsACommandOrATypedRefusal() {
     let pieces = [
       "/_user", "/_ntf conns", "/_ntf conn messages", "/_get chats", "/_get chat", "/_send", "/_connect", "@", "'", " ",

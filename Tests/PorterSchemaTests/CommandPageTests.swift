@@ -4,7 +4,7 @@ import XCTest
 
 @testable import PorterSchema
 
-/// spec/protocol/commands.md says what is so.
+/// spec/protocol/commands.md is true.
 final class CommandPageTests: XCTestCase {
   private func page() throws -> String {
     var root = URL(fileURLWithPath: #filePath)

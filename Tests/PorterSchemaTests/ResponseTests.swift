@@ -4,8 +4,8 @@ import PorterSchema
 import PropertyTesting
 import XCTest
 
-/// The answers that the public package does not declare, written out from the interface's description; and what holds
-/// for all.
+/// The answers that the public package does not declare, written out from the interface's description; and properties
+/// of all answers.
 final class ResponseTests: XCTestCase {
   private let profile = ProfileRecord(id: 1, profile: Profile(displayName: "alice"))
   private var user: UserRecord {
@@ -29,14 +29,14 @@ final class ResponseTests: XCTestCase {
       ])
   }
 
-  func testHostsTakeNoTokenForNotificationsOff() {
+  func testHostsReadNoTokenAsNotificationsOff() {
     XCTAssertEqual(
       Answer.error(.noToken).text,
       #"{"error":{"type":"errorAgent","agentError":{"type":"CMD","cmdErr":{"type":"PROHIBITED"},"#
         + #""errContext":"no token"},"agentConnId":""}}"#)
   }
 
-  /// INC-44: each item of a batch has its own outcome, in the order that was asked for.
+  /// INC-44: each item of a batch has its own result, in the requested order.
   func testNotifiedMessages() {
     let message = NotificationMessage(id: "bXNn", timestamp: moment)
     XCTAssertEqual(
@@ -138,7 +138,7 @@ final class ResponseTests: XCTestCase {
     for (result, text) in expected { XCTAssertEqual(result.json.text, text) }
   }
 
-  func testEveryErrorOfOursHasItsOwnCodeAndSaysWhatToDo() {
+  func testEveryErrorOfOursHasACodeAndAdvice() {
     let errors = EveryCase.nightporterErrors
     XCTAssertEqual(Set(errors.map(\.code)).count, errors.count)
     for error in errors {
@@ -166,7 +166,8 @@ final class ResponseTests: XCTestCase {
     XCTAssertNil(MessageContent(json: "text"))
   }
 
-  /// `always` is a gift to the other side; what one side forbids, no one but a giver's contact has.
+  /// `always` is granted to the other side; a feature that one side forbids is available only to the contact of one
+  /// that grants it always.
   func testPreferencesOfBothSides() {
     let table: [(FeatureAllowed, FeatureAllowed, user: Bool, contact: Bool)] = [
       (.always, .always, true, true), (.always, .yes, true, true), (.always, .no, false, true),

@@ -3,7 +3,7 @@ import PorterPlatform
 import PorterSchema
 import PropertyTesting
 
-/// What an answer or an event may be made of.
+/// The parts of answers and events.
 struct Parts {
   var number: Int64
   var words: String
@@ -31,7 +31,7 @@ enum Samples {
   /// The responses that the public package declares, each once or more.
   static func publicResponses(_ parts: Parts) -> [Response] {
     let (user, contact, pending) = (parts.user, parts.contact, parts.pending)
-    // Not left to chance: every kind is to be seen.
+    // Not left to chance: every kind has to appear.
     var (before, after) = (contact.profile.profile, user.profile.profile)
     (before.peerType, after.peerType) = (.human, .bot)
     let change = ProfileChange(
@@ -60,7 +60,7 @@ enum Samples {
     ] + statuses.map { .subscriptionStatus(server: parts.words, $0, connections: [parts.words]) }
   }
 
-  /// The responses that are left; with those above, all there are.
+  /// The remaining responses; with those above, all of them.
   static func otherResponses(_ parts: Parts) -> [Response] {
     let (user, contact, pending) = (parts.user, parts.contact, parts.pending)
     let message = NotificationMessage(id: parts.words, timestamp: contact.created)
@@ -92,7 +92,7 @@ enum Samples {
     return [.ntfMessage(parts.user, entity, message), .chatSuspended, .eventsLost(parts.number)]
   }
 
-  /// Conversations in which every case of what a message or a contact may be comes up.
+  /// Conversations that cover every case of a message or a contact.
   static func everyChat(_ parts: Parts) -> [ChatRecord] {
     let text =
       "*a* _b_ ~c~ `d` #e# !- f! https://g.example @h "

@@ -5,7 +5,7 @@ import PropertyTesting
 import PythonPeer
 import XCTest
 
-/// What we write fits the types that the public package `simplex-chat` declares.
+/// Our output fits the types that the public package `simplex-chat` declares.
 final class ShapeTests: XCTestCase {
   func testEveryResponseFitsThePublicTypes() throws {
     try assertFit("R.ChatResponse", Parts.any.map { Samples.publicResponses($0).map(\.json) })

@@ -41,7 +41,7 @@ final class MarkdownTests: XCTestCase {
     assertRuns("_https://a.example", nil)
   }
 
-  func testWhatIsNoMark() {
+  func testTextsWithoutMarks() {
     for text in [
       "a * b * c", "*a * b", "a*b* c", "* a*", "**a* b", "** a **", "***", "**", "*", "#", "##", "# a #", "!9 a!", "!",
       "!1", "!1 ", "@", "@'a", "@ a", "_", "``", "!1  a!", "2 * 3 * 4",
@@ -74,7 +74,7 @@ final class MarkdownTests: XCTestCase {
     }
   }
 
-  /// Time grows with the length, not its square: opening marks without end are searched for once.
+  /// Time grows linearly with the length: unclosed opening marks are searched for once.
   func testManyOpeningMarksTakeNoTime() {
     for unit in ["*a ", "_a ~b ", "#a ", "!1 a ", "@'a ", "**a ", "**a* ", "`a *b ", "h", "https:// "] {
       let text = String(repeating: unit, count: 100_000 / unit.utf8.count)
@@ -107,8 +107,8 @@ final class DisplayNameTests: XCTestCase {
     XCTAssertEqual(DisplayName.sanitized(String(repeating: "a", count: 80)).count, 50)
   }
 
-  /// Letters, symbols and marks that show nothing: alone no name, and after one no other name.
-  func testCharactersThatShowNothingAreLeftOut() {
+  /// Letters, symbols and marks that are invisible: not a name alone, and after a name they do not make another.
+  func testInvisibleCharactersAreLeftOut() {
     let blanks: [Unicode.Scalar] = [
       "\u{3164}", "\u{FFA0}", "\u{115F}", "\u{1160}", "\u{17B4}", "\u{17B5}", "\u{034F}", "\u{180B}", "\u{FE00}",
       "\u{FE0F}", "\u{E0100}", "\u{200D}", "\u{00AD}", "\u{2800}", "\u{FFFC}", "\u{13441}", "\u{13442}", "\u{16FE4}",
@@ -126,7 +126,7 @@ final class DisplayNameTests: XCTestCase {
     }
   }
 
-  /// What Unicode says need not be shown is in no name, whatever its category.
+  /// No name contains a character that Unicode calls ignorable, whatever its category.
   func testNoIgnorableCharacterIsInAName() {
     for value in UInt32(0)...0x10FFFF {
       guard let scalar = Unicode.Scalar(value), scalar.properties.isDefaultIgnorableCodePoint else { continue }
@@ -134,7 +134,7 @@ final class DisplayNameTests: XCTestCase {
     }
   }
 
-  func testWhatIsValidStaysAndFitsACommand() {
+  func testValidNamesAreUnchangedAndFitACommand() {
     forAll(Generator<String>.text(0...80), runs: 2_000) { name in
       let valid = DisplayName.sanitized(name)
       try expectEqual(DisplayName.sanitized(valid), valid)
@@ -190,7 +190,7 @@ final class AddressTests: XCTestCase {
     }
   }
 
-  func testWebAddressesLoseWhatFollowsPeople() {
+  func testTrackersAreRemovedFromWebAddresses() {
     let cases: [(String, safe: String?, eager: String?)] = [
       ("https://a.example/p", nil, nil),
       ("https://a.example/p?q=x&utm_source=y#top", "https://a.example/p?q=x#top", "https://a.example/p?q=x#top"),

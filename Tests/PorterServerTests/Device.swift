@@ -27,7 +27,7 @@ final class Device {
   private let repliesKey: SigningKeyPair
   private(set) var token: [UInt8] = []
   private var serverBoxKey: BoxPublicKey?
-  /// Bodies of all requests, for those who listen in.
+  /// Bodies of all requests, for eavesdropping tests.
   private(set) var sent: [[UInt8]] = []
 
   init(_ world: World, provider: String = "apns_test", pushToken: [UInt8] = randomness.bytes(32)) throws {
@@ -46,7 +46,7 @@ final class Device {
 
   // MARK: Asking
 
-  /// Sends a request, without waiting for what comes of it.
+  /// Sends a request, without waiting for the result.
   @discardableResult
   func send(
     _ command: ServerRequest.Command, signedBy key: SigningKeyPair? = nil, correlation: CorrelationID? = nil
@@ -65,7 +65,7 @@ final class Device {
     try relay.send(body, to: mailbox, key: nil, attempt: relay.newIdentifier(), notify: false)
   }
 
-  /// The next answer; nil if none waits.
+  /// The next answer; nil if none is waiting.
   func answer() throws -> ServerAnswer? {
     guard let message = try relay.getMessage(replies.recipient, key: repliesKey) else { return nil }
     try relay.acknowledge(message.identifier, in: replies.recipient, key: repliesKey)
@@ -77,7 +77,7 @@ final class Device {
     line: UInt = #line
   ) throws -> ServerAnswer {
     let correlation = try send(command, signedBy: key)
-    // Time goes on until a server whose relay failed has tried again.
+    // Time passes until a server whose relay failed has retried.
     for _ in 0..<10 {
       try world.run()
       if let answer = try answer() {
@@ -102,7 +102,7 @@ final class Device {
     return answer
   }
 
-  /// Takes over what TNEW was answered.
+  /// Takes over the answer to TNEW.
   func note(_ answer: ServerAnswer, file: StaticString = #filePath, line: UInt = #line) {
     guard case .token(let id, let key) = answer.result else {
       return XCTFail("not registered: \(answer)", file: file, line: line)
@@ -138,7 +138,7 @@ final class Device {
 
   // MARK: Mailboxes
 
-  /// One that notifies, not yet known to the server.
+  /// A mailbox with a notifier, not yet known to the server.
   func newMailbox() throws -> Mailbox {
     let (key, notifierKey) = (
       try SigningKeyPair.generate(randomness: randomness), try SigningKeyPair.generate(randomness: randomness)
@@ -162,7 +162,7 @@ final class Device {
     return mailboxes
   }
 
-  /// Somebody sends a message; answers its id at the relay.
+  /// A sender leaves a message; returns its id at the relay.
   @discardableResult
   func receive(_ text: String, in mailbox: Mailbox, notify: Bool = true) throws -> RelayIdentifier {
     try relay.send(
@@ -171,9 +171,9 @@ final class Device {
   }
 }
 
-/// Ends a test that cannot go on, as a failure.
+/// Ends a test that cannot continue, as a failure.
 struct NothingCame: Error, CustomStringConvertible {
   let description: String
 
-  init(file: StaticString, line: UInt) { description = "nothing came that was waited for at \(file):\(line)" }
+  init(file: StaticString, line: UInt) { description = "nothing arrived in time at \(file):\(line)" }
 }

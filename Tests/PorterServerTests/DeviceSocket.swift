@@ -10,14 +10,14 @@ import XCTest
   import Glibc
 #endif
 
-/// The device's end of the local provider: a Unix socket that takes pushes, on a thread of its own.
+/// The device's end of the local provider: a Unix socket that receives pushes, on its own thread.
 final class DeviceSocket: Sendable {
   enum Behaviour: Sendable {
     /// Answers with this text.
     case answer(String)
-    /// Takes the connection, and says nothing.
+    /// Accepts the connection, and does not answer.
     case silent
-    /// Takes the connection, and ends it.
+    /// Accepts the connection, and closes it.
     case hangUp
   }
 
@@ -54,7 +54,7 @@ final class DeviceSocket: Sendable {
     XCTAssertTrue(WorkerThread.start { Self.serve(accepting, shared) })
   }
 
-  /// Nobody listens afterwards; the path stays, as after a crash. The second time does nothing.
+  /// No process listens afterwards; the path stays, as after a crash. The second call does nothing.
   func shut() {
     let wasClosed = state.signal { state in
       defer { state.isClosed = true }

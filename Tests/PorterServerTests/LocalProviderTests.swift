@@ -35,7 +35,7 @@ final class LocalProviderTests: XCTestCase {
     XCTAssertNoThrow(try PushPayload(decoding: XCTUnwrap(json["payload"]).utf8))
   }
 
-  func testWhatTheDeviceAnswersIsReadAsAPNsWouldMeanIt() throws {
+  func testTheDevicesAnswersAreReadLikeAPNs() throws {
     let socket = try DeviceSocket(path: path)
     defer { socket.shut() }
     let answers: [(String, PushOutcome)] = [
@@ -49,7 +49,7 @@ final class LocalProviderTests: XCTestCase {
     }
   }
 
-  func testADeviceThatIsNotThereOrSaysNothingUsefulIsUnreachableWithinTheTime() throws {
+  func testAMissingOrSilentDeviceIsUnreachableWithinTheTimeout() throws {
     let start = SystemClock().now()
     XCTAssertEqual(try provider().deliver(push()), .unreachable, "no socket")
     let socket = try DeviceSocket(path: path)
@@ -62,7 +62,7 @@ final class LocalProviderTests: XCTestCase {
       XCTAssertEqual(try provider().deliver(push()), .unreachable, "\(behaviour)")
     }
     socket.shut()
-    XCTAssertEqual(try provider().deliver(push()), .unreachable, "a socket that nobody listens on")
+    XCTAssertEqual(try provider().deliver(push()), .unreachable, "a socket without a listener")
     XCTAssertLessThan(SystemClock().now() - start, .seconds(5))
   }
 

@@ -42,7 +42,7 @@ final class MessagePushTests: XCTestCase {
     XCTAssertTrue(world.provider.take().isEmpty)
   }
 
-  func testAPushTellsOfTheSixNewestMailboxesOldestFirst_INC38() throws {
+  func testAPushNamesTheSixNewestMailboxesOldestFirst_INC38() throws {
     let world = try World()
     let device = try Device(world)
     try device.activate()
@@ -74,7 +74,7 @@ final class MessagePushTests: XCTestCase {
     XCTAssertEqual(bundles.map { $0.entries.map(\.notifier) }, [mailboxes.map(\.notifier.bytes)])
   }
 
-  func testAMailboxIsToldOfOnceWithItsNewestMessage() throws {
+  func testAMailboxIsNamedOnceWithItsNewestMessage() throws {
     let world = try World()
     let device = try Device(world)
     try device.activate()
@@ -103,7 +103,7 @@ final class MessagePushTests: XCTestCase {
     XCTAssertTrue(world.provider.take().isEmpty)
   }
 
-  func testTheKeyOfSomebodyElsesNotifierIsNeeded() throws {
+  func testSubscribingNeedsTheNotifiersKey() throws {
     let world = try World()
     let (device, thief) = (try Device(world), try Device(world))
     try device.activate()
@@ -116,7 +116,7 @@ final class MessagePushTests: XCTestCase {
       .subscriptions([.init(notifier: mailbox.notifier.bytes, status: .refused)]))
     try device.receive("hello", in: mailbox)
     try world.run()
-    // Reads as the device's, or fails.
+    // Readable for the device, or the test fails.
     XCTAssertEqual(try world.bundles(for: device).count, 1)
   }
 
@@ -152,7 +152,7 @@ final class MessagePushTests: XCTestCase {
 
   // MARK: Providers
 
-  func testAFailedPushIsTriedExactlyOnceMore() throws {
+  func testAFailedPushIsRetriedExactlyOnce() throws {
     let world = try World()
     let device = try Device(world)
     try device.activate()
@@ -171,7 +171,7 @@ final class MessagePushTests: XCTestCase {
     XCTAssertEqual(try device.status(), .invalidExpired)
   }
 
-  func testARejectedPushIsNotTriedAgain() throws {
+  func testARejectedPushIsNotRetried() throws {
     let world = try World()
     let device = try Device(world)
     try device.activate()
@@ -184,7 +184,7 @@ final class MessagePushTests: XCTestCase {
     XCTAssertEqual(try device.status(), .active)
   }
 
-  func testAProviderThatIsDownGetsThePushWhenItIsUpAgain() throws {
+  func testAnUnreachableProviderGetsThePushWhenItIsBack() throws {
     let world = try World()
     let device = try Device(world)
     try device.activate()
@@ -193,7 +193,7 @@ final class MessagePushTests: XCTestCase {
     let before = world.provider.attempts
     try device.receive("hello", in: mailboxes[0])
     try world.run()
-    XCTAssertEqual(world.provider.attempts - before, 2, "one retry, and then it is left alone")
+    XCTAssertEqual(world.provider.attempts - before, 2, "one retry, and then a pause")
     try device.receive("hello", in: mailboxes[1])
     try world.run()
     XCTAssertEqual(world.provider.attempts - before, 2)
@@ -208,11 +208,11 @@ final class MessagePushTests: XCTestCase {
     try world.run()
     XCTAssertEqual(
       try world.bundles(for: device).map { $0.entries.map(\.notifier) }, [mailboxes.map(\.notifier.bytes)],
-      "one push tells of everything")
+      "one push names everything")
     XCTAssertNil(world.server.nextProviderAttempt)
   }
 
-  func testAPNsAnswersAreReadAsTheyAreMeant() {
+  func testAPNsAnswersAreMappedToOutcomes() {
     let cases: [(Int, String?, PushOutcome)] = [
       (200, nil, .accepted), (400, "BadDeviceToken", .invalid(.bad)), (400, "DeviceTokenNotForTopic", .invalid(.topic)),
       (400, "TopicDisallowed", .rejected(status: 400)), (400, nil, .rejected(status: 400)),

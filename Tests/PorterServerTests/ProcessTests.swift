@@ -58,7 +58,7 @@ final class ProcessTests: XCTestCase {
     XCTAssertEqual(try entries(of: socket.next(), key), mailboxes.map(\.credentials.notifier))
     XCTAssertEqual(try client.ask(.check(token: token)).tokenStatus, .active)
 
-    // The device goes away; what comes meanwhile is pushed when it is back.
+    // The device goes away; messages that arrive meanwhile are pushed when it is back.
     socket.shut()
     try client.send("three", to: mailboxes[0].sender)
     XCTAssertEqual(try client.ask(.check(token: token)).tokenStatus, .active)
@@ -91,13 +91,13 @@ final class ProcessTests: XCTestCase {
       XCTAssertEqual(try wakeSockets().count, 1)
       kill(server.process.processIdentifier, signal)
       XCTAssertEqual(server.end(), 0)
-      XCTAssertEqual(try wakeSockets(), [], "its wake socket is taken away")
+      XCTAssertEqual(try wakeSockets(), [], "its wake socket is removed")
       XCTAssertFalse(FileManager.default.fileExists(atPath: path("server.db-wal")), "its state is closed")
       XCTAssertEqual(try server.errorText(), "")
     }
   }
 
-  func testTheLinkIsToldBesideARunningServerAndWithout() throws {
+  func testTheLinkIsPrintedWithAndWithoutARunningServer() throws {
     let server = try start()
     let link = server.firstLine()
     let beside = try ServerProcess(["link", "--state", path("server.db")], in: directory)
@@ -109,7 +109,7 @@ final class ProcessTests: XCTestCase {
     XCTAssertEqual(without.end(), 0)
   }
 
-  func testTheReadyDescriptorIsToldOnce() throws {
+  func testTheReadyDescriptorIsWrittenOnce() throws {
     // A shell passes the descriptor on, which Foundation's Process cannot.
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -128,7 +128,7 @@ final class ProcessTests: XCTestCase {
     XCTAssertEqual(process.terminationStatus, 0)
   }
 
-  func testEachFailureHasItsExitStatusAndSaysWhatToDo() throws {
+  func testEachFailureHasItsExitStatusAndAdvice() throws {
     try Data("no database".utf8).write(to: URL(fileURLWithPath: path("text")))
     let socket = ["--local-socket", path("device.sock")]
     let cases: [([String], Int32, String)] = [
@@ -198,7 +198,7 @@ private final class ProcessClient {
     }
   }
 
-  /// Waits for the answer as a program does: on the relay's descriptor.
+  /// Waits for the answer like a program: on the relay's descriptor.
   func ask(_ command: ServerRequest.Command) throws -> ServerAnswer {
     let conversation = try ServerConversation(server: link, key: boxKey)
     let request = ServerRequest(

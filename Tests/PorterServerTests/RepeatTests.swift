@@ -5,7 +5,7 @@ import PorterRelay
 import PorterServer
 import XCTest
 
-/// Requests that come again, in another order, or are none.
+/// Requests that are repeated, out of order, or malformed.
 final class RepeatTests: XCTestCase {
   func testAReplayedRequestIsAnsweredAgainButNotCarriedOutAgain() throws {
     let world = try World()
@@ -21,13 +21,13 @@ final class RepeatTests: XCTestCase {
     try world.run()
     XCTAssertEqual(
       try device.answer()?.result, .subscriptions([.init(notifier: mailbox.notifier.bytes, status: .deleted)]),
-      "what was answered then")
+      "the earlier answer")
     XCTAssertEqual(
       try device.ask(.checkSubscriptions(token: device.token, [mailbox.notifier.bytes])).result,
       .subscriptions([.init(notifier: mailbox.notifier.bytes, status: .active)]))
   }
 
-  func testEverythingReplayedAtOnceChangesNothing() throws {
+  func testReplayingEverythingChangesNothing() throws {
     let world = try World()
     let device = try Device(world)
     try device.activate()
@@ -85,7 +85,7 @@ final class RepeatTests: XCTestCase {
     try other.activate()
   }
 
-  func testWhatIsNoRequestKeepsNobodyWaiting_INC66() throws {
+  func testAnInvalidRequestDelaysNoOther_INC66() throws {
     let world = try World()
     let device = try Device(world)
     try device.send(device.newToken)
@@ -102,7 +102,7 @@ final class RepeatTests: XCTestCase {
     XCTAssertEqual(try device.register().tokenStatus, .confirmed)
   }
 
-  func testARequestThatIsNotUnderstoodIsToldSo() throws {
+  func testAnUnknownRequestIsAnsweredAsSuch() throws {
     let world = try World()
     let device = try Device(world)
     try device.activate()
@@ -111,7 +111,7 @@ final class RepeatTests: XCTestCase {
       try device.ask(.checkSubscriptions(token: device.token, tooMany)).result, .refused(.syntax))
   }
 
-  func testAClientThatReadsNoAnswersKeepsNobodyWaiting() throws {
+  func testAClientThatReadsNoAnswersDelaysNoOther() throws {
     let world = try World()
     let (device, other) = (try Device(world), try Device(world))
     try device.activate()
@@ -124,7 +124,7 @@ final class RepeatTests: XCTestCase {
 
   // MARK: A relay that fails
 
-  /// Lets each exchange of the server with the relay fail in turn, and goes on with the same server or a new one.
+  /// Makes each exchange of the server with the relay fail in turn, and continues with the same server or a new one.
   func testTheStoryHoldsWhicheverExchangeFails() throws {
     for failure in FragilePort.Failure.allCases {
       for restarts in [false, true] {
@@ -205,12 +205,12 @@ final class RepeatTests: XCTestCase {
     XCTAssertEqual(world.provider.take().count, 1)
   }
 
-  func testWhatCameWhileTheServerWasDownIsPushedAfterwards() throws {
+  func testMessagesFromADowntimeArePushedAfterwards() throws {
     let world = try World()
     let device = try Device(world)
     try device.activate()
     let mailbox = try device.subscribedMailboxes(1)[0]
-    try device.receive("nobody is there", in: mailbox)
+    try device.receive("without a server", in: mailbox)
     try device.send(.check(token: device.token))
     try world.restart()
     try world.run()
@@ -218,7 +218,7 @@ final class RepeatTests: XCTestCase {
     XCTAssertEqual(try device.answer()?.tokenStatus, .active)
   }
 
-  func testAPushThatWasUnderWayIsSentAfterARestart() throws {
+  func testAnInterruptedPushIsSentAfterARestart() throws {
     let world = try World()
     let device = try Device(world)
     try device.activate()

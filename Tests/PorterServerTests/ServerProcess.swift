@@ -31,7 +31,7 @@ final class ServerProcess {
 
   deinit { if process.isRunning { kill() } }
 
-  /// The first line it writes; what it wrote if it ends before.
+  /// The first line it writes, or all its output if it ends before.
   func firstLine() -> String {
     var bytes: [UInt8] = []
     while true {

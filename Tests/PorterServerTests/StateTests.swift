@@ -29,7 +29,7 @@ final class StateTests: XCTestCase {
     }
   }
 
-  func testTheFileIsItsOwnersOnly() throws {
+  func testOnlyTheOwnerCanReadTheFile() throws {
     let state = try ServerState(path: path, access: .serve)
     _ = try state.makeIdentity(randomness: randomness)
     for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
@@ -62,7 +62,7 @@ final class StateTests: XCTestCase {
     try ServerState(path: path, access: .serve).close()
   }
 
-  func testAPathThatLeadsInACircleIsRefused() throws {
+  func testAPathWithALinkLoopIsRefused() throws {
     XCTAssertEqual(symlink("server.db", path), 0)
     XCTAssertEqual(error { _ = try ServerState(path: path, access: .serve) }, .cannotOpenState(systemError: ELOOP))
     XCTAssertEqual(error { _ = try ServerState(path: path, access: .look) }, .cannotOpenState(systemError: ELOOP))
@@ -75,7 +75,7 @@ final class StateTests: XCTestCase {
     XCTAssertEqual(error { _ = try ServerState(path: path, access: .look).link }, .neverRan)
   }
 
-  func testAFileThatIsSomethingElseIsRefusedAndLeftAsItIs() throws {
+  func testAForeignFileIsRefusedAndLeftUnchanged() throws {
     let text = Data(repeating: 0x41, count: 9_000)
     try text.write(to: URL(fileURLWithPath: path))
     XCTAssertEqual(error { _ = try ServerState(path: path, access: .serve) }, .notServerState)
@@ -98,7 +98,7 @@ final class StateTests: XCTestCase {
     XCTAssertEqual(error { _ = try ServerState(path: path, access: .look) }, .newerState(version: 99))
   }
 
-  func testADirectoryThatIsNotThereIsTold() throws {
+  func testAMissingDirectoryIsReported() throws {
     let path = directory.appendingPathComponent("missing/server.db").path
     XCTAssertEqual(error { _ = try ServerState(path: path, access: .serve) }, .cannotOpenState(systemError: ENOENT))
   }
@@ -134,7 +134,7 @@ final class StateTests: XCTestCase {
     XCTAssertEqual(try device.answer()?.tokenStatus, .active)
   }
 
-  func testEveryErrorSaysSomethingReadable() {
+  func testEveryErrorHasAReadableText() {
     let errors: [ServerError] = [
       .cannotOpenState(systemError: 2), .notServerState, .newerState(version: 2), .stateInUse, .neverRan,
       .damaged(.token), .storage(.init(kind: .full)), .relay(.offline), .mailboxUnknown, .push(.unknownKind),

@@ -10,7 +10,7 @@ final class TokenTests: XCTestCase {
     let world = try World()
     let device = try Device(world)
     XCTAssertEqual(try device.register().tokenStatus, .registered)
-    // The provider has taken the verification push by now.
+    // The provider has accepted the verification push by now.
     XCTAssertEqual(try device.status(), .confirmed)
     let answer = try device.ask(.verify(token: device.token, device.code()))
     XCTAssertEqual(answer.result, .done)
@@ -25,7 +25,7 @@ final class TokenTests: XCTestCase {
     let answer = try device.ask(.verify(token: device.token, .generate(randomness: randomness)))
     XCTAssertEqual(answer.result, .refused(.authorization))
     XCTAssertEqual(answer.tokenStatus, .confirmed)
-    // The right one still works.
+    // The right code still works.
     XCTAssertEqual(try device.ask(.verify(token: device.token, device.code())).tokenStatus, .active)
   }
 
@@ -57,7 +57,7 @@ final class TokenTests: XCTestCase {
     XCTAssertEqual(answer.result, .refused(.syntax))
   }
 
-  func testOnlyTheTokensOwnerIsHeard() throws {
+  func testOnlyTheTokensOwnerIsServed() throws {
     let world = try World()
     let device = try Device(world)
     try device.activate()
@@ -135,7 +135,7 @@ final class TokenTests: XCTestCase {
     XCTAssertEqual(answer.result, .done)
     XCTAssertNil(answer.tokenStatus)
     XCTAssertEqual(try device.ask(.check(token: device.token)).result, .refused(.authorization))
-    try device.receive("nobody listens", in: mailbox)
+    try device.receive("no device listens", in: mailbox)
     try world.run()
     XCTAssertTrue(world.provider.take().isEmpty)
   }
@@ -150,7 +150,7 @@ final class TokenTests: XCTestCase {
     XCTAssertEqual(try after.status(), .active)
   }
 
-  func testATokenThatTheProviderRefusesTellsItsReasonAtTheNextContact_INC63() throws {
+  func testARefusedTokenReportsItsReasonAtTheNextContact_INC63() throws {
     let reasons: [(PushOutcome, ServerTokenStatus)] = [
       (.init(status: 400, reason: "BadDeviceToken"), .invalidBad),
       (.init(status: 400, reason: "DeviceTokenNotForTopic"), .invalidTopic),
@@ -165,13 +165,13 @@ final class TokenTests: XCTestCase {
       world.provider.answer(then: outcome)
       try device.receive("hello", in: mailbox)
       try world.run()
-      // Whatever it asks, it hears of it.
+      // Whatever it asks, the answer reports it.
       XCTAssertEqual(try device.ask(.checkSubscriptions(token: device.token, [])).tokenStatus, status)
       let attempts = world.provider.attempts
       try device.receive("and again", in: mailbox)
       try world.run()
       XCTAssertEqual(world.provider.attempts, attempts, "nothing more is pushed to a token that is invalid")
-      // It registers again, and all is well.
+      // It registers again, and everything works.
       world.provider.answer(then: .accepted)
       try device.activate()
       try device.receive("now it works", in: mailbox)

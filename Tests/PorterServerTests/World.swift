@@ -10,7 +10,7 @@ import XCTest
 
 let randomness = SystemRandomness()
 
-/// A clock that a test turns; the wall clock goes along unless it is set.
+/// A manual clock; the wall clock follows unless it is set.
 final class ManualClock: Clock {
   private let time = Mutex((now: Int64(1_000_000_000_000), wall: Int64(1_750_000_000_000)))
 
@@ -29,7 +29,7 @@ final class ManualClock: Clock {
   func stepWall(by span: Span) { time.withLock { $0.wall += span.milliseconds } }
 }
 
-/// Records what it is given, and answers what the test says.
+/// Records pushes, and returns outcomes set by the test.
 final class FakeProvider: PushProvider {
   private let state = Mutex(
     (pushes: [OutgoingPush](), attempts: 0, outcomes: [PushOutcome](), standing: PushOutcome.accepted))
@@ -44,7 +44,7 @@ final class FakeProvider: PushProvider {
   }
 
   var attempts: Int { state.withLock { $0.attempts } }
-  /// What it answers to the next attempts, and then to all others.
+  /// Its answers to the next attempts, and then to all others.
   func answer(_ outcomes: [PushOutcome] = [], then standing: PushOutcome) {
     state.withLock { ($0.outcomes, $0.standing) = (outcomes, standing) }
   }
@@ -97,7 +97,7 @@ final class FragilePort: RelayPort {
   func close() { relay.close() }
 }
 
-/// A relay, a notification server with its provider, and who talks to them: all in this process, all by hand.
+/// A relay, a notification server with its provider, and its clients: all in this process, driven by hand.
 final class World {
   let directory: URL
   let clock = ManualClock()
@@ -131,7 +131,7 @@ final class World {
     try? FileManager.default.removeItem(at: directory)
   }
 
-  /// As after the process ended, however it ended: nothing but the files is left.
+  /// As after the process ended, however it ended: only the files are left.
   func restart() throws {
     port.close()
     try state.close()
@@ -141,7 +141,7 @@ final class World {
       state: state, relay: port, providers: ["apns_test"], ports: ports, log: lines.log)
   }
 
-  /// Everything that can be done now.
+  /// Does everything that can be done now.
   func run() throws {
     try server.serve()
     while let pending = try server.nextPush(for: "apns_test") {

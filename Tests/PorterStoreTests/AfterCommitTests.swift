@@ -3,7 +3,7 @@ import PorterPlatform
 import PorterStore
 import XCTest
 
-/// What a transaction leads to happens once it has been committed, and not when it is rolled back.
+/// The consequences of a transaction happen once it has been committed, and not if it is rolled back.
 final class AfterCommitTests: XCTestCase {
   private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("porter-\(UUID().uuidString)")
   private var done: [String] = []
@@ -52,7 +52,7 @@ final class AfterCommitTests: XCTestCase {
     XCTAssertEqual(done, ["committed"])
   }
 
-  /// Transactions do not nest; one that is refused takes nothing from the one around it.
+  /// Transactions do not nest; a refused one leaves the one around it unaffected.
   func testARefusedTransactionWithinLeavesItAlone() throws {
     let store = try open()
     try store.transaction { () throws(StoreError) in

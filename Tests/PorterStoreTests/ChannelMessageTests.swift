@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// The bytes of the channel, and what they let through (INC-15).
+/// The bytes of the channel, and which messages are admitted (INC-15).
 final class ChannelMessageTests: XCTestCase {
   private let key = AuthenticationKey(stored: [UInt8](repeating: 7, count: 32))
 
@@ -61,7 +61,7 @@ final class ChannelMessageTests: XCTestCase {
     }
   }
 
-  /// Garbage of the right length that begins as a message does, too: nothing traps, nothing is let in.
+  /// Even garbage of the right length that begins like a message: nothing traps, and nothing is admitted.
   func testINC15GarbageIsRefused() throws {
     let key = try XCTUnwrap(key)
     let address = try XCTUnwrap(ChannelAddress(role: .app, tenancy: [UInt8](repeating: 1, count: 8)))
@@ -85,8 +85,8 @@ final class ChannelMessageTests: XCTestCase {
     }
   }
 
-  /// Whatever comes in whatever order, and however many senders there are: each message is let through at most once,
-  /// and each sender's newest one is, when it is the newest of all.
+  /// In any order and with any number of senders: each message is admitted at most once, and each sender's newest one
+  /// is, if it is the newest of all.
   func testINC15NoMessageIsAdmittedTwice() throws {
     let sender = both(Generator<Int>.number(0...60), Generator<UInt64>.number(1...200))
     forAll(sender.array(0...300), runs: 300) { arrivals in

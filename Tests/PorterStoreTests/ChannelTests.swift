@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// Ends of the channel in one process; `Tests/Incidents` has them in several.
+/// Ends of the channel in one process; `Tests/Incidents` tests several.
 final class ChannelTests: XCTestCase {
   private var folder = ""
   private var prefix: String { folder + "/store" }
@@ -34,7 +34,7 @@ final class ChannelTests: XCTestCase {
 
   func testAQuestionIsAnswered() throws {
     let (app, notifier) = (try open(.app), try open(.extension))
-    let counter = try XCTUnwrap(notifier.tell(.ask, all: .app))
+    let counter = try XCTUnwrap(notifier.send(.ask, toAll: .app))
     let question = try XCTUnwrap(app.receive().first)
     XCTAssertEqual(question.kind, .ask)
     XCTAssertEqual(question.process, getpid())
@@ -45,18 +45,18 @@ final class ChannelTests: XCTestCase {
     XCTAssertEqual(app.receive(), [])
   }
 
-  func testNobodyListensNobodyIsTold() throws {
+  func testWithoutListenersNothingIsSent() throws {
     let notifier = try open(.extension)
-    XCTAssertNil(notifier.tell(.ask, all: .app))
+    XCTAssertNil(notifier.send(.ask, toAll: .app))
     let app = try open(.app)
-    XCTAssertNotNil(notifier.tell(.ask, all: .app))
+    XCTAssertNotNil(notifier.send(.ask, toAll: .app))
     app.close()
-    XCTAssertNil(notifier.tell(.ask, all: .app))
-    XCTAssertEqual(names, [notifier.address.name], "an end that is closed leaves nothing")
+    XCTAssertNil(notifier.send(.ask, toAll: .app))
+    XCTAssertEqual(names, [notifier.address.name], "a closed end leaves nothing")
   }
 
-  /// Whoever fills the directory with sockets of its own hides nobody: all are told, while they are not too many.
-  func testDecoysHideNobody() throws {
+  /// A process that fills the directory with sockets of its own hides no other: all are sent to, up to the limit.
+  func testDecoysHideNoProcess() throws {
     let app = try open(.app)
     let directory = Channel.directory(prefix: prefix, ports: .system)
     for _ in 0..<100 {
@@ -65,16 +65,16 @@ final class ChannelTests: XCTestCase {
       addTeardownBlock { SystemDatagrams().close(decoy) }
     }
     let notifier = try open(.extension)
-    XCTAssertNotNil(notifier.tell(.ask, all: .app))
+    XCTAssertNotNil(notifier.send(.ask, toAll: .app))
     XCTAssertEqual(app.receive().map(\.kind), [.ask])
   }
 
-  /// What a process that was killed leaves is a name at which nobody listens; it misleads nobody, and goes.
-  func testINC12WhatAKilledProcessLeavesIsNobodyAndGoes() throws {
+  /// A killed process leaves a name without a listener, which misleads no process and is removed.
+  func testINC12ASocketOfAKilledProcessIsIgnoredAndRemoved() throws {
     let notifier = try open(.extension)
     let dead = try open(.app)
     XCTAssertEqual(closeWithoutGoodbye(dead.descriptor), 0)
-    XCTAssertNil(notifier.tell(.ask, all: .app), "the kernel says that nobody listens")
+    XCTAssertNil(notifier.send(.ask, toAll: .app), "the kernel reports that no process listens")
     let path = prefix + "_chat.channel/" + dead.address.name
     try FileManager.default.setAttributes(
       [.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: path)
@@ -85,12 +85,12 @@ final class ChannelTests: XCTestCase {
   func testINC15AMessageUnderAnotherKeyIsDropped() throws {
     let app = try open(.app)
     let stranger = try open(.extension, key: 2)
-    XCTAssertNotNil(stranger.tell(.changed, all: .app))
+    XCTAssertNotNil(stranger.send(.changed, toAll: .app))
     XCTAssertEqual(app.receive(), [])
     XCTAssertEqual(app.counts.rejected, 1)
   }
 
-  /// Whoever reads a message on its way and says it again, says nothing; nor does one that was for an earlier end.
+  /// A replayed message has no effect; nor has one for an earlier end.
   func testINC15AReplayIsDroppedAlsoAfterReopening() throws {
     let notifier = try open(.extension)
     let app = try open(.app)
@@ -114,8 +114,8 @@ final class ChannelTests: XCTestCase {
     XCTAssertEqual(again.counts.rejected, 1)
   }
 
-  /// A flood costs each look a bounded time, and what is ours is heard once it has passed.
-  func testINC15AFloodIsTakenInPortions() throws {
+  /// A flood costs each pass a bounded time, and our own messages are received once it has passed.
+  func testINC15AFloodIsReadInBatches() throws {
     let (app, notifier) = (try open(.app), try open(.extension))
     let directory = Channel.directory(prefix: prefix, ports: .system)
     let garbage = [UInt8](repeating: 0, count: ChannelMessage.count)
@@ -129,7 +129,7 @@ final class ChannelTests: XCTestCase {
       _ = notifier.receive()
       if notifier.counts.rejected == before { break }
     }
-    XCTAssertNotNil(app.tell(.yield, all: .extension))
+    XCTAssertNotNil(app.send(.yield, toAll: .extension))
     XCTAssertEqual(notifier.receive().map(\.kind), [.yield])
   }
 
@@ -139,7 +139,7 @@ final class ChannelTests: XCTestCase {
     let deep = folder + "/" + String(repeating: "näch tlich ", count: 14)
     try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
     let (app, notifier) = (try open(.app, prefix: deep + "/夜"), try open(.extension, prefix: deep + "/夜"))
-    XCTAssertNotNil(app.tell(.yield, all: .extension))
+    XCTAssertNotNil(app.send(.yield, toAll: .extension))
     XCTAssertEqual(notifier.receive().map(\.kind), [.yield])
   }
 
@@ -160,14 +160,14 @@ final class ChannelTests: XCTestCase {
     XCTAssertThrowsError(try open(.app)) { XCTAssertEqual($0 as? ChannelError, .untrustedDirectory) }
   }
 
-  func testAFolderThatIsNotThereIsATypedError() throws {
+  func testAMissingFolderIsATypedError() throws {
     XCTAssertThrowsError(try open(.app, prefix: folder + "/none/store")) {
       XCTAssertEqual($0 as? ChannelError, .noDirectory(systemError: ENOENT))
     }
   }
 
-  /// Files, links and sockets of others in the directory are passed over, and stay.
-  func testINC15StrangeThingsInTheDirectoryArePassedOver() throws {
+  /// Foreign files, links and sockets in the directory are ignored, and stay.
+  func testINC15ForeignFilesInTheDirectoryAreIgnored() throws {
     let (app, notifier) = (try open(.app), try open(.extension))
     let directory = prefix + "_chat.channel/"
     let target = folder + "/target"
@@ -177,7 +177,7 @@ final class ChannelTests: XCTestCase {
     try FileManager.default.createDirectory(atPath: directory + "e0000000000000003", withIntermediateDirectories: false)
     try FileManager.default.createSymbolicLink(
       atPath: directory + "e0000000000000004", withDestinationPath: directory + notifier.address.name)
-    XCTAssertNotNil(app.tell(.yield, all: .extension))
+    XCTAssertNotNil(app.send(.yield, toAll: .extension))
     XCTAssertEqual(notifier.receive().map(\.kind), [.yield], "once, not through the link as well")
     XCTAssertEqual(notifier.counts.rejected, 0)
     XCTAssertEqual(try String(contentsOfFile: target, encoding: .utf8), "untouched")

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// Files that carry a lock. Two descriptors of one process are to `flock` what two processes are.
+/// Files that carry a lock. To `flock`, two descriptors of one process are like two processes.
 final class PhaseFileTests: SQLiteTestCase {
   private func instance(_ number: Int32) -> Instance {
     Instance(boot: "boot", process: number, started: 1, nonce: [UInt8](repeating: UInt8(number), count: 8))
@@ -25,12 +25,12 @@ final class PhaseFileTests: SQLiteTestCase {
     XCTAssertTrue(second.hold())
   }
 
-  /// As long as one extension is at work an app sees that one is, and nobody is named who is not.
+  /// As long as one extension is running the app sees one, and no process that has ended is named.
   func testTheFirstOfTwoExtensionsEnds() {
     let (first, second, app) = (phase("extension"), phase("extension"), phase("extension"))
     XCTAssertTrue(first.hold())
     first.publish("active", by: instance(1))
-    XCTAssertTrue(second.hold(), "several may be at work")
+    XCTAssertTrue(second.hold(), "several may run")
     second.publish("active", by: instance(2))
     first.release(saying: "suspended", by: instance(1))
     XCTAssertTrue(app.isHeldElsewhere())
@@ -48,7 +48,7 @@ final class PhaseFileTests: SQLiteTestCase {
     second.publish("active", by: instance(2))
     second.release(saying: "suspended", by: instance(2))
     XCTAssertTrue(app.isHeldElsewhere())
-    XCTAssertEqual(app.published(), .init(phase: "active", instance: nil), "nobody is named who is not at work")
+    XCTAssertEqual(app.published(), .init(phase: "active", instance: nil), "no ended process is named")
     first.publish("active", by: instance(1))
     XCTAssertEqual(app.published()?.instance, instance(1))
     first.release(saying: "suspended", by: instance(1))
@@ -56,8 +56,8 @@ final class PhaseFileTests: SQLiteTestCase {
     XCTAssertEqual(app.published(), .init(phase: "suspended", instance: instance(1)))
   }
 
-  /// Whoever asks is in nobody's way, and two who ask at once are not taken for one who is at work.
-  func testQuestionsAreNoAnswers() {
+  /// A question delays no process, and two questions at the same time are not taken for a holder.
+  func testQuestionsAreNotTakenForHolders() {
     let path = file("store")
     phase("extension").publish("suspended", by: instance(1))
     let lies = Atomic<Int>(0)
@@ -71,13 +71,13 @@ final class PhaseFileTests: SQLiteTestCase {
       return done
     }
     wait(for: threads, timeout: 60)
-    // A thread that loses its processor in the midst of a question may be taken for somebody.
+    // A thread that is preempted during a question may be taken for a holder.
     XCTAssertLessThan(lies.load(ordering: .relaxed), 20)
   }
 
   #if os(Linux)
-    /// A child that was forked without exec has descriptors of its own, of the same open files. Here they are made with dup.
-    func testForkedChildHoldsNothingThatItsParentLetGoOf() throws {
+    /// A child forked without exec has its own descriptors of the same open files. Here they are made with dup.
+    func testForkedChildHoldsNothingThatItsParentReleased() throws {
       let (app, other) = (phase("app"), phase("app"))
       XCTAssertTrue(app.hold())
       var lock: OpeningLock? = try OpeningLock(file: file(), .exclusive, creates: true, timeout: .zero)
@@ -106,7 +106,7 @@ final class PhaseFileTests: SQLiteTestCase {
 
   // MARK: What others put in the way
 
-  func testPipesInThePlaceOfFilesHoldNobodyUp() throws {
+  func testPipesInPlaceOfFilesBlockNoProcess() throws {
     let prefix = file("store")
     let store = file("store_chat.db")
     try Data().write(to: URL(fileURLWithPath: store))
@@ -119,7 +119,7 @@ final class PhaseFileTests: SQLiteTestCase {
         let (file, other) = (PhaseFile(prefix: prefix, role: role), PhaseFile(prefix: prefix, role: role))
         XCTAssertFalse(file.isHeldElsewhere())
         XCTAssertNil(file.published())
-        XCTAssertTrue(file.hold(), "it is out of the way")
+        XCTAssertTrue(file.hold(), "it was removed")
         file.publish("active", by: instance)
         XCTAssertTrue(other.isHeldElsewhere())
         XCTAssertEqual(other.published()?.instance, instance)
@@ -157,7 +157,7 @@ final class PhaseFileTests: SQLiteTestCase {
     XCTAssertEqual(try Data(contentsOf: URL(fileURLWithPath: precious)), text)
   }
 
-  func testDirectoriesInThePlaceOfFilesAreTypedErrors() throws {
+  func testDirectoriesInPlaceOfFilesAreTypedErrors() throws {
     for name in ["store_app.phase", "a-lock"] {
       try FileManager.default.createDirectory(atPath: file(name), withIntermediateDirectories: true)
     }
@@ -168,7 +168,7 @@ final class PhaseFileTests: SQLiteTestCase {
     }
   }
 
-  /// Whoever waits at a lock whose file was deleted does not come to hold a lock that nobody else sees.
+  /// A process that waits for a lock on a deleted file does not end up with a lock that no other sees.
   func testDeletedLockIsLockedAnew() throws {
     let path = file("a")
     var first: OpeningLock? = try OpeningLock(file: path, .exclusive, creates: true, timeout: .zero)

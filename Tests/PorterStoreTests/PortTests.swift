@@ -27,7 +27,7 @@ private struct ConstantRandomness: Randomness {
   func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }
 }
 
-/// All waiting and all chance of the store come through the ports.
+/// All waits and all randomness of the store come through the ports.
 final class PortTests: XCTestCase {
   private var directory = ""
 
@@ -46,7 +46,7 @@ final class PortTests: XCTestCase {
     return (clock.now() - start, clock.pauses)
   }
 
-  func testAStatementWaitsForALockByTheClockItIsGiven() throws {
+  func testAStatementWaitsForALockByThePortsClock() throws {
     let path = directory + "/a.db"
     let holder = try Database(path: path)
     try holder.execute("CREATE TABLE t(x); BEGIN IMMEDIATE")
@@ -60,8 +60,8 @@ final class PortTests: XCTestCase {
     XCTAssertGreaterThan(waited.pauses, 1_000)
   }
 
-  /// The pauses differ by what the port gives, and by nothing else.
-  func testThePausesOfAWaitFollowFromTheRandomnessItIsGiven() throws {
+  /// The pauses depend only on the port's randomness.
+  func testThePausesOfAWaitFollowFromThePortsRandomness() throws {
     let path = directory + "/a.db"
     let holder = try Database(path: path)
     try holder.execute("CREATE TABLE t(x); BEGIN IMMEDIATE")
@@ -76,7 +76,7 @@ final class PortTests: XCTestCase {
     XCTAssertNotEqual(try pauses(7), try pauses(8))
   }
 
-  func testOpeningWaitsByTheClockItIsGiven() throws {
+  func testOpeningWaitsByThePortsClock() throws {
     let file = directory + "/a_chat.db"
     let held = try OpeningLock(file: file, .exclusive, creates: true, timeout: .zero)
     let waited = try waited { ports in
@@ -93,7 +93,7 @@ final class PortTests: XCTestCase {
     withExtendedLifetime(held) {}
   }
 
-  func testAPhaseIsWaitedForByTheClockItIsGiven() {
+  func testAPhaseIsAwaitedByThePortsClock() {
     let prefix = directory + "/a"
     let first = PhaseFile(prefix: prefix, role: "app")
     XCTAssertTrue(first.hold())
@@ -104,7 +104,7 @@ final class PortTests: XCTestCase {
     XCTAssertEqual(waited.span, .milliseconds(19))
   }
 
-  func testTheChannelsKeyComesFromTheRandomnessItIsGiven() throws {
+  func testTheChannelsKeyComesFromThePortsRandomness() throws {
     let ports = Ports(randomness: ConstantRandomness(byte: 9))
     let store = try Store.open(
       at: StoreLocation(prefix: directory + "/a"), confirmation: .yesUp, mayMigrate: true, ports: ports)

@@ -7,8 +7,8 @@ import XCTest
 
 @testable import PorterStore
 
-/// The nth read, write, sync or lock fails while a store gets another key, for each n until all goes well: a typed
-/// error, and the old store or the new one, whole, for whoever comes next.
+/// The nth read, write, sync or lock fails while a store gets another key, for each n until there is no failure: a
+/// typed error, and the old store or the new one, whole, at the next opening.
 final class RekeyingFaultTests: SealedStoreTestCase {
   private struct Style {
     var name: String
@@ -60,7 +60,7 @@ final class RekeyingFaultTests: SealedStoreTestCase {
     if let sealed = sqlite3_vfs_find(SEALED_VFS_NAME) { XCTAssertEqual(sqlite3_vfs_unregister(sealed), SQLITE_OK) }
   }
 
-  /// A whole store under the one key or the other, and under that alone.
+  /// The store is whole under one of the two keys, and under that one only.
   private func assertWhole(_ from: StoreKey, or to: StoreKey, _ context: String) throws -> Bool {
     let isNew = (try? openStore(to).close(checkpoint: false)) != nil
     try assertHoldsSecret(isNew ? to : from)
@@ -88,7 +88,7 @@ final class RekeyingFaultTests: SealedStoreTestCase {
         let hasFired = faults_fired()
         faults_reset()
         let isNew = try assertWhole(from, or: to, context)
-        // Said to be done is done, and said to have failed has changed nothing.
+        // Reported as done, it is done; reported as failed, nothing has changed.
         XCTAssertEqual(isNew, failure == nil, "\(context): \(failure.map { "\($0)" } ?? "no failure")")
         if let failure { XCTAssertTrue(hasFired, "\(context): \(failure)") } else if hasFired { survived += 1 }
         guard hasFired else { break }

@@ -21,7 +21,7 @@ final class RekeyingTests: SealedStoreTestCase {
     }
   }
 
-  /// What is beside them are locks, which are empty.
+  /// The other files beside them are locks, which are empty.
   private func filesWithContent() throws -> [String] { try files().filter { !$0.value.isEmpty }.keys.sorted() }
 
   private func rekey(
@@ -53,7 +53,7 @@ final class RekeyingTests: SealedStoreTestCase {
         assertOpening(first, fails: .notSealed)
       }
       try assertHoldsSecret(to)
-      // Sequences of rows that are numbered go on, and it is written as before.
+      // Numbered rows continue their sequences, and the store can be written as before.
       let store = try openStore(to)
       try store.setSetting("after", "yes")
       try store.close(checkpoint: true)
@@ -61,7 +61,7 @@ final class RekeyingTests: SealedStoreTestCase {
     }
   }
 
-  /// A store that is larger than the cache: pages of the copy leave it, and are read again, before its first page is
+  /// A store larger than the cache: pages of the copy leave the cache, and are read again, before its first page is
   /// written, which comes last.
   func testAStoreThatDoesNotFitTheCache() throws {
     try make(.none)
@@ -93,7 +93,7 @@ final class RekeyingTests: SealedStoreTestCase {
     try assertHoldsSecret(two)
     try rekey(two, one)
     try assertHoldsSecret(one)
-    // The salt is another one, hence the key is.
+    // The salt has changed, and so has the key.
     XCTAssertNotEqual(try Store.derivedKey(of: StoreLocation(prefix: prefix), passphrase: phrase), before)
     assertOpening(.raw(before), fails: .keyWrong)
   }
@@ -133,7 +133,7 @@ final class RekeyingTests: SealedStoreTestCase {
 
   // MARK: Others
 
-  func testNobodyElseMayHaveItOpen() throws {
+  func testAnotherOpenConnectionIsRefused() throws {
     for (name, from, to) in directions {
       try startAfresh()
       try make(from)
@@ -142,7 +142,7 @@ final class RekeyingTests: SealedStoreTestCase {
         guard case .sqlite(let error) = error as? StoreError else { return XCTFail("\(error)") }
         XCTAssertEqual(error.kind, .busy)
       }
-      // It has lost nothing, and goes on.
+      // It has lost nothing, and can continue.
       try other.setSetting("meanwhile", "written")
       try other.close(checkpoint: true)
       try rekey(from, to)
@@ -153,8 +153,8 @@ final class RekeyingTests: SealedStoreTestCase {
   }
 
   #if os(Linux)
-    /// To close any descriptor of a file gives up all locks that its process has on it (POSIX): then other processes would
-    /// take the store for one that nobody has open.
+    /// Closing any descriptor of a file drops all locks that its process has on it (POSIX): other processes would then
+    /// think that the store is not open.
     func testLocksOfAnotherConnectionOfThisProcessStay() throws {
       try make(first)
       let other = try openStore(first)
@@ -162,7 +162,7 @@ final class RekeyingTests: SealedStoreTestCase {
       let probe = Glibc.open(prefix + "_chat.db", O_RDWR | O_CLOEXEC)
       XCTAssertGreaterThanOrEqual(probe, 0)
       defer { Glibc.close(probe) }
-      // SQLite's bytes for readers, asked about as by another process.
+      // SQLite's lock bytes for readers, as seen from another process.
       func isLocked() -> Bool {
         let ofOpenFile: Int32 = 36  // F_OFD_GETLK
         var lock = flock()
@@ -174,7 +174,7 @@ final class RekeyingTests: SealedStoreTestCase {
         return lock.l_type != F_UNLCK
       }
       XCTAssertTrue(isLocked(), "before")
-      // Also when the copy cannot be made. Else SQLite, which finds the store in use, locks it anew.
+      // Also if the copy cannot be made. Otherwise SQLite, which finds the store in use, would take the lock again.
       try FileManager.default.createDirectory(
         atPath: Rekeying.copy(of: prefix + "_chat.db"), withIntermediateDirectories: false)
       XCTAssertThrowsError(try rekey(first, second))
@@ -182,7 +182,7 @@ final class RekeyingTests: SealedStoreTestCase {
     }
   #endif
 
-  func testWhoOpensMeanwhileIsTurnedAway() throws {
+  func testOpeningMeanwhileIsRefused() throws {
     try make(first)
     var refused = 0
     try rekey(first, second) { stage in refused += turnedAway(at: stage) }
@@ -205,7 +205,7 @@ final class RekeyingTests: SealedStoreTestCase {
 
   // MARK: The file itself
 
-  /// Who may read the store may read it afterwards, and nobody else, at no time.
+  /// The same users may read the store afterwards, and no others at any time.
   func testOwnerAndPermissionsStay() throws {
     let path = prefix + "_chat.db"
     for (mode, owner) in [(0o600, 0), (0o640, 1234), (0o664, 1234)] as [(mode_t, uid_t)] {
@@ -230,8 +230,8 @@ final class RekeyingTests: SealedStoreTestCase {
     }
   }
 
-  /// Somebody deleted the lock, so that others may have opened the store since.
-  func testStoreIsNotReplacedUnderALockThatIsGone() throws {
+  /// The lock file was deleted, so other processes may have opened the store since.
+  func testStoreIsNotReplacedUnderADeletedLock() throws {
     try make(first)
     XCTAssertThrowsError(
       try rekey(first, second) { stage in
@@ -246,8 +246,8 @@ final class RekeyingTests: SealedStoreTestCase {
     try assertHoldsSecret(second)
   }
 
-  /// A copy that a killed process left may be plain: whoever opens the store next takes it away.
-  func testExtensionTakesAwayWhatIsLeftOfACopy() throws {
+  /// A copy that a killed process left may be plain: the next process to open the store removes it.
+  func testExtensionRemovesALeftoverCopy() throws {
     try make(first)
     try Data(Self.secret.utf8).write(to: URL(fileURLWithPath: prefix + "_chat.db-rekey"))
     try openStore(first, mayMigrate: false).close(checkpoint: false)
@@ -257,9 +257,9 @@ final class RekeyingTests: SealedStoreTestCase {
 
   // MARK: Ends in the middle
 
-  /// What is on the disk when the process is killed at any stage: the old store or the new one, and what is left of the
-  /// copy goes with the next opening.
-  func testWhatIsThereAtEachStageIsAWholeStore() throws {
+  /// The files on disk when the process is killed at any stage: the old store or the new one, and the next opening
+  /// removes a leftover copy.
+  func testAWholeStoreExistsAtEachStage() throws {
     for (name, from, to) in directions {
       try startAfresh()
       try make(from)
@@ -271,14 +271,14 @@ final class RekeyingTests: SealedStoreTestCase {
         for (name, bytes) in image.files { try bytes.write(to: URL(fileURLWithPath: file(name))) }
         try assertHoldsSecret(image.stage == .renamed ? to : from)
         XCTAssertTrue(try files().keys.allSatisfy { !$0.contains("rekey") }, "\(name), \(image.stage)")
-        // Whoever was interrupted does it again.
+        // After an interruption the change is repeated.
         if image.stage != .renamed { try rekey(from, to) }
         try assertHoldsSecret(to)
       }
     }
   }
 
-  func testCopiesThatAreLeftBehindAreInNobodysWay() throws {
+  func testLeftoverCopiesBlockNoProcess() throws {
     try make(first)
     for suffix in ["", "-journal", "-wal", "-shm"] {
       try Data("left behind".utf8).write(to: URL(fileURLWithPath: prefix + "_chat.db-rekey" + suffix))
@@ -288,8 +288,8 @@ final class RekeyingTests: SealedStoreTestCase {
     try assertHoldsSecret(second)
   }
 
-  /// Somebody wants the copy, which may be plain, to be written elsewhere.
-  func testLinkInThePlaceOfTheCopyIsNotFollowed() throws {
+  /// An attacker wants the copy, which may be plain, to be written elsewhere.
+  func testLinkInPlaceOfTheCopyIsNotFollowed() throws {
     try make(first)
     for target in ["elsewhere", "precious"] {
       try Data("mine".utf8).write(to: URL(fileURLWithPath: file("precious")))

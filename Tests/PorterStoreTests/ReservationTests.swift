@@ -36,20 +36,20 @@ final class ReservationTests: XCTestCase {
     }
   }
 
-  func testWhoeverTakesOverGetsWhatTheFirstOneWouldHaveUsed() throws {
+  func testATakeoverGetsTheFirstOwnersMaterial() throws {
     let (first, second) = (try open("a"), try open("a"))
     let mine = try XCTUnwrap(try reserve(first, [9], 1, material: [1, 2, 3]))
     let taken = try XCTUnwrap(try reserve(second, [9], 2, material: [4, 5, 6]))
     XCTAssertEqual(taken.material.exposeForStorage(), [1, 2, 3])
     XCTAssertThrowsError(try first.transaction(under: mine) {}) {
-      XCTAssertEqual($0 as? StoreError, .staleEpoch(owner: owner(2)), "it names who has it now")
+      XCTAssertEqual($0 as? StoreError, .staleEpoch(owner: owner(2)), "it names the current owner")
     }
     try second.transaction(under: taken) { () throws(StoreError) in try second.use(taken) }
     XCTAssertNil(try reserve(first, [9], 1))
     XCTAssertEqual(try first.openReservations(.invitation).count, 0)
   }
 
-  func testWhatFailedMidwayLeavesTheReservationAsItWas() throws {
+  func testAFailureMidwayLeavesTheReservationUnchanged() throws {
     let store = try open("a")
     let mine = try XCTUnwrap(try reserve(store, [9], 1))
     XCTAssertThrowsError(
@@ -62,7 +62,7 @@ final class ReservationTests: XCTestCase {
     XCTAssertEqual(try XCTUnwrap(try reserve(store, [9], 2)).epoch, 2)
   }
 
-  func testKindsAreApart() throws {
+  func testKindsAreSeparate() throws {
     let store = try open("a")
     let invitation = try XCTUnwrap(try reserve(store, [9], 1))
     XCTAssertNotNil(try reserve(store, [9], 1, .token))
@@ -73,9 +73,9 @@ final class ReservationTests: XCTestCase {
 
   private enum Act: CaseIterable { case reserve, use, undo }
 
-  /// Whatever three instances do in whatever order: a value is used at most once, always by the one that reserved it
-  /// last, and an earlier one is refused each time.
-  func testAValueIsUsedAtMostOnceByWhoeverReservedItLast() throws {
+  /// Whatever three instances do, in any order: a value is used at most once, always by the one that reserved it last,
+  /// and an earlier one is refused each time.
+  func testAValueIsUsedAtMostOnceByTheLastReservation() throws {
     let acts = Generator<[(Act, Int, UInt8)]> { choices in
       var acts: [(Act, Int, UInt8)] = []
       choices.repeated(1...24) { _ in

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// A directory of its own for each test, removed afterwards.
+/// Each test has its own directory, removed afterwards.
 class SQLiteTestCase: XCTestCase {
   private(set) var directory = ""
 
@@ -24,7 +24,7 @@ class SQLiteTestCase: XCTestCase {
     try Database(path: file(name), options: options)
   }
 
-  /// Runs `body` on a thread of its own, since a connection belongs to one.
+  /// Runs `body` on its own thread, since a connection belongs to one.
   func onThread(_ body: @escaping @Sendable () throws -> Void) -> XCTestExpectation {
     let done = expectation(description: "thread")
     Thread.detachNewThread {
@@ -74,14 +74,14 @@ final class SQLiteDatabaseTests: SQLiteTestCase {
     }
   }
 
-  func testParametersLeftOverAreNullNotThoseOfTheLastRun() throws {
+  func testUnboundParametersAreNullNotThoseOfTheLastRun() throws {
     let database = try openWithTable()
     XCTAssertEqual(try database.integer("SELECT ?1 IS NULL AND ?2 = 5", [nil, 5]), 1)
     XCTAssertEqual(try database.integer("SELECT ?1 IS NULL AND ?2 = 5", [nil]), nil)
     assertFails(.misuse) { try database.run("SELECT ?1", [1, 2]) }
   }
 
-  func testRunAnswersHowManyRowsChanged() throws {
+  func testRunReturnsTheNumberOfChangedRows() throws {
     let database = try openWithTable()
     for name in ["a", "b", "c"] {
       XCTAssertEqual(try database.run("INSERT INTO item(name) VALUES(?1)", [.text(name)]), 1)

@@ -9,7 +9,7 @@ import XCTest
 #endif
 
 final class SQLiteErrorTests: SQLiteTestCase {
-  func testFileThatIsNoDatabaseIsToldWhenItIsOpened() throws {
+  func testFileThatIsNotADatabaseIsReportedWhenOpened() throws {
     try Data(repeating: 0x41, count: 8_192).write(to: URL(fileURLWithPath: file()))
     assertFails(.notADatabase) { try self.open() }
     assertFails(.notADatabase) { try self.open("test.db", Database.Options(access: .readOnly)) }
@@ -48,7 +48,7 @@ final class SQLiteErrorTests: SQLiteTestCase {
     try openWithTable().close()
     try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file())
     try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: directory)
-    // The superuser may write anywhere, so the attempt is made as somebody else.
+    // The superuser may write anywhere, so the attempt is made as another user.
     let isSuperuser = geteuid() == 0
     if isSuperuser { XCTAssertEqual(seteuid(65_534), 0) }
     defer { if isSuperuser { seteuid(0) } }
@@ -122,7 +122,7 @@ final class SQLiteErrorTests: SQLiteTestCase {
     }
   }
 
-  func testStatementThatIsNotSQLSaysWhy() throws {
+  func testInvalidSQLIsExplained() throws {
     let database = try openWithTable()
     for attempt in [{ try database.execute("SELEC 1") }, { _ = try database.run("SELECT * FROM nowhere") }] {
       XCTAssertThrowsError(try attempt()) { error in
@@ -132,7 +132,7 @@ final class SQLiteErrorTests: SQLiteTestCase {
     }
   }
 
-  func testEveryKindHasItsOwnWords() {
+  func testEveryKindHasItsOwnText() {
     let texts = SQLiteError.Kind.allCases.map { "\(SQLiteError(kind: $0))" }
     XCTAssertEqual(Set(texts).count, texts.count)
   }

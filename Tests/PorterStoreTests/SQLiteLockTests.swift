@@ -15,7 +15,7 @@ final class SQLiteLockTests: SQLiteTestCase {
       let start = clock.now()
       do throws(SQLiteError) {
         try waiter.transaction { () throws(SQLiteError) in }
-        XCTFail("two writers at once")
+        XCTFail("two writers at the same time")
       } catch {
         XCTAssertEqual(error.kind, .busy)
         XCTAssertTrue(error.isTemporary)
@@ -25,13 +25,13 @@ final class SQLiteLockTests: SQLiteTestCase {
       let again = clock.now()
       XCTAssertThrowsError(try waiter.transaction { () throws(SQLiteError) in })
       XCTAssertLessThan(clock.now() - again, .milliseconds(50))
-      // A reader is not in anyone's way.
+      // A reader blocks no writer.
       XCTAssertEqual(try waiter.integer("SELECT count(*) FROM item"), 0)
     }
     try waiter.transaction { () throws(SQLiteError) in try waiter.run("INSERT INTO item(name) VALUES('later')") }
   }
 
-  func testWaiterGoesOnAsSoonAsTheLockIsFree() throws {
+  func testWaiterContinuesAsSoonAsTheLockIsFree() throws {
     let holder = try openWithTable()
     let path = file()
     let held = DispatchSemaphore(value: 0)
@@ -71,7 +71,7 @@ final class SQLiteLockTests: SQLiteTestCase {
     XCTAssertEqual(try open().integer("SELECT count(*) FROM item"), 400)
   }
 
-  /// One that commits without a pause is behind whoever waits, each time.
+  /// A process that commits without a pause queues behind the waiting ones, each time.
   func testWritersTakeTurns() throws {
     try openWithTable().close()
     let path = file()
@@ -97,12 +97,12 @@ final class SQLiteLockTests: SQLiteTestCase {
     }
     isOver.store(true, ordering: .relaxed)
     wait(for: [busy], timeout: 30)
-    // The median, since a busy machine may keep this thread from asking at all for a while.
+    // The median, since a busy machine may keep this thread from trying at all for a while.
     XCTAssertLessThanOrEqual(waits.sorted()[waits.count / 2], 3, "\(waits)")
   }
 
   /// A process frozen inside the write lock delays no other for long.
-  func testATurnThatNeverEndsIsPassedBy() throws {
+  func testATurnThatNeverEndsIsSkipped() throws {
     let database = try openWithTable()
     var frozen = FairWriteLock(beside: file(), files: SystemFiles())
     frozen.enter(clock, limit: .zero) { _ in false }
@@ -113,7 +113,7 @@ final class SQLiteLockTests: SQLiteTestCase {
     frozen.leave()
   }
 
-  /// Nor is it waited for again and again: the next look is after 5 s, then after 10, and so on.
+  /// Nor is it waited for repeatedly: the next attempt is after 5 s, then after 10, and so on.
   func testATurnThatNeverEndsIsWaitedForOnce() {
     let time = SteppedClock()
     var frozen = FairWriteLock(beside: file(), files: SystemFiles())
@@ -136,14 +136,14 @@ final class SQLiteLockTests: SQLiteTestCase {
       XCTAssertEqual(pauses(), 0)
       time.advance(.milliseconds(1))
     }
-    // Thawed: the turn comes, and from then on all is as in the beginning.
+    // Thawed: the turn comes, and everything is as in the beginning.
     frozen.leave()
     XCTAssertEqual(pauses(), 0)
     frozen.enter(time, limit: .zero) { _ in false }
     XCTAssertEqual(pauses(), 100)
     time.advance(.seconds(5))
     XCTAssertEqual(pauses(), 100)
-    // Who may not wait so long has learned nothing.
+    // A writer with too short a limit draws no conclusion.
     time.advance(.seconds(10))
     for _ in 0..<2 {
       var count = 0
@@ -187,7 +187,7 @@ final class SQLiteLockTests: SQLiteTestCase {
     database.interrupt()
   }
 
-  /// Interrupts again and again, as one that comes before the statement has begun is lost.
+  /// Interrupts repeatedly, since an interrupt before the statement has begun is lost.
   private func withInterrupts(of database: Database, _ body: () -> Void) throws {
     let interrupter = database.interrupter
     let stop = DispatchSemaphore(value: 0)
@@ -273,7 +273,7 @@ final class SQLiteLockTests: SQLiteTestCase {
   #endif
 }
 
-/// A clock that stands still until it is told.
+/// A clock that stands still until it is advanced.
 private final class SteppedClock: Clock {
   private let moment = Atomic<Int64>(1_000_000_000)
 

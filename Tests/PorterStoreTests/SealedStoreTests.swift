@@ -8,7 +8,7 @@ import XCTest
 
 /// A folder, and stores in it under keys.
 class SealedStoreTestCase: SQLiteTestCase {
-  static let secret = "the text that nobody may find"
+  static let secret = "the text that must not be found"
   let first = SealedStoreTestCase.key(1)
   let second = SealedStoreTestCase.key(2)
 
@@ -25,7 +25,7 @@ class SealedStoreTestCase: SQLiteTestCase {
       busyTimeout: .zero)
   }
 
-  /// Makes a store that holds the secret in its log and in its file.
+  /// Makes a store with the secret in its log and in its file.
   func make(_ key: StoreKey, at prefix: String? = nil) throws {
     let store = try openStore(key, at: prefix)
     for number in 0..<100 { try store.setSetting("name \(number)", Self.secret + String(repeating: ".", count: 500)) }
@@ -63,7 +63,7 @@ class SealedStoreTestCase: SQLiteTestCase {
     return files
   }
 
-  /// INC-02: what a system looks at to see that the holder of a lock has a database, and must not be killed.
+  /// INC-02: a system reads this header to see that the holder of a lock has a database, and must not be killed.
   func assertHeaderIsPlain(file: StaticString = #filePath, line: UInt = #line) throws {
     let header = try XCTUnwrap(try files()["store_chat.db"]).prefix(24)
     XCTAssertEqual(
@@ -80,7 +80,7 @@ class SealedStoreTestCase: SQLiteTestCase {
 }
 
 final class SealedStoreTests: SealedStoreTestCase {
-  func testSealedStoreIsWrittenReadAndNowhereInPlainText() throws {
+  func testSealedStoreIsWrittenAndReadAndNeverInPlainText() throws {
     try make(first)
     XCTAssertGreaterThan(try XCTUnwrap(files()["store_chat.db-wal"]).count, 4096)
     try assertNothingIsPlain()
@@ -96,7 +96,7 @@ final class SealedStoreTests: SealedStoreTestCase {
     try assertHoldsSecret(first)
   }
 
-  /// Opened for one commit a time, as pushes open it.
+  /// Opened for one commit at a time, as pushes open it.
   func testTheLogIsCutWhenAStoreIsClosed() throws {
     for key in [StoreKey.none, first] {
       let prefix = file(key.isNone ? "plain" : "sealed")
@@ -149,7 +149,7 @@ final class SealedStoreTests: SealedStoreTestCase {
     try assertHoldsSecret(.none, at: file("plain"))
   }
 
-  /// SQLite takes a log that it cannot read for an empty one, and deletes it when it closes.
+  /// SQLite takes an unreadable log for an empty one, and deletes it when it closes.
   func testRefusedOpeningLeavesTheLogAlone() throws {
     try make(first)
     let before = try files()
@@ -194,7 +194,7 @@ final class SealedStoreTests: SealedStoreTestCase {
     assertOpening(first, fails: .notADatabase)
     XCTAssertThrowsError(try openStore(.none))
     XCTAssertEqual(try files()["store_chat.db"], noise)
-    // A sealed database that is no store.
+    // A sealed database that is not a store.
     let other = try Database(path: file("other_chat.db"), options: Database.Options(key: first))
     try other.execute("CREATE TABLE somebody_elses(a)")
     try other.close()

@@ -5,22 +5,22 @@ import XCTest
 
 @testable import PorterStore
 
-/// A connection whose owner is asked to let go: what waits or takes long ends, and what comes afterwards is as ever.
+/// A connection whose owner is asked to stop: waits and long work end, and later work is unaffected.
 final class StopSignalTests: SealedStoreTestCase {
-  /// Also while the thread lets go, when nothing stops it.
-  func testTimeIsLeftUntilTheFirstEndThatIsDue() {
+  /// Also during a release, when nothing stops the thread.
+  func testTimeIsLeftUntilTheEarliestDeadline() {
     let (clock, stop) = (SystemClock(), StopSignal(clock: SystemClock()))
     XCTAssertTrue(stop.leaves(.seconds(1_000)))
     stop.set(.push, clock.now() + .seconds(500))
     XCTAssertTrue(stop.leaves(.seconds(100)))
     XCTAssertFalse(stop.leaves(.seconds(1_000)))
     stop.set(.command, clock.now())
-    stop.whileLettingGo(waitingAtMost: .seconds(1)) { XCTAssertFalse(stop.leaves(.milliseconds(1))) }
+    stop.withReleaseBudget(.seconds(1)) { XCTAssertFalse(stop.leaves(.milliseconds(1))) }
     stop.set(.command, nil)
     stop.raise()
-    stop.whileLettingGo(waitingAtMost: .seconds(1)) { XCTAssertFalse(stop.leaves(.milliseconds(1))) }
+    stop.withReleaseBudget(.seconds(1)) { XCTAssertFalse(stop.leaves(.milliseconds(1))) }
     stop.lower()
-    stop.whileLettingGo(waitingAtMost: .seconds(1)) { XCTAssertTrue(stop.leaves(.seconds(100))) }
+    stop.withReleaseBudget(.seconds(1)) { XCTAssertTrue(stop.leaves(.seconds(100))) }
   }
 
   private let clock = SystemClock()
@@ -69,7 +69,7 @@ final class StopSignalTests: SealedStoreTestCase {
 
   func testAMomentThatPassesEndsAWait() throws {
     let (holder, waiter) = (try database(), try database())
-    for due in StopSignal.Due.allCases {
+    for due in StopSignal.DeadlineKind.allCases {
       let start = clock.now()
       signal.set(due, start + .milliseconds(100))
       try holder.transaction { () throws(SQLiteError) in
@@ -97,9 +97,9 @@ final class StopSignalTests: SealedStoreTestCase {
     XCTAssertEqual(try database.integer("SELECT count(*) FROM item"), 0)
   }
 
-  /// Cut off at its end, a commit would be told as one that failed, and a beginning would be left open. Many, since SQLite
-  /// looks once in a few thousand steps of each statement.
-  func testWhatIsToldAsFailedWasNotCommitted() throws {
+  /// Cut off at its end, a commit would be reported as failed, and a transaction would be left open. Many runs, since
+  /// SQLite checks once in a few thousand steps of each statement.
+  func testACommitReportedAsFailedWasNotCommitted() throws {
     let database = try database()
     try database.setDurability(.normal)
     signal.raise()
@@ -121,12 +121,12 @@ final class StopSignalTests: SealedStoreTestCase {
     XCTAssertEqual(try self.database().integer("SELECT count(*) FROM item"), Int64(committed))
   }
 
-  func testLettingGoWaitsForAMomentAndIsNotStopped() throws {
+  func testAReleaseWaitsWithinItsBudgetAndIsNotStopped() throws {
     let (holder, waiter) = (try database(), try database())
     signal.raise()
     let start = clock.now()
     try holder.transaction { () throws(SQLiteError) in
-      signal.whileLettingGo(waitingAtMost: .milliseconds(100)) {
+      signal.withReleaseBudget(.milliseconds(100)) {
         XCTAssertFalse(signal.isRaised)
         for _ in 0..<100 { assertFails(.busy) { try waiter.transaction { () throws(SQLiteError) in } } }
       }
@@ -135,10 +135,10 @@ final class StopSignalTests: SealedStoreTestCase {
     XCTAssertLessThan(clock.now() - start, .seconds(20), "all waits together")
     XCTAssertTrue(signal.isRaised)
     signal.lower()
-    XCTAssertFalse(signal.isPressing)
+    XCTAssertFalse(signal.skipsOptionalWork)
   }
 
-  func testOpeningDoesNotWaitForWhoeverReplacesTheStore() throws {
+  func testOpeningDoesNotWaitForAReplacementOfTheStore() throws {
     try make(.none)
     let lock = try OpeningLock(file: StoreLocation(prefix: prefix).file, .exclusive, creates: true, timeout: .zero)
     let start = clock.now()
@@ -156,8 +156,9 @@ final class StopSignalTests: SealedStoreTestCase {
     withExtendedLifetime(lock) {}
   }
 
-  /// At whatever stage it is called off, the store is whole, under the old key or the new one, and which one is told.
-  func testAnotherKeyIsCalledOffUntilItIsInPlace() throws {
+  /// At whatever stage it is cancelled, the store is whole, under the old key or the new one, and the result says
+  /// which.
+  func testAKeyChangeCanBeCancelledUntilItIsInPlace() throws {
     for stage in Rekeying.Stage.allCases {
       for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
         try FileManager.default.removeItem(atPath: file(name))
@@ -198,7 +199,7 @@ final class StopSignalTests: SealedStoreTestCase {
     }
   }
 
-  /// A check that runs already is ended too, though SQLite asks nobody while it checks.
+  /// A running check is ended too, although SQLite does not call back while it checks.
   func testACheckIsInterruptedWhileItRunsAndNotLater() throws {
     let calls = Atomic<Int>(0)
     let raised = raiseSoon()
@@ -219,12 +220,12 @@ final class StopSignalTests: SealedStoreTestCase {
     XCTAssertEqual(calls.load(ordering: .relaxed), 1, "it is over")
   }
 
-  /// After a light transaction whose end went wrong, what has to be durable is so, or is not done at all.
-  func testWhatHasToBeDurableIsSoAfterAFailure() throws {
+  /// After a light transaction that failed at its end, later commits are durable, or are not made at all.
+  func testDurabilityIsRestoredAfterAFailure() throws {
     let store = try Store.open(at: StoreLocation(prefix: prefix), confirmation: .yesUp, mayMigrate: true)
     let gate = Gate(store.database)
     store.gate = gate
-    // Not a kept statement: SQLite finds the value out while it prepares this one.
+    // Not a cached statement: SQLite evaluates the value while it prepares this one.
     var looks = 0
     func synchronous() throws(StoreError) -> Int64? {
       looks += 1

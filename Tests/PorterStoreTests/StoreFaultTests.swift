@@ -8,8 +8,8 @@ import XCTest
 
 @testable import PorterStore
 
-/// The nth read, write, sync or lock fails, for each n until all goes well; writes arrive by half, the disk is full, power is
-/// lost. Afterwards: a typed error, a store that opens and is sound, and nothing in it by half.
+/// The nth read, write, sync or lock fails, for each n until there is no failure; writes are partial, the disk is full,
+/// power is lost. Afterwards: a typed error, a store that opens and is sound, and nothing half done.
 final class StoreFaultTests: XCTestCase {
   private struct Style {
     var name: String
@@ -37,7 +37,7 @@ final class StoreFaultTests: XCTestCase {
     Style(name: "locks", operation: OP_LOCK, sticky: true, code: SQLITE_BUSY),
     Style(name: "log lock", operation: OP_SHM_LOCK, code: SQLITE_IOERR),
     Style(name: "log locks", operation: OP_SHM_LOCK, sticky: true, code: SQLITE_IOERR),
-    // Once only: for one that is never free SQLite itself waits for ten seconds.
+    // Once only: for a lock that is never free SQLite itself waits for ten seconds.
     Style(name: "log lock of another", operation: OP_SHM_LOCK, code: SQLITE_BUSY),
     Style(name: "log map", operation: OP_SHM_MAP, code: SQLITE_IOERR),
   ]
@@ -54,10 +54,10 @@ final class StoreFaultTests: XCTestCase {
     let place = FileManager.default.isWritableFile(atPath: memory) ? memory + "/" : NSTemporaryDirectory()
     directory = place + "porter-faults-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    // The store names no VFS: what is the default one is what it gets.
+    // The store names no VFS, so it gets the default one.
     XCTAssertEqual(faulty_vfs_register(true), SQLITE_OK)
     faults_reset()
-    // The one that seals goes above it, whatever an earlier test put it on.
+    // The sealing VFS goes above it, whatever an earlier test put it on.
     takeSealedAway()
     XCTAssertEqual(sealed_vfs_register(nil, "faulty"), SQLITE_OK)
   }
@@ -106,8 +106,8 @@ final class StoreFaultTests: XCTestCase {
     }
   }
 
-  /// Claims, commits one message after the other, reads the first, closes. Gives how many are promised to be there, and how many
-  /// may be.
+  /// Claims, commits one message after the other, reads the first, closes. Returns how many messages are promised, and
+  /// how many are possible.
   private func night(_ failures: inout [StoreError]) throws -> ClosedRange<Int64> {
     var (promised, begun) = (Int64(0), Int64(0))
     do throws(StoreError) {
@@ -150,7 +150,7 @@ final class StoreFaultTests: XCTestCase {
     }
   }
 
-  /// The store opens, is sound, and its tables agree. Gives how many messages it has.
+  /// The store opens, is sound, and its tables agree. Returns the number of its messages.
   private func messagesAfterwards(_ context: String) throws -> Int64 {
     let store: Store
     do { store = try open() } catch {
@@ -173,7 +173,7 @@ final class StoreFaultTests: XCTestCase {
     return items
   }
 
-  /// It tells what the disk did, and comes from nothing else.
+  /// The error names the disk's failure, and has no other cause.
   private func expectTyped(_ failure: StoreError, _ hasFired: Bool, _ context: String) {
     XCTAssertTrue(hasFired, "\(context): \(failure)")
     guard case .sqlite(let error) = failure else { return XCTFail("\(context): \(failure)") }
@@ -192,10 +192,10 @@ final class StoreFaultTests: XCTestCase {
     try eachFailureWhileAStoreIsMadeLeavesNoneOrAWholeOne()
   }
 
-  func testEachFailureInANightLeavesWhatWasPromisedAndNothingByHalf() throws {
+  func testEachFailureInANightLeavesWhatWasPromisedAndNothingHalfDone() throws {
     try eachFailureInANightLeavesWhatWasPromisedAndNothingByHalf()
   }
-  func testEachFailureInANightLeavesWhatWasPromisedAndNothingByHalfSealed() throws {
+  func testEachFailureInANightLeavesWhatWasPromisedAndNothingHalfDoneSealed() throws {
     key = try sealedKey()
     try eachFailureInANightLeavesWhatWasPromisedAndNothingByHalf()
   }
@@ -214,7 +214,7 @@ final class StoreFaultTests: XCTestCase {
 
   /// Runs `body` with the nth operation failing, for each n until none fails; beyond the fortieth some are left out.
   ///
-  /// `body` arms the fault, and tells whether it came to pass.
+  /// `body` arms the fault, and returns whether it occurred.
   private func forEachFault(_ body: (_ context: String, _ arm: () -> Void) throws -> Bool) throws -> Int {
     var fired = 0
     for style in Self.styles {
@@ -306,8 +306,8 @@ final class StoreFaultTests: XCTestCase {
     print("\(losses) losses of power, seed \(seed)")
   }
 
-  /// A disk that says it synced and did not may lose the last transactions, and more than those it does not: what is
-  /// left is whole, or it is found out when it is opened.
+  /// A disk that reports a sync it did not do may lose the last transactions, but only those: what is left is whole, or
+  /// the damage is found when it is opened.
   private func lostSyncsLoseTheEndAndAreNeverReadAsData() throws {
     let seed = Self.seed
     var state = seed
@@ -321,7 +321,7 @@ final class StoreFaultTests: XCTestCase {
       try? store.close(checkpoint: false)
       faults_return_power(&state)
       try? FileManager.default.removeItem(atPath: StoreLocation(prefix: prefix).file + "-shm")
-      // Nothing was written back, so that all of it is in the log: its end is lost.
+      // Nothing was written back, so everything is in the log: its end is lost.
       XCTAssertLessThanOrEqual(try messagesAfterwards(context), Int64(messages), context)
     }
   }

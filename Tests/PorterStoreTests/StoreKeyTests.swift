@@ -20,7 +20,7 @@ final class StoreKeyTests: XCTestCase {
     }
   }
 
-  func testWhatBeginsAsRawKeyAndIsNoneIsRefused() {
+  func testTextThatStartsLikeARawKeyButIsNotOneIsRefused() {
     let digits = Self.digits
     let texts = [
       "x'", "x''", "x'\(digits)", "x'\(digits.dropLast())'", "x'\(digits)0'", "x'\(digits.dropLast())g'",
@@ -47,7 +47,7 @@ final class StoreKeyTests: XCTestCase {
     }
   }
 
-  func testGuardedBytesAreComparedAndNeedNotBeThere() throws {
+  func testGuardedBytesAreComparedAndOptional() throws {
     let first = try XCTUnwrap(GuardedBytes(count: 3) { $0.copyBytes(from: [1, 2, 3]) == () })
     let second = try XCTUnwrap([UInt8]([1, 2, 3]).withUnsafeBytes { GuardedBytes($0) })
     let third = try XCTUnwrap([UInt8]([1, 2, 4]).withUnsafeBytes { GuardedBytes($0) })

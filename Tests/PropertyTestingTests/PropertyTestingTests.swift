@@ -24,7 +24,7 @@ final class PropertyTestingTests: XCTestCase {
     }
   }
 
-  func testWhatDependsOnEarlierChoicesShrinksToo() {
+  func testDependentChoicesShrinkToo() {
     let nested = Generator<Int>.number(1...30).flatMap { Generator<Int>.number(0...9).array($0...$0) }
     for seed in 1...20 as ClosedRange<UInt64> {
       let failure = failing(nested, seed: seed) { try expect($0.reduce(0, +) < 12) }

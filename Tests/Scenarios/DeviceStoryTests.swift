@@ -3,7 +3,7 @@ import PorterJSON
 import PorterProcesses
 import XCTest
 
-/// The story of `make demo`, and what the device does to those who do not keep a phone's rules.
+/// The story of `make demo`, and what the device does to processes that break a phone's rules.
 final class DeviceStoryTests: XCTestCase {
   private var directory = URL(fileURLWithPath: "/")
 
@@ -68,7 +68,7 @@ final class DeviceStoryTests: XCTestCase {
   }
 
   /// INC-01, the other way round: an application that does not suspend holds locks, and is killed for it.
-  func testAnApplicationThatIsFrozenWithLocksIsKilled() throws {
+  func testAnApplicationFrozenWithLocksIsKilled() throws {
     let (events, ending) = try play("--freeze-without-suspending")
     XCTAssertEqual(ending, .exited(1))
     let killed = events.first { $0["event"] == "killed" }

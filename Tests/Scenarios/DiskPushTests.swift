@@ -4,7 +4,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// Pushes that come while the store's disk is full or may not be written to.
+/// Pushes that arrive while the store's disk is full or read-only.
 final class DiskPushTests: XCTestCase {
   func testAPushOnAFullDiskFailsTypedAndItsMessageComesLater() throws {
     try pushInTrouble(begin: { try $0.fill() }, end: { try $0.free() })
@@ -25,7 +25,7 @@ final class DiskPushTests: XCTestCase {
     let long = String(repeating: "x", count: 12_000)
     try night.bobSends(long)
     let push = try night.nextPush()
-    // A disk is not made read-only while somebody has a file open for writing.
+    // A disk cannot be made read-only while a process has a file open for writing.
     XCTAssertEqual(try night.alice.call("chat_close_store $e"), "")
     try begin(disk)
     let failed = try night.alice.call("np_receive_push $e \(JSONValue(push.text).text) 10000")

@@ -4,7 +4,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// A disk that is full, and one that may not be written to: typed answers, nothing lost, and all is well when there is space again.
+/// A full disk, and a read-only one: typed answers, nothing lost, and everything works once there is space again.
 final class DiskTroubleTests: XCTestCase {
   private func makeDisk(kilobytes: Int) throws -> SmallDisk {
     let disk = try SmallDisk(kilobytes: kilobytes)
@@ -12,7 +12,7 @@ final class DiskTroubleTests: XCTestCase {
     return disk
   }
 
-  func testCreatingAStoreOnAFullDiskSaysSoAndWorksWhenThereIsSpace() throws {
+  func testCreatingAStoreOnAFullDiskIsReportedAndWorksOnceThereIsSpace() throws {
     let disk = try makeDisk(kilobytes: 1_024)
     let host = try disk.start()
     try disk.fill()
@@ -26,13 +26,13 @@ final class DiskTroubleTests: XCTestCase {
     XCTAssertEqual(try host.result(#"/_create user {"profile":{"displayName":"a","fullName":""}}"#), "activeUser")
   }
 
-  func testSendingOnAFullDiskSaysSoAndLosesNothing() throws {
+  func testSendingOnAFullDiskIsReportedAndLosesNothing() throws {
     let disk = try makeDisk(kilobytes: 4_096)
     let host = try disk.start()
     let night = try DiskNight(host, disk)
     try night.send("before")
     try disk.fill()
-    // What a page or two still hold is taken in; then each is refused, and said so.
+    // Messages that fit into the last pages are accepted; then each is refused, and reported as such.
     var accepted = ["before"]
     var refusals = 0
     for number in 0..<400 where refusals < 3 {
@@ -54,7 +54,7 @@ final class DiskTroubleTests: XCTestCase {
     try night.expectReceived(accepted + ["after"])
   }
 
-  func testSuspendingAndClosingOnAFullDiskLetsGoOfTheStore() throws {
+  func testSuspendingAndClosingOnAFullDiskReleasesTheStore() throws {
     let disk = try makeDisk(kilobytes: 4_096)
     let host = try disk.start()
     let night = try DiskNight(host, disk)
@@ -69,7 +69,7 @@ final class DiskTroubleTests: XCTestCase {
     try night.expectReceived(["before", "after"])
   }
 
-  func testADirectoryThatMayNotBeWrittenToIsSaidSo() throws {
+  func testAReadOnlyDirectoryIsReported() throws {
     let disk = try makeDisk(kilobytes: 4_096)
     let host = try disk.start()
     let night = try DiskNight(host, disk)

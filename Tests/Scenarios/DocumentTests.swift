@@ -2,8 +2,8 @@ import Foundation
 import PorterProcesses
 import XCTest
 
-/// What the documents say about the repository is so: their links lead somewhere, the paths exist, the rules that
-/// comments cite are there, and the rooms import what the table says.
+/// The documents are true about the repository: their links lead somewhere, the paths exist, the rules that comments
+/// cite exist, and the rooms import what the table says.
 final class DocumentTests: XCTestCase {
   func testEveryLinkLeadsToAFileAndAHeading() throws {
     let tree = try MarkdownTree(root: Places.root)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// `spec/incidents.md` as data: one section an incident, with fields as items of a list.
+/// `spec/incidents.md` as data: one section per incident, with fields as items of a list.
 struct IncidentPage {
   struct Incident {
     let identifier: String
@@ -39,8 +39,8 @@ struct IncidentPage {
     self.incidents = incidents
   }
 
-  /// One line for everything that the page owes its reader. `tests` are the names of all tests there are, `cited` the
-  /// incidents that code, tests or documents cite.
+  /// One line for each fault of the page. `tests` are the names of all existing tests, `cited` the incidents that code,
+  /// tests or documents cite.
   func problems(tests: Set<String>, cited: Set<String>) -> [String] {
     let identifiers = incidents.map(\.identifier)
     var problems: [String] = []

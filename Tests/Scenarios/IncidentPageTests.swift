@@ -13,7 +13,7 @@ final class IncidentPageTests: XCTestCase {
     XCTAssertEqual(page.problems(tests: tests, cited: cited), [])
   }
 
-  func testWhatThePageOwesIsFound() {
+  func testFaultsOfThePageAreFound() {
     let page = """
       ### INC-01: in order
       Text.

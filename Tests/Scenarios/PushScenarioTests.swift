@@ -12,7 +12,7 @@ final class PushScenarioTests: XCTestCase {
     return night
   }
 
-  /// INC-34, INC-36: the platform may hand one push over twice.
+  /// INC-34, INC-36: the platform may deliver one push twice.
   func testTheSamePushTwiceShowsItsMessageOnce() throws {
     let night = try makeNight()
     try night.suspendAlice()
@@ -29,7 +29,8 @@ final class PushScenarioTests: XCTestCase {
     try night.expectAliceHas(["hello"])
   }
 
-  /// INC-38: of several pushes a platform may deliver the newest only. A push is a hint: whatever waits is shown.
+  /// INC-38: of several pushes a platform may deliver only the newest. A push is a hint: everything that is waiting is
+  /// shown.
   func testThreeMessagesAndOnePushShowThree() throws {
     let night = try makeNight()
     try night.suspendAlice()
@@ -49,10 +50,10 @@ final class PushScenarioTests: XCTestCase {
     try night.expectAliceHas(["one", "two", "three"])
   }
 
-  /// INC-32: what can not improve ends at once.
+  /// INC-32: a push that cannot improve ends immediately.
   func testAPushForADeletedContactShowsNothingAndEndsSoon() throws {
     let night = try makeNight()
-    // Awake, she might fetch it before the server has heard of it, and there would be no push.
+    // Awake, she might fetch it before the server is notified, and there would be no push.
     try night.suspendAlice()
     try night.bobSends("too late")
     let push = try night.nextPush()
@@ -79,7 +80,7 @@ final class PushScenarioTests: XCTestCase {
     try night.expectAliceHas(["hello"])
   }
 
-  /// INC-13: an application that crashed while it was active said so until its next launch.
+  /// INC-13: an application that crashed while active had published that phase until its next launch.
   func testINC13AnApplicationThatCrashedWhileActiveIsNotYieldedTo() throws {
     let night = try makeNight()
     try night.bobSends("before")
@@ -93,8 +94,8 @@ final class PushScenarioTests: XCTestCase {
     XCTAssertEqual(content["badge"], 2)
   }
 
-  /// INC-07: a suspended application is frozen, and can not be asked for anything.
-  func testINC07AFrozenApplicationDoesNotHoldTheExtensionUp() throws {
+  /// INC-07: a suspended application is frozen, and cannot be asked anything.
+  func testINC07AFrozenApplicationDoesNotDelayTheExtension() throws {
     let night = try makeNight()
     try night.suspendAlice()
     night.alice.process.signal(SIGSTOP)
@@ -106,9 +107,9 @@ final class PushScenarioTests: XCTestCase {
     try night.expectAliceHas(["hello"])
   }
 
-  /// INC-30, INC-31: the platform's "time is up" comes while the relay does not answer; there is one answer, and it
-  /// comes at once.
-  func testExpiryDuringTheFetchAnswersAtOnceAndLosesNothing() throws {
+  /// INC-30, INC-31: the platform's "time is up" comes while the relay does not answer; there is one answer, and it is
+  /// immediate.
+  func testExpiryDuringTheFetchAnswersImmediatelyAndLosesNothing() throws {
     let night = try makeNight()
     try night.suspendAlice()
     try night.bobSends("hello")
@@ -146,7 +147,7 @@ final class PushScenarioTests: XCTestCase {
     XCTAssertEqual(try night.present(push).bodies, ["hello"])
   }
 
-  func testARelayThatIsGoneIsToldAndTheMessageComesLater() throws {
+  func testAMissingRelayIsReportedAndTheMessageComesLater() throws {
     let night = try makeNight()
     try night.suspendAlice()
     try night.bobSends("hello")
@@ -163,8 +164,8 @@ final class PushScenarioTests: XCTestCase {
     try night.expectAliceHas(["hello"])
   }
 
-  /// The same with the relay's file itself out of reach, as on a disk that is not mounted.
-  func testARelayFileThatIsAwayIsNotMadeAnew() throws {
+  /// The same with the relay's file itself out of reach, as on an unmounted disk.
+  func testAMissingRelayFileIsNotRecreated() throws {
     let night = try makeNight()
     try night.suspendAlice()
     try night.bobSends("hello")
@@ -178,7 +179,7 @@ final class PushScenarioTests: XCTestCase {
     XCTAssertEqual(try night.present(push).bodies, ["hello"])
   }
 
-  func testAServerThatIsStartedAgainKnowsItsTokensAndSubscriptions() throws {
+  func testARestartedServerKnowsItsTokensAndSubscriptions() throws {
     for killed in [false, true] {
       let night = try makeNight()
       try night.suspendAlice()

@@ -4,7 +4,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// What the README says in C does what it says, as it stands there.
+/// The README's C code does what it says, exactly as written there.
 final class ReadmeTests: XCTestCase {
   func testTheExampleIsAnExtension() throws {
     let night = try Night()

@@ -4,7 +4,8 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// `/_db encryption` in real processes: killed at any moment, two at once, others in the way, a disk that fills up.
+/// `/_db encryption` in real processes: killed at any moment, two at the same time, with other processes in the way, a
+/// disk that fills up.
 final class RekeyingScenarioTests: XCTestCase {
   private static let first = "x'" + String(repeating: "1f", count: 32) + "'"
   private static let second = "x'" + String(repeating: "2e", count: 32) + "'"
@@ -26,7 +27,7 @@ final class RekeyingScenarioTests: XCTestCase {
     return "/_db encryption \(keys.text)"
   }
 
-  /// A store with a profile that has a long name, so that it is there in more than a page or two.
+  /// A store with a profile that has a long name, so that it takes more than a page or two.
   private func make(_ key: String) throws {
     let host = try host(key)
     defer { host.process.kill() }
@@ -39,7 +40,7 @@ final class RekeyingScenarioTests: XCTestCase {
     XCTAssertEqual(try host.call("np_ctrl_free $c")["name"] ?? "NP_OK", "NP_OK")
   }
 
-  /// The store is whole, under one of these keys; gives which.
+  /// The store is whole, under one of these keys; returns which.
   @discardableResult
   private func assertWhole(
     under keys: [String], file: StaticString = #filePath, line: UInt = #line
@@ -121,8 +122,8 @@ final class RekeyingScenarioTests: XCTestCase {
     return winners
   }
 
-  /// Neither is in the other's way but for the changing itself: one does it, whichever comes first.
-  func testTwoProcessesAtOnce() throws {
+  /// Neither delays the other except during the change itself: one does it, whichever comes first.
+  func testTwoProcessesTogether() throws {
     try make(Self.first)
     let hosts = [try host(Self.first), try host(Self.first)]
     for host in hosts { XCTAssertEqual(try host.call("chat_close_store $c"), "") }
@@ -132,8 +133,8 @@ final class RekeyingScenarioTests: XCTestCase {
     try assertWhole(under: winners.map { Self.keysOfTwo[$0] })
   }
 
-  /// Each may find the other to have it open. Then nothing has changed, and it is done when one lets go.
-  func testTwoProcessesAtOnceThatHaveItOpen() throws {
+  /// Each may find that the other has it open. Then nothing has changed, and it is done when one closes it.
+  func testTwoProcessesTogetherThatHaveItOpen() throws {
     try make(Self.first)
     let hosts = [try host(Self.first), try host(Self.first)]
     var winners = try race(hosts)
@@ -194,7 +195,7 @@ final class RekeyingScenarioTests: XCTestCase {
     try one.command("/users", "usersList")
     try other.command(#"/_create user {"profile":{"displayName":"meanwhile","fullName":""}}"#, "activeUser")
 
-    // Asleep it is in nobody's way, and awake again it is told that its key is the old one.
+    // Suspended it blocks no other process; awake again it gets the error for an old key.
     try other.command("/_app suspend 0", "cmdOk")
     try one.command(encryption(Self.first, Self.second), "cmdOk")
     XCTAssertEqual(try one.command("/users", "usersList")["users"]?.arrayValue?.count, 21)
@@ -207,7 +208,7 @@ final class RekeyingScenarioTests: XCTestCase {
 
   // MARK: A full disk
 
-  /// Wherever it fills up: while the log is written back, the copy made or brought into its mode.
+  /// Wherever it fills up: while the log is written back, or the copy is made or brought into WAL mode.
   func testDiskFillsUpMeanwhile() throws {
     var full = 0
     var done = 0

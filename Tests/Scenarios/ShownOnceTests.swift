@@ -4,10 +4,10 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// An answer says whether what it shows is on record as shown. If it is, it never comes again; if it is not, it does, under
+/// An answer says whether what it shows is recorded as shown. If it is, it is never shown again; if not, it is, under
 /// the same identifier.
 final class ShownOnceTests: XCTestCase {
-  func testWhatIsNotOnRecordAsShownIsSaidAndComesAgain() throws {
+  func testNotificationsNotRecordedAsShownAreReportedAndRepeated() throws {
     let night = try Night()
     addTeardownBlock { night.end() }
     try night.suspendAlice()
@@ -18,7 +18,7 @@ final class ShownOnceTests: XCTestCase {
       let first = try XCTUnwrap(night.runExtension(push, environment: disk(failing: number)).answer)
       let again = try night.present(push)
       guard !first.bodies.isEmpty else {
-        XCTAssertEqual(again.bodies, ["number \(number)"], "shown by nobody: \(first.text)")
+        XCTAssertEqual(again.bodies, ["number \(number)"], "not shown before: \(first.text)")
         continue
       }
       if first["recorded"] == false {

@@ -16,15 +16,15 @@ final class TokenScenarioTests: XCTestCase {
     try night.alice.command("/_ntf register apns_test \(night.token) INSTANT", "ntfTokenStatus")
   }
 
-  /// A new registration has another mailbox for the server's answers, which has to be listened to as well.
+  /// A new registration has another mailbox for the server's answers, which has to be watched as well.
   func testTokenCanBeDeletedAndRegisteredAgainInOneRun() throws {
     let night = try makeNight()
     try night.alice.command("/_ntf delete apns_test \(night.token)", "cmdOk")
     XCTAssertEqual(try register(night)["status"], "REGISTERED")
   }
 
-  /// INC-68: the intent is on record, and the next activation takes it up.
-  func testINC68RegistrationThatTheServerDidNotAnswerIsTakenUpAgain() throws {
+  /// INC-68: the intent is stored, and the next activation resumes it.
+  func testINC68AnUnansweredRegistrationIsResumed() throws {
     let night = try makeNight()
     try night.alice.command("/_ntf delete apns_test \(night.token)", "cmdOk")
     night.stopServer(byKilling: false)
@@ -36,9 +36,9 @@ final class TokenScenarioTests: XCTestCase {
     try expectToken(night.alice, "REGISTERED")
   }
 
-  /// INC-42: the server refuses the code that an extension sends. The extension leaves the keys to the app, which repairs
-  /// them when it comes back.
-  func testINC42ExtensionWhoseCodeIsRefusedLeavesTheTokenToTheApp() throws {
+  /// INC-42: the server refuses the code that an extension sends. The extension leaves the keys to the app, which
+  /// repairs them when it returns.
+  func testINC42AnExtensionWithARefusedCodeLeavesTheTokenToTheApp() throws {
     let night = try makeNight()
     try night.alice.command("/_ntf delete apns_test \(night.token)", "cmdOk")
     XCTAssertEqual(try register(night)["status"], "REGISTERED")

@@ -4,10 +4,10 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// A record that could not be read for a moment is not one that is not there.
+/// A record that could not be read for a moment still exists.
 final class UnreadableRecordTests: XCTestCase {
-  /// Taken for one that its server has forgotten, the token would get new keys, and what is pushed meanwhile would not open.
-  func testTokenOutlivesEachReadOfItsRecordThatFails() throws {
+  /// Treated as forgotten by its server, the token would get new keys, and pushes sent meanwhile would not open.
+  func testTokenSurvivesEachFailedReadOfItsRecord() throws {
     let night = try Night()
     addTeardownBlock { night.end() }
     try night.suspendAlice()
@@ -21,8 +21,8 @@ final class UnreadableRecordTests: XCTestCase {
     XCTAssertEqual(content.bodies, ["are you there"])
   }
 
-  /// Alice's application asks its server about the token as it starts, and ends when it has the answer. False if it did not
-  /// start, since something else could not be read.
+  /// Alice's application asks its server about the token as it starts, and ends when it has the answer. False if it did
+  /// not start, because something else could not be read.
   private func startAlice(_ night: Night, failing number: Int) throws -> Bool {
     let process = try ChildProcess(
       Places.harness, ["script", "-"], environment: disk(failing: number),
@@ -43,7 +43,7 @@ final class UnreadableRecordTests: XCTestCase {
     return true
   }
 
-  /// In WAL mode each look into the store takes a lock of the log's index first; one of them cannot be asked for.
+  /// In WAL mode each read of the store first takes a lock of the log's index; one of these requests fails.
   private func disk(failing number: Int) -> [String: String] {
     let lockOfIndex = 8
     return [
@@ -52,8 +52,8 @@ final class UnreadableRecordTests: XCTestCase {
     ]
   }
 
-  /// What the other side answers waits for the mailbox to be secured, and that it is secured is on record.
-  func testContactIsMadeThoughEachReadOfTheOneWhoInvitesFails() throws {
+  /// The other side's answer waits for the mailbox to be secured, which is recorded.
+  func testContactIsMadeThoughEachReadOfTheInviterFails() throws {
     let (alice, bob) = try makePeople()
     alice.process.kill()
     defer { bob.process.kill() }
@@ -65,7 +65,7 @@ final class UnreadableRecordTests: XCTestCase {
     }
   }
 
-  func testContactIsMadeThoughEachReadOfTheOneWhoFollowsFails() throws {
+  func testContactIsMadeThoughEachReadOfTheJoinerFails() throws {
     let (alice, bob) = try makePeople()
     alice.process.kill()
     defer { bob.process.kill() }
@@ -89,7 +89,8 @@ final class UnreadableRecordTests: XCTestCase {
     return (people[0], people[1])
   }
 
-  /// Each contact that two people begin to make is made, by a process of the first one's that cannot read once, and goes on.
+  /// Each contact that two people begin to make is made, by a process of the first one's that fails to read once, and
+  /// continues.
   private func expectContacts(
     _ store: String, _ other: ScriptedHost, begin: (ScriptedHost, ScriptedHost) throws -> Bool
   ) throws {

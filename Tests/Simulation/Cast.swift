@@ -2,7 +2,7 @@ import PorterEngine
 import PorterJSON
 import PorterPlatform
 
-/// Alice, whose app sleeps with an active token, and bob, who is connected to her.
+/// Alice, whose app is suspended with an active token, and bob, who is connected to her.
 final class Cast {
   private let house: SimulatedHouse
   let alice: SimulatedHost

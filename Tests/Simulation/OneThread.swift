@@ -3,11 +3,11 @@ import PorterEngine
 import PorterPlatform
 import Synchronization
 
-/// Something that takes steps in a simulation: an engine, a worker, a server.
+/// A participant that takes steps in a simulation: an engine, a worker, a server.
 protocol Participant: AnyObject {
   /// Whether there is something to do at this moment.
   var isReady: Bool { get }
-  /// When there is, if nothing happens before; nil for never.
+  /// When there will be, if nothing happens before; nil for never.
   var due: Moment? { get }
   func step()
 }
@@ -22,12 +22,12 @@ final class OneThread: Execution, @unchecked Sendable {
   private let order: SeededRandomness
   private var participants: [any Participant] = []
   private(set) var steps = 0
-  /// The first failure of a participant; nothing is worth anything after it.
+  /// The first failure of a participant; later results are worthless.
   private(set) var failure: (any Error)?
-  /// The names of engines that are made, in order.
+  /// The names of engines that are created, in order.
   private var names: [String] = []
 
-  /// Far beyond what any story takes: a loop is found instead of run for ever.
+  /// Far more than any story takes: an endless loop is found.
   private static let mostSteps = 200_000
 
   init(clock: SimulatedClock, sockets: SimulatedSockets, order: SeededRandomness) {

@@ -202,7 +202,7 @@ final class SimulatedHouse {
     world.add(serving)
   }
 
-  /// Tells a story in a folder of its own, which is gone afterwards.
+  /// Runs a story in a folder of its own, which is deleted afterwards.
   static func run(seed: UInt64, _ story: (SimulatedHouse) throws -> Void) throws -> SimulatedHouse {
     let folder = NSTemporaryDirectory() + "porter-simulation-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -223,7 +223,7 @@ final class SimulatedHouse {
     guard sockets.isEmpty else { throw SimulationFailure("sockets stay behind") }
   }
 
-  /// Starts a program on the store of this name, as a process of its own.
+  /// Starts a program on the store of this name, as its own process.
   func host(_ name: String, store: String, _ role: Role) throws -> SimulatedHost {
     processes += 1
     let ports = Ports(
@@ -262,10 +262,10 @@ final class SimulatedHouse {
     return pushes.removeFirst()
   }
 
-  /// Lets everything happen that comes within this time.
+  /// Lets everything happen that is due within this time.
   func pass(_ span: Span) { _ = world.run(atMost: span) { false } }
 
-  /// Does this once the time has come, between two steps of others; also while a host waits for an answer.
+  /// Does this once the time has come, between two steps of other participants; also while a host waits for an answer.
   func after(_ span: Span, _ work: @escaping () throws -> Void) {
     world.add(Appointment(world, at: clock.now() + span, work))
   }

@@ -3,7 +3,7 @@ import Foundation
 import PorterPlatform
 import Synchronization
 
-/// A clock that a simulation turns. Its pauses pass at once.
+/// A clock that a simulation advances. Its pauses return immediately.
 final class SimulatedClock: Clock {
   private static let start = Int64(1_000_000_000_000)
   /// 2026-01-01T00:00:00Z
@@ -66,7 +66,7 @@ final class SeededRandomness: Randomness {
 /// The datagram sockets of a device, in memory.
 final class SimulatedSockets: Datagrams {
   private struct State {
-    /// Beyond what the system gives.
+    /// Above the numbers that the system assigns.
     var next = Int32(1_000_000)
     var addresses: [DatagramAddress: (end: Int32, made: Int64)] = [:]
     var waiting: [Int32: [[UInt8]]] = [:]

@@ -16,7 +16,7 @@ private struct Story {
   let steps: Int
   let elapsed: Span
   let uses: (clock: Int, files: Int)
-  /// What was asked of the system beside the ports.
+  /// Calls to the system that bypassed the ports.
   let systemCalls: String
 
   init(seed: UInt64) throws {
@@ -30,7 +30,7 @@ private struct Story {
       house.pass(.seconds(2))
       chat = try cast.chat()
       try cast.leaveToTheApp("again")
-      // Hours of timers.
+      // Lets hours of timers run.
       house.pass(.seconds(3 * 3_600))
       cast.end()
     }
@@ -77,7 +77,7 @@ final class StoryTests: XCTestCase {
 
   /// The app comes to the front at any moment of a push: the message is there once, and the extension shows that message
   /// or nothing.
-  func testAnAppThatComesBackDuringAPushLosesNothingAndDoublesNothing() throws {
+  func testAnAppThatReturnsDuringAPushLosesAndRepeatsNothing() throws {
     var outcomes: Set<String> = []
     for seed in UInt64(1)...20 {
       var (answer, chat): (JSONValue, [String]) = (.null, [])
@@ -93,13 +93,13 @@ final class StoryTests: XCTestCase {
       XCTAssertTrue(shown == [] || shown == ["hello"], "seed \(seed): \(answer.text)")
       outcomes.insert(answer["outcome"]?.stringValue ?? "none")
     }
-    // The app may also have taken the message in before the extension found its mailbox empty.
+    // The app may also have received the message before the extension found its mailbox empty.
     XCTAssertTrue(outcomes.isSuperset(of: ["presented", "yielded"]), "each is met by some seed: \(outcomes)")
     XCTAssertTrue(outcomes.isSubset(of: ["presented", "yielded", "nothingNew"]), "\(outcomes)")
   }
 
   /// Rule 7: neither the system's clocks nor its randomness are consulted, nothing sleeps, and nothing waits.
-  func testNothingGoesPastThePorts() throws {
+  func testNothingBypassesThePorts() throws {
     let story = try Story(seed: 3)
     XCTAssertEqual(story.systemCalls, "")
     XCTAssertGreaterThan(story.uses.clock, 1_000)
@@ -107,8 +107,8 @@ final class StoryTests: XCTestCase {
   }
 
   #if os(Linux)
-    /// The watch sees what goes past.
-    func testWhatGoesPastThePortsIsSeen() {
+    /// The check finds calls that bypass the ports.
+    func testBypassesOfThePortsAreFound() {
       system_calls_watch()
       _ = SystemClock().now()
       SystemClock().pause(.microseconds(1))

@@ -2,7 +2,7 @@ import Foundation
 import PorterJSON
 import PorterProcesses
 
-/// One application after the other on the tortured store. With two of these loops, one mostly finds the other at work
+/// One application after the other on the tortured store. With two of these loops, one usually finds the other running
 /// (INC-16).
 final class ApplicationLoop {
   private let torture: Torture
@@ -66,7 +66,7 @@ final class ApplicationLoop {
     }
   }
 
-  /// True when it is quiescent; then no file of the store is open.
+  /// True if it is quiescent; then no file of the store is open.
   private func suspend(_ process: TorturedProcess) throws -> Bool {
     let microseconds = dice.element(of: [0, 0, 300_000, 2_000_000])
     guard try process.command("/_app suspend \(microseconds)") != nil else { return false }
@@ -137,7 +137,7 @@ final class ExtensionLoop {
     try process.finish()
   }
 
-  /// False when the store could not even be looked at; then the process ends.
+  /// False if the store could not even be read; then the process ends.
   private func take(_ push: JSONValue, _ process: TorturedProcess) throws -> Bool {
     let answer = try process.ask(push.text)
     if let refusal = answer["migration"] {
@@ -149,7 +149,7 @@ final class ExtensionLoop {
       throw Interruption.broken
     }
     torture.tally.count("push ended: \(outcome)")
-    // Nobody but the device's own server pushes here, and no disk takes the token's keys away.
+    // Only the device's own server pushes here, and no disk loses the token's keys.
     if outcome == "quarantined" {
       torture.tally.problem("\(name): a push was quarantined: \(answer["reason"]?.text ?? "")")
     }
@@ -169,7 +169,8 @@ final class ExtensionLoop {
 }
 
 extension ExtensionLoop {
-  /// Time was up while the engine did not run: the answer says that it is not quiescent. It is as soon as it runs.
+  /// Time was up while the engine did not run: the answer says that it is not quiescent. It becomes so as soon as it
+  /// runs.
   private func expectItLetsGo(_ process: TorturedProcess, after answer: JSONValue) {
     torture.tally.count("answers while the engine did not run")
     let isHonest = answer["outcome"] == "expired" || answer["notifications"]?.arrayValue?.isEmpty == false
@@ -185,7 +186,7 @@ extension ExtensionLoop {
   }
 }
 
-/// Somebody who writes, each text once, and is killed as everybody else is.
+/// A person who sends each text once, and whose processes are killed like all others.
 final class PersonLoop {
   private let torture: Torture
   private let person: Torture.Person

@@ -5,10 +5,10 @@ import PorterProcesses
 import Synchronization
 import XCTest
 
-/// Applications and extensions on one store, people who write to it, and a system that freezes and kills all of them at random,
-/// on disks that fail.
+/// Applications and extensions on one store, people who write to it, and a system that freezes and kills all of them at
+/// random, on disks that fail.
 ///
-/// The seed fixes what each process is told and what its disk does; when the kernel lets it run, it does not.
+/// The seed fixes what each process is asked to do and what its disk does, but not when the kernel schedules it.
 final class Torture: Sendable {
   let seed: UInt64
   let end: Date
@@ -23,18 +23,18 @@ final class Torture: Sendable {
   struct Place: Sendable {
     var directory: URL
     var store: String
-    /// Of the tortured store; empty: it is plain.
+    /// The tortured store's key; empty: it is plain.
     var key: String
     var people: [Person]
     var faultyLibrary: String
   }
 
-  /// Somebody who writes to the tortured store.
+  /// A person who writes to the tortured store.
   struct Person: Sendable {
     var name: String
     var store: String
     var key: String
-    /// What the tortured store is to this person, and this person to it.
+    /// The contact ids: of the tortured store's user here, and of this person there.
     var contact: Int64
     var contactThere: Int64
   }
@@ -78,7 +78,7 @@ final class Torture: Sendable {
     countStrikes()
   }
 
-  /// The oldest push that was not given out yet; now and then one that was (INC-36).
+  /// The oldest push that was not handed out yet; now and then one that was (INC-36).
   func takePush(_ dice: inout Dice) -> JSONValue? {
     pushes.withLock { pushes in
       guard let first = pushes.first else { return nil }
@@ -89,7 +89,7 @@ final class Torture: Sendable {
     }
   }
 
-  /// A notification that an extension answered with. Where recording that it was shown failed it comes again, under the same
+  /// A notification that an extension answered with. If recording it as shown failed it is shown again, under the same
   /// identifier, which replaces the first; otherwise never.
   func shown(_ identifier: String, byHealthy healthy: Bool) {
     let isFirst = notified.withLock { notified in
@@ -139,7 +139,7 @@ final class Torture: Sendable {
   func environment(_ dice: inout Dice, touching store: String) -> [String: String] {
     guard dice.chance(50) else { return [:] }
     tally.count("processes with a faulty disk")
-    // The relay's file, too, in some: it is opened by every process that uses it.
+    // The relay's file, too, in some processes: every process that uses it opens it.
     let hasFaultyRelay = dice.chance(30)
     let path = hasFaultyRelay ? place.directory.lastPathComponent : URL(fileURLWithPath: store).lastPathComponent + "_"
     return [
@@ -163,7 +163,7 @@ final class Torture: Sendable {
 
   private var struckFile: URL { place.directory.appendingPathComponent("struck") }
 
-  /// Counts what failed, by the letters that the disks have left.
+  /// Counts the failures, by the letters that the disks have left.
   func countStrikes() {
     let letters = (try? String(contentsOf: struckFile, encoding: .utf8)) ?? ""
     let names: [(Character, String)] = [
@@ -246,7 +246,7 @@ final class ProcessTable: Sendable {
     running.withLock { for process in $0 { _ = Self.send(SIGCONT, to: process) } }
   }
 
-  /// A number that was given to another process meanwhile is nobody's child here.
+  /// A process number that was reused meanwhile does not belong to a child of this process.
   private static func send(_ signal: Int32, to process: Int32) -> Bool {
     guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
       let end = stat.lastIndex(of: ")")

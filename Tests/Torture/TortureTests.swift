@@ -4,12 +4,12 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// `make torture SECONDS=… SEED=…`; in the tests for a minute, with a seed of its own each time. The tortured store is sealed
-/// if the seed is even, or as SEALED=1 and SEALED=0 say; those of the people who write to it, who are killed and have bad
-/// disks as well, are the other way round.
+/// `make torture SECONDS=… SEED=…`; in the tests for a minute, with a new seed each time. The tortured store is sealed
+/// if the seed is even, or as SEALED=1 and SEALED=0 say; the stores of the people who write to it, who are killed and
+/// have bad disks as well, are the opposite.
 final class TortureTests: XCTestCase {
-  func testEverythingThatTheRelayTookIsThereOnceWhateverIsKilled() throws {
-    // Whoever writes to a process that was just killed is told so by the write itself.
+  func testEveryMessageTheRelayAcceptedArrivesOnceWhateverIsKilled() throws {
+    // Writing to a process that was just killed has to fail with an error, not a signal.
     signal(SIGPIPE, SIG_IGN)
     let environment = ProcessInfo.processInfo.environment
     let seconds = environment["PORTER_TORTURE_SECONDS"].flatMap(Double.init) ?? 60
@@ -31,7 +31,7 @@ final class TortureTests: XCTestCase {
     passed = torture.tally.found.isEmpty
   }
 
-  /// A second person for alice; then all applications end, and are the torture's to start.
+  /// A second person for alice; then all applications end, so that the torture can start its own.
   private func furnish(_ night: Night, isSealed: Bool) throws -> Torture.Place {
     let carol = try ScriptedHost(store: night.directory.appendingPathComponent("carol").path)
     try carol.command(#"/_create user {"profile":{"displayName":"carol","fullName":""}}"#, "activeUser")
@@ -43,7 +43,7 @@ final class TortureTests: XCTestCase {
     XCTAssertNotNil(try carol.answer("/connect \(link)")["result"])
     let there = try XCTUnwrap(carol.event("contactConnected")["contact"]?["contactId"]?.integerValue)
     let here = try XCTUnwrap(night.alice.event("contactConnected")["contact"]?["contactId"]?.integerValue)
-    // The server hears of the new mailbox.
+    // Time for the server to learn of the new mailbox.
     usleep(1_000_000)
     let key = "x'\(String(repeating: "5eA1", count: 16))'"
     let (own, others) = isSealed ? (key, "") : ("", key)

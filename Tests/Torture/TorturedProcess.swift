@@ -6,7 +6,7 @@ import PorterProcesses
 enum Interruption: Error {
   /// Killed by the torture, or by itself at a fault point.
   case killed
-  /// It said nothing for so long that it hangs, or it crashed; noted as a problem already.
+  /// It was silent for so long that it must hang, or it crashed; recorded as a problem already.
   case broken
 }
 
@@ -17,7 +17,7 @@ final class TorturedProcess {
   private let torture: Torture
   private let what: String
 
-  /// `script -` or `extension`; enters the table of those that are tormented.
+  /// `script -` or `extension`; enters the table of processes to torment.
   init(_ torture: Torture, _ arguments: [String], environment: [String: String], log: String) throws {
     self.torture = torture
     what = log
@@ -32,7 +32,7 @@ final class TorturedProcess {
   /// One line in, one line out.
   func ask(_ line: String) throws -> JSONValue {
     do {
-      // One that has refused the store may be gone already, and has said why.
+      // One that has rejected the store may have ended already, after reporting why.
       try? child.send(line)
       return try JSONValue(parsing: child.line(within: 90))
     } catch {
@@ -54,7 +54,7 @@ final class TorturedProcess {
     return nil
   }
 
-  /// What may be refused and why, with a healthy disk and with one that fails.
+  /// What may be refused and why, with a healthy disk and with a failing one.
   func refuse(_ error: JSONValue, to command: String) {
     let code = Self.code(of: error)
     torture.tally.count("refused: \(code)\(hasFaultyDisk ? " (faulty disk)" : "")")
@@ -78,13 +78,13 @@ final class TorturedProcess {
     return names.isEmpty ? String(error.text.prefix(80)) : names.joined(separator: ".")
   }
 
-  /// Kills it where it stands.
+  /// Kills it wherever it is.
   func kill() {
     torture.processes.leave(child.identifier)
     child.kill()
   }
 
-  /// Closes its input and expects a good end, unless it was killed.
+  /// Closes its input and expects a clean end, unless it was killed.
   func finish() throws {
     child.closeInput()
     let ending: Ending

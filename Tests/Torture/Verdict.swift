@@ -4,13 +4,13 @@ import PorterNight
 import PorterProcesses
 import PorterStore
 
-/// What is in the stores when all is over.
+/// The contents of the stores at the end.
 struct Verdict {
   let torture: Torture
-  /// With the device, which still gets pushes.
+  /// The night with the device, which still gets pushes.
   let night: Night
 
-  /// Lets everybody catch up on healthy disks, ends all processes, and compares.
+  /// Lets all processes catch up on healthy disks, ends them, and compares.
   func reach() throws {
     let place = torture.place
     let people = try place.people.map { try ScriptedHost(store: $0.store, key: $0.key) }
@@ -34,7 +34,7 @@ struct Verdict {
     for person in place.people { try inspect(person.store, key: person.key, badge: nil) }
   }
 
-  /// After all of it the device is still told of a message: its token is active, and the push opens.
+  /// After all of it the device is still notified of a message: its token is active, and the push opens.
   private func ring(_ app: ScriptedHost, _ person: Torture.Person, _ host: ScriptedHost) throws {
     let end = Date(timeIntervalSinceNow: 60)
     while try app.answer("/_ntf get")["result"]?["status"] != "ACTIVE" {
@@ -93,7 +93,7 @@ struct Verdict {
       if !missing.isEmpty {
         torture.tally.problem("\(missing.count) of \(what) are missing: \(missing.sorted().prefix(5))")
       }
-      if !foreign.isEmpty { torture.tally.problem("\(what): nobody sent \(foreign.sorted().prefix(5))") }
+      if !foreign.isEmpty { torture.tally.problem("\(what): never sent: \(foreign.sorted().prefix(5))") }
       if received.count != Set(received).count { torture.tally.problem("\(what): some are there twice") }
       if missing.isEmpty, foreign.isEmpty, sent != received { torture.tally.problem("\(what) are in another order") }
     }

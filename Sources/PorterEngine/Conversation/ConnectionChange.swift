@@ -155,7 +155,7 @@ struct ConnectionRecorder: PorterMachines.ConnectionRecord {
   }
 
   func deleteMailbox(_ change: inout ConnectionChange, _ next: State) throws(StoreError) {
-    try change.store.listForDeletion(mailboxOf: change.connectionID)
+    try change.store.queueMailboxDeletion(of: change.connectionID)
   }
 
   func forgetKeys(_ change: inout ConnectionChange, _ next: State) throws(StoreError) {

@@ -14,7 +14,7 @@ final class DeferredWork {
 
   /// Runs one piece. Not while a job waits that has the engine release everything: that job comes first.
   func runNext() {
-    guard !waiting.isEmpty, !stop.isDemanded else { return }
+    guard !waiting.isEmpty, !stop.isStopRequested else { return }
     waiting.removeFirst()()
   }
 

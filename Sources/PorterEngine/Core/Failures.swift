@@ -44,7 +44,7 @@ extension ChatError {
   init(_ error: SQLiteError) {
     switch error.kind {
     case .busy, .locked: self = .store(.databaseBusy(error.description))
-    case .cannotOpen where error.isForWantOfDescriptors: self = .internal("the system has no descriptor to give")
+    case .cannotOpen where error.isOutOfDescriptors: self = .internal("the system has no descriptor to give")
     case .readOnly, .cannotOpen: self = .nightporter(.storeReadOnly)
     case .full: self = .nightporter(.storeFull)
     case .corrupt: self = .nightporter(.storeDamaged)

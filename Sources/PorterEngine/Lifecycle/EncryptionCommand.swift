@@ -46,7 +46,7 @@ extension Engine {
 
   /// Not called off by what called the change of the key off.
   private func reopenAfterKeyChange() -> StoreError? {
-    stop.whileLettingGo(waitingAtMost: Durations.lettingGo) { lifecycle.open() }
+    stop.withReleaseBudget(Durations.lettingGo) { lifecycle.open() }
   }
 
   private func requireKeyMayChange() throws(ChatError) {

@@ -335,7 +335,7 @@ extension Lifecycle: ChatLifecycleEffects {
   /// What cannot wait is not stopped either, and other processes' locks are waited for a moment at most.
   private func releasing(_ request: LifecycleRequest, _ body: () -> Void) {
     guard let suspension = request.suspension, !suspension.waits else { return body() }
-    context.stop.whileLettingGo(waitingAtMost: Durations.lettingGo, body)
+    context.stop.withReleaseBudget(Durations.lettingGo, body)
   }
 
   func drainWork(_ request: LifecycleRequest) { operations.post(.suspend, request) }

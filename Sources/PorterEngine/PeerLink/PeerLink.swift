@@ -118,14 +118,14 @@ final class PeerLink {
   }
 
   /// Says that this process is at work now.
-  func announcePresence() { openChannel()?.tell(.here, all: role.channelRole) }
+  func announcePresence() { openChannel()?.send(.here, toAll: role.channelRole) }
 
   /// Says that something was committed, to every process that listens.
-  func announceChange() { channel?.tell(.changed, all: role.channelRole) }
+  func announceChange() { channel?.send(.changed, toAll: role.channelRole) }
 
   func askExtensionToYield() {
     guard context.role == .app else { return }
-    openChannel()?.tell(.yield, all: .extension)
+    openChannel()?.send(.yield, toAll: .extension)
   }
 
   /// Takes what other processes have sent.
@@ -168,7 +168,7 @@ extension PeerLink: PresenceEffects {
   func readLock(_ argument: Void) { presence.post(peerFile.isHeldElsewhere() ? .lockHeld : .lockFree, ()) }
 
   func sendAsk(_ argument: Void) {
-    lastQuestion = openChannel()?.tell(.ask, all: role.channelRole)
+    lastQuestion = openChannel()?.send(.ask, toAll: role.channelRole)
     if lastQuestion == nil { presence.post(.lockMute, ()) }
   }
 

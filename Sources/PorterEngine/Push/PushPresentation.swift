@@ -34,7 +34,7 @@ struct PushPresentation {
     // Most pushes that show nothing need no write, and wait for nobody who writes.
     let due =
       try store.entriesToPresent(limit: Self.notificationsAtOnce).count
-      + store.removals(limit: Self.withdrawalsAtOnce).count
+      + store.withdrawals(limit: Self.withdrawalsAtOnce).count
     guard due > 0 else {
       try fill(run, store)
       return
@@ -44,10 +44,10 @@ struct PushPresentation {
         let filled = try fill(run, store)
         guard run.stageAnswer() else { return }
         // From here on somebody may see it: it is put on record to the end, though time is up.
-        try context.stop.whileLettingGo(waitingAtMost: Durations.lettingGo) {
+        try context.stop.withReleaseBudget(Durations.lettingGo) {
           Result { () throws(StoreError) in
             for entry in filled.shown { try store.raise(.present, entry) }
-            for removal in filled.removals { try store.noteRemoved(removal) }
+            for removal in filled.removals { try store.markWithdrawn(removal) }
           }
         }.get()
       }
@@ -76,7 +76,7 @@ struct PushPresentation {
     /// Without the entries that need a damaged record: they do not keep others from being shown (INC-44), and are not
     /// recorded as shown.
     var shown: [StoredLedgerEntry] = []
-    var removals: [StoredRemoval] = []
+    var removals: [StoredWithdrawal] = []
   }
 
   @discardableResult
@@ -95,7 +95,7 @@ struct PushPresentation {
         run.noteDamage(.damaged(entity))
       }
     }
-    filled.removals = try store.removals(limit: Self.withdrawalsAtOnce)
+    filled.removals = try store.withdrawals(limit: Self.withdrawalsAtOnce)
     content.withdrawals = filled.removals.map { Self.notificationIdentifier(of: $0).description }
     // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.
     let badge = try store.badge()
@@ -147,13 +147,13 @@ struct PushPresentation {
     of entry: StoredLedgerEntry, _ connection: StoredConnection
   ) -> NotificationIdentifier {
     notificationIdentifier(
-      of: StoredRemoval(
+      of: StoredWithdrawal(
         entryID: entry.id, agentID: connection.agentID, messageID: entry.messageID, kind: entry.kind,
         userID: connection.userID, contactID: entry.contactID))
   }
 
   /// The same before and after its connection is gone.
-  private static func notificationIdentifier(of shown: StoredRemoval) -> NotificationIdentifier {
+  private static func notificationIdentifier(of shown: StoredWithdrawal) -> NotificationIdentifier {
     if shown.kind == .connected, let contactID = shown.contactID {
       return .contactConnected(user: shown.userID, contact: contactID)
     }

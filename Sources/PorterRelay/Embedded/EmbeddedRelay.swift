@@ -78,7 +78,7 @@ package final class EmbeddedRelay: RelayPort {
   /// Throws `storage` for the file's failures, and `closed`; for any bytes whatsoever, everything else is an answer.
   package func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
     // A thread that closes the relay waits for its turn, which comes after this exchange and before the next.
-    guard !closing.isDemanded else { throw .closed }
+    guard !closing.isStopRequested else { throw .closed }
     return try locked { (state) throws(RelayError) in
       guard !state.isClosed else { throw .closed }
       let correlation = RelayRequest.correlation(of: request)
@@ -110,7 +110,7 @@ package final class EmbeddedRelay: RelayPort {
       closing.lower()
       $0.isClosed = true
       // Writing the log back can be left to a process that has more time when it closes the file.
-      release(&$0, checkpoint: stop?.isPressing != true)
+      release(&$0, checkpoint: stop?.skipsOptionalWork != true)
     }
   }
 

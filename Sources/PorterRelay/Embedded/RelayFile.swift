@@ -17,7 +17,7 @@ final class RelayFile {
   let log: Log
   private var durability = Database.Durability.full
   private var nextSweep = Moment(nanoseconds: .min)
-  private var nobody: SigningPublicKey?
+  private var decoyKey: SigningPublicKey?
 
   var clock: any Clock { ports.clock }
   var randomness: any Randomness { ports.randomness }
@@ -79,11 +79,11 @@ final class RelayFile {
   }
 
   private func someKey() throws(RelayError) -> SigningPublicKey {
-    if let nobody { return nobody }
+    if let decoyKey { return decoyKey }
     let key = try RelayError.mappingErrors(from: CryptoError.self) { () throws(CryptoError) in
       try SigningKeyPair.generate(randomness: randomness).publicKey
     }
-    nobody = key
+    decoyKey = key
     return key
   }
 

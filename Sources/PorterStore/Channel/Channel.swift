@@ -93,7 +93,7 @@ package final class Channel {
 
   /// Sends to every end of this role. Returns the counter it was sent with, or nil if no end listens.
   @discardableResult
-  package func tell(_ kind: ChannelMessage.Kind, all role: ChannelAddress.Role) -> UInt64? {
+  package func send(_ kind: ChannelMessage.Kind, toAll role: ChannelAddress.Role) -> UInt64? {
     let counter = nextCounter()
     var heard = 0
     let receivers = directory.names().compactMap { ChannelAddress(name: $0) }.filter {

@@ -5,7 +5,7 @@ import PorterPlatform
 /// One connection to an SQLite file.
 ///
 /// Threads: created, used and closed on one thread, or handed from one to the next as a whole; SQLite's own mutex is
-/// off. Only `interrupter` may be used from others. Ownership: whoever created it closes it; releasing the last
+/// off. Only `interrupter` may be used from others. Ownership: its creator closes it; releasing the last
 /// reference closes it too, but cannot report a failure. After `close()` every call throws `closed`.
 package final class Database {
   package enum Access: Sendable {

@@ -108,7 +108,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// Whether the file could not be opened because this process, or the system, is out of file descriptors: nothing is
   /// wrong with the file, and no other process is using it.
-  package var isForWantOfDescriptors: Bool {
+  package var isOutOfDescriptors: Bool {
     kind == .cannotOpen && (systemError == EMFILE || systemError == ENFILE)
   }
 

@@ -30,7 +30,7 @@ def hkdf(material: bytes, salt: bytes, info: bytes, length: int) -> bytes:
 
 
 class Seeded:
-    """Keys from a seed, so that a failing conversation can be had again."""
+    """Keys from a seed, so that a failing conversation can be repeated."""
 
     seed = b""
     counter = 0
@@ -223,7 +223,7 @@ class Peer:
         return [run(self.side.decrypt(message))]
 
 
-# The package says so when it gives up a gap beyond the bound, which a garbled header asks for now and then.
+# The package warns when it abandons a gap beyond the bound, which a garbled header causes now and then.
 warnings.simplefilter("ignore")
 loop = asyncio.new_event_loop()
 run = loop.run_until_complete
@@ -235,6 +235,6 @@ for line in sys.stdin:
     try:
         values = OPERATIONS[name](*(b"" if text == "-" else bytes.fromhex(text) for text in arguments))
         answer = " ".join(["ok", *(value.hex() or "-" for value in values)])
-    except Exception as error:  # Whatever the packages raise is an answer for the test to judge.
+    except Exception as error:  # Whatever the packages raise is returned for the test to judge.
         answer = "error " + type(error).__name__
     print(answer, flush=True)

@@ -3,7 +3,7 @@
 Arguments: paths of SCXML files. On standard input, for each file in turn: a line with the number of events, and the events, one a
 line. On standard output, for each file: its initial state, then one line for each event:
 the state afterwards, and what was sent, in order, separated by spaces. Timers come out as start:ID:DELAY:EVENT and cancel:ID; they are
-recorded, not waited for. A machine that has ended is started anew before the next event, which is shown by a line "restart".
+recorded, not waited for. A machine that has ended is restarted before the next event, which is shown by a line "restart".
 """
 
 import functools
@@ -16,7 +16,7 @@ from pathlib import Path
 import statemachine.event
 from statemachine.io.loader import load
 
-# Its own answers, remembered: matching a descriptor with an event takes most of the time.
+# Caches its answers: matching a descriptor with an event takes most of the time.
 statemachine.event.Event.match = functools.lru_cache(maxsize=None)(statemachine.event.Event.match)
 statemachine.event.humanize_id = functools.lru_cache(maxsize=None)(statemachine.event.humanize_id)
 
@@ -49,7 +49,7 @@ def recorder(path):
 
 
 def restart(machine):
-    """Puts a machine that has ended back to its start, which is quicker than making another one."""
+    """Resets a machine that has ended, which is quicker than making another one."""
     machine.current_state_value = None
     machine._engine.running = True
     machine._engine.start()
@@ -63,7 +63,7 @@ def leaf(machine):
 
 
 def walk(task):
-    """The lines that one machine has to say about its events."""
+    """The output lines of one machine for its events."""
     path, events = task
     gc.set_threshold(100_000)
     machine = recorder(path)

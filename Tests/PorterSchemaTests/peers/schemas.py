@@ -1,4 +1,4 @@
-"""Holds JSON against the schemas in spec/protocol, with the public package `fastjsonschema`.
+"""Checks JSON against the schemas in spec/protocol, with the public package `fastjsonschema`.
 
 Input: one JSON array `[schema, value]` a line, where schema is a file's name without `.schema.json`.
 Output: one line for each value that does not fit; one for each alternative of the schemas used that no value took, since such a
@@ -49,7 +49,7 @@ taken = {}
 
 
 def walk(schema, home, value):
-    """Notes which alternatives a value takes."""
+    """Records which alternatives a value takes."""
     schema, home = follow(schema, home)
     if "oneOf" in schema:
         for number, alternative in enumerate(schema["oneOf"]):

@@ -1,4 +1,4 @@
-"""Holds JSON against the TypedDicts of the public package `simplex-chat`.
+"""Checks JSON against the TypedDicts of the public package `simplex-chat`.
 
 Input: one JSON array `[type, value]` a line, where type is the name of a class or union of the package.
 Output: one line for each value that does not fit, with the path to what is wrong; nothing if all fit.
@@ -43,7 +43,7 @@ def members(kind):
 
 
 def check(kind, value, path, module):
-    """What is wrong with value, as a list of lines."""
+    """The faults of a value, as a list of lines."""
     kind = resolve(kind, module)
     origin = typing.get_origin(kind)
     if origin in (typing.Union, types.UnionType):

@@ -1,4 +1,4 @@
-// A VFS below the one under test. It fails on demand, loses power, and looks into everything that is written.
+// A VFS below the one under test. It fails on demand, loses power, and searches everything that is written.
 #define _GNU_SOURCE
 #include "faulty_vfs.h"
 
@@ -46,7 +46,7 @@ static bool is_touched(const char *path) {
   return whole >= length && strncmp(path + whole - length, faults.path, length) == 0;
 }
 
-// ---- Writes that do not come back ----
+// ---- Writes that do not return ----
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
@@ -107,7 +107,7 @@ void faults_reset(void) {
   forget(NULL);
 }
 
-// What each operation answers that fails at random. A lock that is taken is no failure; SQLite then waits or says busy.
+// The result of an operation that fails at random. A lock that is taken is not a failure; SQLite then waits or reports busy.
 static int random_code(enum operation operation) {
   switch (operation) {
     case OP_READ: return SQLITE_IOERR_READ;
@@ -141,7 +141,7 @@ static int strike_now(enum operation operation) {
   return --faults.countdown == 0 ? faults.code : SQLITE_OK;
 }
 
-// SQLITE_OK, or what this operation has to answer.
+// SQLITE_OK, or the code that this operation has to return.
 static int strike(enum operation operation, const char *path) {
   if (!is_touched(path)) { return SQLITE_OK; }
   pthread_mutex_lock(&lock);
@@ -149,7 +149,7 @@ static int strike(enum operation operation, const char *path) {
   if (code != SQLITE_OK && !faults.power_is_lost) {
     faults.fired = true;
     faults.struck++;
-    // At once, and by itself: the process may be killed at any moment.
+    // Immediately, one letter at a time: the process may be killed at any moment.
     static const char letters[OP_COUNT + 1] = "rwstzodlhm";
     if (tally >= 0 && write(tally, &letters[operation], 1) != 1) { abort(); }
   }
@@ -228,7 +228,7 @@ static int faulty_write(sqlite3_file *file, const void *bytes, int amount, sqlit
 static int faulty_truncate(sqlite3_file *file, sqlite3_int64 size) {
   int code = strike(OP_TRUNCATE, self(file)->path);
   if (code != SQLITE_OK) { return code; }
-  // A truncation that did not arrive is not modelled; so it must not be undone either.
+  // A lost truncation is not modelled, so it must not be undone either.
   forget(self(file)->path);
   return methods(file)->xTruncate(real(file), size);
 }
@@ -380,13 +380,13 @@ void faults_cut_power(void) { faults.power_is_lost = true; }
 
 // ---- For whole processes ----
 
-// A process whose library this is (LD_PRELOAD) goes through the VFS from its start on. It is told, in PORTER_FAULTS:
+// A process that preloads this library (LD_PRELOAD) uses the VFS from its start. PORTER_FAULTS says how:
 //
 //   "chance MILLIONTHS SEED PATH"       each operation fails with this chance
 //   "nth OPERATION N STICKY PATH"       the Nth of these fails (numbers as in the enum), and all that follow if STICKY
-//   "broken OPERATION N STICKY PATH"    the same, but a lock is not taken by somebody else: it cannot be asked for
+//   "broken OPERATION N STICKY PATH"    the same, but a lock is not busy: requesting it fails
 //
-// where PATH is a part of the paths of the files that fail. Its syncs all answer that they were done, and are not.
+// where PATH is a part of the paths of the files that fail. Its syncs all report success, and do nothing.
 // PORTER_FAULTS_TALLY names the file that gets a letter for each failure.
 static bool arm(const char *told) {
   unsigned millionths = 0;

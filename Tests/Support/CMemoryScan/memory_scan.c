@@ -1,4 +1,4 @@
-// Reads /proc/self/maps, and of each part that may be read the pages that are there.
+// Reads /proc/self/maps, and the resident pages of each readable mapping.
 #define _GNU_SOURCE
 #include "memory_scan.h"
 
@@ -13,7 +13,7 @@
 
 enum { PIECE = 1 << 20, LONGEST = 4096 };
 
-// Not looked into itself: what is read passes through here.
+// Not searched itself: everything that is read passes through here.
 static uint8_t piece[LONGEST + PIECE];
 
 static long count_in(const uint8_t *bytes, size_t count, const uint8_t *inverted, size_t length) {
@@ -36,7 +36,7 @@ static size_t load(uintptr_t address, size_t count, uint8_t *into) {
   return got > 0 ? (size_t)got : 0;
 }
 
-// What the kernel says of some pages in a row; under a sanitizer there are millions of which none is there.
+// The kernel's information on consecutive pages; under a sanitizer there are millions that are not resident.
 static uint64_t entries[4096];
 static uintptr_t first_entry;
 static size_t known_entries;
@@ -54,7 +54,7 @@ static bool is_there(int pagemap, uintptr_t page) {
 static long count_from(int pagemap, uintptr_t start, uintptr_t end, const uint8_t *inverted, size_t length) {
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   long found = 0;
-  size_t kept = 0; // the end of the page before, for what lies across
+  size_t kept = 0; // the end of the previous page, for matches that span both
   for (uintptr_t at = start; at < end;) {
     size_t count = 0;
     while (at + count < end && count + page <= PIECE && is_there(pagemap, (at + count) / page)) { count += page; }

@@ -4,7 +4,7 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// What a scenario plays in: a server, a relay, a device that receives pushes, and the processes of two people's
+/// The stage of a scenario: a server, a relay, a device that receives pushes, and the processes of two people's
 /// applications.
 ///
 /// All of them are real processes. Alice's device gets pushes; bob writes to her.
@@ -16,9 +16,9 @@ package final class Night {
   package private(set) var server: ChildProcess
   package private(set) var serverLink: String
   private let receiver: ChildProcess
-  /// Of alice's store.
+  /// The key of alice's store.
   package var key: String
-  /// The contact that bob is to alice, and that alice is to bob.
+  /// Bob's contact id in alice's store, and alice's in bob's.
   package private(set) var aliceContact: Int64 = 0
   package private(set) var bobContact: Int64 = 0
   package let token = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
@@ -43,7 +43,7 @@ package final class Night {
     try activateToken()
   }
 
-  /// Ends the processes and takes the files away; to be called with `defer`.
+  /// Ends the processes and deletes the files; to be called with `defer`.
   package func end() {
     for process in [alice.process, bob.process, server, receiver] { process.kill() }
     try? FileManager.default.removeItem(at: directory)
@@ -86,7 +86,7 @@ package final class Night {
     awaitSubscriptions()
   }
 
-  /// Alice's application hands its connections to the server by itself, a moment after the token became active.
+  /// Alice's application registers its connections with the server by itself, a moment after the token became active.
   private func awaitSubscriptions() {
     let asksServer = { [alice] in
       try? alice.state["holds"]?.arrayValue?.contains { $0.stringValue?.contains("answers") ?? false }
@@ -99,7 +99,7 @@ package final class Night {
 
   // MARK: What people and systems do
 
-  /// Alice's application goes to the background, as far as being ready to be frozen.
+  /// Alice's application goes to the background, up to the point where it may be frozen.
   package func suspendAlice(file: StaticString = #filePath, line: UInt = #line) throws {
     try alice.command("/_app suspend 5000000", "cmdOk")
     try alice.event("chatSuspended")
@@ -174,7 +174,7 @@ package final class Night {
 
   // MARK: The extension
 
-  /// Starts an extension of its own for one push, and does not wait for it.
+  /// Starts a new extension for one push, and does not wait for it.
   package func startExtension(_ push: JSONValue, environment: [String: String] = [:]) throws -> ChildProcess {
     let process = try ChildProcess(
       Places.harness, ["extension", "--store", alice.store], environment: environment,
@@ -183,14 +183,14 @@ package final class Night {
     return process
   }
 
-  /// What an extension answers that was started before, and how it ends.
+  /// The answer of an extension that was started before, and how it ended.
   package func answer(of process: ChildProcess) throws -> JSONValue {
     let answer = try JSONValue(parsing: process.line(within: 35))
     _ = try process.end()
     return answer
   }
 
-  /// Starts an extension of its own for one push; its answer is nil when it died, and `ending` says how.
+  /// Starts a new extension for one push; its answer is nil if it died, and `ending` says how.
   package func runExtension(
     _ push: JSONValue, options: [String] = [], environment: [String: String] = [:]
   ) throws -> (answer: JSONValue?, ending: Ending) {

@@ -3,8 +3,8 @@ import PorterJSON
 import PorterProcesses
 import XCTest
 
-/// A file system of a few kilobytes in memory, that only one process sees: it is mounted in a namespace of that process and goes
-/// with it. This test reaches it through /proc.
+/// A file system of a few kilobytes in memory that only one process sees: it is mounted in a namespace of that process
+/// and disappears with it. This test reaches it through /proc.
 package final class SmallDisk {
   package let directory: URL
   private let kilobytes: Int
@@ -26,7 +26,7 @@ package final class SmallDisk {
 
   /// Starts the process that has the disk; with a store, that is `$c` there.
   package func start(store: String? = nil) throws -> ScriptedHost {
-    // As root a mount namespace is enough; others get one together with a user namespace of their own.
+    // As root a mount namespace is enough; other users also need a user namespace.
     let namespaces = getuid() == 0 ? ["--mount"] : ["--mount", "--map-root-user"]
     let script = #"mount -t tmpfs -o size=\#(kilobytes)k none "$1" && exec "$2" script -"#
     let host = try ScriptedHost(
@@ -41,7 +41,7 @@ package final class SmallDisk {
     "/proc/\(try XCTUnwrap(host).process.identifier)/root\(path)/\(name)"
   }
 
-  /// Leaves no byte, or this many kilobytes.
+  /// Leaves no space, or this many kilobytes.
   package func fill(leaving kilobytes: Int = 0) throws {
     let descriptor = open(try seen("filler"), O_RDWR | O_CREAT | O_APPEND, 0o600)
     guard descriptor >= 0 else { throw ProcessFailure("the disk can not be filled: errno \(errno)") }
@@ -68,7 +68,7 @@ package final class SmallDisk {
   }
 }
 
-/// Two people in one process: one whose store is on a small disk, and one to whom they write.
+/// Two people in one process: one whose store is on a small disk, and one who receives their messages.
 package final class DiskNight {
   private let host: ScriptedHost
   private let contact: Int64

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What went wrong with a process that a test drives; a test that does not expect it fails with its text.
+/// The failure of a process that a test drives; a test that does not expect it fails with its text.
 package struct ProcessFailure: Error, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }
@@ -45,7 +45,7 @@ package final class ChildProcess {
 
   deinit {
     kill()
-    // Nobody else closes these: a test with thousands of processes would run out of descriptors.
+    // Nothing else closes these: a test with thousands of processes would run out of descriptors.
     try? input.fileHandleForWriting.close()
     try? output.fileHandleForReading.close()
   }
@@ -75,7 +75,7 @@ package final class ChildProcess {
     }
   }
 
-  /// What was looked at already is not looked at again: a line can be many megabytes long.
+  /// Bytes searched before are not searched again: a line can be many megabytes long.
   private func takeLine() -> String? {
     let length = unread.withUnsafeBytes { bytes -> Int? in
       guard let start = bytes.baseAddress, bytes.count > searched else { return nil }
@@ -117,7 +117,7 @@ package final class ChildProcess {
     if process.isRunning { Foundation.kill(process.processIdentifier, signal) }
   }
 
-  /// Freezes it, as a system does with what is not on screen, and waits until it is.
+  /// Freezes it, as a system does with processes in the background, and waits until it is frozen.
   package func freeze() throws {
     signal(SIGSTOP)
     try waitUntilStopped()
@@ -134,7 +134,7 @@ package final class ChildProcess {
     }
   }
 
-  /// The first letter of what `ps` says about it.
+  /// The first letter of its state, from `ps`.
   private func state() throws -> String {
     #if os(Linux)
       let status = try String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
@@ -151,7 +151,7 @@ package final class ChildProcess {
     process.waitUntilExit()
   }
 
-  /// Runs a program to its end; what it wrote, and how it ended.
+  /// Runs a program to its end; returns its output, and how it ended.
   package static func run(
     _ program: String, _ arguments: [String], input: String = "", environment: [String: String] = [:],
     within seconds: Double = 30

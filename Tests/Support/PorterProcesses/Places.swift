@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where things are that tests of whole processes need.
+/// The places that tests of whole processes need.
 package enum Places {
   /// The root of the package.
   package static let root: URL = {

@@ -17,7 +17,8 @@ package final class ScriptedHost {
     try openStore(key: key, background: background)
   }
 
-  /// As above, with a program that in the end becomes `porter-harness script -`; without a store there is no `$c` yet.
+  /// Like the other initialiser, with a program that finally becomes `porter-harness script -`; without a store there
+  /// is no `$c` yet.
   package init(store: String?, launching program: String, _ arguments: [String], log: URL) throws {
     self.store = store ?? ""
     process = try ChildProcess(program, arguments, log: log)
@@ -59,7 +60,7 @@ package final class ScriptedHost {
     return result
   }
 
-  /// The next event of this type; those before it are passed over.
+  /// The next event of this type, skipping those before it.
   @discardableResult
   package func event(_ type: String, within seconds: Double = 15) throws -> JSONValue {
     let milliseconds = Int(seconds * 1000)

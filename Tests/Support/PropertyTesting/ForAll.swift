@@ -4,7 +4,7 @@ import XCTest
 /// Checks that `property` holds for `runs` generated values: it must not throw. Use `expect` and `expectEqual` inside
 /// it.
 ///
-/// A failure is shrunk, and reported once, with the smallest input found, what it did, and the seed. `PORTER_SEED=…`
+/// A failure is shrunk, and reported once, with the smallest input found, its failure, and the seed. `PORTER_SEED=…`
 /// runs the same inputs again; the seed is also printed before the first property, since a trap in the code under test
 /// prints nothing else.
 package func forAll<Value>(
@@ -29,7 +29,7 @@ package func forAll<Value>(
   }
 }
 
-/// Leaves the current input out, since it does not meet a condition of the property.
+/// Skips the current input, since it does not meet a condition of the property.
 package func assume(_ condition: Bool) throws {
   if !condition { throw PropertyDiscard() }
 }
@@ -63,9 +63,9 @@ struct PropertyFailure: Error, CustomStringConvertible {
 
 struct PropertyDiscard: Error {}
 
-/// The seed of this process, for tests that draw by themselves.
+/// The seed of this process, for tests that draw values themselves.
 package enum PropertySeed {
-  /// Decided once a process.
+  /// Chosen once per process.
   package static let current: UInt64 = {
     let given = ProcessInfo.processInfo.environment["PORTER_SEED"].flatMap { UInt64($0) }
     let seed = given ?? UInt64.random(in: 0...UInt64.max)
@@ -74,7 +74,7 @@ package enum PropertySeed {
   }()
 }
 
-/// What a person can read of a value in a test report.
+/// A readable form of a value for a test report.
 func shown(_ value: some Any) -> String {
   let text = String(reflecting: value)
   return text.count <= 2_000 ? text : text.prefix(2_000) + "… (\(text.count) characters)"

@@ -33,7 +33,7 @@ func check<Value>(
         shrinker.shrink()
         return (smallest: shrinker.smallest, steps: shrinker.steps)
       }
-      // Once more, for what the smallest input does, rather than the first.
+      // Once more, to report the smallest input's failure rather than the first one's.
       let smallest = Choices(replaying: shrinker.smallest)
       let value = generator.generate(smallest)
       var reason = "the property failed once, but not again with the same input: it is not deterministic"
@@ -66,7 +66,7 @@ private func attempt<Value>(
   }
 }
 
-/// Looks for the shortest, then smallest, sequence of choices that still fails.
+/// Searches for the shortest, then smallest, sequence of choices that still fails.
 struct Shrinker {
   private(set) var smallest: [UInt64]
   private(set) var steps = 0
@@ -74,7 +74,7 @@ struct Shrinker {
   private let deadline = ContinuousClock.now + .seconds(20)
   private let stillFails: ([UInt64]) -> [UInt64]?
 
-  /// `stillFails` gives what the generator drew from the candidate, if the property fails with it.
+  /// `stillFails` returns what the generator drew from the candidate, if the property fails with it.
   init(smallest: [UInt64], stillFails: @escaping ([UInt64]) -> [UInt64]?) {
     self.smallest = smallest
     self.stillFails = stillFails
@@ -92,7 +92,7 @@ struct Shrinker {
     } while smallest != before && budget > 0
   }
 
-  /// Takes the candidate if it fails as well and is simpler than what we have.
+  /// Takes the candidate if it fails as well and is simpler than the best so far.
   private mutating func take(_ candidate: [UInt64]) -> Bool {
     guard budget > 0, isSimpler(candidate, than: smallest) else { return false }
     budget = ContinuousClock.now < deadline ? budget - 1 : 0

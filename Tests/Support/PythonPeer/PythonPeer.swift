@@ -1,15 +1,15 @@
 import Foundation
 import XCTest
 
-/// Runs a script of the calling test's folder `peers/` in the Python environment of the tests, `$PORTER_VENV`, and
-/// gives what it prints. A missing environment or package fails the test.
+/// Runs a script from the calling test's folder `peers/` in the tests' Python environment, `$PORTER_VENV`, and returns
+/// its output. A missing environment or package fails the test.
 package func runPeer(
   _ script: String, input: String = "", file: StaticString = #filePath, line: UInt = #line
 ) throws -> String {
   let directory = FileManager.default.temporaryDirectory.appendingPathComponent("porter-peer-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(at: directory) }
-  // Files rather than pipes: a pipe that is full on both sides waits for ever.
+  // Files rather than pipes: two full pipes would deadlock.
   let names = ["input", "output", "errors"].map(directory.appendingPathComponent)
   try Data(input.utf8).write(to: names[0])
   for name in names.dropFirst() { try Data().write(to: name) }
@@ -30,7 +30,7 @@ package func runPeer(
   return output
 }
 
-/// The interpreter with other people's code; a missing one fails whoever asks.
+/// The interpreter with the peers' packages; if it is missing, the calling test fails.
 package func peerInterpreter() throws -> URL {
   var root = URL(fileURLWithPath: #filePath)
   for _ in 0..<4 { root.deleteLastPathComponent() }

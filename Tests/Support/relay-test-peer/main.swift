@@ -1,10 +1,11 @@
-// A process that uses an embedded relay, for tests in which several do, and in which some of them are killed.
+// A process that uses an embedded relay, for tests with several of them, some of which are killed.
 //
-// relay-test-peer send RELAY SENDER_ID KEY NAME COUNT       sends messages NAME:0 … NAME:COUNT-1, each until it is
-// taken relay-test-peer receive RELAY RECIPIENT_ID KEY LOG        takes messages in until one says "stop"
-// relay-test-peer wait RELAY RECIPIENT_ID KEY               subscribes, says "ready", then says "woken NANOSECONDS"
-// each time relay-test-peer rest RELAY RECIPIENT_ID KEY               subscribes, lets go of the files, says "resting",
-// and waits relay-test-peer create RELAY COUNT                        makes COUNT mailboxes
+//   relay-test-peer send RELAY SENDER_ID KEY NAME COUNT       sends messages NAME:0 … NAME:COUNT-1, each until accepted
+//   relay-test-peer receive RELAY RECIPIENT_ID KEY LOG        receives messages until one says "stop"
+//   relay-test-peer wait RELAY RECIPIENT_ID KEY               subscribes, prints "ready", then "woken NANOSECONDS" for
+//                                                             each wake-up
+//   relay-test-peer rest RELAY RECIPIENT_ID KEY               subscribes, closes the files, prints "resting", and waits
+//   relay-test-peer create RELAY COUNT                        makes COUNT mailboxes
 
 import PorterCrypto
 import PorterPlatform
@@ -62,7 +63,7 @@ struct Peer {
     guard arguments.count > 5, let count = Int(arguments[5]) else { throw Failure(reason: "no count") }
     for number in 0..<count {
       let text = Array("\(arguments[4]):\(number)".utf8)
-      // The same attempt whenever this program runs again, as a sender has it in its store.
+      // The same attempt whenever this program runs again, like a sender that has it in its store.
       guard let attempt = RelayIdentifier(bytes: Digest.sha256(text).prefix(RelayIdentifier.count)) else { continue }
       while true {
         do {
@@ -85,7 +86,7 @@ struct Peer {
       while let message = try client.getMessage(recipient, key: key) {
         let text = String(decoding: message.body, as: UTF8.self)
         say("got \(text) \(message.identifier)", to: log)
-        // Left where it is, so that every other receiver stops as well.
+        // Left in the mailbox, so that every other receiver stops as well.
         if text == "stop" { return }
         if try client.acknowledge(message.identifier, in: recipient, key: key) == .done {
           say("acknowledged \(text)", to: log)

@@ -25,23 +25,23 @@ struct faults {
   long countdown;    // the nth operation of that sort fails; 0: none
   bool sticky;       // and all that follow
   bool short_write;  // half of it arrives
-  int code;          // what it answers
+  int code;          // the result
   bool fired;
   // Any operation after power was lost fails.
   long writes_to_power_loss;
   bool power_is_lost;
-  // Each sync answers that it was done, and was not.
+  // Each sync reports success, and does nothing.
   bool loses_syncs;
   // Each operation fails with this chance, in millionths; now and then the disk stays full for a while.
   unsigned chance;
-  // Only files whose path holds this are touched, or with a "$" at its end, whose path ends with it; NULL: all.
+  // Only files whose path contains this are touched, or with a "$" at its end, whose path ends with it; NULL: all.
   const char *path;
   // Writes are searched for this.
   const char *canary;
   long canary_hits;
   long writes[5];  // by sort
   long struck;     // how many operations failed
-  bool immutable;  // whether the files are said to be on a medium that nobody writes to
+  bool immutable;  // whether the files are reported to be on a read-only medium
   bool psow;       // whether power-safe overwrites are promised (SQLite pads the log where they are not)
 };
 extern struct faults faults;
@@ -52,16 +52,16 @@ void faults_reset(void);
 /// Registers "faulty"; with `is_default` connections that name no VFS go through it. May be done again.
 int faulty_vfs_register(bool is_default);
 
-/// Takes back a random part of what was written since the last sync, by sectors, and resets. All connections must be
+/// Undoes a random part of the writes since the last sync, by sectors, and resets. All connections must be
 /// closed. `state` is that of a generator (splitmix64).
 void faults_return_power(uint64_t *state);
 
-/// Writes to files whose path holds this wait, until it is called again with NULL.
+/// Writes to files whose path contains this wait, until it is called again with NULL.
 void faults_hold_writes(const char *path);
 /// Whether a write waits at this moment.
 bool faults_hold_one(void);
 
-/// For Swift, which does not touch globals of C. The nth operation fails, and all that follow if `sticky`.
+/// For Swift, which does not access C globals. The nth operation fails, and all that follow if `sticky`.
 void faults_arm(enum operation operation, long nth, bool sticky, bool short_write, int code, const char *path);
 void faults_arm_power(long writes, bool loses_syncs, const char *path);
 void faults_arm_chance(unsigned millionths, uint64_t seed, const char *path);

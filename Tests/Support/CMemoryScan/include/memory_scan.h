@@ -1,4 +1,4 @@
-/// Looks for bytes in all of this process's memory, for tests of what is wiped.
+/// Searches all of this process's memory for bytes, for tests of wiping.
 #ifndef MEMORY_SCAN_H
 #define MEMORY_SCAN_H
 
@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/// In how many places of this process's memory the bytes are that are the complement of these. So whoever asks need not
-/// have in memory what must not be there. Guarded memory is looked into as well. -1 where memory cannot be read (other
-/// systems than Linux). Once at a time; what other threads write meanwhile may be missed.
+/// The number of places in this process's memory with the complement of these bytes, so that the caller need not itself
+/// hold in memory what must not be there. Guarded memory is searched as well. -1 where memory cannot be read (systems
+/// other than Linux). One call at a time; what other threads write meanwhile may be missed.
 long memory_scan(const uint8_t *inverted, size_t length);
 
 #ifdef __cplusplus

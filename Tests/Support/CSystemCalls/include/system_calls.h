@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Watches what the calling thread asks of the operating system beside its ports: clocks, sleeping, waiting on
- * descriptors, and randomness. The functions of libc are interposed, so that nothing gets past it, whichever library
+ * Watches the calling thread's use of the operating system that bypasses its ports: clocks, sleeping, waiting on
+ * descriptors, and randomness. The functions of libc are interposed, so that nothing is missed, whichever library
  * calls. Linux only; elsewhere nothing is found.
  */
 void system_calls_watch(void);

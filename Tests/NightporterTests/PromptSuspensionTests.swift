@@ -3,10 +3,10 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// Being asked to let go is answered at once, whatever the engine is busy with, and what that cuts off is done later.
+/// A suspension is answered immediately, whatever the engine is busy with, and what it interrupts is done later.
 ///
-/// The bounds are far above what it takes, for a busy machine, and far below what it took without.
-final class LettingGoTests: XCTestCase {
+/// The bounds are far above the time it takes, for a busy machine, and far below the time it took before.
+final class PromptSuspensionTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
   private func messages(_ texts: [String]) -> String {
@@ -14,7 +14,7 @@ final class LettingGoTests: XCTestCase {
       + "]"
   }
 
-  /// Runs a command on a thread of its own, and tells when it has been answered.
+  /// Runs a command on its own thread, and signals when it has been answered.
   private func start(_ command: String, _ host: Host) -> (done: XCTestExpectation, answer: Box<String>) {
     let (handle, answer) = (UInt(bitPattern: host.handle), Box(""))
     let done = expectation(description: command)
@@ -58,7 +58,7 @@ final class LettingGoTests: XCTestCase {
 
   // MARK: A thousand messages
 
-  /// INC-01: a thousand messages wait in eight mailboxes. Without a word in between, all of them would be taken in first.
+  /// INC-01: a thousand messages wait in eight mailboxes. Without an interruption, all of them would be received first.
   func testINC01SuspendingDoesNotWaitForAThousandMessages() throws {
     let pair = try makeFriends(8)
     pair.alice.send("/_app suspend 0").assert("cmdOk")
@@ -75,7 +75,7 @@ final class LettingGoTests: XCTestCase {
     XCTAssertEqual(openFiles(pair.folder, "alice"), [])
     print("a suspension amid a thousand messages: \(Int(seconds * 1_000_000)) us")
 
-    // As a delay, a stop and the end of the controller's store have it.
+    // As for a delay, a stop and the closing of the controller's store.
     pair.alice.send("/_app activate").assert("cmdOk")
     XCTAssertEqual(pair.alice.closeStore(), "")
     XCTAssertEqual(openFiles(pair.folder, "alice"), [])
@@ -89,9 +89,9 @@ final class LettingGoTests: XCTestCase {
     expectTexts(texts, of: pair.alice, 1...8)
   }
 
-  // MARK: A lock that is not let go
+  // MARK: A lock that is not released
 
-  /// Two hosts with that many contacts of each other.
+  /// Two hosts with this many contacts of each other.
   private func makeFriends(_ count: Int) throws -> Pair {
     let pair = try Pair()
     for _ in 1..<count {
@@ -103,9 +103,9 @@ final class LettingGoTests: XCTestCase {
     return pair
   }
 
-  /// INC-01, INC-07: a peer that was frozen inside a commit has the store's lock, and a message waits on each of many
+  /// INC-01, INC-07: a peer frozen inside a commit has the store's lock, and a message waits on each of many
   /// connections: three seconds for each, if it were waited for.
-  func testINC07SuspendingDoesNotWaitForWhoeverHasTheLock() throws {
+  func testINC07SuspendingDoesNotWaitForTheHolderOfTheLock() throws {
     let pair = try makeFriends(8)
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     var texts: [String] = []
@@ -143,8 +143,8 @@ final class LettingGoTests: XCTestCase {
     expectTexts(texts, of: pair.alice, 1...8)
   }
 
-  /// The same for the end of the controller.
-  func testFreeingDoesNotWaitForWhoeverHasTheLock() throws {
+  /// The same when the controller is freed.
+  func testFreeingDoesNotWaitForTheHolderOfTheLock() throws {
     let pair = try makeFriends(3)
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     for contact in 1...3 {
@@ -165,9 +165,9 @@ final class LettingGoTests: XCTestCase {
     expectTexts((1...3).map { "to \($0)" }, of: again, 1...3)
   }
 
-  /// INC-07, INC-48: an extension that waits for the lock says so before its deadline, or when it is told that time is
-  /// up, and has let go of everything by then.
-  func testINC48APushThatWaitsForALockEndsInTimeAndQuiescent() throws {
+  /// INC-07, INC-48: an extension that waits for the lock reports it before its deadline, or when it is expired, and
+  /// has released everything by then.
+  func testINC48APushWaitingForALockEndsInTimeAndQuiescent() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     pair.send("hello", from: pair.bob)
@@ -200,8 +200,8 @@ final class LettingGoTests: XCTestCase {
     XCTAssertEqual(notifier.push(wake)["notifications"][0]["body"].text, "hello")
   }
 
-  /// A push in an app ends in time too, and cuts off nothing else that the app does.
-  func testWhatAnAppDoesIsNotCutOffByTheEndOfAPush() throws {
+  /// A push in an app ends in time too, without interrupting the app's other work.
+  func testTheEndOfAPushDoesNotInterruptAnAppsOtherWork() throws {
     let pair = try Pair()
     let holder = try Database(path: pair.folder.file("alice_chat.db"))
     try holder.execute("BEGIN IMMEDIATE")
@@ -216,10 +216,10 @@ final class LettingGoTests: XCTestCase {
     expectTexts(["patient"], of: pair.bob)
   }
 
-  // MARK: What is told meanwhile
+  // MARK: Reports meanwhile
 
-  /// `np_state` answers while the engine waits for somebody, and then says what it does.
-  func testStateIsToldWhileTheEngineIsBusy() throws {
+  /// `np_state` answers while the engine waits for another process, and then reports what it is doing.
+  func testStateIsReportedWhileTheEngineIsBusy() throws {
     let pair = try Pair()
     let holder = try Database(path: pair.folder.file("alice_chat.db"))
     try holder.execute("BEGIN IMMEDIATE")

@@ -9,12 +9,12 @@ import XCTest
 @testable import Nightporter
 @testable import PorterEngine
 
-/// What happened is told to the host once, also when telling it fails at first; and what is held is told as held.
-final class TellingTests: XCTestCase {
+/// What happened is reported to the host once, even if reporting fails at first; and what is held is reported as held.
+final class ReportingTests: XCTestCase {
   private func controller(_ host: Host) throws -> Controller { try XCTUnwrap(Handles.find(host.handle)) }
 
-  /// The texts of the messages that the host is told of, until no event comes for a while.
-  private func told(_ host: Host, quiet: Double = 1.5) -> [String] {
+  /// The texts of the messages reported to the host, until no event comes for a while.
+  private func reported(_ host: Host, quiet: Double = 1.5) -> [String] {
     var texts: [String] = []
     while let event = host.event(within: quiet) {
       let items = event["result"]["chatItems"]
@@ -24,9 +24,9 @@ final class TellingTests: XCTestCase {
     return texts
   }
 
-  /// INC-05: others have committed messages, and somebody has the lock when the app wants to put on record that it shows
-  /// them. It tells them as soon as that can be done.
-  func testINC05WhatOthersCommittedIsToldThoughTheStoreIsBusyAtFirst() throws {
+  /// INC-05: other processes have committed messages, and another one has the lock when the app wants to record that it
+  /// shows them. The app reports them as soon as it can.
+  func testINC05OthersCommitsAreReportedThoughTheStoreIsBusyAtFirst() throws {
     let pair = try Pair()
     let connection = pair.alice.send("/_contacts 1")["result"]["contacts"][0]["activeConn"]["agentConnId"].text
     pair.alice.send("/_app suspend 0").assert("cmdOk")
@@ -38,21 +38,21 @@ final class TellingTests: XCTestCase {
       other.send("/_ntf conn messages \(requests.joined(separator: ","))").assert("connNtfMessages")
       other.send("/_app suspend 0").assert("cmdOk")
     }
-    _ = told(pair.alice, quiet: 0.3)
+    _ = reported(pair.alice, quiet: 0.3)
     let holder = try Database(path: pair.folder.file("alice_chat.db"))
     try holder.execute("BEGIN IMMEDIATE")
     // Waits for the lock, in vain.
     pair.alice.send("/_app activate").assert("cmdOk")
     try holder.execute("COMMIT")
-    XCTAssertEqual(told(pair.alice), ["one", "two"])
+    XCTAssertEqual(reported(pair.alice), ["one", "two"])
     pair.send("three", from: pair.bob)
-    XCTAssertEqual(told(pair.alice), ["three"], "and nothing twice")
+    XCTAssertEqual(reported(pair.alice), ["three"], "and nothing twice")
     XCTAssertEqual(try holder.integer("SELECT count(*) FROM ledger WHERE state = 'committed'"), 0)
   }
 
-  /// The message is committed, and cannot be read again at once. Its sender's relay is told that it arrived, and the host
-  /// that it is there, when it can be read.
-  func testWhatIsCommittedIsToldThoughItCannotBeReadAtOnce() throws {
+  /// The message is committed, and cannot be read again at first. Its sender's relay gets the acknowledgement, and the
+  /// host gets the event once it can be read.
+  func testCommitsAreReportedThoughTheyCannotBeReadAtFirst() throws {
     let pair = try Pair()
     let path = pair.folder.file("alice_chat.db")
     let broken = Promise<Bool>()
@@ -65,13 +65,13 @@ final class TellingTests: XCTestCase {
     _ = try XCTUnwrap(gate ?? nil)
     pair.send("one", from: pair.bob)
     XCTAssertEqual(broken.wait(atMost: .seconds(20)), true)
-    // Longer than it takes to try again.
+    // Longer than the next attempt takes.
     usleep(1_200_000)
     let other = try Database(path: path)
     try other.execute(BreakingGate.mended)
-    XCTAssertEqual(told(pair.alice), ["one"])
+    XCTAssertEqual(reported(pair.alice), ["one"])
     pair.send("two", from: pair.bob)
-    XCTAssertEqual(told(pair.alice), ["two"])
+    XCTAssertEqual(reported(pair.alice), ["two"])
     XCTAssertEqual(pair.texts(pair.alice), ["one", "two"])
   }
 
@@ -107,8 +107,8 @@ final class TellingTests: XCTestCase {
     }
   }
 
-  /// Without knowing what is there at the start, nothing that others commit could be told.
-  func testAStoreThatCannotBeReadAtTheStartIsTold() throws {
+  /// Without knowing the state at the start, no later commits of others could be reported.
+  func testAStoreThatCannotBeReadAtTheStartIsReported() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     host.send("/_create user {\"profile\":{\"displayName\":\"a\",\"fullName\":\"\"}}").assert("activeUser")
@@ -141,7 +141,7 @@ final class TellingTests: XCTestCase {
       guard let store = engine.store else { return ("no store", true, true) }
       var result = ("", true, true)
       let rows = "SELECT name FROM sqlite_schema"
-      // The inner one is no statement that the connection keeps.
+      // The inner statement is not one that the connection caches.
       try? store.database.query(rows) { _ in
         try? store.database.query(rows) { _ in
           guard result.0.isEmpty else { return }
@@ -166,8 +166,8 @@ final class TellingTests: XCTestCase {
     host.send("/u").assert("activeUser")
   }
 
-  /// What is waited for holds nothing once there is nothing that it could come through.
-  func testQuiescentIsToldExactlyWhenNothingHolds() throws {
+  /// A wait holds nothing once its result can no longer arrive.
+  func testQuiescentIsReportedExactlyWhenNothingIsHeld() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     let holds = try controller(host).call { engine -> [[Bool]] in

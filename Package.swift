@@ -53,7 +53,7 @@ let package = Package(
       dependencies: [
         "PorterMachines", "PorterJSON", "PorterPlatform", "PorterCrypto", "PorterStore", "PorterRelay", "PorterPush",
         "PorterNotifications", "PorterSchema",
-      ], swiftSettings: swift),
+      ], exclude: ["README.md"], swiftSettings: swift),
     .target(
       name: "Nightporter",
       dependencies: [

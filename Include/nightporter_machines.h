@@ -385,7 +385,7 @@ enum np_ledger_entry_effect {
   NP_LEDGER_ENTRY_EFFECT_SHOW = 2,
   /* Have the platform remove what was shown under its identifier. */
   NP_LEDGER_ENTRY_EFFECT_REMOVE = 3,
-  /* Put on record why it is quarantined. */
+  /* Record why it is quarantined. */
   NP_LEDGER_ENTRY_EFFECT_RECORD_REASON = 4
 };
 
@@ -403,18 +403,18 @@ enum np_ledger_entry_reason {
 /* Getting one mailbox's messages one by one: get, commit, acknowledge. Each wait has a deadline (INC-39). A message
 that was not acknowledged comes again, and the ledger recognises it, so that giving up is always safe. */
 enum np_mailbox_fetch_state {
-  /* Nobody is fetching. */
+  /* No fetch is under way. */
   NP_MAILBOX_FETCH_STATE_IDLE = 0,
   /* The relay has been asked. */
   NP_MAILBOX_FETCH_STATE_GETTING = 1,
   /* The message is being decrypted and committed. */
   NP_MAILBOX_FETCH_STATE_RECEIVED = 2,
-  /* The relay has been told. */
+  /* The relay has been asked to drop it. */
   NP_MAILBOX_FETCH_STATE_ACKNOWLEDGING = 3
 };
 
 enum np_mailbox_fetch_event {
-  /* Somebody wants the next message. */
+  /* The next message is wanted. */
   NP_MAILBOX_FETCH_EVENT_GET = 0,
   /* The relay gave a message. */
   NP_MAILBOX_FETCH_EVENT_MESSAGE = 1,
@@ -435,15 +435,15 @@ enum np_mailbox_fetch_event {
 };
 
 enum np_mailbox_fetch_effect {
-  /* Ask the relay for the first message. */
+  /* Ask the relay for the first message. Answer: message, empty or failed. */
   NP_MAILBOX_FETCH_EFFECT_SEND_GET = 0,
-  /* Hand the message to whoever asked. Answer: committed or abandoned. */
+  /* Decrypt and commit the message. Answer: committed or abandoned. */
   NP_MAILBOX_FETCH_EFFECT_DELIVER_MESSAGE = 1,
-  /* Tell the relay to drop it. Answer: dropped, noMessage or failed. */
+  /* Have the relay drop it. Answer: dropped, noMessage or failed. */
   NP_MAILBOX_FETCH_EFFECT_SEND_ACKNOWLEDGE = 2,
-  /* Tell whoever asked that there is nothing. */
+  /* Report to the caller that nothing waits. */
   NP_MAILBOX_FETCH_EFFECT_REPORT_EMPTY = 3,
-  /* Tell whoever asked that the relay was not reached, or refused. */
+  /* Report to the caller that the relay was not reached, or refused. */
   NP_MAILBOX_FETCH_EFFECT_REPORT_FAILED = 4,
   /* Emit ntfMessage: the message is done. */
   NP_MAILBOX_FETCH_EFFECT_EMIT_MARKER = 5,

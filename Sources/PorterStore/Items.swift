@@ -103,12 +103,16 @@ extension Store {
     return id
   }
 
-  /// Part of the caller's transaction. A received item counts as unread in its chat, as its ledger entry says, and in
-  /// the badge unless the chat is muted. Returns the contact as it is afterwards.
+  /// Part of the caller's transaction. It is counted as unread by its ledger entry (`enter`).
   package func insertReceivedItem(
     contactID: Int64, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime
-  ) throws(StoreError) -> (id: Int64, contact: StoredContact) {
-    let id = try insertItem(contactID, isSent: false, content, quote, sharedID, itemAt, at: time)
+  ) throws(StoreError) -> Int64 {
+    try insertItem(contactID, isSent: false, content, quote, sharedID, itemAt, at: time)
+  }
+
+  /// Counts a received item as unread in its chat, and in the badge unless the chat is muted. Returns the contact as it is
+  /// afterwards.
+  func countUnread(_ contactID: Int64, itemAt: WallTime) throws(StoreError) -> StoredContact {
     var contact = try contact(contactID)
     contact.chatAt = itemAt
     contact.unread += 1
@@ -116,7 +120,7 @@ extension Store {
       "UPDATE contacts SET unread = unread + 1, chat_at = ? WHERE contact_id = ?",
       [.integer(itemAt.milliseconds), .integer(contactID)])
     if contact.notifications == .all { try addUnread(1, userID: contact.userID) }
-    return (id, contact)
+    return contact
   }
 
   private func insertItem(
@@ -183,7 +187,7 @@ extension Store {
       var uncounted: Int64 = 0
       for id in read {
         try setItemStatus(id, "rcvRead", at: time)
-        for entry in try ledgerEntries(itemID: id) where try raise(.read, entry).contains(.uncountUnread) {
+        for entry in try ledgerEntries(itemID: id) where try raise(.read, entry).isUncounted {
           uncounted += 1
         }
       }

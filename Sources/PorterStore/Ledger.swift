@@ -21,36 +21,46 @@ extension Store {
     ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
   }
 
-  /// Part of the transaction that commits what the message says.
-  package func insertLedgerEntry(
-    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, state: String, kind: StoredLedgerEntry.Kind,
-    contactID: Int64?, itemID: Int64?, at time: WallTime
-  ) throws(StoreError) -> Int64 {
-    try insert(
+  /// Enters a message that was committed, after `events`. `itemAt` is when the message was sent that the entry is about.
+  /// Part of the transaction that commits what the message says. Returns the contact as counting left it.
+  @discardableResult
+  package func enter(
+    _ new: NewLedgerEntry, after events: [PorterMachines.LedgerEntry.Event], itemAt: WallTime? = nil, at time: WallTime
+  ) throws(StoreError) -> StoredContact? {
+    var entry = MachineRunner<PorterMachines.LedgerEntry>()
+    var change = LedgerChange(new.kind, contactID: new.contactID, itemAt: itemAt)
+    for event in [.commit] + events {
+      try PorterMachines.LedgerEntry.record(entry.handle(event), by: LedgerRecorder(store: self), &change)
+    }
+    try run(
       """
       INSERT INTO ledger (connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
-        .integer(connectionID), .blob(messageID), .integer(messageAt.milliseconds), .text(state), .text(kind.rawValue),
-        .optional(contactID), .optional(itemID), .integer(time.milliseconds),
+        .integer(new.connectionID), .blob(new.messageID), .integer(new.messageAt.milliseconds),
+        .text(entry.state.name), .text(new.kind.rawValue), .optional(new.contactID), .optional(new.itemID),
+        .integer(time.milliseconds),
       ])
+    return change.countedContact
   }
 
   /// Keeps a message that could not be opened, with the reason. It is never shown, and its neighbours are processed as
   /// usual (INC-41, INC-66).
   package func quarantine(
-    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, state: String, reason: String?, body: [UInt8],
-    at time: WallTime
+    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, reason: String, body: [UInt8], at time: WallTime
   ) throws(StoreError) {
+    var change = LedgerChange(.silent, quarantineReason: reason)
+    let step = PorterMachines.LedgerEntry.step(PorterMachines.LedgerEntry.initial, .quarantine)
+    try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
     try run(
       """
       INSERT OR IGNORE INTO ledger (connection_id, message_id, message_at, state, kind, reason, body, created_at)
       VALUES (?, ?, ?, ?, 'silent', ?, ?, ?)
       """,
       [
-        .integer(connectionID), .blob(messageID), .integer(messageAt.milliseconds), .text(state), .optional(reason),
-        .blob(body), .integer(time.milliseconds),
+        .integer(connectionID), .blob(messageID), .integer(messageAt.milliseconds), .text(step.next.name),
+        .optional(change.reason), .blob(body), .integer(time.milliseconds),
       ])
   }
 
@@ -82,14 +92,17 @@ extension Store {
   @discardableResult
   package func raise(
     _ event: PorterMachines.LedgerEntry.Event, _ entry: StoredLedgerEntry
-  ) throws(StoreError) -> MachineEffects<PorterMachines.LedgerEntry.Effect> {
+  ) throws(StoreError) -> LedgerChange {
     guard let state = PorterMachines.LedgerEntry.State(name: entry.state) else { throw .damaged(.ledgerEntry) }
     let step = PorterMachines.LedgerEntry.step(state, event)
-    guard step.next != state else { return step.effects }
-    try run(
-      "UPDATE ledger SET state = ?, removal_due = max(removal_due, ?) WHERE entry_id = ?",
-      [.text(step.next.name), .flag(step.effects.contains(.remove)), .integer(entry.id)])
-    return step.effects
+    var change = LedgerChange(entry.kind, contactID: entry.contactID)
+    try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
+    if step.next != state {
+      try run(
+        "UPDATE ledger SET state = ?, removal_due = max(removal_due, ?) WHERE entry_id = ?",
+        [.text(step.next.name), .flag(change.isRemovalDue), .integer(entry.id)])
+    }
+    return change
   }
 
   /// Notifications still on screen although what they are about was read, withdrawn or deleted; at most `limit` of

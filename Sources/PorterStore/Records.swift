@@ -123,6 +123,28 @@ package struct StoredItem: Sendable, CustomStringConvertible {
   package var description: String { "item \(id)" }
 }
 
+/// An entry to be written.
+package struct NewLedgerEntry: Sendable {
+  package var connectionID: Int64
+  package var messageID: [UInt8]
+  package var messageAt: WallTime
+  package var kind: StoredLedgerEntry.Kind
+  package var contactID: Int64?
+  package var itemID: Int64?
+
+  package init(
+    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, kind: StoredLedgerEntry.Kind, contactID: Int64?,
+    itemID: Int64? = nil
+  ) {
+    self.connectionID = connectionID
+    self.messageID = messageID
+    self.messageAt = messageAt
+    self.kind = kind
+    self.contactID = contactID
+    self.itemID = itemID
+  }
+}
+
 /// One thing that may be shown as a notification.
 package struct StoredLedgerEntry: Sendable {
   package enum Kind: String, Sendable {

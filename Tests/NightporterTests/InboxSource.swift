@@ -109,10 +109,10 @@ final class InboxSource: Source {
     guard let text = String(validating: message.body, as: UTF8.self), !text.isEmpty else {
       return OpenedMessage(.quarantined("not a text"))
     }
-    let item = try store.insertReceivedItem(
+    let itemID = try store.insertReceivedItem(
       contactID: contactID, content: MessageContent.text(text).json.text, sharedID: message.identifier,
       itemAt: message.timestamp, at: context.clock.wall())
-    return OpenedMessage(.item(item.id, item.contact))
+    return OpenedMessage(.item(itemID, contactID: contactID, at: message.timestamp))
   }
 
   func acknowledge(

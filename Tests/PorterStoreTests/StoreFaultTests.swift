@@ -144,9 +144,10 @@ final class StoreFaultTests: XCTestCase {
       let item = try store.insertReceivedItem(
         contactID: 1, content: String(repeating: "\(number)", count: 3_000), sharedID: nil, itemAt: now,
         at: now)
-      _ = try store.insertLedgerEntry(
-        connectionID: 1, messageID: [UInt8(number)], messageAt: now, state: "committed", kind: .message, contactID: 1,
-        itemID: item.id, at: now)
+      try store.enter(
+        NewLedgerEntry(
+          connectionID: 1, messageID: [UInt8(number)], messageAt: now, kind: .message, contactID: 1, itemID: item),
+        after: [], itemAt: now, at: now)
     }
   }
 

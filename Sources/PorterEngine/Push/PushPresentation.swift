@@ -120,9 +120,7 @@ struct PushPresentation {
     of entry: StoredLedgerEntry, _ run: PushRun, _ store: Store
   ) throws(StoreError) -> NotificationEvent? {
     let connection = try run.records.connection(entry.connectionID, store)
-    guard let contactID = entry.contactID, let state = PorterMachines.LedgerEntry.State(name: entry.state),
-      PorterMachines.LedgerEntry.step(state, .present).effects.contains(.show)
-    else { return nil }
+    guard let contactID = entry.contactID, isShown(entry) else { return nil }
     let contact = try run.records.contact(contactID, store)
     let owner = NotificationEvent.Owner(UserRecord(try run.records.user(contact.userID, store)))
     let record = ContactRecord(contact, connection: connection)
@@ -143,6 +141,16 @@ struct PushPresentation {
     }
   }
 
+  /// Whether the machine has it shown when it is presented.
+  private func isShown(_ entry: StoredLedgerEntry) -> Bool {
+    guard let state = PorterMachines.LedgerEntry.State(name: entry.state) else { return false }
+    let showing = Showing()
+    for effect in PorterMachines.LedgerEntry.step(state, .present).effects {
+      PorterMachines.LedgerEntry.perform(effect, by: showing, ())
+    }
+    return showing.isAsked
+  }
+
   private static func notificationIdentifier(
     of entry: StoredLedgerEntry, _ connection: StoredConnection
   ) -> NotificationIdentifier {
@@ -160,4 +168,11 @@ struct PushPresentation {
     return .message(
       connection: TextEncoding.base64URL(shown.agentID), message: TextEncoding.base64URL(shown.messageID))
   }
+}
+
+/// Carries out what `ledger_entry` asks for beside what is recorded.
+private final class Showing: LedgerEntryEffects {
+  private(set) var isAsked = false
+
+  func show(_ argument: Void) { isAsked = true }
 }

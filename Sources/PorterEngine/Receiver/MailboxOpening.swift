@@ -138,19 +138,19 @@ struct MailboxOpening {
     // The sender's clock may be wrong: a time in the future would keep its message at the chat's end for ever.
     let relayed = message.timestamp
     let sentAt = content.sentAt.milliseconds > 0 ? min(content.sentAt, relayed) : relayed
-    var item: (id: Int64, contact: StoredContact)?
+    var itemID: Int64?
     let insert = { () throws(StoreError) in
-      item = try store.insertReceivedItem(
+      itemID = try store.insertReceivedItem(
         contactID: contactID, content: content.content.json.text,
         quote: try content.quote.map { (quote) throws(StoreError) in
           try quote.stored(itemID: store.recentItem(contactID: contactID, sharedID: quote.sharedID))
         }, sharedID: content.sharedID, itemAt: sentAt, at: self.context.clock.wall())
     }
     let step = try connections.take(.arrived(insert), of: connection, store).step
-    guard let item else {
+    guard let itemID else {
       return OpenedMessage(.quarantined("content on a connection that is \(step.next.name)"))
     }
-    return OpenedMessage(.item(item.id, item.contact))
+    return OpenedMessage(.item(itemID, contactID: contactID, at: sentAt))
   }
 
   /// A contact's profile has changed; or the joining side learns who invited it, if the machine takes the greeting.

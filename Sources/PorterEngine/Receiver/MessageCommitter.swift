@@ -43,6 +43,8 @@ final class MessageCommitter {
     var connection: StoredConnection
     /// Nil for a repeat.
     var opened: OpenedMessage?
+    /// As counting the message left it.
+    var countedContact: StoredContact?
   }
 
   /// Commits the message, and reports it to the host.
@@ -73,8 +75,10 @@ final class MessageCommitter {
       try store.raise(.repeat, known)
     } else {
       let opened = try source.open(message, connection, store)
-      try enter(message, opened.content, connection, store)
+      transacted.countedContact = try enter(message, opened.content, connection, store)
       transacted.opened = opened
+      // Inside the transaction: by the old record the message would be acknowledged though its mailbox is not secured.
+      if opened.changesConnection { transacted.connection = try store.connection(claim.connectionID) }
     }
     transacted.newest = (try? store.newestLedgerEntry()) ?? earlier
     return transacted
@@ -89,10 +93,9 @@ final class MessageCommitter {
     }
     peers.announceChange()
     if case .left = opened.content { connections.reportEnded() }
-    var connection = transacted.connection
+    let connection = transacted.connection
     do throws(StoreError) {
-      if opened.changesConnection { connection = try store.connection(connection.id) }
-      let records = try records(of: opened.content, connection, store)
+      let records = try records(of: opened.content, connection, counted: transacted.countedContact, store)
       let isInTurn = changes.noteOwnCommit(after: transacted.earlier, through: transacted.newest)
       let committed = CommittedMessage(connection: connection, records: records)
       if case .quarantined = opened.content { return .quarantined(committed) }
@@ -106,10 +109,12 @@ final class MessageCommitter {
   }
 
   private func records(
-    of content: OpenedMessage.Content, _ connection: StoredConnection, _ store: Store
+    of content: OpenedMessage.Content, _ connection: StoredConnection, counted: StoredContact?, _ store: Store
   ) throws(StoreError) -> CommittedMessage.Records? {
     switch content {
-    case .item(let id, let contact):
+    case .item(let id, let contactID, _):
+      let contact: StoredContact
+      if let counted { contact = counted } else { contact = try store.contact(contactID) }
       return CommittedMessage.Records(
         user: try store.user(connection.userID), contact: contact, item: try store.item(id))
     case .connected, .updated, .left:
@@ -123,31 +128,28 @@ final class MessageCommitter {
   // MARK: The ledger
 
   /// Writes the ledger's entry. An app on screen tells its user itself, through the event, so that its entries count as
-  /// shown.
+  /// shown. Returns the contact as counting left it.
   private func enter(
     _ message: SourceMessage, _ content: OpenedMessage.Content, _ connection: StoredConnection, _ store: Store
-  ) throws(StoreError) {
+  ) throws(StoreError) -> StoredContact? {
+    let (kind, contactID): (StoredLedgerEntry.Kind, Int64?)
+    var (itemID, itemAt): (Int64?, WallTime?)
     switch content {
-    case .item(let id, let contact): try enter(message, connection.id, .message, contact.id, itemID: id, store)
-    case .connected(let contactID): try enter(message, connection.id, .connected, contactID, store)
-    case .updated(let before): try enter(message, connection.id, .updated, before.id, store)
-    case .left(let contactID): try enter(message, connection.id, .left, contactID, store)
-    case .nothingToShow(let contactID): try enter(message, connection.id, .silent, contactID, store)
-    case .quarantined(let reason): try quarantine(message, connection, reason, store)
+    case .item(let id, let contact, let time): (kind, contactID, itemID, itemAt) = (.message, contact, id, time)
+    case .connected(let contact): (kind, contactID) = (.connected, contact)
+    case .updated(let before): (kind, contactID) = (.updated, before.id)
+    case .left(let contact): (kind, contactID) = (.left, contact)
+    case .nothingToShow(let contact): (kind, contactID) = (.silent, contact)
+    case .quarantined(let reason):
+      try quarantine(message, connection, reason, store)
+      return nil
     }
-  }
-
-  private func enter(
-    _ message: SourceMessage, _ connectionID: Int64, _ kind: StoredLedgerEntry.Kind, _ contactID: Int64?,
-    itemID: Int64? = nil, _ store: Store
-  ) throws(StoreError) {
-    var entry = MachineRunner<PorterMachines.LedgerEntry>()
-    _ = entry.handle(.commit)
     // What is never shown does not wait. An app on screen tells its user itself.
-    if !kind.isShown { _ = entry.handle(.read) } else if context.role == .app { _ = entry.handle(.present) }
-    _ = try store.insertLedgerEntry(
-      connectionID: connectionID, messageID: message.identifier, messageAt: message.timestamp,
-      state: entry.state.name, kind: kind, contactID: contactID, itemID: itemID, at: context.clock.wall())
+    let events: [PorterMachines.LedgerEntry.Event] = !kind.isShown ? [.read] : context.role == .app ? [.present] : []
+    return try store.enter(
+      NewLedgerEntry(
+        connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, kind: kind,
+        contactID: contactID, itemID: itemID), after: events, itemAt: itemAt, at: context.clock.wall())
   }
 
   /// Rule 8: kept with its reason and never shown; it does not stop its neighbours.
@@ -156,12 +158,9 @@ final class MessageCommitter {
   ) throws(StoreError) {
     context.log(
       .warning, "a message was quarantined", ["connection": String(connection.id), "reason": reason])
-    var entry = MachineRunner<PorterMachines.LedgerEntry>()
-    let step = entry.handle(.quarantine)
     try store.quarantine(
-      connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp,
-      state: step.next.name, reason: step.effects.contains(.recordReason) ? reason : nil, body: message.body,
-      at: context.clock.wall())
+      connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, reason: reason,
+      body: message.body, at: context.clock.wall())
   }
 
   // MARK: Events

@@ -78,8 +78,7 @@ struct OpenedMessage {
   let changesConnection: Bool
 
   enum Content {
-    /// The contact is as it was left by this.
-    case item(Int64, StoredContact)
+    case item(Int64, contactID: Int64, at: WallTime)
     case connected(contactID: Int64)
     /// The contact has another profile; this is what it was.
     case updated(StoredContact)

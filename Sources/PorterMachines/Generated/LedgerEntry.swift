@@ -65,7 +65,7 @@ package enum LedgerEntry: Machine {
     case show
     /// Have the platform remove what was shown under its identifier.
     case remove
-    /// Put on record why it is quarantined.
+    /// Record why it is quarantined.
     case recordReason
 
     package var name: String {
@@ -119,7 +119,10 @@ package enum LedgerEntry: Machine {
   }
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
-    .act
+    switch effect {
+    case .show: .act
+    case .countUnread, .uncountUnread, .remove, .recordReason: .record
+    }
   }
 
   @inline(__always)
@@ -223,33 +226,54 @@ extension MachineRunner where M == LedgerEntry {
   }
 }
 
+/// Writes the recorded effects of `LedgerEntry`, one method for each, inside the transaction that takes the step.
+package protocol LedgerEntryRecord {
+  /// What the event came with, and what is being changed.
+  associatedtype Argument
+  associatedtype Failure: Error
+  /// Count it as unread, and compute the badge.
+  func countUnread(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
+  /// Count it as unread no more, and compute the badge.
+  func uncountUnread(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
+  /// Have the platform remove what was shown under its identifier.
+  func remove(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
+  /// Record why it is quarantined.
+  func recordReason(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
+}
+
+extension LedgerEntry {
+  /// Writes what of the step is recorded, in order.
+  package static func record<Recorder: LedgerEntryRecord>(
+    _ step: MachineStep<LedgerEntry>, by recorder: Recorder, _ argument: inout Recorder.Argument
+  ) throws(Recorder.Failure) {
+    for effect in step.effects {
+      switch effect {
+      case .countUnread: try recorder.countUnread(&argument, step.next)
+      case .uncountUnread: try recorder.uncountUnread(&argument, step.next)
+      case .remove: try recorder.remove(&argument, step.next)
+      case .recordReason: try recorder.recordReason(&argument, step.next)
+      case .show: break
+      }
+    }
+  }
+}
+
 /// Carries out the effects of `LedgerEntry`, one method for each.
 package protocol LedgerEntryEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Count it as unread, and compute the badge.
-  func countUnread(_ argument: Argument)
-  /// Count it as unread no more, and compute the badge.
-  func uncountUnread(_ argument: Argument)
   /// Show it, under its identifier.
   func show(_ argument: Argument)
-  /// Have the platform remove what was shown under its identifier.
-  func remove(_ argument: Argument)
-  /// Put on record why it is quarantined.
-  func recordReason(_ argument: Argument)
 }
 
 extension LedgerEntry {
-  /// Calls the effect's method.
+  /// Calls the effect's method; recorded effects and timers have none here.
   package static func perform<Performer: LedgerEntryEffects>(
     _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
   ) {
     switch effect {
-    case .countUnread: performer.countUnread(argument)
-    case .uncountUnread: performer.uncountUnread(argument)
     case .show: performer.show(argument)
-    case .remove: performer.remove(argument)
-    case .recordReason: performer.recordReason(argument)
+    case .countUnread, .uncountUnread, .remove, .recordReason: break
     }
   }
 }

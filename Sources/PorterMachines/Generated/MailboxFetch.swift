@@ -4,13 +4,13 @@
 /// that was not acknowledged comes again, and the ledger recognises it, so that giving up is always safe.
 package enum MailboxFetch: Machine {
   package enum State: UInt8, MachineCode {
-    /// Nobody is fetching.
+    /// No fetch is under way.
     case idle
     /// The relay has been asked.
     case getting
     /// The message is being decrypted and committed.
     case received
-    /// The relay has been told.
+    /// The relay has been asked to drop it.
     case acknowledging
 
     package var name: String {
@@ -24,7 +24,7 @@ package enum MailboxFetch: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// Somebody wants the next message.
+    /// The next message is wanted.
     case get
     /// The relay gave a message.
     case message
@@ -59,15 +59,15 @@ package enum MailboxFetch: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Ask the relay for the first message.
+    /// Ask the relay for the first message. Answer: message, empty or failed.
     case sendGet
-    /// Hand the message to whoever asked. Answer: committed or abandoned.
+    /// Decrypt and commit the message. Answer: committed or abandoned.
     case deliverMessage
-    /// Tell the relay to drop it. Answer: dropped, noMessage or failed.
+    /// Have the relay drop it. Answer: dropped, noMessage or failed.
     case sendAcknowledge
-    /// Tell whoever asked that there is nothing.
+    /// Report to the caller that nothing waits.
     case reportEmpty
-    /// Tell whoever asked that the relay was not reached, or refused.
+    /// Report to the caller that the relay was not reached, or refused.
     case reportFailed
     /// Emit ntfMessage: the message is done.
     case emitMarker
@@ -124,7 +124,11 @@ package enum MailboxFetch: Machine {
   }
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
-    .act
+    switch effect {
+    case .releaseMailbox, .startDeadline, .cancelDeadline: .act
+    case .sendGet, .deliverMessage, .sendAcknowledge: .ask
+    case .reportEmpty, .reportFailed, .emitMarker: .tell
+    }
   }
 
   @inline(__always)
@@ -210,15 +214,15 @@ extension MachineRunner where M == MailboxFetch {
 package protocol MailboxFetchEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Ask the relay for the first message.
+  /// Ask the relay for the first message. Answer: message, empty or failed.
   func sendGet(_ argument: Argument)
-  /// Hand the message to whoever asked. Answer: committed or abandoned.
+  /// Decrypt and commit the message. Answer: committed or abandoned.
   func deliverMessage(_ argument: Argument)
-  /// Tell the relay to drop it. Answer: dropped, noMessage or failed.
+  /// Have the relay drop it. Answer: dropped, noMessage or failed.
   func sendAcknowledge(_ argument: Argument)
-  /// Tell whoever asked that there is nothing.
+  /// Report to the caller that nothing waits.
   func reportEmpty(_ argument: Argument)
-  /// Tell whoever asked that the relay was not reached, or refused.
+  /// Report to the caller that the relay was not reached, or refused.
   func reportFailed(_ argument: Argument)
   /// Emit ntfMessage: the message is done.
   func emitMarker(_ argument: Argument)

@@ -1,0 +1,50 @@
+import PorterMachines
+import PorterPlatform
+
+/// One event of the machine `ledger_entry`, with what its step needs and what it found out. Part of the caller's
+/// transaction, like the step.
+package struct LedgerChange {
+  fileprivate let kind: StoredLedgerEntry.Kind
+  fileprivate let contactID: Int64?
+  /// When the message was sent that is counted.
+  fileprivate let itemAt: WallTime?
+  fileprivate let quarantineReason: String?
+
+  /// The contact as counting left it; nil if nothing was counted.
+  package fileprivate(set) var countedContact: StoredContact?
+  /// Whether it counted as unread and does not any more. The caller corrects the counts, once for all that it reads.
+  package fileprivate(set) var isUncounted = false
+  /// Whether the platform has to remove what was shown.
+  fileprivate(set) var isRemovalDue = false
+  fileprivate(set) var reason: String?
+
+  init(
+    _ kind: StoredLedgerEntry.Kind, contactID: Int64? = nil, itemAt: WallTime? = nil, quarantineReason: String? = nil
+  ) {
+    self.kind = kind
+    self.contactID = contactID
+    self.itemAt = itemAt
+    self.quarantineReason = quarantineReason
+  }
+}
+
+/// Writes what the steps of `ledger_entry` record. The entry's own row is written once, by the caller.
+struct LedgerRecorder: LedgerEntryRecord {
+  typealias State = PorterMachines.LedgerEntry.State
+
+  let store: Store
+
+  /// A message counts in its chat, and in the badge unless the chat is muted. Nothing else counts.
+  func countUnread(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
+    guard change.kind == .message, let contactID = change.contactID, let itemAt = change.itemAt else { return }
+    change.countedContact = try store.countUnread(contactID, itemAt: itemAt)
+  }
+
+  func uncountUnread(_ change: inout LedgerChange, _ next: State) throws(StoreError) { change.isUncounted = true }
+
+  func remove(_ change: inout LedgerChange, _ next: State) throws(StoreError) { change.isRemovalDue = true }
+
+  func recordReason(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
+    change.reason = change.quarantineReason
+  }
+}

@@ -40,7 +40,7 @@ private enum Opening {
     let role = background ? Role.extension : .app
     let held: HeldKey
     // A key is never ignored: opening a plain store in place of a sealed one would betray the caller who gave the key.
-    do throws(KeyRefusal) { held = HeldKey(try KeyText.read(key, role: role), keeps: keeps) } catch {
+    do throws(KeyRefusal) { held = HeldKey(try KeyText.read(key, role: role), isRetained: keeps) } catch {
       return .nightporter(file: file, error.error)
     }
     let configuration = Configuration(prefix: path, role: role, confirmation: confirm, log: HostLog.current)

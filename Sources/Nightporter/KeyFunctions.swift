@@ -99,7 +99,7 @@ public func np_set_key(_ ctrl: chat_ctrl!, _ key: UnsafePointer<CChar>!, _ keep_
   if ctrl == nil || key == nil { return NP_ERROR_NULL }
   guard let controller = Handles.find(ctrl) else { return NP_ERROR_HANDLE }
   do throws(KeyRefusal) {
-    controller.setKey(HeldKey(try KeyText.read(key, role: controller.role), keeps: keep_key != 0))
+    controller.setKey(HeldKey(try KeyText.read(key, role: controller.role), isRetained: keep_key != 0))
     return NP_OK
   } catch {
     switch error.error {

@@ -12,22 +12,22 @@ package final class Controller: Sendable {
   private let turns: any Turns
   private let configuration: Configuration
   private let signal: StopSignal
-  private let bulletin: Bulletin
+  private let statusBoard: StatusBoard
   private let slot = PushSlot()
 
   private init(
-    events: EventQueue, turns: any Turns, configuration: Configuration, signal: StopSignal, bulletin: Bulletin
+    events: EventQueue, turns: any Turns, configuration: Configuration, signal: StopSignal, statusBoard: StatusBoard
   ) {
     self.events = events
     self.turns = turns
     self.configuration = configuration
     self.signal = signal
-    self.bulletin = bulletin
+    self.statusBoard = statusBoard
   }
 
   /// Opens the store and starts the engine's turns. A controller comes with `.ok` only.
   package static func open(
-    _ configuration: Configuration, key: HeldKey = HeldKey(.none, keeps: true)
+    _ configuration: Configuration, key: HeldKey = HeldKey(.none, isRetained: true)
   ) -> (MigrationResult, Controller?) {
     let file = configuration.location.file
     let location: StoreLocation
@@ -42,14 +42,14 @@ package final class Controller: Sendable {
   private static func open(
     _ configuration: Configuration, key: HeldKey, named file: String
   ) -> (MigrationResult, Controller?) {
-    let (signal, bulletin) = (StopSignal(clock: configuration.clock), Bulletin(clock: configuration.clock))
+    let (signal, statusBoard) = (StopSignal(clock: configuration.clock), StatusBoard(clock: configuration.clock))
     guard let events = EventQueue(byteBound: EventQueue.byteBound(configuration.role)),
       let turns = configuration.execution.start({
-        Engine(configuration: configuration, turns: $0, queue: events, stop: signal, bulletin: bulletin)
+        Engine(configuration: configuration, turns: $0, queue: events, stop: signal, statusBoard: statusBoard)
       })
     else { return (.agentError(.internal("the system has no thread or descriptor to give")), nil) }
     let controller = Controller(
-      events: events, turns: turns, configuration: configuration, signal: signal, bulletin: bulletin)
+      events: events, turns: turns, configuration: configuration, signal: signal, statusBoard: statusBoard)
     // The key comes with a job, which is over when the store is open. What the thread was begun with it keeps until its
     // end.
     let error = controller.call { engine -> StoreError? in
@@ -73,26 +73,27 @@ package final class Controller: Sendable {
   }
 
   /// Runs `work` on the engine's thread and waits for it; nil when the engine has ended.
-  func call<Value: Sendable>(_ haste: Haste = .none, _ work: @escaping @Sendable (Engine) -> Value) -> Value? {
+  func call<Value: Sendable>(_ preemption: Preemption = .none, _ work: @escaping @Sendable (Engine) -> Value) -> Value?
+  {
     let result = Promise<Value>()
-    guard enqueue(haste, { result.fulfil(work($0)) }) else { return nil }
+    guard enqueue(preemption, { result.fulfil(work($0)) }) else { return nil }
     return turns.wait(for: result, atMost: nil)
   }
 
-  /// How long the engine may go on with what it does when a job comes.
-  enum Haste: Equatable {
-    /// To its end.
+  /// How long the engine may continue its current work when a job arrives.
+  enum Preemption: Equatable {
+    /// Until it is done.
     case none
-    /// Whatever waits or takes long is broken off until the job has its turn.
+    /// Waiting and long work are interrupted until the job has had its turn.
     case now
-    /// As above, from this moment on.
+    /// Like `now`, from this moment on.
     case by(Moment)
   }
 
   @discardableResult
-  private func enqueue(_ haste: Haste, _ job: @escaping Turns.Job) -> Bool {
+  private func enqueue(_ preemption: Preemption, _ job: @escaping Turns.Job) -> Bool {
     let signal = signal
-    switch haste {
+    switch preemption {
     case .none: return turns.enqueue(job)
     case .now:
       signal.raise()
@@ -119,11 +120,11 @@ package final class Controller: Sendable {
     let command: Command
     do throws(ChatError) { command = try Command(parsing: text) } catch { return Answer.error(error).json.text }
     let result = Promise<String>()
-    let (haste, clock) = (self.haste(of: command), configuration.clock)
-    let accepted = enqueue(haste) { engine in
+    let (preemption, clock) = (self.preemption(of: command), configuration.clock)
+    let accepted = enqueue(preemption) { engine in
       var command = command
       // The delay began when it was asked for.
-      if case .by(let end) = haste { command = .suspendChat(max(.microseconds(1), end - clock.now())) }
+      if case .by(let end) = preemption { command = .suspendChat(max(.microseconds(1), end - clock.now())) }
       engine.handle(command, retry: retry) { answer in result.fulfil(answer.json.text) }
     }
     guard accepted, let answer = turns.wait(for: result, atMost: nil) else {
@@ -140,15 +141,15 @@ package final class Controller: Sendable {
     return (answer ?? .error(.nightporter(.controllerInvalid))).json.text
   }
 
-  private func haste(of command: Command) -> Haste {
+  private func preemption(of command: Command) -> Preemption {
     switch command {
     case .suspendChat(let delay): delay > .zero ? .by(configuration.clock.now() + delay) : .now
-    case .setPhase(let phase): haste(of: phase)
+    case .setPhase(let phase): preemption(of: phase)
     default: .none
     }
   }
 
-  private func haste(of phase: HostPhase) -> Haste {
+  private func preemption(of phase: HostPhase) -> Preemption {
     switch phase {
     case .active: .none
     case .background: .by(configuration.clock.now() + Durations.backgroundSuspension)
@@ -166,11 +167,11 @@ package final class Controller: Sendable {
 
   /// False when the machines refuse.
   package func setPhase(_ phase: HostPhase?) -> Bool {
-    let (haste, clock) = (phase.map { self.haste(of: $0) } ?? Haste.none, configuration.clock)
-    let answer = call(haste) { engine in
+    let (preemption, clock) = (phase.map { self.preemption(of: $0) } ?? Preemption.none, configuration.clock)
+    let answer = call(preemption) { engine in
       Answer(catching: { () throws(ChatError) in
         guard let phase else { return try engine.beginBackgroundRefresh() }
-        if case .by(let end) = haste { return try engine.suspendChat(max(.microseconds(1), end - clock.now())) }
+        if case .by(let end) = preemption { return try engine.suspendChat(max(.microseconds(1), end - clock.now())) }
         return try engine.setPhase(phase)
       })
     }
@@ -188,9 +189,9 @@ package final class Controller: Sendable {
     }
     while true {
       if let text = turns.wait(for: answer, atMost: Self.statePatience) { return text }
-      guard let busy = bulletin.busy(for: Self.statePatience) else { continue }
+      guard let busy = statusBoard.busy(for: Self.statePatience) else { continue }
       let peerRole = configuration.role.peer
-      return busy.posture.describe(
+      return busy.snapshot.describe(
         busy.activity, for: busy.since,
         peer: PhaseFile(prefix: configuration.prefix, role: peerRole.rawValue, ports: configuration.ports),
         peerRole: peerRole, eventsWaiting: events.count

@@ -145,7 +145,7 @@ final class ReportingTests: XCTestCase {
       try? store.database.query(rows) { _ in
         try? store.database.query(rows) { _ in
           guard result.0.isEmpty else { return }
-          result = (engine.lifecycle.closeForHost(), engine.isQuiescent, engine.posture.holds.isEmpty)
+          result = (engine.lifecycle.closeForHost(), engine.isQuiescent, engine.snapshot.holds.isEmpty)
         }
       }
       return result

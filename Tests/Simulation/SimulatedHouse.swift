@@ -233,7 +233,7 @@ final class SimulatedHouse {
     let configuration = Configuration(
       prefix: folder + "/" + store, role: role, confirmation: .yesUp, ports: ports, execution: world,
       log: trace.log(name))
-    let (result, controller) = Controller.open(configuration, key: HeldKey(try key(of: store), keeps: true))
+    let (result, controller) = Controller.open(configuration, key: HeldKey(try key(of: store), isRetained: true))
     trace.add(name, "opened \(result.json.text)")
     guard let controller else { throw SimulationFailure("\(name): \(result)") }
     return SimulatedHost(name, self, controller)

@@ -3,7 +3,7 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// From a command to its answer. A command that needs the relay answers later; all others at once.
+/// From a command to its answer. A command that needs the relay answers later; all others immediately.
 extension Engine {
   typealias Reply = (Answer) -> Void
 

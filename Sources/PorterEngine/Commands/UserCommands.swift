@@ -51,7 +51,7 @@ extension Engine {
     }
   }
 
-  /// Contacts are told, each through the outbox, in the transaction that changes the profile.
+  /// Queues the change for each contact in the outbox, in the transaction that changes the profile.
   func updateProfile(_ id: Int64, _ profile: Profile) throws(ChatError) -> Response {
     let store = try requireStore()
     try requireStarted()

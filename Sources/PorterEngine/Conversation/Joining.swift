@@ -1,7 +1,7 @@
 import PorterCrypto
 import PorterStore
 
-/// The use of somebody's invitation, from its reservation to the connection: all that whoever finishes it needs.
+/// The use of another user's invitation, from its reservation to the connection: everything that is needed to finish it.
 struct Joining {
   let userID: Int64
   let link: InvitationLink
@@ -9,7 +9,7 @@ struct Joining {
   let recipientKey: SigningKeyPair
   /// With which we sign what we leave in the other side's.
   let peerKey: SigningKeyPair
-  /// Nil for one that somebody else has.
+  /// Nil for one that another process has.
   var reservation: Reservation?
 
   /// The user's number in eight bytes, the two keys, the link.

@@ -73,6 +73,6 @@ enum Durations {
   static let pushMargin = Span.milliseconds(150)
   /// What has to be left of a push's or a suspension's time for a long log to be written back: many times what that takes.
   static let cuttingLog = Span.milliseconds(250)
-  /// For other processes' locks, by one who lets go at once; all waits together.
-  static let lettingGo = Span.milliseconds(50)
+  /// For other processes' locks, all waits together, in a process that releases everything now.
+  static let releaseBudget = Span.milliseconds(50)
 }

@@ -6,18 +6,18 @@ import PorterStore
 /// What `np_state` tells: everything about the engine that can be known without changing it.
 extension Engine {
   func describe() -> JSONValue {
-    let posture = posture
+    let snapshot = snapshot
     return .compact([
       "role": .string(configuration.role.rawValue),
-      "quiescent": .bool(posture.isQuiescent),
-      "holds": .array(posture.holds.map { .string($0) }),
-      "operations": posture.operationCounts,
-      "machines": posture.machines(token: tokens.statusName),
+      "quiescent": .bool(snapshot.isQuiescent),
+      "holds": .array(snapshot.holds.map { .string($0) }),
+      "operations": snapshot.operationCounts,
+      "machines": snapshot.machines(token: tokens.statusName),
       "instance": .string(instance.description),
       "unread": (store.flatMap { try? $0.badge() }).map { JSONValue($0) },
       "presence": peers.description,
       "channel": peers.channelDescription,
-      "claims": posture.claimed,
+      "claims": snapshot.claimed,
       "owners": store.flatMap { try? $0.owners() }.map { owners in .array(owners.map(describe)) },
       "eventsWaiting": JSONValue(queue.count),
     ])
@@ -32,8 +32,8 @@ extension Engine {
   }
 
   /// As it is at this moment.
-  var posture: Posture {
-    Posture(
+  var snapshot: EngineSnapshot {
+    EngineSnapshot(
       role: configuration.role, instance: instance, lifecycle: lifecycle.chatState,
       operations: lifecycle.operations.state, phaseMachine: lifecycle.phase.machineName,
       phase: lifecycle.phase.stateName, presence: peers.presenceState, push: pushes.state,
@@ -44,5 +44,5 @@ extension Engine {
       awaitedAnswers: tokens.awaitedAnswers)
   }
 
-  var isQuiescent: Bool { posture.isQuiescent }
+  var isQuiescent: Bool { snapshot.isQuiescent }
 }

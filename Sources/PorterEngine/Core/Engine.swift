@@ -7,17 +7,16 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// Everything behind one controller: the machines, the store, the relay, and what is under way.
+/// Everything behind one controller: creates the parts, and connects them. Each part owns its state and its machines; see
+/// the README of this target.
 ///
-/// Threads: touched in its turns only. The machines decide; the methods here carry out
-/// the effects.
+/// Threads: touched in its turns only.
 package final class Engine {
   let context: EngineContext
   let turns: any Turns
   let phaseFile: PhaseFile
   private(set) lazy var peers = PeerLink(context, host: self)
   private(set) lazy var lifecycle = Lifecycle(context, phaseFile: phaseFile, peers: peers, work: self)
-
   private(set) lazy var relayLink = RelayLink(context, turns: turns, lifecycle: lifecycle, host: self)
   private(set) lazy var connections = Connections(context, lifecycle: lifecycle, relay: relayLink, work: self)
   private(set) lazy var sender = Sender(
@@ -36,18 +35,17 @@ package final class Engine {
     Receiver.Parts(
       lifecycle: lifecycle, relay: relayLink, source: source, claims: claims, committer: committer, sender: sender))
 
-  // Under way.
   private(set) lazy var tokens = Tokens(context, host: self)
   private(set) lazy var pushes = PushRunner(self)
 
   init(
-    configuration: Configuration, turns: any Turns, queue: EventQueue, stop: StopSignal, bulletin: Bulletin
+    configuration: Configuration, turns: any Turns, queue: EventQueue, stop: StopSignal, statusBoard: StatusBoard
   ) {
     self.turns = turns
     let (timers, storeAccess) = (Timers(clock: configuration.clock), StoreAccess())
     context = EngineContext(
       configuration: configuration, instance: Instance(configuration.ports), timers: timers, steps: StepQueue(),
-      events: queue, stop: stop, board: bulletin, storeAccess: storeAccess, deferred: DeferredWork(stop: stop),
+      events: queue, stop: stop, board: statusBoard, storeAccess: storeAccess, deferred: DeferredWork(stop: stop),
       retries: Retries(timers: timers, storeAccess: storeAccess, log: configuration.log))
     phaseFile = PhaseFile(prefix: configuration.prefix, role: configuration.role.rawValue, ports: configuration.ports)
   }
@@ -57,11 +55,11 @@ package final class Engine {
   var timers: Timers { context.timers }
   var queue: EventQueue { context.events }
   var stop: StopSignal { context.stop }
-  var bulletin: Bulletin { context.board }
+  var statusBoard: StatusBoard { context.board }
   var store: Store? { context.store }
   var isMain: Bool { lifecycle.isMain }
 
-  // MARK: What may begin
+  // MARK: For commands and tokens
 
   var maySend: Bool { lifecycle.maySend }
 

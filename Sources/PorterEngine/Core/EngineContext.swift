@@ -16,7 +16,7 @@ struct EngineContext {
   let events: EventQueue
   /// Raised when the engine is needed for something urgent while it is busy.
   let stop: StopSignal
-  let board: Bulletin
+  let board: StatusBoard
   let storeAccess: StoreAccess
   /// Work for later turns.
   let deferred: DeferredWork

@@ -79,7 +79,7 @@ package final class EngineLoop {
   /// Takes in the news and the jobs that are queued, fires the timers that are due, and takes up one piece of deferred
   /// work.
   package func turn(hearing news: News) -> Next {
-    engine.bulletin.beginTurn()
+    engine.statusBoard.beginTurn()
     // What another process asks for comes first: it may want to have what the relay's news would begin.
     if news.contains(.channel) { engine.channelHasNews() }
     if news.contains(.relay) { engine.relayHasNews() }
@@ -92,7 +92,7 @@ package final class EngineLoop {
     engine.timers.runDue()
     engine.context.deferred.runNext()
     engine.endTurn()
-    engine.bulletin.endTurn(engine.posture)
+    engine.statusBoard.endTurn(engine.snapshot)
     return mail.jobs.isEmpty ? .wait(wait) : .turn
   }
 

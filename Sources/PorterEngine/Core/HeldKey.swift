@@ -4,11 +4,11 @@ import PorterStore
 package struct HeldKey: Sendable {
   /// Nil when it was used, and was not to be kept.
   private var held: StoreKey?
-  let keeps: Bool
+  let isRetained: Bool
 
-  package init(_ key: StoreKey, keeps: Bool) {
+  package init(_ key: StoreKey, isRetained: Bool) {
     held = key
-    self.keeps = keeps
+    self.isRetained = isRetained
   }
 
   /// To open the store with.
@@ -22,7 +22,7 @@ package struct HeldKey: Sendable {
   var isForgotten: Bool { held == nil }
 
   /// The store is open: a key that is not kept is wiped. That a store is plain is no secret.
-  mutating func wasUsed() {
-    if !keeps, held?.isNone == false { held = nil }
+  mutating func discardIfTransient() {
+    if !isRetained, held?.isNone == false { held = nil }
   }
 }

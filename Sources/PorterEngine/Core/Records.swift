@@ -43,7 +43,7 @@ extension Profile {
 }
 
 extension StoredUser {
-  /// What contacts are told of this user.
+  /// What contacts learn of this user.
   var profileToSend: Profile { Profile(displayName: displayName, fullName: fullName, stored: profile) }
 }
 

@@ -22,20 +22,20 @@ extension Engine {
 
     let wasOpen = store != nil
     lifecycle.close()
-    bulletin.begin(.rekeying)
-    defer { bulletin.end() }
+    statusBoard.begin(.rekeying)
+    defer { statusBoard.end() }
     do throws(StoreError) {
-      // Called off by whoever needs the store closed: then it is as it was, and may be asked for again.
+      // Interrupted when the store must be closed: then it is as it was, and the change may be asked for again.
       try Rekeying.run(configuration.location, from: current, to: new, stop: stop, ports: configuration.ports) {
         stage in
         FaultPoint.reach(stage)
       }
-      lifecycle.heldKey = HeldKey(new, keeps: lifecycle.heldKey.keeps)
+      lifecycle.heldKey = HeldKey(new, isRetained: lifecycle.heldKey.isRetained)
     } catch {
       log(.error, "the store could not be given another key", ["error": error.description])
       // The old store is as it was, and is opened again as if nothing had been asked.
       if wasOpen, lifecycle.heldKey.isForgotten {
-        lifecycle.heldKey = HeldKey(current, keeps: lifecycle.heldKey.keeps)
+        lifecycle.heldKey = HeldKey(current, isRetained: lifecycle.heldKey.isRetained)
       }
       if wasOpen { _ = reopenAfterKeyChange() }
       throw inUse(error) ?? ChatError(error)
@@ -46,7 +46,7 @@ extension Engine {
 
   /// Not called off by what called the change of the key off.
   private func reopenAfterKeyChange() -> StoreError? {
-    stop.withReleaseBudget(Durations.lettingGo) { lifecycle.open() }
+    stop.withReleaseBudget(Durations.releaseBudget) { lifecycle.open() }
   }
 
   private func requireKeyMayChange() throws(ChatError) {

@@ -42,7 +42,7 @@ final class Lifecycle {
     }, reportRest: { [unowned self] in chat.post(.drained, $0) })
 
   /// What the store is opened with, as long as it may be.
-  var heldKey = HeldKey(.none, keeps: true)
+  var heldKey = HeldKey(.none, isRetained: true)
   /// Why the store could not be opened, or not be read when the chat was to start.
   private(set) var storeProblem: StoreError?
   /// Whether this run takes part in receiving and sending by itself; an extension fetches only what a push asks for.
@@ -286,7 +286,7 @@ extension Lifecycle: ChatLifecycleEffects {
         peers.use(try opened.channelKey())
         opened.gate = operations
         context.storeAccess.set(opened)
-        heldKey.wasUsed()
+        heldKey.discardIfTransient()
         storeProblem = nil
       } catch {
         storeProblem = error
@@ -335,7 +335,7 @@ extension Lifecycle: ChatLifecycleEffects {
   /// What cannot wait is not stopped either, and other processes' locks are waited for a moment at most.
   private func releasing(_ request: LifecycleRequest, _ body: () -> Void) {
     guard let suspension = request.suspension, !suspension.waits else { return body() }
-    context.stop.withReleaseBudget(Durations.lettingGo, body)
+    context.stop.withReleaseBudget(Durations.releaseBudget, body)
   }
 
   func drainWork(_ request: LifecycleRequest) { operations.post(.suspend, request) }

@@ -23,15 +23,15 @@ struct PushPresentation {
     return run.content.isEmpty ? .composedNothing : .composedShow
   }
 
-  /// On record in the transaction that reads what is to be shown: of two extensions at work at the same time one shows it
-  /// (INC-36). And before the answer is given: whoever is killed in between shows nothing twice. Not synced: a power
+  /// Recorded in the transaction that reads what is to be shown: of two extensions at work at the same time one shows it
+  /// (INC-36). And before the answer is given: a process that is killed in between shows nothing twice. Not synced: a power
   /// failure at this very moment shows it again, under the same identifier.
   ///
-  /// Not on record for a caller that was answered without it: nobody would ever see it. Once for a push: what is on record
+  /// Not recorded for a caller that was answered without it: it would never be seen. Once for a push: what is recorded
   /// as shown would not be found again.
   private func composeAndRecord(_ run: PushRun, _ store: Store) throws(StoreError) {
     guard !run.hasStagedAnswer else { return }
-    // Most pushes that show nothing need no write, and wait for nobody who writes.
+    // Most pushes that show nothing need no write, and wait for no writer.
     let due =
       try store.entriesToPresent(limit: Self.notificationsAtOnce).count
       + store.withdrawals(limit: Self.withdrawalsAtOnce).count
@@ -43,8 +43,8 @@ struct PushPresentation {
       try store.lightTransaction { () throws(StoreError) in
         let filled = try fill(run, store)
         guard run.stageAnswer() else { return }
-        // From here on somebody may see it: it is put on record to the end, though time is up.
-        try context.stop.withReleaseBudget(Durations.lettingGo) {
+        // From here on it may be seen: it is recorded to the end, though time is up.
+        try context.stop.withReleaseBudget(Durations.releaseBudget) {
           Result { () throws(StoreError) in
             for entry in filled.shown { try store.raise(.present, entry) }
             for removal in filled.removals { try store.markWithdrawn(removal) }
@@ -54,7 +54,7 @@ struct PushPresentation {
     } catch {
       context.log(.error, "what is shown could not be recorded", ["error": error.description])
       guard !run.hasStagedAnswer else { return run.content.isRecorded = false }
-      // A store that failed before is one that fails at each push, as while somebody is frozen with its lock: what each of them
+      // A store that failed before is one that fails at each push, as while a process is frozen with its lock: what each of them
       // showed would come again with the next.
       if run.findings.hasFailed {
         run.content = PushContent()

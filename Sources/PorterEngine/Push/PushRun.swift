@@ -191,7 +191,7 @@ struct PushContent {
   var notifications: [JSONValue] = []
   var withdrawals: [String] = []
   var badge: Int64?
-  /// Whether it is on record as shown; else it comes again.
+  /// Whether it is recorded as shown; else it comes again.
   var isRecorded = true
 
   var isEmpty: Bool { notifications.isEmpty && withdrawals.isEmpty }

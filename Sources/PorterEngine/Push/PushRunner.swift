@@ -329,6 +329,6 @@ extension PushRunner: PushEffects {
 
   func composeBest(_ run: PushRun) {
     // It is shown though time is up.
-    context.stop.withReleaseBudget(Durations.lettingGo) { _ = PushPresentation(context).compose(run) }
+    context.stop.withReleaseBudget(Durations.releaseBudget) { _ = PushPresentation(context).compose(run) }
   }
 }

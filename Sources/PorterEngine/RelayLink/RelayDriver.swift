@@ -5,7 +5,7 @@ import PorterStore
 /// Carries the engine's requests to the relay and their results back to the engine's thread.
 ///
 /// A host's transport may block, and so may the embedded relay's file while another process has its lock. Either is asked
-/// on a thread of its own, one request at a time, and the engine goes on meanwhile: neither the network nor another
+/// on a thread of its own, one request at a time, and the engine continues meanwhile: neither the network nor another
 /// process can keep it from answering commands or from suspending (INC-07).
 final class RelayDriver {
   typealias Work<Value: Sendable> = @Sendable (RelayClient) throws(RelayError) -> Value
@@ -37,7 +37,7 @@ final class RelayDriver {
   }
 
   /// `then` is called on the engine's thread, once: with the relay's answer, with `timeout` when none came in time
-  /// (INC-39), or with `closed` when the driver was closed first. Whoever waits for a command's answer hangs otherwise.
+  /// (INC-39), or with `closed` when the driver was closed first. Otherwise a caller that waits for a command's answer would hang.
   func perform<Value: Sendable>(_ work: @escaping Work<Value>, then: @escaping (Result<Value, RelayError>) -> Void) {
     let number = next
     next += 1
@@ -65,7 +65,7 @@ final class RelayDriver {
     if !isAccepted { turns.enqueue { $0.relayLink.complete(number, driver: driver, failure: .unavailable) } }
   }
 
-  /// A request that was given up before its turn came is not carried out any more: nobody would hear of it, and behind
+  /// A request that was given up before its turn came is not carried out any more: its answer would reach no one, and behind
   /// a transport that hangs they would become more and more.
   func complete(_ number: Int, failure: RelayError?) {
     guard let completion = waiting.removeValue(forKey: number) else { return }
@@ -73,8 +73,8 @@ final class RelayDriver {
     completion(failure)
   }
 
-  /// Gives every request up; what is under way ends on its own thread and reaches nobody. The result tells whoever
-  /// waits, with `closed`, and has to be called once.
+  /// Gives every request up; what is under way ends on its own thread and is dropped. The result calls each
+  /// completion with `closed`, and has to be called once.
   func forget() -> () -> Void {
     worker.close()
     return { for number in self.waiting.keys.sorted() { self.complete(number, failure: .closed) } }

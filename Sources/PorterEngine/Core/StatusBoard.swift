@@ -4,9 +4,9 @@ import PorterPlatform
 import PorterStore
 import Synchronization
 
-/// What an engine is, for whoever asks while it is too busy to answer: put up by the engine at the end of each turn, read
-/// by any thread.
-final class Bulletin: Sendable {
+/// The state of an engine, for callers that ask while it is too busy to answer: updated by the engine at the end of each
+/// turn, read by any thread.
+final class StatusBoard: Sendable {
   /// What an engine can be busy with for long.
   enum Activity: String, Sendable {
     case working = "at work"
@@ -17,7 +17,7 @@ final class Bulletin: Sendable {
   }
 
   private struct Contents {
-    var posture: Posture?
+    var snapshot: EngineSnapshot?
     /// Nil while the engine waits for something to do.
     var turnBegan: Moment?
     var activity = Activity.working
@@ -40,9 +40,9 @@ final class Bulletin: Sendable {
     }
   }
 
-  func endTurn(_ posture: Posture) {
+  func endTurn(_ snapshot: EngineSnapshot) {
     contents.withLock { contents in
-      contents.posture = posture
+      contents.snapshot = snapshot
       contents.turnBegan = nil
     }
   }
@@ -60,17 +60,19 @@ final class Bulletin: Sendable {
   // MARK: From anyone
 
   /// What was put up last, and what the engine has been doing since; nil if it began that less than `patience` ago.
-  func busy(for patience: Span) -> (posture: Posture, activity: Activity, since: Span)? {
+  func busy(for patience: Span) -> (snapshot: EngineSnapshot, activity: Activity, since: Span)? {
     let now = clock.now()
     return contents.withLock { contents in
-      guard let posture = contents.posture, let began = contents.turnBegan, now - began >= patience else { return nil }
-      return (posture, contents.activity, now - contents.activityBegan)
+      guard let snapshot = contents.snapshot, let began = contents.turnBegan, now - began >= patience else {
+        return nil
+      }
+      return (snapshot, contents.activity, now - contents.activityBegan)
     }
   }
 }
 
 /// The states of an engine's machines, and what it has open.
-struct Posture: Sendable {
+struct EngineSnapshot: Sendable {
   let role: Role
   let instance: Instance
   let lifecycle: ChatLifecycle.State
@@ -110,7 +112,7 @@ struct Posture: Sendable {
     for kind in OperationKind.allCases where counter.count(kind) > 0 {
       holds.append("\(counter.count(kind)) operations of \(kind.name) are under way")
     }
-    // Without a relay none can come, and whoever waits is about to be told so.
+    // Without a relay none can come, and the callers that wait are about to be answered.
     if hasRelay, awaitedAnswers > 0 {
       holds.append("\(awaitedAnswers) answers of the notification server are awaited")
     }
@@ -149,7 +151,7 @@ struct Posture: Sendable {
 
   /// `np_state`'s answer without the engine. It may have changed since, so that it is never told as quiescent.
   func describe(
-    _ activity: Bulletin.Activity, for span: Span, peer: PhaseFile, peerRole: Role, eventsWaiting: Int
+    _ activity: StatusBoard.Activity, for span: Span, peer: PhaseFile, peerRole: Role, eventsWaiting: Int
   ) -> JSONValue {
     let busy = "the engine is \(activity.rawValue)"
     return [

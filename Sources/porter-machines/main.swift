@@ -39,6 +39,7 @@ do {
     }
     let conformance = Conformance(machines: machines, record: lines, exceptions: table)
     print(conformance.report.joined(separator: "\n"))
+    if !conformance.unmet.isEmpty { print("not met in this run:\n" + conformance.unmet.joined(separator: "\n")) }
     if !conformance.problems.isEmpty { fail(conformance.problems.joined(separator: "\n") + "\n", status: 1) }
   case ("step", 4):
     let machines = try MachineCompiler.compileAll(root: root)

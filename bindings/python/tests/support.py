@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 from collections.abc import Coroutine
 from pathlib import Path
@@ -69,6 +70,13 @@ class StandInCase(unittest.TestCase):
         """The calls so far, each run of equal ones once."""
         lines = self.journal_path.read_text().splitlines()
         return [line for index, line in enumerate(lines) if index == 0 or lines[index - 1] != line]
+
+    def await_last(self, call: str) -> None:
+        """Waits until `call` is the latest of the calls, and fails after a minute."""
+        give_up = time.monotonic() + 60
+        while self.journal()[-1] != call:
+            self.assertLess(time.monotonic(), give_up, f"{self.journal()[-1]} stayed the latest call, not {call}")
+            time.sleep(0.01)
 
 
 class StoreCase(unittest.TestCase):

@@ -136,14 +136,16 @@ final class RelayMailboxTests: RelayTestCase {
   }
 
   func testExpiredMessagesMakeRoomAndLeaveTheFile() throws {
-    let mailbox = try newMailbox()
+    let (quiet, mailbox) = (try newMailbox(), try newMailbox())
+    for number in 0..<100 { try send("\(number)", to: quiet) }
     for number in 0..<RelayLimits.undelivered { try send("\(number)", to: mailbox) }
     clock.advance(.days(22))
     try send("fits", to: mailbox)
     XCTAssertEqual(try receiveAll(mailbox), ["fits"])
     relay.close()
     let file = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
-    XCTAssertEqual(try file.database.integer("SELECT count(*) FROM message"), 1)
+    // A sweep has removed the 64 oldest, and the full mailbox all of its own.
+    XCTAssertEqual(try file.database.integer("SELECT count(*) FROM message"), 37)
   }
 
   func testExpiredMessagesOfAQuietMailboxLeaveTheFileBitByBit() throws {
@@ -182,14 +184,48 @@ final class RelayMailboxTests: RelayTestCase {
     XCTAssertEqual(bodies.count, attempts.count)
   }
 
-  func testClockStepOfAnHourLosesNothing() throws {
+  /// INC-14: whichever process looks at the file, and however wrong its wall clock is.
+  func testASteppedWallClockLosesNothing() throws {
     let mailbox = try newMailbox()
     try send("before", to: mailbox)
-    clock.advance(.seconds(-3_600))
+    clock.setWall(by: .days(-365))
     try send("between", to: mailbox)
-    clock.advance(.seconds(7_200))
+    clock.setWall(by: .days(3 * 365))
     try send("after", to: mailbox)
     XCTAssertEqual(try receiveAll(mailbox), ["before", "between", "after"])
+  }
+
+  func testTimeBeforeAnotherBootCountsAsFarAsItWasStored() throws {
+    let mailbox = try newMailbox()
+    try send("old", to: mailbox)
+    clock.advance(.days(15))
+    try send("younger", to: mailbox)
+    relay.close()
+    func rebooted(_ boot: String) -> RelayClient {
+      let identity = ProcessIdentity(boot: boot, process: 1, started: 1)
+      let ports = Ports(clock: clock, randomness: randomness, identity: identity)
+      return RelayClient(port: EmbeddedRelay(path: path, ports: ports, log: .silent), randomness: randomness)
+    }
+    func head(_ client: RelayClient) throws -> String? {
+      try client.getMessage(mailbox.recipient, key: mailbox.recipientKey).map { String(decoding: $0.body, as: UTF8.self) }
+    }
+    // The machine was off for a year: nobody could have fetched anything.
+    clock.advance(.days(365))
+    let client = rebooted("second boot")
+    XCTAssertEqual(try head(client), "old")
+    clock.advance(.days(7))
+    XCTAssertEqual(try head(client), "younger")
+  }
+
+  func testAFileOfTheFirstVersionIsTakenOver() throws {
+    let mailbox = try newMailbox()
+    try send("kept", to: mailbox)
+    relay.close()
+    let file = try Database(path: path)
+    try file.execute("ALTER TABLE message DROP COLUMN stored_at; DROP TABLE age; PRAGMA user_version=1")
+    try file.close()
+    let client = RelayClient(port: another(), randomness: randomness)
+    XCTAssertEqual(try client.getMessage(mailbox.recipient, key: mailbox.recipientKey)?.body, Array("kept".utf8))
   }
 }
 

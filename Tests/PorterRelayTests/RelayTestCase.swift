@@ -7,15 +7,27 @@ import XCTest
 
 @testable import PorterRelay
 
-/// A clock whose wall time a test moves. It starts at the present, which other processes at the same relay use.
+/// A clock that a test moves. It starts at the present, which other processes at the same relay use.
 final class TestClock: Clock {
-  private let milliseconds = Mutex<Int64>(SystemClock().wall().milliseconds)
-  private let base = SystemClock()
+  private let sinceStart = Mutex(Span.zero)
+  private let stepOfWall = Mutex(Span.zero)
+  private let start = (moment: SystemClock().now(), wall: SystemClock().wall())
 
-  func now() -> Moment { base.now() }
-  func wall() -> WallTime { WallTime(milliseconds: milliseconds.withLock { $0 }) }
-  func pause(_ span: Span) { base.pause(span) }
-  func advance(_ span: Span) { milliseconds.withLock { $0 += span.milliseconds } }
+  func now() -> Moment { start.moment + sinceStart.withLock { $0 } }
+  func wall() -> WallTime {
+    let passed = sinceStart.withLock { $0 }.milliseconds + stepOfWall.withLock { $0 }.milliseconds
+    return WallTime(milliseconds: start.wall.milliseconds + passed)
+  }
+  func pause(_ span: Span) {
+    SystemClock().pause(span)
+    advance(span)
+  }
+
+  /// Lets time pass.
+  func advance(_ span: Span) { sinceStart.withLock { $0 = Span(nanoseconds: $0.nanoseconds + span.nanoseconds) } }
+
+  /// Somebody sets the wall clock; no time passes.
+  func setWall(by span: Span) { stepOfWall.withLock { $0 = Span(nanoseconds: $0.nanoseconds + span.nanoseconds) } }
 }
 
 /// Each test has its own relay in its own directory.

@@ -18,6 +18,7 @@ final class RelayFile {
   private var durability = Database.Durability.full
   private var nextSweep = Moment(nanoseconds: .min)
   private var decoyKey: SigningPublicKey?
+  private var age: RelayAge?
 
   var clock: any Clock { ports.clock }
   var randomness: any Randomness { ports.randomness }
@@ -41,8 +42,18 @@ final class RelayFile {
     try migrate()
   }
 
-  /// Messages from before this time are past their retention, by the wall clock, which decides nothing else.
-  var oldestKept: Int64 { clock.wall().milliseconds &- RelayLimits.retentionDays * 86_400_000 }
+  /// The age of the file, in milliseconds; see `RelayAge`.
+  func now() throws(SQLiteError) -> Int64 { try readAge().value(at: clock.now()) }
+
+  /// Messages that were stored at a lower age of the file are past their retention.
+  func oldestKept() throws(SQLiteError) -> Int64 { try now() &- RelayLimits.retentionDays * 86_400_000 }
+
+  private func readAge() throws(SQLiteError) -> RelayAge {
+    if let age { return age }
+    let read = try RelayAge(of: database, ports: ports)
+    age = read
+    return read
+  }
 
   // MARK: Transactions
 
@@ -96,10 +107,11 @@ final class RelayFile {
     let most = 64
     // Oldest first: messages are numbered in the order of their arrival.
     let removed = try storage { () throws(SQLiteError) in
-      try database.run(
+      try readAge().store(in: database, ports: ports)
+      return try database.run(
         """
-        DELETE FROM message WHERE sent_at < ?1 AND number IN (SELECT number FROM message ORDER BY number LIMIT ?2)
-        """, [.integer(oldestKept), .integer(Int64(most))])
+        DELETE FROM message WHERE stored_at < ?1 AND number IN (SELECT number FROM message ORDER BY number LIMIT ?2)
+        """, [.integer(try oldestKept()), .integer(Int64(most))])
     }
     if removed < most { nextSweep = now + .seconds(3_600) }
     if removed > 0 { log(.info, "relay: removed messages past their retention", ["count": String(removed)]) }
@@ -111,7 +123,7 @@ final class RelayFile {
 extension RelayFile {
   /// "NPRL" in the file's header.
   private static let applicationIdentifier: Int64 = 0x4e50_524c
-  private static let schemaVersion: Int64 = 1
+  private static let schemaVersion: Int64 = 2
 
   private func migrate() throws(RelayError) {
     if try storage({ () throws(SQLiteError) in try isCurrent() }) { return }
@@ -119,22 +131,26 @@ extension RelayFile {
     try commit(.full) { () throws(RelayError) in
       try storage { () throws(SQLiteError) in
         guard try !isCurrent() else { return }
+        if try isOfVersion(1) { return try database.execute(Self.secondVersion) }
         guard try database.integer("SELECT count(*) FROM sqlite_master") == 0 else {
           throw SQLiteError(kind: .schema, detail: "the file is a database, but not a relay's of this version")
         }
-        try database.execute(Self.schema)
+        try database.execute(Self.firstVersion)
+        try database.execute(Self.secondVersion)
       }
     }
   }
 
-  private func isCurrent() throws(SQLiteError) -> Bool {
-    guard try database.userVersion == Self.schemaVersion else { return false }
+  private func isCurrent() throws(SQLiteError) -> Bool { try isOfVersion(Self.schemaVersion) }
+
+  private func isOfVersion(_ version: Int64) throws(SQLiteError) -> Bool {
+    guard try database.userVersion == version else { return false }
     return try database.integer("PRAGMA application_id") == Self.applicationIdentifier
   }
 
   /// An acknowledged message stays as a row without a body until its retention ends, so that a late repeat of its
   /// sending is recognised by `attempt`.
-  private static let schema = """
+  private static let firstVersion = """
     CREATE TABLE mailbox(
       number INTEGER PRIMARY KEY,
       recipient BLOB NOT NULL UNIQUE,
@@ -186,6 +202,19 @@ extension RelayFile {
       PRIMARY KEY(service, listener)
     ) WITHOUT ROWID;
     PRAGMA application_id=\(applicationIdentifier);
+    PRAGMA user_version=1;
+    """
+
+  /// Messages of the first version are kept for another 21 days.
+  private static let secondVersion = """
+    CREATE TABLE age(
+      age_id INTEGER PRIMARY KEY CHECK (age_id = 1),
+      boot TEXT NOT NULL,
+      moment INTEGER NOT NULL,
+      age INTEGER NOT NULL
+    );
+    -- The file's age when the message was stored; `sent_at` is shown to people.
+    ALTER TABLE message ADD COLUMN stored_at INTEGER NOT NULL DEFAULT 0;
     PRAGMA user_version=\(schemaVersion);
     """
 }

@@ -51,7 +51,8 @@ extension RelayFile {
     if try countWaiting(in: mailbox) < RelayLimits.undelivered { return }
     try storage { () throws(SQLiteError) in
       try database.run(
-        "DELETE FROM message WHERE mailbox = ?1 AND sent_at < ?2", [.integer(mailbox.number), .integer(oldestKept)])
+        "DELETE FROM message WHERE mailbox = ?1 AND stored_at < ?2",
+        [.integer(mailbox.number), .integer(try oldestKept())])
     }
     guard try countWaiting(in: mailbox) < RelayLimits.undelivered else { throw .quota }
   }
@@ -69,10 +70,14 @@ extension RelayFile {
   ) throws(RelayError) {
     try storage { () throws(SQLiteError) in
       try database.run(
-        "INSERT INTO message(mailbox, identifier, attempt, sent_at, notify, body) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+        """
+        INSERT INTO message(mailbox, identifier, attempt, sent_at, notify, body, stored_at)
+        VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        """,
         [
           .integer(mailbox.number), .blob(message.identifier.bytes), .blob(attempt.bytes),
           .integer(message.timestamp.milliseconds), .flag(message.notify), .blob(message.body),
+          .integer(try now()),
         ])
     }
     if message.notify { try insertNotification(of: message, number: database.lastInsertedRow, in: mailbox) }
@@ -87,8 +92,8 @@ extension RelayFile {
       try database.first(
         """
         SELECT identifier, sent_at, notify, body FROM message INDEXED BY message_waiting
-        WHERE mailbox = ?1 AND body IS NOT NULL AND sent_at >= ?2 ORDER BY number LIMIT 1
-        """, [.integer(mailbox.number), .integer(oldestKept)]
+        WHERE mailbox = ?1 AND body IS NOT NULL AND stored_at >= ?2 ORDER BY number LIMIT 1
+        """, [.integer(mailbox.number), .integer(try oldestKept())]
       ) { (row) throws(SQLiteError) in
         guard let identifier = RelayIdentifier(bytes: row.blob(0)) else { throw SQLiteError(kind: .corrupt) }
         return RelayMessage(

@@ -114,8 +114,9 @@ extension RelayFile {
         """
         SELECT notifier.identifier, notification.sent_at, notification.nonce, notification.metadata
         FROM notification CROSS JOIN notifier ON notifier.mailbox = notification.mailbox
-        WHERE notifier.service = ?1 AND notification.sent_at >= ?2 ORDER BY notification.message LIMIT ?3
-        """, [.blob(service.bytes), .integer(oldestKept), .integer(Int64(min(Int(limit), RelayLimits.batch)))]
+        CROSS JOIN message ON message.number = notification.message
+        WHERE notifier.service = ?1 AND message.stored_at >= ?2 ORDER BY notification.message LIMIT ?3
+        """, [.blob(service.bytes), .integer(try oldestKept()), .integer(Int64(min(Int(limit), RelayLimits.batch)))]
       ) { (row) throws(SQLiteError) in
         guard let identifier = RelayIdentifier(bytes: row.blob(0)), let nonce = BoxNonce(bytes: row.blob(2))
         else { throw SQLiteError(kind: .corrupt) }

@@ -64,8 +64,8 @@ extension RelayFile {
       let waits = try database.integer(
         """
         SELECT EXISTS(SELECT 1 FROM message INDEXED BY message_waiting
-        WHERE mailbox = ?1 AND body IS NOT NULL AND sent_at >= ?2)
-        """, [.integer(mailbox.number), .integer(oldestKept)])
+        WHERE mailbox = ?1 AND body IS NOT NULL AND stored_at >= ?2)
+        """, [.integer(mailbox.number), .integer(try oldestKept())])
       return waits == 1 ? .waiting : .subscribed
     }
   }

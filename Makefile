@@ -11,17 +11,27 @@ LIBRARY := $(RELEASE)/library
 PROGRAMS := .build-programs
 SWIFT_PROGRAMS := swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld
 
-.PHONY: help demo test torture coverage lib install spec bench verify format lint clean
+.PHONY: help demo scenarios test torture coverage lib install spec bench verify format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | sort | expand -t 10
 
-demo: ## play a device in the terminal: two apps, a server, a push, its notification; JSON=1 for one object per line
+demo: ## play a device in the terminal; SCENARIO=name or all (`make scenarios` lists them), JSON=1, HTML=FILE writes a page
 	@scripts/setup build
+ifdef SCENARIO
+	@swift build --product porter-server 1>&2 && swift build --product porter-harness 1>&2
+	@scripts/scenarios $(SCENARIO) $(if $(JSON),--json) $(if $(HTML),--page $(HTML)) $(DEMO)
+else
 	@$(SWIFT_PROGRAMS) --product porter-server 1>&2
 	@$(SWIFT_PROGRAMS) --product porter-harness 1>&2
-	@$(PROGRAMS)/release/porter-harness device $(if $(JSON),--json) $(DEMO)
+	@$(PROGRAMS)/release/porter-harness device $(if $(JSON),--json) $(if $(HTML),--page $(HTML)) $(DEMO)
+endif
+
+scenarios: ## list the nights that `make demo SCENARIO=name` plays
+	@scripts/setup build
+	@swift build --product porter-harness 1>&2
+	@.build/debug/porter-harness scenarios
 
 test: ## run all tests; the last line counts those that passed and failed
 	@scripts/setup test

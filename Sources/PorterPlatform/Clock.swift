@@ -80,11 +80,13 @@ package struct SystemClock: Clock {
       // Darwin's CLOCK_MONOTONIC advances during sleep, as CLOCK_BOOTTIME does on Linux.
       Moment(nanoseconds: Self.read(CLOCK_MONOTONIC))
     #else
-      Moment(nanoseconds: Self.read(CLOCK_BOOTTIME))
+      Moment(nanoseconds: Self.read(CLOCK_BOOTTIME) &+ Self.slept)
     #endif
   }
 
-  package func wall() -> WallTime { WallTime(milliseconds: Self.read(CLOCK_REALTIME) / 1_000_000 &+ Self.step) }
+  package func wall() -> WallTime {
+    WallTime(milliseconds: Self.read(CLOCK_REALTIME) / 1_000_000 &+ Self.step &+ Self.slept / 1_000_000)
+  }
 
   package func pause(_ span: Span) {
     guard span > .zero else { return }
@@ -95,9 +97,16 @@ package struct SystemClock: Clock {
 
   #if DEBUG
     /// For tests, in debug builds only: the wall clock of this process is off by so many milliseconds (INC-14).
-    private static let step = getenv("PORTER_WALL_STEP").flatMap { Int64(String(cString: $0)) } ?? 0
+    private static let step = read("PORTER_WALL_STEP")
+    /// For scenarios, in debug builds only: the device slept for so many milliseconds before this process started.
+    private static let slept = read("PORTER_SLEPT") &* 1_000_000
+
+    private static func read(_ variable: String) -> Int64 {
+      getenv(variable).flatMap { Int64(String(cString: $0)) } ?? 0
+    }
   #else
     private static let step: Int64 = 0
+    private static let slept: Int64 = 0
   #endif
 
   private static func read(_ clock: clockid_t) -> Int64 {

@@ -10,16 +10,19 @@
 #include <unistd.h>
 
 #include "invoke.h"
+#include "stage.h"
 
 const char device_usage[] =
-    "porter-harness device [--json] [--messages N] [--keep DIR] [--log] [--server FILE]\n"
-    "                      [--memory-limit MB] [--time-limit MS]\n"
+    "porter-harness device [--scenario NAME] [--json] [--page FILE] [--messages N] [--keep DIR] [--log]\n"
+    "                      [--server FILE] [--memory-limit MB] [--time-limit MS]\n"
     "                      [--kill-extension-after STAGE] [--freeze-without-suspending] [--plain]\n"
     "  Plays a device: a server, two apps and notification extensions as processes, pushes, freezing, phone limits.\n"
+    "  --scenario NAME     play another night than the story; `porter-harness scenarios` lists them\n"
     "  --json              one JSON object per line; the last is the summary\n"
+    "  --page FILE         write the night as a page for a browser, which needs no network\n"
     "  --messages N        messages sent while the app is frozen (1 to 50, default 1)\n"
     "  --keep DIR          work in DIR and keep it, with the processes' logs\n"
-    "  --log               write the extensions' library log to DIR/log.extension\n"
+    "  --log               write the library's log of each process to DIR/log.NAME\n"
     "  --server FILE       the notification server (default: porter-server beside this program)\n"
     "  --memory-limit MB   memory limit of an extension (default 24)\n"
     "  --time-limit MS     time limit of an extension (default 30000)\n"
@@ -70,6 +73,8 @@ static bool read_options(int count, char **words, struct options *options) {
     else if (strcmp(word, "--freeze-without-suspending") == 0) options->freeze_without_suspending = true;
     else if (strcmp(word, "--plain") == 0) options->plain = true;
     else if (next == NULL) return false;
+    else if (strcmp(word, "--scenario") == 0) options->scenario = words[++index];
+    else if (strcmp(word, "--page") == 0) options->page = words[++index];
     else if (strcmp(word, "--keep") == 0) options->keep = words[++index];
     else if (strcmp(word, "--server") == 0) options->server_program = words[++index];
     else if (strcmp(word, "--kill-extension-after") == 0) options->kill_stage = words[++index];
@@ -78,7 +83,7 @@ static bool read_options(int count, char **words, struct options *options) {
     else if (strcmp(word, "--time-limit") == 0 && read_count(next, 600000, &options->milliseconds)) index++;
     else return false;
   }
-  return true;
+  return options->scenario == NULL || scenario_find(options->scenario) != NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ start and end */
@@ -141,6 +146,7 @@ static void clear_up(struct device *device) {
   free(device->server_link);
   text_free(&device->expected);
   text_free(&device->came);
+  screen_free(&device->screen);
 }
 
 /* ------------------------------------------------------------------------------------------------ summary */
@@ -193,6 +199,36 @@ static void tell_summary(struct device *device, bool held) {
   text_free(&line);
 }
 
+/* A scenario's last line: what held, and what of the phone's rules was measured on the way. */
+static void tell_scenario(struct device *device, const struct scenario *scenario, bool held) {
+  const struct summary *summary = &device->summary;
+  struct text line = {0};
+  text_format(&line,
+              "{\"event\":\"summary\",\"scenario\":\"%s\",\"held\":%s,\"statements\":%u,\"shown\":%u,\"replaced\":%u,"
+              "\"withdrawn\":%u,\"locksHeldWhenFrozen\":%u",
+              scenario->name, held ? "true" : "false", summary->held, device->screen.shown, device->screen.replaced,
+              device->screen.withdrawn, summary->locks_held_when_frozen);
+  add_number(&line, "badge", device->screen.badge >= 0, 0, (double)device->screen.badge);
+  add_number(&line, "peakMemoryBytes", summary->peak_memory > 0, 0, (double)summary->peak_memory);
+  text_add_string(&line, "}");
+  timeline_json_line(&device->timeline, text_string(&line));
+  text_clear(&line);
+  text_format(&line, "\n%s: %s. %u statements held; %u shown, %u replaced, %u withdrawn.",
+              scenario->name, held ? "held" : "DID NOT HOLD", summary->held, device->screen.shown,
+              device->screen.replaced, device->screen.withdrawn);
+  timeline_text_line(&device->timeline, text_string(&line));
+  text_free(&line);
+}
+
+static bool play(struct device *device, const struct scenario *scenario) {
+  if (scenario == NULL) return story_run(device);
+  device->step = scenario->name;
+  timeline_text_line(&device->timeline, scenario->sentence);
+  bool held = scenario->play(device);
+  if (device_interrupted()) return device_fail(device, "the scenario ends", "the harness was interrupted");
+  return held || device_fail(device, "the step succeeds", "it failed");
+}
+
 int device_main(int argument_count, char **arguments) {
   struct device device = {
       .extension = {.input = -1, .output = -1},
@@ -201,6 +237,7 @@ int device_main(int argument_count, char **arguments) {
       .bob.process = {.input = -1, .output = -1},
       .pushes.listener = -1,
       .summary = {.badge = -1, .cold_start_ms = -1},
+      .screen.badge = -1,
   };
   if (!read_options(argument_count, arguments, &device.options)) {
     fputs(device_usage, stderr);
@@ -210,9 +247,11 @@ int device_main(int argument_count, char **arguments) {
   device_watch_signals();
   timeline_start(&device.timeline, device.options.json);
   bool ready = prepare(&device);
-  bool held = ready && story_run(&device);
+  const struct scenario *scenario = device.options.scenario == NULL ? NULL : scenario_find(device.options.scenario);
+  bool held = ready && play(&device, scenario);
   if (ready && !held) tell_failure(&device);
-  if (ready) tell_summary(&device, held);
+  if (ready && scenario == NULL) tell_summary(&device, held);
+  if (ready && scenario != NULL) tell_scenario(&device, scenario, held);
   clear_up(&device);
   if (device_interrupted()) return 130;
   return held ? 0 : 1;

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "process.h"
 #include "push_socket.h"
+#include "screen.h"
 #include "timeline.h"
 
 /* What a phone grants a notification extension by default; the device kills one that exceeds it. */
@@ -22,6 +23,8 @@ struct options {
   const char *keep;           /* a working directory to keep; NULL: a temporary one */
   const char *kill_stage;     /* where the first extension is killed; NULL: nowhere */
   const char *server_program; /* NULL: porter-server beside this program */
+  const char *scenario;       /* NULL: the story */
+  const char *page;           /* where to write the night as a page; NULL: nowhere */
 };
 
 /* A process that is driven by script lines, with the store it opens. */
@@ -40,6 +43,7 @@ struct summary {
   unsigned messages;
   unsigned duplicates;
   unsigned locks_held_when_frozen;
+  unsigned held;             /* statements that were checked and held, of a scenario */
   long long badge;           /* at the end; -1 while unknown */
   double cold_start_ms;      /* the slowest; below 0 until there is one */
   uint64_t peak_memory;      /* the highest */
@@ -50,6 +54,7 @@ struct device {
   struct options options;
   struct timeline timeline;
   struct summary summary;
+  struct screen screen;
   char *directory;
   char *program;
   char *server_program;
@@ -104,6 +109,9 @@ struct push *device_push(struct device *device, uint64_t deadline);
 /* Starts a host process and opens its store; the controller is `$c` in its script. */
 bool host_start(struct device *device, struct host *host, const char *name);
 
+/* Starts it again after its process has ended, on the same store with the same key. */
+bool host_restart(struct device *device, struct host *host);
+
 /*
  * Sends one script line and takes its answer, to be freed; NULL, with the failure recorded, if none came in time.
  */
@@ -121,10 +129,20 @@ struct json *host_event(struct device *device, struct host *host, const char *ty
 /* The story, from the start of the server to the badge that is clear again. */
 bool story_run(struct device *device);
 
+/* The circumstances in which an extension gets a push. */
+struct presenting {
+  const char *kill_stage; /* where it is killed (debug builds); NULL: nowhere */
+  const char *relay;      /* a transport of its own, see host_relay(); NULL: the relay's file */
+  bool locked;            /* before the device's first unlock: the keychain does not give out the key */
+};
+
 /*
- * Starts an extension for a push, within a phone's limits, and reports what it shows. `killed`: whether it was to be
- * killed.
+ * Starts an extension for a push, within a phone's limits, and shows what it answers. The answer, to be freed, is NULL
+ * if the extension was to be killed, and was.
  */
+bool present_push(struct device *device, const struct push *push, const struct presenting *how, struct json **answer);
+
+/* present_push() with nothing but a stage, and without the answer. */
 bool present(struct device *device, const struct push *push, const char *kill_stage);
 
 /* `porter-harness device …` */

@@ -7,23 +7,26 @@
 #include <string.h>
 #include <time.h>
 
+#include "host_side.h"
 #include "keychain.h"
 #include "nightporter.h"
 
 const char extension_usage[] =
     "porter-harness extension --store PREFIX [--key KEY | --key-file FILE] [--deadline MS] [--expire-after MS]\n"
-    "                         [--log]\n"
+    "                         [--relay NAME] [--log]\n"
     "  The notification extension as a process: one push per line in, one answer per line out.\n"
     "  --key KEY           the store's key; omit for a plain store. Visible in the list of processes\n"
     "  --key-file FILE     a file with the raw key, x'…'\n"
     "  --deadline MS       the platform's time limit for a push (default 30000)\n"
     "  --expire-after MS   signal the platform's \"time is up\" after MS, from another thread\n"
-    "  --log               write the library's log to standard error\n";
+    "  --relay NAME        a transport that behaves like offline, silent, empty or garbage\n"
+    "  --log               write the library's log to standard error, each line after its time in microseconds\n";
 
 struct options {
   const char *store;
   const char *key;
   const char *key_file;
+  const char *relay;
   int deadline;
   int expire_after;
   bool log;
@@ -38,15 +41,11 @@ static bool read_options(int count, char **words, struct options *options) {
     else if (strcmp(words[index], "--key-file") == 0 && more) options->key_file = words[++index];
     else if (strcmp(words[index], "--deadline") == 0 && more) options->deadline = atoi(words[++index]);
     else if (strcmp(words[index], "--expire-after") == 0 && more) options->expire_after = atoi(words[++index]);
+    else if (strcmp(words[index], "--relay") == 0 && more) options->relay = words[++index];
     else if (strcmp(words[index], "--log") == 0) options->log = true;
     else return false;
   }
   return options->store != NULL;
-}
-
-static void log_to_error(void *context, int level, const char *line) {
-  (void)context;
-  fprintf(stderr, "%d %s\n", level, line);
 }
 
 static void answer(const char *line) {
@@ -85,7 +84,7 @@ int extension_main(int argument_count, char **arguments) {
     fputs(extension_usage, stderr);
     return 2;
   }
-  if (options.log) np_set_log(log_to_error, NULL, 0);
+  if (options.log) np_set_log(host_log_sink("error"), NULL, 0);
   chat_ctrl controller = NULL;
   char key[KEYCHAIN_TEXT_BYTES] = "";
   if (options.key_file != NULL && !keychain_read(options.key_file, key)) {
@@ -103,6 +102,11 @@ int extension_main(int argument_count, char **arguments) {
     return 1;
   }
   np_string_free(migration);
+  if (options.relay != NULL && np_set_relay(controller, host_relay(options.relay)) != NP_OK) {
+    fputs("porter-harness: no transport has this name\n", stderr);
+    np_ctrl_free(controller);
+    return 2;
+  }
   char *line = NULL;
   size_t capacity = 0;
   for (ssize_t length = getline(&line, &capacity, stdin); length > 0; length = getline(&line, &capacity, stdin)) {

@@ -107,34 +107,44 @@ struct json *host_event(struct device *device, struct host *host, const char *ty
 
 static bool open_store(struct device *device, struct host *host);
 
-bool host_start(struct device *device, struct host *host, const char *name) {
-  host->name = name;
-  host->store = device_path(device, name);
-  char *log = device_log_path(device, name);
+static bool start_process(struct device *device, struct host *host) {
+  char *log = device_log_path(device, host->name);
   char *arguments[] = {device->program, "script", "-", NULL};
   bool started = process_start(&host->process, arguments, log, NULL);
   if (!started) device_fail(device, "an app process starts", strerror(errno));
   free(log);
-  if (!started) return false;
+  if (started && device->options.log) json_free(host_line(device, host, 5000, "np_set_log \"error\" null 0"));
+  return started;
+}
 
+bool host_start(struct device *device, struct host *host, const char *name) {
+  host->name = name;
+  host->store = device_path(device, name);
+  if (!start_process(device, host)) return false;
+  if (!device->options.plain) {
+    struct text key = {0};
+    text_format(&key, "keychain-%s", host->name);
+    host->key_file = device_path(device, text_string(&key));
+    text_free(&key);
+    if (!keychain_make(host->key_file)) return device_fail(device, "the app makes a key", strerror(errno));
+  }
   return open_store(device, host);
 }
 
+bool host_restart(struct device *device, struct host *host) {
+  return start_process(device, host) && open_store(device, host);
+}
+
 /* The app makes a key at its first start, and keeps it where its extension finds it. */
-static bool find_key(struct device *device, struct host *host, char key[KEYCHAIN_TEXT_BYTES]) {
+static bool read_key(struct device *device, struct host *host, char key[KEYCHAIN_TEXT_BYTES]) {
   memset(key, 0, KEYCHAIN_TEXT_BYTES);
-  if (device->options.plain) return true;
-  struct text name = {0};
-  text_format(&name, "keychain-%s", host->name);
-  host->key_file = device_path(device, text_string(&name));
-  text_free(&name);
-  if (keychain_make(host->key_file) && keychain_read(host->key_file, key)) return true;
+  if (host->key_file == NULL || keychain_read(host->key_file, key)) return true;
   return device_fail(device, "the app has a key for its store", strerror(errno));
 }
 
 static bool open_store(struct device *device, struct host *host) {
   char key[KEYCHAIN_TEXT_BYTES];
-  if (!find_key(device, host, key)) return false;
+  if (!read_key(device, host, key)) return false;
   struct text path = {0};
   json_write_string(&path, host->store);
   struct json *answer = host_line(device, host, ANSWER_TIME, "c = chat_migrate_init_key %s \"%s\" 1 \"yesUp\" 0",

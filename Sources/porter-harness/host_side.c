@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "invoke.h"
 #include "json.h"
 
 static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
@@ -73,6 +74,13 @@ static void log_to_output(void *context, int level, const char *line) {
   text_free(&text);
 }
 
+static void log_to_error(void *context, int level, const char *line) {
+  (void)context;
+  fprintf(stderr, "%llu %d %s\n", (unsigned long long)now_microseconds(), level, line);
+}
+
 np_log_sink host_log_sink(const char *name) {
-  return name != NULL && strcmp(name, "output") == 0 ? log_to_output : NULL;
+  if (name == NULL) return NULL;
+  if (strcmp(name, "output") == 0) return log_to_output;
+  return strcmp(name, "error") == 0 ? log_to_error : NULL;
 }

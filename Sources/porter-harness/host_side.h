@@ -13,7 +13,11 @@
  */
 const np_relay *host_relay(const char *name);
 
-/* A log sink by name: "output" writes {"log","level"} lines among the answers. NULL if there is none of that name. */
+/*
+ * A log sink by name; NULL if there is none of that name.
+ *   output   {"log","level"} lines among the answers
+ *   error    to standard error, as "MICROSECONDS LEVEL LINE"
+ */
 np_log_sink host_log_sink(const char *name);
 
 /* Writes one line to standard output, whole, whichever thread writes. */

@@ -8,6 +8,7 @@
 #include "locks.h"
 #include "pushes.h"
 #include "script.h"
+#include "stage.h"
 
 static int interface_main(int argument_count, char **arguments) {
   (void)arguments;
@@ -31,6 +32,7 @@ struct command {
 
 static const struct command commands[] = {
     {"device", device_main, device_usage},
+    {"scenarios", scenarios_main, scenarios_usage},
     {"extension", extension_main, extension_usage},
     {"script", script_main, script_usage},
     {"interface", interface_main, interface_usage},

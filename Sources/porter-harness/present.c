@@ -10,20 +10,27 @@
 /* How often a running extension's memory is checked. */
 #define LOOK_INTERVAL 5
 
-static bool start_extension(struct device *device, const char *kill_stage) {
+static bool start_extension(struct device *device, const struct presenting *how) {
   struct text halt = {0};
   char *log = device_log_path(device, "extension");
-  char *arguments[8] = {device->program, "extension", "--store", device->alice.store};
+  char *relay = how->relay == NULL ? NULL : copy_string(how->relay);
+  char *arguments[12] = {device->program, "extension", "--store", device->alice.store};
   size_t count = 4;
-  if (device->alice.key_file != NULL) {
+  if (device->alice.key_file != NULL && !how->locked) {
     arguments[count++] = "--key-file";
     arguments[count++] = device->alice.key_file;
   }
+  if (relay != NULL) {
+    arguments[count++] = "--relay";
+    arguments[count++] = relay;
+  }
   if (device->options.log) arguments[count++] = "--log";
-  if (kill_stage != NULL) text_format(&halt, "PORTER_HALT_AT=%s", kill_stage);
-  bool started = process_start(&device->extension, arguments, log, kill_stage == NULL ? NULL : text_string(&halt));
+  if (how->kill_stage != NULL) text_format(&halt, "PORTER_HALT_AT=%s", how->kill_stage);
+  const char *environment = how->kill_stage == NULL ? NULL : text_string(&halt);
+  bool started = process_start(&device->extension, arguments, log, environment);
   if (!started) device_fail(device, "the extension starts", strerror(errno));
   free(log);
+  free(relay);
   text_free(&halt);
   return started;
 }
@@ -70,22 +77,6 @@ static void wait_for_end(struct device *device, struct ending *ending) {
 
 /* ------------------------------------------------------------------------------------------------ telling */
 
-static void tell_notification(struct device *device, const struct json *notification, long long badge) {
-  struct text fields = {0};
-  struct text said = {0};
-  const char *title = json_string_at(notification, "title");
-  const char *body = json_string_at(notification, "body");
-  text_add_string(&fields, "\"title\":");
-  json_write_string(&fields, title == NULL ? "" : title);
-  text_add_string(&fields, ",\"body\":");
-  json_write_string(&fields, body == NULL ? "" : body);
-  text_format(&fields, ",\"badge\":%lld", badge);
-  text_format(&said, "%s %s   (badge %lld)", title == NULL ? "" : title, body == NULL ? "" : body, badge);
-  timeline_tell(&device->timeline, "notification", "notification", text_string(&fields), text_string(&said));
-  text_free(&fields);
-  text_free(&said);
-}
-
 static void tell_outcome(struct device *device, const struct json *answer, double milliseconds, uint64_t memory) {
   struct text fields = {0};
   struct text said = {0};
@@ -105,13 +96,10 @@ static void tell_outcome(struct device *device, const struct json *answer, doubl
 
 static void count(struct device *device, const struct json *answer, double milliseconds, uint64_t memory) {
   struct summary *summary = &device->summary;
-  const struct json *notifications = json_at(answer, "notifications");
-  long long badge = json_integer_at(answer, "badge", -1);
   tell_outcome(device, answer, milliseconds, memory);
-  summary->notifications += (unsigned)json_count(notifications);
-  for (const struct json *one = notifications == NULL ? NULL : notifications->child; one != NULL; one = one->next)
-    tell_notification(device, one, badge);
-  if (badge >= 0) summary->badge = badge;
+  summary->notifications += (unsigned)json_count(json_at(answer, "notifications"));
+  screen_apply(&device->screen, &device->timeline, answer);
+  if (device->screen.badge >= 0) summary->badge = device->screen.badge;
   if (milliseconds > summary->cold_start_ms) summary->cold_start_ms = milliseconds;
   if (memory > summary->peak_memory) summary->peak_memory = memory;
   if (strcmp(summary->outcome, "presented") != 0)
@@ -151,9 +139,10 @@ static bool check_answer(struct device *device, const struct json *json, const c
   return good;
 }
 
-bool present(struct device *device, const struct push *push, const char *kill_stage) {
+bool present_push(struct device *device, const struct push *push, const struct presenting *how, struct json **content) {
   struct ending ending = {0};
-  if (!start_extension(device, kill_stage)) return false;
+  *content = NULL;
+  if (!start_extension(device, how)) return false;
   timeline_tell(&device->timeline, "device", "extensionStarted", "", "starts the extension and hands it the push");
   /* A child that is gone already is found when it is waited for. */
   if (process_write(&device->extension, push->payload, strlen(push->payload)))
@@ -164,10 +153,18 @@ bool present(struct device *device, const struct push *push, const char *kill_st
   process_end(&device->extension);
 
   struct json *json = answer == NULL ? NULL : json_parse(answer, strlen(answer));
-  bool good = kill_stage != NULL ? check_killed(device, &ending, kill_stage)
-                                 : check_answer(device, json, answer, &ending);
-  if (good && kill_stage == NULL) count(device, json, milliseconds, ending.peak_memory);
-  json_free(json);
+  bool good = how->kill_stage != NULL ? check_killed(device, &ending, how->kill_stage)
+                                      : check_answer(device, json, answer, &ending);
+  if (good && how->kill_stage == NULL) count(device, json, milliseconds, ending.peak_memory);
   free(answer);
+  if (good) *content = json;
+  else json_free(json);
+  return good;
+}
+
+bool present(struct device *device, const struct push *push, const char *kill_stage) {
+  struct json *content = NULL;
+  bool good = present_push(device, push, &(struct presenting){.kill_stage = kill_stage}, &content);
+  json_free(content);
   return good;
 }

@@ -7,15 +7,20 @@
 
 /* ------------------------------------------------------------------------------------------------ apps */
 
+/* The device listens as long as it is on; the server may come and go. */
+static bool listen_for_pushes(struct device *device, const char *socket) {
+  if (device->pushes.listener >= 0 || push_socket_open(&device->pushes, socket)) return true;
+  return device_fail(device, "the push socket opens", strerror(errno));
+}
+
 bool story_start_server(struct device *device) {
   char *state = device_path(device, "server");
   char *socket = device_path(device, "push.socket");
   char *log = device_log_path(device, "server");
   char *arguments[] = {device->server_program, "--relay", device->relay, "--state", state, "--local-socket",
                        socket, NULL};
-  bool started = push_socket_open(&device->pushes, socket);
-  if (!started) device_fail(device, "the push socket opens", strerror(errno));
-  else if (!process_start(&device->server, arguments, log, NULL))
+  bool started = listen_for_pushes(device, socket);
+  if (started && !process_start(&device->server, arguments, log, NULL))
     started = device_fail(device, "the server starts", strerror(errno));
   char *link = started ? device_line(device, &device->server, deadline_after(10000)) : NULL;
   const char *wanted = "the server's first line is its link, ntf:…";

@@ -207,7 +207,9 @@ final class RelayMailboxTests: RelayTestCase {
       return RelayClient(port: EmbeddedRelay(path: path, ports: ports, log: .silent), randomness: randomness)
     }
     func head(_ client: RelayClient) throws -> String? {
-      try client.getMessage(mailbox.recipient, key: mailbox.recipientKey).map { String(decoding: $0.body, as: UTF8.self) }
+      try client.getMessage(mailbox.recipient, key: mailbox.recipientKey).map {
+        String(decoding: $0.body, as: UTF8.self)
+      }
     }
     // The machine was off for a year: nobody could have fetched anything.
     clock.advance(.days(365))

@@ -1,0 +1,14 @@
+/* The nights that a device can play, one function each. */
+#ifndef PORTER_SCENARIOS_H
+#define PORTER_SCENARIOS_H
+
+#include "stage.h"
+
+bool scenario_muted_chat(struct device *device);
+bool scenario_hidden_preview(struct device *device);
+bool scenario_server_down(struct device *device);
+bool scenario_clock_moved(struct device *device);
+bool scenario_force_quit(struct device *device);
+bool scenario_killed_at_every_step(struct device *device);
+
+#endif

@@ -1,0 +1,47 @@
+/* What the person with the phone sees: notifications by their identifiers, as a notification centre keeps them. */
+#ifndef PORTER_SCREEN_H
+#define PORTER_SCREEN_H
+
+#include <stdbool.h>
+
+#include "json.h"
+#include "timeline.h"
+
+struct shown {
+  char *identifier;
+  char *title;
+  char *body;
+  char *category;
+  char *user_info; /* JSON; what a tap hands back */
+  bool sound;
+  struct shown *next; /* an older one */
+};
+
+struct screen {
+  struct shown *first; /* the newest */
+  unsigned shown;      /* notifications that took a new place */
+  unsigned replaced;   /* notifications that took the place of one with their identifier */
+  unsigned withdrawn;
+  unsigned sounds;
+  long long badge; /* -1 while unknown */
+};
+
+/*
+ * Does what an answer in the shape of push-answer.schema.json asks for: withdraws, shows, replaces, sets the badge.
+ * Reports each.
+ */
+void screen_apply(struct screen *screen, const struct timeline *timeline, const struct json *answer);
+
+/* The newest whose title and body contain these; NULL for any. */
+const struct shown *screen_find(const struct screen *screen, const char *title, const char *body);
+const struct shown *screen_find_category(const struct screen *screen, const char *category);
+unsigned screen_count(const struct screen *screen);
+
+/* Whether any text on the screen contains this. */
+bool screen_contains(const struct screen *screen, const char *text);
+
+/* What a tap does: the notification disappears. */
+void screen_dismiss(struct screen *screen, const struct shown *shown);
+void screen_free(struct screen *screen);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * What scenarios are made of. Each step is bounded in time; each returns false once the failure is recorded, so that
+ * steps are joined with &&.
+ */
+#ifndef PORTER_STAGE_H
+#define PORTER_STAGE_H
+
+#include "device.h"
+
+/* A night that a device can play. */
+struct scenario {
+  const char *name;
+  const char *sentence; /* what it shows */
+  bool (*play)(struct device *);
+};
+
+const struct scenario *scenario_find(const char *name);
+
+/* The scenario of this place in the list; NULL behind the last. */
+const struct scenario *scenario_at(size_t index);
+
+/* `porter-harness scenarios` */
+int scenarios_main(int argument_count, char **arguments);
+
+extern const char scenarios_usage[];
+
+/* A server, two apps that are connected, and a token that is active. */
+bool stage_set(struct device *device);
+
+/* Alice's app suspends, and is frozen. Checks that it holds nothing. */
+bool stage_sleep(struct device *device);
+
+/* It is thawed, opens its store and activates. */
+bool stage_wake(struct device *device);
+
+/* The person swipes alice's app away; later starts it anew, on the same store. */
+bool stage_quit(struct device *device);
+bool stage_restart(struct device *device);
+
+/* The server ends, as with SIGTERM; later starts again on its state, under the same link. */
+bool stage_stop_server(struct device *device);
+bool stage_start_server(struct device *device);
+
+/* A command that has to be answered with `type`. */
+bool stage_say(struct device *device, struct host *host, const char *type, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same, for its answer; NULL: the failure is recorded. To be freed. */
+struct json *stage_ask(struct device *device, struct host *host, const char *type, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Waits for an event of this type, at most 15 s; `stage_await` gives it, to be freed. */
+bool stage_hear(struct device *device, struct host *host, const char *type);
+struct json *stage_await(struct device *device, struct host *host, const char *type);
+
+/* bob writes to alice; the text holds no quotes and no backslashes. */
+bool stage_write(struct device *device, const char *text);
+
+/* Waits for a push of type alert, and hands it to an extension; `how` may be NULL. The answer's outcome is checked. */
+bool stage_push(struct device *device, const char *outcome, const struct presenting *how);
+
+/* The same, for the answer, to be freed; `outcome` may be NULL. NULL when it was killed as planned, too. */
+struct json *stage_answer(struct device *device, const char *outcome, const struct presenting *how);
+
+/* Hands pushes to extensions until `count` notifications are or were on the screen, and then what is left of them. */
+bool stage_push_until(struct device *device, unsigned count);
+
+/* Hands over the pushes that have come meanwhile, until none comes for a quarter of a second. */
+bool stage_push_rest(struct device *device);
+
+/*
+ * The person chooses an action of a notification; the app gets it, or the extension where the app is not running. The
+ * notification disappears. `text` is what a reply says, or NULL.
+ */
+bool stage_choose(struct device *device, const struct shown *shown, const char *action, const char *text);
+
+/* Records that something held; or else fails with what came. */
+bool stage_check(struct device *device, bool held, const char *statement, const char *came, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* What the screen has to look like. */
+bool stage_shows(struct device *device, const char *title, const char *body);
+bool stage_shows_nothing(struct device *device);
+bool stage_badge(struct device *device, long long badge);
+
+/* Alice's chat has this text exactly once. */
+bool stage_has_once(struct device *device, const char *text);
+
+/* What np_state says of alice's app, to be freed. */
+struct json *stage_state(struct device *device);
+
+#endif

@@ -1,0 +1,49 @@
+import Foundation
+import PorterJSON
+import PorterProcesses
+import XCTest
+
+/// Each night that the device can play (`porter-harness scenarios`), with real processes.
+final class NightTests: XCTestCase {
+  private var directory = URL(fileURLWithPath: "/")
+
+  override func setUpWithError() throws { directory = try Places.makeTemporaryDirectory() }
+  override func tearDown() { try? FileManager.default.removeItem(at: directory) }
+
+  private func scenarios() throws -> [String] {
+    let listed = try ChildProcess.run(Places.harness, ["scenarios"])
+    XCTAssertEqual(listed.ending, .exited(0))
+    return try listed.lines.map { String(try XCTUnwrap($0.split(separator: " ").first)) }
+  }
+
+  func testEachScenarioHoldsAndLeavesNothing() throws {
+    let names = try scenarios()
+    XCTAssertGreaterThan(names.count, 6)
+    for name in names {
+      let played = try ChildProcess.run(
+        Places.harness, ["device", "--json", "--scenario", name], environment: ["TMPDIR": directory.path], within: 120)
+      let summary = try JSONValue(parsing: try XCTUnwrap(played.lines.last))
+      XCTAssertEqual(played.ending, .exited(0), "\(name):\n" + played.lines.joined(separator: "\n"))
+      XCTAssertEqual(summary["scenario"]?.stringValue, name)
+      XCTAssertEqual(summary["held"], true, name)
+      XCTAssertGreaterThan(summary["statements"]?.integerValue ?? 0, 0, "\(name) checks nothing")
+      XCTAssertEqual(summary["locksHeldWhenFrozen"], 0, name)
+      XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: directory.path), [], "\(name) leaves files")
+    }
+  }
+
+  /// A scenario that does not hold says so, and its exit status too.
+  func testAScenarioThatDoesNotHoldFails() throws {
+    let played = try ChildProcess.run(
+      Places.harness, ["device", "--json", "--scenario", "force-quit", "--server", "/bin/false"],
+      environment: ["TMPDIR": directory.path])
+    XCTAssertEqual(played.ending, .exited(1))
+    XCTAssertEqual(try JSONValue(parsing: try XCTUnwrap(played.lines.last))["held"], false)
+  }
+
+  func testAnUnknownScenarioIsRefused() throws {
+    let played = try ChildProcess.run(
+      "/bin/sh", ["-c", "exec \"$0\" device --scenario nonsense 2>/dev/null", Places.harness])
+    XCTAssertEqual(played.ending, .exited(2))
+  }
+}

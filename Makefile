@@ -59,6 +59,7 @@ install: lib ## install headers, library and pkg-config file below PREFIX (/usr/
 
 verify: ## run the checks that take too long for a test: whole walks, the sanitizers
 	@scripts/setup test
+	@scripts/setup verify
 	@scripts/verify
 
 torture: ## freeze and kill apps and extensions on one store, on failing disks; options SECONDS=…, SEED=…, SEALED=0 or 1

@@ -117,6 +117,20 @@ static bool prepare(struct device *device) {
   return true;
 }
 
+bool device_start(struct device *device, struct process *process, const char *actor, char *const *arguments,
+                  const char *extra) {
+  char *log = device_log_path(device, actor);
+  bool started = process_start(process, arguments, log, extra);
+  free(log);
+  if (started) record_started(&device->record, actor, process->pid, process->started_at);
+  return started;
+}
+
+void device_end(struct device *device, struct process *process) {
+  record_ended(&device->record, process->pid);
+  process_end(process);
+}
+
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place) {
   (void)status;
   (void)type;
@@ -147,6 +161,7 @@ static void clear_up(struct device *device) {
   text_free(&device->expected);
   text_free(&device->came);
   screen_free(&device->screen);
+  record_free(&device->record);
 }
 
 /* ------------------------------------------------------------------------------------------------ summary */
@@ -229,6 +244,20 @@ static bool play(struct device *device, const struct scenario *scenario) {
   return held || device_fail(device, "the step succeeds", "it failed");
 }
 
+static bool write_page(struct device *device, const struct scenario *scenario, bool held) {
+  static const char *const actors[] = {"alice", "bob", "extension"};
+  for (size_t index = 0; index < sizeof actors / sizeof actors[0]; index++) {
+    char *log = device_log_path(device, actors[index]);
+    record_steps(&device->record, actors[index], log);
+    free(log);
+  }
+  return record_write_page(
+      &device->record, device->options.page, scenario == NULL ? "A phone's night" : scenario->name,
+      scenario == NULL ? "A message comes while the app is frozen; it is shown once, and read in the morning."
+                       : scenario->sentence,
+      held);
+}
+
 int device_main(int argument_count, char **arguments) {
   struct device device = {
       .extension = {.input = -1, .output = -1},
@@ -246,12 +275,20 @@ int device_main(int argument_count, char **arguments) {
   for (int index = 0; index < MAXIMUM_CONNECTIONS; index++) device.pushes.connections[index] = -1;
   device_watch_signals();
   timeline_start(&device.timeline, device.options.json);
+  device.record = (struct record){.on = device.options.page != NULL, .started_at = device.timeline.started_at};
+  device.timeline.record = &device.record;
+  /* The bands of the page are read from the logs. */
+  device.options.log = device.options.log || device.record.on;
   bool ready = prepare(&device);
   const struct scenario *scenario = device.options.scenario == NULL ? NULL : scenario_find(device.options.scenario);
   bool held = ready && play(&device, scenario);
   if (ready && !held) tell_failure(&device);
   if (ready && scenario == NULL) tell_summary(&device, held);
   if (ready && scenario != NULL) tell_scenario(&device, scenario, held);
+  if (ready && device.options.page != NULL && !write_page(&device, scenario, held)) {
+    fprintf(stderr, "porter-harness: %s: %s\n", device.options.page, strerror(errno));
+    held = false;
+  }
   clear_up(&device);
   if (device_interrupted()) return 130;
   return held ? 0 : 1;

@@ -53,6 +53,7 @@ struct summary {
 struct device {
   struct options options;
   struct timeline timeline;
+  struct record record;
   struct summary summary;
   struct screen screen;
   char *directory;
@@ -83,6 +84,13 @@ bool device_fail(struct device *device, const char *expected, const char *came);
 
 /* Like device_fail(), for a process that gave no answer: how it ended, and the last line of its log. */
 bool device_fail_silent(struct device *device, struct process *process, const char *name, const char *expected);
+
+/* Starts a process that writes its log to the directory, and records that it runs. `actor` is a constant. */
+bool device_start(struct device *device, struct process *process, const char *actor, char *const *arguments,
+                  const char *extra);
+
+/* Kills it if it is still running, and records its end. */
+void device_end(struct device *device, struct process *process);
 
 /* Set by SIGINT, SIGTERM and SIGHUP, which end every wait. */
 bool device_interrupted(void);

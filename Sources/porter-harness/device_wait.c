@@ -48,7 +48,18 @@ static int watch(const struct process *process, fd_set *readable, int highest) {
   return process->output > highest ? process->output : highest;
 }
 
+/* What running processes hold of alice's and bob's stores, for the page. */
+static void look_at_locks(struct device *device) {
+  if (!device->record.on) return;
+  if (device->alice.store != NULL) {
+    record_locks(&device->record, "alice", device->alice.process.pid, device->alice.store);
+    record_locks(&device->record, "extension", device->extension.pid, device->alice.store);
+  }
+  if (device->bob.store != NULL) record_locks(&device->record, "bob", device->bob.process.pid, device->bob.store);
+}
+
 enum waited device_wait(struct device *device, struct process *process, uint64_t deadline) {
+  look_at_locks(device);
   fd_set readable;
   FD_ZERO(&readable);
   int highest = push_socket_watch(&device->pushes, &readable);

@@ -108,11 +108,9 @@ struct json *host_event(struct device *device, struct host *host, const char *ty
 static bool open_store(struct device *device, struct host *host);
 
 static bool start_process(struct device *device, struct host *host) {
-  char *log = device_log_path(device, host->name);
   char *arguments[] = {device->program, "script", "-", NULL};
-  bool started = process_start(&host->process, arguments, log, NULL);
+  bool started = device_start(device, &host->process, host->name, arguments, NULL);
   if (!started) device_fail(device, "an app process starts", strerror(errno));
-  free(log);
   if (started && device->options.log) json_free(host_line(device, host, 5000, "np_set_log \"error\" null 0"));
   return started;
 }

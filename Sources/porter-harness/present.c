@@ -12,7 +12,6 @@
 
 static bool start_extension(struct device *device, const struct presenting *how) {
   struct text halt = {0};
-  char *log = device_log_path(device, "extension");
   char *relay = how->relay == NULL ? NULL : copy_string(how->relay);
   char *arguments[12] = {device->program, "extension", "--store", device->alice.store};
   size_t count = 4;
@@ -27,9 +26,8 @@ static bool start_extension(struct device *device, const struct presenting *how)
   if (device->options.log) arguments[count++] = "--log";
   if (how->kill_stage != NULL) text_format(&halt, "PORTER_HALT_AT=%s", how->kill_stage);
   const char *environment = how->kill_stage == NULL ? NULL : text_string(&halt);
-  bool started = process_start(&device->extension, arguments, log, environment);
+  bool started = device_start(device, &device->extension, "extension", arguments, environment);
   if (!started) device_fail(device, "the extension starts", strerror(errno));
-  free(log);
   free(relay);
   text_free(&halt);
   return started;
@@ -149,7 +147,9 @@ bool present_push(struct device *device, const struct push *push, const struct p
     process_write(&device->extension, "\n", 1);
   char *answer = answer_within_limits(device);
   double milliseconds = (double)(now_microseconds() - device->extension.started_at) / 1000;
+  pid_t pid = device->extension.pid;
   wait_for_end(device, &ending);
+  record_ended(&device->record, pid);
   process_end(&device->extension);
 
   struct json *json = answer == NULL ? NULL : json_parse(answer, strlen(answer));

@@ -38,7 +38,7 @@ bool stage_sleep(struct device *device) { return story_suspend(device) && story_
 bool stage_wake(struct device *device) { return story_thaw(device); }
 
 bool stage_quit(struct device *device) {
-  process_end(&device->alice.process);
+  device_end(device, &device->alice.process);
   device->alice.process = (struct process){.input = -1, .output = -1};
   story_tell(device, "device", "quit", "alice's app is swiped away");
   return true;
@@ -52,7 +52,7 @@ bool stage_restart(struct device *device) {
 }
 
 bool stage_stop_server(struct device *device) {
-  process_end(&device->server);
+  device_end(device, &device->server);
   device->server = (struct process){.input = -1, .output = -1};
   free(device->server_link);
   device->server_link = NULL;

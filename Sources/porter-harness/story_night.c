@@ -217,6 +217,7 @@ static bool close_app(struct device *device, struct host *host) {
   json_free(host_line(device, host, 10000, "chat_close_store $c"));
   json_free(host_line(device, host, 10000, "np_ctrl_free $c"));
   process_close_input(&host->process);
+  record_ended(&device->record, host->process.pid);
   uint64_t deadline = deadline_after(5000);
   while (!process_ended(&host->process, &ending)) {
     if (now_microseconds() > deadline || device_interrupted()) return device_fail(device, "an app ends", "it stays");

@@ -16,11 +16,10 @@ static bool listen_for_pushes(struct device *device, const char *socket) {
 bool story_start_server(struct device *device) {
   char *state = device_path(device, "server");
   char *socket = device_path(device, "push.socket");
-  char *log = device_log_path(device, "server");
   char *arguments[] = {device->server_program, "--relay", device->relay, "--state", state, "--local-socket",
                        socket, NULL};
   bool started = listen_for_pushes(device, socket);
-  if (started && !process_start(&device->server, arguments, log, NULL))
+  if (started && !device_start(device, &device->server, "server", arguments, NULL))
     started = device_fail(device, "the server starts", strerror(errno));
   char *link = started ? device_line(device, &device->server, deadline_after(10000)) : NULL;
   const char *wanted = "the server's first line is its link, ntf:…";
@@ -30,7 +29,6 @@ bool story_start_server(struct device *device) {
   if (started) story_tell(device, "server", "serverStarted", "is running, and reached through the embedded relay");
   free(state);
   free(socket);
-  free(log);
   return started;
 }
 

@@ -39,6 +39,14 @@ void timeline_tell(const struct timeline *timeline, const char *actor, const cha
                    const char *said) {
   double milliseconds = (double)(now_microseconds() - timeline->started_at) / 1000;
   struct text line = {0};
+  if (timeline->record != NULL && timeline->record->on) {
+    text_format(&line, "{\"event\":\"%s\",\"actor\":\"%s\",\"ms\":%.3f%s%s,\"said\":", event, actor, milliseconds,
+                *fields == '\0' ? "" : ",", fields);
+    json_write_string(&line, said);
+    text_add_string(&line, "}");
+    record_event(timeline->record, text_string(&line));
+    text_clear(&line);
+  }
   if (timeline->json) {
     text_format(&line, "{\"event\":\"%s\",\"actor\":\"%s\",\"ms\":%.3f%s%s}", event, actor, milliseconds,
                 *fields == '\0' ? "" : ",", fields);

@@ -5,12 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record.h"
 #include "text.h"
 
 struct timeline {
   bool json;
   bool colours;
   uint64_t started_at;
+  struct record *record; /* NULL: nothing is kept */
 };
 
 /* Colours are for terminals, and only when NO_COLOR is not set (no-color.org). */

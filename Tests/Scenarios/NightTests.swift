@@ -18,7 +18,7 @@ final class NightTests: XCTestCase {
 
   func testEachScenarioHoldsAndLeavesNothing() throws {
     let names = try scenarios()
-    XCTAssertGreaterThan(names.count, 6)
+    XCTAssertGreaterThan(names.count, 5)
     for name in names {
       let played = try ChildProcess.run(
         Places.harness, ["device", "--json", "--scenario", name], environment: ["TMPDIR": directory.path], within: 120)
@@ -39,6 +39,30 @@ final class NightTests: XCTestCase {
       environment: ["TMPDIR": directory.path])
     XCTAssertEqual(played.ending, .exited(1))
     XCTAssertEqual(try JSONValue(parsing: try XCTUnwrap(played.lines.last))["held"], false)
+  }
+
+  /// The page itself is opened in a browser by `make verify`.
+  func testThePageHasWhatHappenedAndNoTextThatEndsItsScript() throws {
+    let page = directory.appendingPathComponent("night.html")
+    let played = try ChildProcess.run(
+      Places.harness, ["device", "--json", "--page", page.path, "--scenario", "force-quit"],
+      environment: ["TMPDIR": directory.path], within: 60)
+    XCTAssertEqual(played.ending, .exited(0))
+    let text = try String(contentsOf: page, encoding: .utf8)
+    let start = try XCTUnwrap(text.range(of: #"<script id="night" type="application/json">"#))
+    let end = try XCTUnwrap(text.range(of: "</script>", range: start.upperBound..<text.endIndex))
+    let night = try JSONValue(parsing: String(text[start.upperBound..<end.lowerBound]))
+    let events = try XCTUnwrap(night["events"]?.arrayValue)
+    for line in played.lines.dropLast() {
+      let event = try JSONValue(parsing: line)
+      XCTAssertTrue(events.contains { $0["event"] == event["event"] && $0["ms"] == event["ms"] }, line)
+    }
+    XCTAssertTrue(events.contains { $0["event"] == "step" && $0["actor"] == "extension" && $0["machine"] == "push" })
+    XCTAssertTrue(events.contains { $0["event"] == "locks" && $0["actor"] == "alice" })
+    XCTAssertFalse(text.contains("@NIGHT@"))
+    for network in ["http://", "https://", "src=", "@import"] {
+      XCTAssertFalse(text.replacingOccurrences(of: "http://www.w3.org/2000/svg", with: "").contains(network), network)
+    }
   }
 
   func testAnUnknownScenarioIsRefused() throws {

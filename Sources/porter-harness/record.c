@@ -1,0 +1,151 @@
+#include "record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invoke.h"
+#include "json.h"
+#include "locks.h"
+#include "page_template.h"
+
+static double milliseconds(const struct record *record, uint64_t at) {
+  return at < record->started_at ? 0 : (double)(at - record->started_at) / 1000;
+}
+
+void record_event(struct record *record, const char *json) {
+  if (!record->on) return;
+  if (record->events.length > 0) text_add_string(&record->events, ",\n");
+  text_add_string(&record->events, json);
+}
+
+/* ------------------------------------------------------------------------------------------------ processes */
+
+void record_started(struct record *record, const char *actor, pid_t pid, uint64_t started_at) {
+  if (!record->on) return;
+  struct recorded_process *grown = allocate((record->count + 1) * sizeof *grown);
+  if (record->count > 0) memcpy(grown, record->processes, record->count * sizeof *grown);
+  grown[record->count++] = (struct recorded_process){.actor = actor, .pid = pid, .started_at = started_at};
+  free(record->processes);
+  record->processes = grown;
+}
+
+static struct recorded_process *running(const struct record *record, pid_t pid) {
+  for (size_t index = 0; index < record->count; index++)
+    if (record->processes[index].pid == pid && record->processes[index].ended_at == 0)
+      return &record->processes[index];
+  return NULL;
+}
+
+void record_ended(struct record *record, pid_t pid) {
+  struct recorded_process *process = record->on ? running(record, pid) : NULL;
+  if (process != NULL) process->ended_at = now_microseconds();
+}
+
+void record_locks(struct record *record, const char *actor, pid_t pid, const char *store) {
+  struct recorded_process *process = record->on ? running(record, pid) : NULL;
+  struct holding holding;
+  if (process == NULL || !holding_of(pid, store, &holding)) return;
+  if (holding.locks != process->locks || holding.open_files != process->open_files) {
+    struct text line = {0};
+    text_format(&line, "{\"event\":\"locks\",\"actor\":\"%s\",\"ms\":%.3f,\"locks\":%u,\"openFiles\":%u}", actor,
+                milliseconds(record, now_microseconds()), holding.locks, holding.open_files);
+    record_event(record, text_string(&line));
+    text_free(&line);
+    process->locks = holding.locks;
+    process->open_files = holding.open_files;
+  }
+  text_free(&holding.description);
+}
+
+/* ------------------------------------------------------------------------------------------------ steps */
+
+/* The process of this actor that ran at this moment; 0 if none is known. */
+static pid_t process_at(const struct record *record, const char *actor, uint64_t at) {
+  for (size_t index = 0; index < record->count; index++) {
+    const struct recorded_process *process = &record->processes[index];
+    if (strcmp(process->actor, actor) == 0 && process->started_at <= at &&
+        (process->ended_at == 0 || at <= process->ended_at))
+      return process->pid;
+  }
+  return 0;
+}
+
+/* MICROSECONDS LEVEL step machine=… subject=… event=… from=… to=… answer=… */
+static void record_step(struct record *record, const char *actor, const char *line) {
+  unsigned long long at;
+  char machine[48], subject[48], event[64], from[64], to[64], answer[64];
+  if (sscanf(line, "%llu %*d step machine=%47s subject=%47s event=%63s from=%63s to=%63s answer=%63s", &at, machine,
+             subject, event, from, to, answer) != 7)
+    return;
+  struct text text = {0};
+  text_format(&text,
+              "{\"event\":\"step\",\"actor\":\"%s\",\"ms\":%.3f,\"process\":%d,\"machine\":\"%s\",\"subject\":\"%s\","
+              "\"on\":\"%s\",\"from\":\"%s\",\"to\":\"%s\",\"answer\":\"%s\"}",
+              actor, milliseconds(record, at), (int)process_at(record, actor, at), machine, subject, event, from, to,
+              answer);
+  record_event(record, text_string(&text));
+  text_free(&text);
+}
+
+void record_steps(struct record *record, const char *actor, const char *log) {
+  FILE *file = record->on ? fopen(log, "r") : NULL;
+  char *line = NULL;
+  size_t capacity = 0;
+  while (file != NULL && getline(&line, &capacity, file) > 0) record_step(record, actor, line);
+  free(line);
+  if (file != NULL) fclose(file);
+}
+
+/* ------------------------------------------------------------------------------------------------ the page */
+
+static void write_processes(const struct record *record, struct text *out) {
+  for (size_t index = 0; index < record->count; index++) {
+    const struct recorded_process *process = &record->processes[index];
+    text_format(out, "%s{\"actor\":\"%s\",\"process\":%d,\"started\":%.3f,\"ended\":", index == 0 ? "" : ",",
+                process->actor, (int)process->pid, milliseconds(record, process->started_at));
+    if (process->ended_at == 0) text_add_string(out, "null}");
+    else text_format(out, "%.3f}", milliseconds(record, process->ended_at));
+  }
+}
+
+/* Inside a script element, "</script" and "<!--" would end or change it: every "<" is written as an escape. */
+static void write_safely(FILE *file, const char *json) {
+  for (const char *c = json; *c != '\0'; c++) {
+    if (*c == '<') fputs("\\u003c", file);
+    else putc(*c, file);
+  }
+}
+
+bool record_write_page(const struct record *record, const char *path, const char *name, const char *sentence,
+                       bool held) {
+  FILE *file = fopen(path, "w");
+  if (file == NULL) return false;
+  struct text night = {0};
+  text_add_string(&night, "{\"name\":");
+  json_write_string(&night, name);
+  text_add_string(&night, ",\"sentence\":");
+  json_write_string(&night, sentence);
+  text_format(&night, ",\"held\":%s,\"processes\":[", held ? "true" : "false");
+  write_processes(record, &night);
+  text_add_string(&night, "],\"events\":[");
+  text_add_string(&night, text_string(&record->events));
+  text_add_string(&night, "]}");
+  for (size_t index = 0; page_template[index] != NULL; index++) {
+    const char *place = strstr(page_template[index], "@NIGHT@");
+    if (place == NULL) {
+      fputs(page_template[index], file);
+      continue;
+    }
+    fwrite(page_template[index], 1, (size_t)(place - page_template[index]), file);
+    write_safely(file, text_string(&night));
+    fputs(place + strlen("@NIGHT@"), file);
+  }
+  text_free(&night);
+  return fclose(file) == 0;
+}
+
+void record_free(struct record *record) {
+  text_free(&record->events);
+  free(record->processes);
+}

@@ -58,7 +58,7 @@ let package = Package(
       name: "Nightporter",
       dependencies: [
         "CNightporter", "PorterEngine", "PorterMachines", "PorterJSON", "PorterPlatform", "PorterCrypto", "PorterStore",
-        "PorterRelay", "PorterSchema",
+        "PorterRelay", "PorterNotifications", "PorterSchema",
       ],
       swiftSettings: swift),
 

@@ -248,6 +248,25 @@ char *np_receive_push(chat_ctrl ctrl, const char *payload_json, int deadline_ms)
  */
 np_error np_expire_push(chat_ctrl ctrl);
 
+/*
+ * Chooses the language of notifications, and replaces texts. {"result": {"type": "cmdOk"}} or an error.
+ *
+ * ctrl  the controller whose notifications these texts are for. In the role `app` they are stored as well, so that its
+ *       extension has them without a call of its own, and the app after its next start; that needs the open store. In the role
+ *       `extension` nothing is stored. NULL: for all controllers of this process that were given none, existing and future
+ *       ones. The order is: the controller's own, the process's, the stored ones, English.
+ * json  { "language": "pt-BR", "strings": { "%@ is connected!": "%@ entrou!",
+ *         "%d new messages": {"one": "%d mensagem nova", "other": "%d mensagens novas"} } }
+ *       Both members may be left out; {} takes the texts away. At most 65536 bytes. English, Arabic and Japanese ship
+ *       ("en", "ar", "ja", and tags such as "ar-EG"); of any other language, and of each phrase that "strings" leaves out,
+ *       the language that ships is shown: English unless the tag names another one. "language" also decides which plural
+ *       form (zero, one, two, few, many, other, as in CLDR) a count takes. spec/protocol/strings.md lists the phrases.
+ *
+ * A table with an unknown key, a missing or doubled placeholder, or an unknown plural form is refused as a whole: the code is
+ * `stringsInvalid`, and `np.key` names the member. Does not wait for the network.
+ */
+char *np_set_strings(chat_ctrl ctrl, const char *json);
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Phases and states
  * ------------------------------------------------------------------------------------------------------------------ */

@@ -43,6 +43,49 @@ package enum ContentBuilder {
         category: .callInvitation, userInfo: .init(userID: user, chatID: chat.id))
     case .connection(let occurrence):
       return content(for: occurrence, identifier, user, mode)
+    case .many(let burst): return content(for: burst, identifier, user, mode)
+    }
+  }
+
+  private static func content(
+    for burst: NotificationEvent.Burst, _ identifier: String, _ user: Int64, _ mode: PreviewMode
+  ) -> NotificationContent {
+    let count = ShownText.phrase(.newMessages, [.count(burst.count)])
+    switch burst.scope {
+    case .chat(let chat):
+      return NotificationContent(
+        identifier: identifier, title: burstTitle(chat, mode), body: count, category: .manyEvents,
+        targetContentIdentifier: chat.id, threadIdentifier: thread(chat, user, mode), userInfo: .init(userID: user))
+    case .chats(let chats):
+      return NotificationContent(
+        identifier: identifier, title: count, body: senders(chats, mode), category: .manyEvents,
+        userInfo: .init(userID: user))
+    }
+  }
+
+  private static func burstTitle(_ chat: NotificationEvent.Chat, _ mode: PreviewMode) -> ShownText {
+    switch (chat, mode) {
+    case (.contact, _), (.group, .hidden): title(chat, mode)
+    case (.group, .message), (.group, .contact): .phrase(.fromContact, [chatName(chat)])
+    }
+  }
+
+  /// Two names at most are followed by a number of others; three fit.
+  private static func senders(_ chats: [NotificationEvent.Chat], _ mode: PreviewMode) -> ShownText {
+    if mode == .hidden { return .phrase(.fromChats, [.count(chats.count)]) }
+    let names = chats.prefix(3).map(chatName)
+    switch chats.count {
+    case 0, 1: return .phrase(.fromOne, names.isEmpty ? [.phrase(.somebody)] : names)
+    case 2: return .phrase(.fromTwo, names)
+    case 3: return .phrase(.fromThree, names)
+    default: return .phrase(.fromMore, names.prefix(2) + [.count(chats.count - 2)])
+    }
+  }
+
+  private static func chatName(_ chat: NotificationEvent.Chat) -> ShownText.Argument {
+    switch chat {
+    case .contact(_, let name): person(name, .contact, .somebody)
+    case .group(_, let name, _): MessageText.name(name).map { .text("#\($0)") } ?? .phrase(.groupMessage)
     }
   }
 
@@ -69,7 +112,8 @@ package enum ContentBuilder {
   }
 
   private static func person(_ name: String, _ mode: PreviewMode, _ hidden: Phrase) -> ShownText.Argument {
-    mode == .hidden ? .phrase(hidden) : .text(MessageText.name(name))
+    // Of a name of invisible characters nothing would be left but the phrase around it.
+    mode == .hidden ? .phrase(hidden) : MessageText.name(name).map(ShownText.Argument.text) ?? .phrase(hidden)
   }
 
   private static func title(_ chat: NotificationEvent.Chat, _ mode: PreviewMode) -> ShownText {
@@ -77,9 +121,9 @@ package enum ContentBuilder {
     case (.contact, .hidden): .phrase(.contactHidden)
     case (.group, .hidden): .phrase(.groupMessage)
     case (.contact(_, let name), .message), (.contact(_, let name), .contact):
-      .phrase(.fromContact, [.text(MessageText.name(name))])
+      .phrase(.fromContact, [person(name, mode, .somebody)])
     case (.group(_, let name, let member), .message), (.group(_, let name, let member), .contact):
-      .phrase(.fromMember, [.text(MessageText.name(name)), .text(MessageText.name(member))])
+      .phrase(.fromMember, [person(name, mode, .somebody), person(member, mode, .somebody)])
     }
   }
 

@@ -2,12 +2,17 @@ import PorterSchema
 
 /// Makes text from other people fit to be shown.
 enum MessageText {
-  /// Longest body, in bytes of UTF-8. A push's whole payload is 4096 bytes at most, so no platform shows more than
-  /// that; half of it fills a phone's screen, and leaves room for the title. A message of 16 KB would only cost memory,
-  /// of which an extension has little.
-  static let maximumBody = 2_048
-  /// Longest name. Ours are at most 50 characters; a contact's program may allow more.
-  static let maximumName = 64
+  /// Of a text, and of a name. The other limit keeps a text of few but long characters from costing much.
+  private struct Limit {
+    var characters: Int
+    var bytes: Int
+
+    /// A push's whole payload is 4096 bytes at most, so no platform shows more than that; half of it fills a phone's
+    /// screen, and leaves room for the title. A message of 16 KB would only cost memory, of which an extension has little.
+    static let body = Limit(characters: .max, bytes: 2_048)
+    /// Ours are at most 50 characters; a contact's program may allow more.
+    static let name = Limit(characters: 64, bytes: 512)
+  }
 
   /// The text of a message, with `...` for what its author marked as secret: anyone holding the phone can read a
   /// notification.
@@ -16,13 +21,12 @@ enum MessageText {
     switch content {
     case .voice(_, let duration) where text.isEmpty: return .phrase(.voiceMessage, [.text(clock(duration))])
     case .report(_, let reason):
-      let reported = text.isEmpty ? reason.rawValue : text
-      return .phrase(.report, [.text(clean(reported, maximumBody, keepsLines: true))])
+      let reported = cleanBody(text)
+      return .phrase(.report, [isBlank(reported) ? .phrase(Phrase(reason)) : .text(reported)])
     case .text, .link, .image, .video, .voice, .file, .unknown: break
     }
-    let shown = clean(text.isEmpty ? fileName ?? "" : text, maximumBody, keepsLines: true)
-    let isBlank = shown.unicodeScalars.allSatisfy(\.properties.isWhitespace)
-    return isBlank ? .phrase(.newMessageBody) : .verbatim(shown)
+    let shown = cleanBody(text.isEmpty ? fileName ?? "" : text)
+    return isBlank(shown) ? .phrase(.newMessageBody) : .verbatim(shown)
   }
 
   static func withoutSecrets(_ text: String) -> String {
@@ -30,8 +34,19 @@ enum MessageText {
     return runs.map { $0.format == .secret ? "..." : $0.text }.joined()
   }
 
-  /// One line, containing nothing that could pass for more than a name.
-  static func name(_ name: String) -> String { clean(name, maximumName, keepsLines: false) }
+  /// One line, containing nothing that could pass for more than a name. Nil if nothing of it can be seen.
+  static func name(_ name: String) -> String? {
+    var cleaned = CleanText(limit: Limit.name.bytes)
+    for scalar in name.unicodeScalars where !cleaned.isFull {
+      if scalar.properties.isWhitespace || scalar.value == 0x85 {
+        cleaned.appendSpace()
+      } else if !isControl(scalar), !DisplayName.isInvisible(scalar) || cleaned.shapes(scalar) {
+        cleaned.append(scalar)
+      }
+    }
+    let shown = shortened(cleaned.trimmed, .name)
+    return isBlank(shown) ? nil : shown
+  }
 
   /// Minutes and seconds.
   private static func clock(_ seconds: Int64) -> String {
@@ -40,36 +55,73 @@ enum MessageText {
     return "\(twoDigits(seconds / 60)):\(twoDigits(seconds % 60))"
   }
 
-  /// Without control characters, and cut between characters to at most `limit` bytes, including the ellipsis.
-  private static func clean(_ text: String, _ limit: Int, keepsLines: Bool) -> String {
-    var cleaned = String.UnicodeScalarView()
-    var bytes = 0
-    for scalar in text.unicodeScalars {
-      switch scalar.value {
-      case 0x09...0x0d, 0x85, 0x2028, 0x2029: cleaned.append(keepsLines ? scalar : " ")
-      case 0..<0x20, 0x7f...0x9f: continue
-      // Marks that change the direction of all text after them, including the rest of the title.
-      case 0x202a...0x202e,
-        0x2066...0x2069 where !keepsLines:
-        continue
-      default: cleaned.append(scalar)
+  /// Without control characters. Marks of direction end with the line that they are in, and close nothing outside it.
+  private static func cleanBody(_ text: String) -> String {
+    var cleaned = CleanText(limit: Limit.body.bytes)
+    for scalar in text.unicodeScalars where !cleaned.isFull {
+      if isLineBreak(scalar) {
+        cleaned.closeIsolates()
+        cleaned.append(scalar)
+      } else if Direction.isOpening(scalar) {
+        cleaned.openIsolate(scalar)
+      } else if Direction.isClosing(scalar) {
+        cleaned.closeIsolate()
+      } else if !isControl(scalar) {
+        cleaned.append(scalar)
       }
-      bytes += UTF8.width(scalar)
-      if bytes > limit { break }
     }
-    return shortened(String(cleaned), limit)
+    cleaned.closeIsolates()
+    return shortened(cleaned.text, .body)
   }
 
-  private static func shortened(_ text: String, _ limit: Int) -> String {
-    guard text.utf8.count > limit else { return text }
+  private static func isLineBreak(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x09...0x0d, 0x85, 0x2028, 0x2029: true
+    default: false
+    }
+  }
+
+  /// Control characters, and marks that change the direction of all text after them.
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7f...0x9f, 0x202a...0x202e, 0xfff9...0xfffb: true
+    default: false
+    }
+  }
+
+  private static func isBlank(_ text: String) -> Bool {
+    text.unicodeScalars.allSatisfy { $0.properties.isWhitespace || DisplayName.isInvisible($0) }
+  }
+
+  /// Cut between characters, with an ellipsis. Isolates that the cut leaves open are closed behind it.
+  private static func shortened(_ text: String, _ limit: Limit) -> String {
+    guard text.utf8.count > limit.bytes || text.count > limit.characters else { return text }
     let ellipsis = "…"
     var kept = ""
-    var bytes = ellipsis.utf8.count
+    var (bytes, count, open) = (ellipsis.utf8.count, 1, 0)
     for character in text {
+      var opened = open
+      for scalar in character.unicodeScalars {
+        if Direction.isOpening(scalar) { opened += 1 } else if Direction.isClosing(scalar) { opened -= 1 }
+      }
       bytes += character.utf8.count
-      if bytes > limit { break }
+      count += 1
+      if bytes + opened * CleanText.closingBytes > limit.bytes || count > limit.characters { break }
+      open = opened
       kept.append(character)
     }
-    return kept + ellipsis
+    return kept + String(repeating: "\u{2069}", count: open) + ellipsis
+  }
+}
+
+extension Phrase {
+  init(_ reason: MessageContent.ReportReason) {
+    switch reason {
+    case .spam: self = .spam
+    case .content: self = .inappropriateContent
+    case .community: self = .guidelinesViolation
+    case .profile: self = .inappropriateProfile
+    case .other: self = .anotherReason
+    }
   }
 }

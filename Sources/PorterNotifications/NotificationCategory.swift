@@ -5,4 +5,5 @@ package enum NotificationCategory: String, Hashable, Sendable, CaseIterable {
   case messageReceived = "NTF_CAT_MESSAGE_RECEIVED"
   case callInvitation = "NTF_CAT_CALL_INVITATION"
   case connectionEvent = "NTF_CAT_CONNECTION_EVENT"
+  case manyEvents = "NTF_CAT_MANY_EVENTS"
 }

@@ -53,13 +53,13 @@ package struct NotificationContent: Hashable, Sendable {
   }
 
   /// An element of `notifications` in the answer of `np_receive_push`.
-  package var json: JSONValue {
+  package func json(in strings: StringTable = .english) -> JSONValue {
     .compact([
       "identifier": .string(identifier),
-      "title": .string(title.english),
+      "title": .string(title.text(in: strings)),
       "titleKey": title.key,
       "titleArguments": title.arguments,
-      "body": .string(body.english),
+      "body": .string(body.text(in: strings)),
       "bodyKey": body.key,
       "bodyArguments": body.arguments,
       "categoryIdentifier": .string(category.rawValue),
@@ -78,13 +78,14 @@ extension ShownText {
     return .string(phrase.rawValue)
   }
 
-  /// A text, or `{"key": …}` for a phrase within the phrase.
+  /// A text, a count, or `{"key": …}` for a phrase within the phrase.
   fileprivate var arguments: JSONValue? {
     guard case .phrase(_, let arguments) = self, !arguments.isEmpty else { return nil }
     let values = arguments.map { argument -> JSONValue in
       switch argument {
       case .text(let text): .string(text)
       case .phrase(let phrase): .compact(["key": .string(phrase.rawValue)])
+      case .count(let count): JSONValue(count)
       }
     }
     return .array(values)

@@ -81,6 +81,24 @@ package struct NotificationEvent: Hashable, Sendable {
     case message(Message)
     case call(Chat, CallMedia)
     case connection(ConnectionEvent)
+    case many(Burst)
+  }
+
+  /// Messages that one notification stands for. Each of them may be shown: the policy has judged them one by one.
+  package struct Burst: Hashable, Sendable {
+    package enum Scope: Hashable, Sendable {
+      case chat(Chat)
+      /// Each chat once, the latest first.
+      case chats([Chat])
+    }
+
+    package var count: Int
+    package var scope: Scope
+
+    package init(count: Int, _ scope: Scope) {
+      self.count = count
+      self.scope = scope
+    }
   }
 
   package var identifier: NotificationIdentifier
@@ -110,6 +128,8 @@ package enum NotificationIdentifier: Hashable, Sendable, CustomStringConvertible
   case contactRequest(user: Int64, id: Int64)
   case contactConnected(user: Int64, contact: Int64)
   case call(user: Int64, chat: String)
+  /// Of many messages: of one chat, or of a profile.
+  case many(user: Int64, chat: String?)
 
   package var description: String {
     switch self {
@@ -118,6 +138,7 @@ package enum NotificationIdentifier: Hashable, Sendable, CustomStringConvertible
     case .contactRequest(let user, let id): "np:request:\(user):\(id)"
     case .contactConnected(let user, let contact): "np:connected:\(user):\(contact)"
     case .call(let user, let chat): "np:call:\(user):\(chat)"
+    case .many(let user, let chat): chat.map { "np:many:\(user):\($0)" } ?? "np:many:\(user)"
     }
   }
 }

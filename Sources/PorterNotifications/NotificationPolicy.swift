@@ -53,7 +53,7 @@ package struct NotificationPolicy: Hashable, Sendable {
     case .connection: return silence(filter, isForUser: false)
     // A call is for the user as much as a mention is.
     case .call: return silence(filter, isForUser: true)
-    case .contactRequest, .contactConnected: return nil
+    case .contactRequest, .contactConnected, .many: return nil
     }
   }
 

@@ -1,5 +1,5 @@
-/// Every text of ours that a user may see in a notification. The English text is the key under which a host finds its
-/// translation; each `%@` stands for the next argument.
+/// Every text of ours that a user may see in a notification. The English text is the key under which a string table has its
+/// wording, and a host its own translation. Each `%@` stands for a text, `%d` for a count; `Wording.swift` has the rules.
 package enum Phrase: String, Hashable, Sendable, CaseIterable {
   case wantsToConnect = "%@ wants to connect!"
   case somebody = "Somebody"
@@ -16,6 +16,11 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
   case newMessageBody = "new message"
   case voiceMessage = "Voice message (%@)"
   case report = "Report: %@"
+  case spam = "spam"
+  case inappropriateContent = "inappropriate content"
+  case guidelinesViolation = "violation of community guidelines"
+  case inappropriateProfile = "inappropriate profile"
+  case anotherReason = "another reason"
 
   case videoCall = "Incoming video call"
   case audioCall = "Incoming audio call"
@@ -25,13 +30,48 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
   case newContactRequest = "New contact request"
   case sentFileEvent = "Sent file event"
   case receivedFileEvent = "Received file event"
+
+  case newMessages = "%d new messages"
+  case fromOne = "From: %@"
+  case fromTwo = "From: %@ and %@"
+  case fromThree = "From: %@, %@ and %@"
+  case fromMore = "From: %@, %@ and %d other chats"
+  case fromChats = "From %d chats"
+
+  /// What goes into the phrase, in order.
+  package var parameters: [Parameter] {
+    switch self {
+    case .wantsToConnect, .acceptRequest, .isConnected, .canChat, .fromContact, .voiceMessage, .report,
+      .fromOne:
+      [.text]
+    case .fromMember, .fromTwo: [.text, .text]
+    case .fromThree: [.text, .text, .text]
+    case .fromMore: [.text, .text, .count]
+    case .newMessages, .fromChats: [.count]
+    case .somebody, .thisContact, .aNewContact, .contactHidden, .groupMessage, .newMessageBody, .videoCall, .audioCall,
+      .newContact, .messageReceived, .newContactRequest, .sentFileEvent, .receivedFileEvent, .spam,
+      .inappropriateContent,
+      .guidelinesViolation, .inappropriateProfile, .anotherReason:
+      []
+    }
+  }
+
+  package enum Parameter: Hashable, Sendable {
+    case text
+    /// At most one in a phrase. It chooses the plural form.
+    case count
+  }
+
+  /// Whether the wording depends on a count.
+  package var isPlural: Bool { parameters.contains(.count) }
 }
 
-/// A text to show: a phrase with its arguments, which a host may translate, or a literal such as a message's text.
+/// A text to show: a phrase with its arguments, which a string table words, or a literal such as a message's text.
 package enum ShownText: Hashable, Sendable {
   package enum Argument: Hashable, Sendable {
     case text(String)
     case phrase(Phrase)
+    case count(Int)
   }
 
   case phrase(Phrase, [Argument])
@@ -40,38 +80,10 @@ package enum ShownText: Hashable, Sendable {
   package static let none = ShownText.verbatim("")
   package static func phrase(_ phrase: Phrase) -> ShownText { .phrase(phrase, []) }
 
-  /// In English.
-  package var english: String {
+  package func text(in table: StringTable) -> String {
     switch self {
     case .verbatim(let text): text
-    case .phrase(let phrase, let arguments): Self.fill(phrase.rawValue, arguments)
-    }
-  }
-
-  /// Only the phrase is searched for placeholders, so that a name that reads `%@` stays a name.
-  private static func fill(_ phrase: String, _ arguments: [Argument]) -> String {
-    var text = ""
-    var rest = arguments[...]
-    var isPlace = false
-    for character in phrase {
-      if isPlace, character == "@" {
-        text += rest.popFirst()?.english ?? ""
-        isPlace = false
-      } else if character == "%" {
-        isPlace = true
-      } else {
-        text.append(character)
-      }
-    }
-    return text
-  }
-}
-
-extension ShownText.Argument {
-  var english: String {
-    switch self {
-    case .text(let text): text
-    case .phrase(let phrase): phrase.rawValue
+    case .phrase(let phrase, let arguments): table.text(phrase, arguments)
     }
   }
 }

@@ -69,6 +69,8 @@ const struct function interface_functions[] = {
     CALL3(OWNED_STRING, np_receive_push, HANDLE, STRING, INTEGER),
     CALL1(ERROR, np_expire_push, HANDLE),
 
+    CALL2(OWNED_STRING, np_set_strings, HANDLE, STRING),
+
     CALL2(ERROR, np_set_phase, HANDLE, PHASE),
     CALL1(OWNED_STRING, np_state, HANDLE),
 

@@ -28,6 +28,7 @@ final class ForkTests: XCTestCase {
     ("np_receive_push", { isInvalid(np_receive_push($0, "{}", 1_000)) }),
     ("np_change_key", { isInvalid(np_change_key($0, "", "")) }),
     ("np_state", { isInvalid(np_state($0)) }),
+    ("np_set_strings", { isInvalid(np_set_strings($0, "{}")) }),
     ("np_set_key", { np_set_key($0, "", 1) == NP_ERROR_HANDLE }),
     ("np_set_phase", { np_set_phase($0, NP_PHASE_SUSPENDED) == NP_ERROR_HANDLE }),
     ("np_expire_push", { np_expire_push($0) == NP_ERROR_HANDLE }),

@@ -9,6 +9,7 @@ typealias Event = NotificationEvent
 enum Sample {
   static let alice = Event.Chat.contact(id: 5, name: "Alice")
   static let club = Event.Chat.group(id: 7, name: "Book club", member: "Bob")
+  static let carol = Event.Chat.contact(id: 6, name: "Carol")
   static let owner = Event.Owner(id: 1)
 
   static func message(
@@ -49,28 +50,50 @@ enum Sample {
     ("connection event, address", event(.connection(.address))),
     ("connection event, file sent", event(.connection(.file(.sent)))),
     ("connection event, file received", event(.connection(.file(.received)))),
+    ("many messages of a chat", event(.many(.init(count: 8, .chat(alice))), .many(user: 1, chat: "@5"))),
+    ("many messages of a group", event(.many(.init(count: 8, .chat(club))), .many(user: 1, chat: "#7"))),
+    ("many messages, one chat left", event(.many(.init(count: 1, .chats([alice]))), .many(user: 1, chat: nil))),
+    ("many messages of two chats", event(.many(.init(count: 20, .chats([alice, club]))), .many(user: 1, chat: nil))),
+    (
+      "many messages of three chats",
+      event(.many(.init(count: 21, .chats([alice, club, carol]))), .many(user: 1, chat: nil))
+    ),
+    (
+      "many messages of four chats",
+      event(.many(.init(count: 102, .chats([alice, club, carol, alice]))), .many(user: 1, chat: nil))
+    ),
+    ("a name in Hebrew", message(in: .contact(id: 5, name: "דנה"))),
+    ("a group in Hebrew", message(in: .group(id: 7, name: "דנה", member: "Bob"))),
+    ("a name that cannot be seen", message(in: .contact(id: 5, name: "\u{200b}\u{1}\u{202e}\u{2066}"))),
+    (
+      "a request without a visible name",
+      event(.contactRequest(id: 3, name: "\u{7f}\u{3164}"), .contactRequest(user: 1, id: 3))
+    ),
   ]
 }
 
 final class ContentTests: XCTestCase {
-  func testEveryNotificationInEveryPreviewMode() throws {
-    var text = ""
-    for (name, event) in Sample.everyKind {
-      text += "\(name)\n"
-      for mode in PreviewMode.allCases {
-        let content = try ContentBuilder.content(for: event, NotificationPolicy(previewMode: mode)).get()
-        text += "  \(mode.rawValue)\n\(described(content))"
+  /// One file for each language. The marks around isolated names are written as ‹ and ›.
+  func testEveryNotificationInEveryPreviewModeAndLanguage() throws {
+    for language in StringTable.Shipped.allCases {
+      var text = ""
+      for (name, event) in Sample.everyKind {
+        text += "\(name)\n"
+        for mode in PreviewMode.allCases {
+          let content = try ContentBuilder.content(for: event, NotificationPolicy(previewMode: mode)).get()
+          text += "  \(mode.rawValue)\n\(described(content, StringTable(language)))"
+        }
       }
+      XCTAssertFalse(text.contains("\u{2068}\u{2069}"), "an empty name")
+      text = text.replacing("\u{2068}", with: "‹").replacing("\u{2069}", with: "›")
+      try assertGolden(text, "notifications.\(language.rawValue).txt")
     }
-    try assertGolden(text, "notifications.txt")
   }
 
-  func testEveryPhraseAndCategory() throws {
-    var text = "phrases\n"
-    for phrase in Phrase.allCases { text += "  \(phrase.rawValue)\n" }
-    text += "categories\n"
+  func testEveryCategory() throws {
+    var text = "categories\n"
     for category in NotificationCategory.allCases { text += "  \(category.rawValue)\n" }
-    try assertGolden(text, "phrases.txt")
+    try assertGolden(text, "categories.txt")
   }
 
   /// INC-47: when the key arrives late, the message replaces what was shown without it.
@@ -80,8 +103,8 @@ final class ContentTests: XCTestCase {
     let late = Sample.message()
     let shown = try [early, late].map { try ContentBuilder.content(for: $0, NotificationPolicy()).get() }
     XCTAssertEqual(shown[0].identifier, shown[1].identifier)
-    XCTAssertEqual(shown[0].body.english, "message received")
-    XCTAssertEqual(shown[1].body.english, "See you at eight")
+    XCTAssertEqual(shown[0].body.text(in: .english), "message received")
+    XCTAssertEqual(shown[1].body.text(in: .english), "See you at eight")
   }
 
   func testDifferentThingsHaveDifferentIdentifiers() {
@@ -96,23 +119,23 @@ final class ContentTests: XCTestCase {
   /// INC-61: content without a count leaves the icon alone.
   func testINC61NoBadgeIsNotABadgeOfZero() throws {
     var content = try ContentBuilder.content(for: Sample.message(), NotificationPolicy()).get()
-    XCTAssertNil(content.json["badge"])
+    XCTAssertNil(content.json()["badge"])
     content.badge = 0
-    XCTAssertEqual(content.json["badge"], 0)
+    XCTAssertEqual(content.json()["badge"], 0)
   }
 
   func testTheJSONCarriesWhatATranslationNeeds() throws {
     let request = Sample.event(.contactRequest(id: 3, name: "Alice"), .contactRequest(user: 1, id: 3))
     let hidden = try ContentBuilder.content(for: request, NotificationPolicy(previewMode: .hidden)).get()
     XCTAssertEqual(
-      hidden.json.text,
+      hidden.json().text,
       #"{"identifier":"np:request:1:3","title":"Somebody wants to connect!","titleKey":"%@ wants to connect!","#
         + #""titleArguments":[{"key":"Somebody"}],"body":"Accept contact request from this contact?","#
         + #""bodyKey":"Accept contact request from %@?","bodyArguments":[{"key":"this contact"}],"#
         + #""categoryIdentifier":"NTF_CAT_CONTACT_REQUEST","userInfo":{"chatId":"<@3","contactRequestId":3,"#
         + #""userId":1},"sound":"default"}"#)
     let message = try ContentBuilder.content(for: Sample.message(), NotificationPolicy()).get()
-    XCTAssertNil(message.json["bodyKey"], "a message's own text is not translated")
+    XCTAssertNil(message.json()["bodyKey"], "a message's own text is not translated")
   }
 
   func testNothingHiddenShowsInHiddenMode() {
@@ -130,9 +153,11 @@ final class ContentTests: XCTestCase {
       case .call(_, let media): event.kind = .call(.contact(id: 1, name: name), media)
       case .connection(.chat): event.kind = .connection(.chat(.contact(id: 1, name: name)))
       case .connection: break
+      case .many(let burst):
+        event.kind = .many(.init(count: burst.count, .chats([.contact(id: 1, name: name)])))
       }
       let policy = NotificationPolicy(previewMode: .hidden)
-      let text = try ContentBuilder.content(for: event, policy).get().json.text
+      let text = try ContentBuilder.content(for: event, policy).get().json().text
       try expect(!text.contains("NAME"), text)
     }
   }
@@ -141,10 +166,12 @@ final class ContentTests: XCTestCase {
     forAll(Generator<String>.text(0...4_000), runs: 60) { text in
       let chat = Event.Chat.contact(id: 1, name: text)
       let content = try ContentBuilder.content(for: Sample.message(.text(text), in: chat), NotificationPolicy()).get()
-      try expect(content.body.english.utf8.count <= 2_048, "body of \(content.body.english.utf8.count)")
-      try expect(content.title.english.utf8.count <= 65, "title of \(content.title.english.utf8.count)")
-      try expect(!content.title.english.contains { $0.isNewline }, "a title of two lines")
-      let controls = content.json.text.unicodeScalars.filter { $0.value < 0x20 || $0.value == 0x7f }
+      try expect(
+        content.body.text(in: .english).utf8.count <= 2_048, "body of \(content.body.text(in: .english).utf8.count)")
+      let title = content.title.text(in: .english)
+      try expect(title.count <= 64 + 3 && title.utf8.count <= 512 + 7, "title of \(title.count)")
+      try expect(!content.title.text(in: .english).contains { $0.isNewline }, "a title of two lines")
+      let controls = content.json().text.unicodeScalars.filter { $0.value < 0x20 || $0.value == 0x7f }
       try expect(controls.isEmpty, "control characters")
     }
   }
@@ -153,26 +180,27 @@ final class ContentTests: XCTestCase {
     let family = "👨‍👩‍👧‍👦"
     let long = String(repeating: family, count: 300)
     let content = try ContentBuilder.content(for: Sample.message(.text(long)), NotificationPolicy()).get()
-    let body = content.body.english
+    let body = content.body.text(in: .english)
     XCTAssertTrue(body.hasSuffix("…"))
     XCTAssertTrue(body.dropLast().allSatisfy { String($0) == family })
     let exact = String(repeating: "a", count: 2_048)
     XCTAssertEqual(
-      try ContentBuilder.content(for: Sample.message(.text(exact)), NotificationPolicy()).get().body.english, exact)
+      try ContentBuilder.content(for: Sample.message(.text(exact)), NotificationPolicy()).get().body.text(in: .english),
+      exact)
   }
 
   /// A name that reads like a placeholder is only a name.
   func testNamesFillNoPlaceholders() throws {
     let event = Sample.message(in: .group(id: 1, name: "%@ %d", member: "%@"))
     let content = try ContentBuilder.content(for: event, NotificationPolicy()).get()
-    XCTAssertEqual(content.title.english, "#%@ %d %@:")
+    XCTAssertEqual(content.title.text(in: .english), "#%@ %d %@:")
   }
 
   func testEachPhraseGetsAsManyArgumentsAsItHasPlaces() {
     func check(_ text: ShownText) {
       guard case .phrase(let phrase, let arguments) = text else { return }
-      let places = phrase.rawValue.split(separator: "%", omittingEmptySubsequences: false).count - 1
-      XCTAssertEqual(arguments.count, places, phrase.rawValue)
+      let types = arguments.map { argument -> Phrase.Parameter in if case .count = argument { .count } else { .text } }
+      XCTAssertEqual(types, phrase.parameters, phrase.rawValue)
     }
     for (_, event) in Sample.everyKind {
       for mode in PreviewMode.allCases {
@@ -183,9 +211,9 @@ final class ContentTests: XCTestCase {
     }
   }
 
-  private func described(_ content: NotificationContent) -> String {
-    var lines = [content.title.english]
-    if !content.body.english.isEmpty { lines.append(content.body.english) }
+  private func described(_ content: NotificationContent, _ strings: StringTable) -> String {
+    var lines = [content.title.text(in: strings)]
+    if !content.body.text(in: strings).isEmpty { lines.append(content.body.text(in: strings)) }
     var details = [content.category.rawValue, content.identifier]
     if let target = content.targetContentIdentifier { details.append("target \(target)") }
     if let thread = content.threadIdentifier { details.append("thread \(thread)") }

@@ -16,7 +16,7 @@ final class SchemaFileTests: XCTestCase {
     let lines = contents.flatMap { content -> [JSONValue] in
       var counted = content
       counted.badge = 3
-      return [content.json, counted.json]
+      return [content.json(), counted.json(in: StringTable(.arabic))]
     }.map { JSONValue(["notification", $0]).text }
     let output = try runPeer(
       "../../PorterSchemaTests/peers/schemas.py", input: lines.joined(separator: "\n") + "\n")

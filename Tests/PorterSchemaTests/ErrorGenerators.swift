@@ -73,6 +73,7 @@ enum EveryCase {
     .storePageDamaged(file: "log", page: 7), .storeCutOff(file: "store", page: 0),
     .ownershipLost(holder: "app 12@34/ab"), .ownedElsewhere(holder: "12@34/ab"), .roleNotAllowed("repairing keys"),
     .relayMissing, .relayUnavailable("no such file"), .notificationServerMissing, .invitationUsed, .invitationOwn,
+    .stringsInvalid(key: "From: %@", "a text"),
     .messageTooLarge(bytes: 2, limit: 1),
   ]
 

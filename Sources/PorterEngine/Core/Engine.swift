@@ -36,6 +36,7 @@ package final class Engine {
       lifecycle: lifecycle, relay: relayLink, source: source, claims: claims, committer: committer, sender: sender))
 
   private(set) lazy var tokens = Tokens(context, host: self)
+  private(set) lazy var strings = NotificationStrings(context)
   private(set) lazy var pushes = PushRunner(self)
 
   init(

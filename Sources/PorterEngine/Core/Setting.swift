@@ -5,4 +5,5 @@ enum Setting {
   static let appSettings = "appSettings"
   static let previewMode = "ntfPreviewMode"
   static let appLock = "appLock"
+  static let strings = "ntfStrings"
 }

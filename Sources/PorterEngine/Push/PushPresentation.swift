@@ -8,8 +8,12 @@ import PorterStore
 /// From the ledger to what the user sees.
 struct PushPresentation {
   private let context: EngineContext
+  private let strings: NotificationStrings
 
-  init(_ context: EngineContext) { self.context = context }
+  init(_ context: EngineContext, _ strings: NotificationStrings) {
+    self.context = context
+    self.strings = strings
+  }
 
   /// Everything that is committed and was not shown yet is shown, whichever push or process committed it (INC-38).
   func compose(_ run: PushRun) -> Push.Event {
@@ -100,10 +104,11 @@ struct PushPresentation {
     // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.
     let badge = try store.badge()
     content.badge = badge
+    let strings = notifications.isEmpty ? .english : try strings.table(store)
     content.notifications = notifications.map { notification in
       var notification = notification
       notification.badge = badge
-      return notification.json
+      return notification.json(in: strings)
     }
     run.content = content
     return filled

@@ -19,6 +19,7 @@ import PorterStore
 final class PushRunner {
   unowned let engine: Engine
   let context: EngineContext
+  private let presentation: PushPresentation
   /// The push in progress.
   private(set) var current: PushRun?
 
@@ -27,6 +28,7 @@ final class PushRunner {
   init(_ engine: Engine) {
     self.engine = engine
     context = engine.context
+    presentation = PushPresentation(engine.context, engine.strings)
   }
 
   var state: Push.State? { current?.state }
@@ -325,10 +327,10 @@ extension PushRunner: PushEffects {
 
   // MARK: What is shown
 
-  func composeContent(_ run: PushRun) { post(PushPresentation(context).compose(run), run) }
+  func composeContent(_ run: PushRun) { post(presentation.compose(run), run) }
 
   func composeBest(_ run: PushRun) {
     // It is shown though time is up.
-    context.stop.withReleaseBudget(Durations.releaseBudget) { _ = PushPresentation(context).compose(run) }
+    context.stop.withReleaseBudget(Durations.releaseBudget) { _ = presentation.compose(run) }
   }
 }

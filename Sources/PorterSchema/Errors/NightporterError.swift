@@ -51,6 +51,8 @@ package enum NightporterError: Hashable, Sendable {
   case invitationUsed
   /// The invitation is the user's own.
   case invitationOwn
+  /// A string table was refused. `key` is the member with the mistake; nil for the table as a whole.
+  case stringsInvalid(key: String?, StaticText)
 
   /// A literal of ours: no outside text can slip into a message through it.
   package struct StaticText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
@@ -100,6 +102,7 @@ package enum NightporterError: Hashable, Sendable {
     case .messageTooLarge: "messageTooLarge"
     case .invitationUsed: "invitationUsed"
     case .invitationOwn: "invitationOwn"
+    case .stringsInvalid: "stringsInvalid"
     }
   }
 
@@ -114,6 +117,8 @@ package enum NightporterError: Hashable, Sendable {
     case .ownedElsewhere(let holder), .ownershipLost(let holder): [("holder", .string(holder))]
     case .storePageDamaged(let file, let page), .storeCutOff(let file, let page):
       [("file", .string(file.description))] + (page > 0 ? [("page", .integer(page))] : [])
+    case .stringsInvalid(let key, let what):
+      [("what", .string(what.description))] + (key.map { [("key", .string($0))] } ?? [])
     case .textNotUTF8, .controllerInvalid, .storeClosed, .storeReadOnly, .storeFull, .storeDamaged, .storeMissing,
       .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeKeyInvalid, .storeKeyForgotten, .storeKeyNotRaw,
       .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .relayMissing, .notificationServerMissing, .invitationUsed,
@@ -157,6 +162,7 @@ extension NightporterError {
     case .messageTooLarge(let bytes, let limit): "message of \(bytes) bytes; at most \(limit) fit"
     case .invitationUsed: "the invitation was used or deleted"
     case .invitationOwn: "the invitation is the user's own"
+    case .stringsInvalid(_, let what): "in the string table: expected \(what)"
     }
   }
 
@@ -190,13 +196,15 @@ extension NightporterError {
     case .notificationServerMissing: "send /_network with an ntfServer first"
     case .messageTooLarge: "send a shorter message"
     case .invitationUsed: "ask for a new invitation; each is good for one contact"
+    case .stringsInvalid: "correct the string table; nothing of it was taken"
     case .invitationOwn: "give the invitation to the person to be connected with"
     }
   }
 
   private var nearest: ChatError {
     switch self {
-    case .commandSyntax, .commandTooLarge, .textNotUTF8, .notSupported: .error(.commandError(message: message))
+    case .commandSyntax, .commandTooLarge, .textNotUTF8, .notSupported, .stringsInvalid:
+      .error(.commandError(message: message))
     case .storeDamaged: .database(.open(.notADatabase))
     case .storeNotADatabase, .storeKeyWrong, .storeFormatNewer: .database(.open(.notADatabase))
     case .storeKeyMissing: .database(.encrypted)

@@ -25,17 +25,21 @@ package enum DisplayName {
     return String(valid)
   }
 
+  /// Letters, symbols and marks that fonts draw as nothing, although Unicode does not call them ignorable: the empty
+  /// Braille pattern, the object replacement, two blank hieroglyphs, the Khitan filler, the null notehead.
+  private static let blanks: Set<Unicode.Scalar> = [
+    "\u{2800}", "\u{FFFC}", "\u{13441}", "\u{13442}", "\u{16FE4}", "\u{1D159}",
+  ]
+
+  package static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isDefaultIgnorableCodePoint || blanks.contains(scalar)
+  }
+
   private enum Kind {
     case start, base, combining, mark, space, hidden
 
-    /// Letters, symbols and marks that fonts draw as nothing, although Unicode does not call them ignorable: the empty
-    /// Braille pattern, the object replacement, two blank hieroglyphs, the Khitan filler, the null notehead.
-    private static let blanks: Set<Unicode.Scalar> = [
-      "\u{2800}", "\u{FFFC}", "\u{13441}", "\u{13442}", "\u{16FE4}", "\u{1D159}",
-    ]
-
     init(_ scalar: Unicode.Scalar) {
-      guard !scalar.properties.isDefaultIgnorableCodePoint, !Self.blanks.contains(scalar) else {
+      guard !isInvisible(scalar) else {
         self = .hidden
         return
       }

@@ -24,6 +24,7 @@ from .errors import (
     StoreError,
 )
 from .keys import derive_key
+from .strings import set_strings
 from .synchronous import SyncController
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "library_version",
     "machines",
     "protocol",
+    "set_strings",
     "validation",
 ]
 

@@ -149,6 +149,10 @@ class Calls:
             functions = self._library.functions
             unwrap(self._library.take(functions.np_change_key(self._handle, text(current), text(new))))
 
+    def set_strings(self, table: str) -> None:
+        with self._gate:
+            unwrap(self._library.take(self._library.functions.np_set_strings(self._handle, text(table))))
+
     def close_store(self) -> None:
         with self._gate:
             self._store("chat_close_store")

@@ -112,6 +112,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "np_event_fd": (c_int, [c_void_p]),
     "np_receive_push": (c_void_p, [c_void_p, c_char_p, c_int]),
     "np_expire_push": (c_int, [c_void_p]),
+    "np_set_strings": (c_void_p, [c_void_p, c_char_p]),
     "np_set_phase": (c_int, [c_void_p, c_int]),
     "np_state": (c_void_p, [c_void_p]),
     "np_set_relay": (c_int, [c_void_p, POINTER(Relay)]),

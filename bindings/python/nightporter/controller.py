@@ -16,6 +16,7 @@ from ._calls import EXPIRE_INTERVAL, Calls, Confirm, Role, unwrap
 from ._interface import Phase
 from .errors import ControllerClosed
 from .protocol import Event, PushAnswer, Response, State
+from .strings import StringForms, string_table
 
 Arguments = TypeVarTuple("Arguments")
 Result = TypeVar("Result")
@@ -174,6 +175,12 @@ class Controller:
         what `/_db encryption` does. Raises ChatError if that is refused; then nothing has changed.
         """
         await self._off_loop(self._open_calls().change_key, current, new)
+
+    async def set_strings(self, language: str | None = None, strings: StringForms | None = None) -> None:
+        """Chooses the language of notifications and replaces texts; see `nightporter.set_strings`. An app's are stored,
+        so that its extension has them too. Raises ChatError with the code `stringsInvalid` for a table with a mistake.
+        """
+        await self._off_loop(self._open_calls().set_strings, string_table(language, strings))
 
     async def set_relay(self, exchange: Callable[[bytes, float], Awaitable[bytes]]) -> None:
         """Reaches the relay through `exchange(request, timeout)`, which runs on this loop. Before `/_start` only."""

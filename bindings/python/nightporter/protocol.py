@@ -536,6 +536,7 @@ class Detail(TypedDict):
     bytes: NotRequired[int]
     limit: NotRequired[int]
     what: NotRequired[str]
+    key: NotRequired[str]
     holder: NotRequired[str]
     file: NotRequired[str]
     page: NotRequired[int]
@@ -762,10 +763,10 @@ class Notification(TypedDict):
     identifier: str
     title: str
     titleKey: NotRequired[str]
-    titleArguments: NotRequired[list[Union[str, "Notification_titleArguments"]]]
+    titleArguments: NotRequired[list[Union[str, int, "Notification_titleArguments"]]]
     body: str
     bodyKey: NotRequired[str]
-    bodyArguments: NotRequired[list[Union[str, "Notification_bodyArguments"]]]
+    bodyArguments: NotRequired[list[Union[str, int, "Notification_bodyArguments"]]]
     categoryIdentifier: "Notification_categoryIdentifier"
     targetContentIdentifier: NotRequired[str]
     threadIdentifier: NotRequired[str]
@@ -1805,6 +1806,7 @@ Detail_code: TypeAlias = Literal[
     "messageTooLarge",
     "invitationUsed",
     "invitationOwn",
+    "stringsInvalid",
 ]
 
 # The member `error` of what chat_send_cmd gives, and an element of the event chatErrors.
@@ -1861,6 +1863,7 @@ Notification_categoryIdentifier: TypeAlias = Literal[
     "NTF_CAT_MESSAGE_RECEIVED",
     "NTF_CAT_CALL_INVITATION",
     "NTF_CAT_CONNECTION_EVENT",
+    "NTF_CAT_MANY_EVENTS",
 ]
 
 # A final state of the machine `push`; or busy, when another push is in progress.

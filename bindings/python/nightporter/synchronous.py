@@ -14,6 +14,7 @@ from ._calls import Calls, Confirm, Role, unwrap
 from ._interface import Phase
 from .errors import ControllerClosed
 from .protocol import Event, PushAnswer, Response, State
+from .strings import StringForms, string_table
 
 
 class SyncController:
@@ -134,6 +135,12 @@ class SyncController:
         what `/_db encryption` does. Raises ChatError if that is refused; then nothing has changed.
         """
         self._open_calls().change_key(current, new)
+
+    def set_strings(self, language: str | None = None, strings: StringForms | None = None) -> None:
+        """Chooses the language of notifications and replaces texts; see `nightporter.set_strings`. An app's are stored,
+        so that its extension has them too. Raises ChatError with the code `stringsInvalid` for a table with a mistake.
+        """
+        self._open_calls().set_strings(string_table(language, strings))
 
     def set_relay(self, exchange: Callable[[bytes, float], bytes]) -> None:
         """Reaches the relay through `exchange(request, timeout)`, called on a thread of the library's. Before

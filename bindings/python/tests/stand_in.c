@@ -262,6 +262,15 @@ char *np_change_key(chat_ctrl ctrl, const char *current_key, const char *new_key
   return strdup("{\"result\":{\"type\":\"cmdOk\"}}");
 }
 
+char *np_set_strings(chat_ctrl ctrl, const char *json) {
+  if (ctrl && !find(ctrl)) return strdup("{\"error\":{\"type\":\"x\"}}");
+  journal(json);
+  if (strstr(json, "wrong"))
+    return strdup("{\"error\":{\"type\":\"error\",\"errorType\":{\"type\":\"commandError\",\"message\":\"\"},"
+                  "\"np\":{\"code\":\"stringsInvalid\",\"advice\":\"\",\"key\":\"wrong\"}}}");
+  return strdup("{\"result\":{\"type\":\"cmdOk\"}}");
+}
+
 char *np_state(chat_ctrl ctrl) { return strdup(find(ctrl) ? "{\"quiescent\":false}" : "{\"error\":{\"type\":\"x\"}}"); }
 
 np_error np_set_relay(chat_ctrl ctrl, const np_relay *relay) {

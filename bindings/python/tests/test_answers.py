@@ -59,6 +59,31 @@ class AnswerTests(StandInCase):
 
         run(story())
 
+    def test_strings_are_given_to_the_process_and_to_a_controller(self) -> None:
+        with SyncController("store") as c:
+            nightporter.set_strings("ja")
+            nightporter.set_strings()
+            c.set_strings("de", {"Somebody": "Jemand", "From %d chats": {"other": "Aus %d Chats"}})
+            with self.assertRaises(ChatError) as caught:
+                c.set_strings(strings={"wrong": ""})
+            self.assertEqual(caught.exception.code, "stringsInvalid")
+
+        async def story() -> None:
+            async with Controller("store") as c:
+                await c.set_strings("ar")
+
+        run(story())
+        self.assertEqual(
+            [line for line in self.journal() if line.startswith("{")],
+            [
+                '{"language": "ja"}',
+                "{}",
+                '{"language": "de", "strings": {"Somebody": "Jemand", "From %d chats": {"other": "Aus %d Chats"}}}',
+                '{"strings": {"wrong": ""}}',
+                '{"language": "ar"}',
+            ],
+        )
+
     def test_an_error_among_the_events_is_raised_and_iterating_goes_on(self) -> None:
         async def story() -> list[object]:
             seen: list[object] = []

@@ -97,6 +97,16 @@ class StoreTests(LibraryCase):
         with SyncController(path, key=key, role=Role.EXTENSION) as extension:
             self.assertEqual(extension.send("/u")["user"]["localDisplayName"], "alice")
 
+    def test_strings_with_a_mistake_are_refused_by_name(self) -> None:
+        with SyncController(self.folder / "worded") as app:
+            app.set_strings("de", {"%d new messages": {"one": "Eine neue Nachricht", "other": "%d neue Nachrichten"}})
+            for take in (app.set_strings, nightporter.set_strings):
+                with self.assertRaises(ChatError) as refused:
+                    take(strings={"From: %@": "Von"})
+                self.assertEqual(refused.exception.code, "stringsInvalid")
+                self.assertEqual(refused.exception.error["np"]["key"], "From: %@")
+                self.assert_fits(refused.exception.error, "Error")
+
     def test_a_profile_is_there_in_the_next_run(self) -> None:
         async def first() -> Any:
             async with Controller(self.folder / "alice") as c:

@@ -1,0 +1,11 @@
+extension Phrase {
+  /// The phrase itself, which has the form `other`.
+  var english: Wording {
+    switch self {
+    case .newMessages: .plural(one: "%d new message", other: rawValue)
+    case .fromMore: .plural(one: "From: %@, %@ and %d other chat", other: rawValue)
+    case .fromChats: .plural(one: "From %d chat", other: rawValue)
+    default: .plain(rawValue)
+    }
+  }
+}

@@ -1,0 +1,38 @@
+extension Phrase {
+  var japanese: Wording {
+    switch self {
+    case .wantsToConnect: .plain("%@が接続を希望しています！")
+    case .somebody: .plain("だれか")
+    case .acceptRequest: .plain("%@からの連絡先リクエストを承認しますか？")
+    case .thisContact: .plain("この連絡先")
+    case .isConnected: .plain("%@と接続しました！")
+    case .aNewContact: .plain("新しい連絡先")
+    case .canChat: .plain("%@とチャットできるようになりました")
+    case .fromContact: .plain("%@:")
+    case .contactHidden: .plain("非公開の連絡先:")
+    case .fromMember: .plain("#%@ %@:")
+    case .groupMessage: .plain("グループメッセージ:")
+    case .newMessageBody: .plain("新しいメッセージ")
+    case .voiceMessage: .plain("音声メッセージ（%@）")
+    case .report: .plain("報告: %@")
+    case .spam: .plain("スパム")
+    case .inappropriateContent: .plain("不適切なコンテンツ")
+    case .guidelinesViolation: .plain("コミュニティガイドライン違反")
+    case .inappropriateProfile: .plain("不適切なプロフィール")
+    case .anotherReason: .plain("その他の理由")
+    case .videoCall: .plain("ビデオ通話の着信")
+    case .audioCall: .plain("音声通話の着信")
+    case .newContact: .plain("新しい連絡先:")
+    case .messageReceived: .plain("メッセージを受信しました")
+    case .newContactRequest: .plain("新しい連絡先リクエスト")
+    case .sentFileEvent: .plain("送信ファイルのお知らせ")
+    case .receivedFileEvent: .plain("受信ファイルのお知らせ")
+    case .newMessages: .plural(other: "新しいメッセージ%d件")
+    case .fromOne: .plain("送信元: %@")
+    case .fromTwo: .plain("送信元: %@、%@")
+    case .fromThree: .plain("送信元: %@、%@、%@")
+    case .fromMore: .plural(other: "送信元: %@、%@、他%d件のチャット")
+    case .fromChats: .plural(other: "%d件のチャットから")
+    }
+  }
+}

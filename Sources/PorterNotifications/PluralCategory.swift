@@ -1,0 +1,123 @@
+/// CLDR's plural categories.
+package enum PluralCategory: String, Hashable, Sendable, CaseIterable {
+  case zero, one, two, few, many, other
+}
+
+/// Which form a language uses for a count: CLDR's cardinal rules for whole numbers, with languages of equal rules together.
+package enum PluralRule: Hashable, Sendable, CaseIterable {
+  case none
+  case oneIsOne, zeroAndOne, oneOfTens, oneAndMillions, zeroOneAndMillions
+  case arabic, czech, filipino, gaelic, hebrew, irish, latvian, lithuanian, maltese, polish, romanian, russian, serbian,
+    slovenian, welsh
+
+  /// `tag` is a BCP 47 tag, such as `ar` or `pt-BR`. A language that is not listed has one form, `other`, as CLDR has it.
+  package init(language tag: String) {
+    let parts = tag.lowercased().split { $0 == "-" || $0 == "_" }
+    switch parts.first ?? "" {
+    case "pt" where parts.dropFirst().contains("pt"): self = .oneAndMillions
+    case "af", "az", "bg", "da", "de", "el", "en", "et", "eu", "fi", "gl", "hu", "ka", "kk", "ky", "ml", "mn", "mr",
+      "nb", "ne", "nl", "nn", "no", "sq", "sv", "sw", "ta", "te", "tr", "ur", "uz":
+      self = .oneIsOne
+    case "am", "bn", "fa", "gu", "hi", "hy", "kn", "pa", "si", "zu": self = .zeroAndOne
+    case "is", "mk": self = .oneOfTens
+    case "ca", "es", "it": self = .oneAndMillions
+    case "fr", "pt": self = .zeroOneAndMillions
+    case "ar": self = .arabic
+    case "cs", "sk": self = .czech
+    case "fil", "tl": self = .filipino
+    case "gd": self = .gaelic
+    case "he", "iw": self = .hebrew
+    case "ga": self = .irish
+    case "lv": self = .latvian
+    case "lt": self = .lithuanian
+    case "mt": self = .maltese
+    case "pl": self = .polish
+    case "ro": self = .romanian
+    case "be", "ru", "uk": self = .russian
+    case "bs", "hr", "sr": self = .serbian
+    case "sl": self = .slovenian
+    case "cy": self = .welsh
+    default: self = .none
+    }
+  }
+
+  package func category(of count: Int) -> PluralCategory {
+    let number = count.magnitude
+    let (tens, hundreds) = (number % 10, number % 100)
+    switch self {
+    case .none: return .other
+    case .oneIsOne: return number == 1 ? .one : .other
+    case .zeroAndOne: return number <= 1 ? .one : .other
+    case .oneOfTens: return tens == 1 && hundreds != 11 ? .one : .other
+    case .oneAndMillions: return number == 1 ? .one : Self.isMillions(number) ? .many : .other
+    case .zeroOneAndMillions: return number <= 1 ? .one : Self.isMillions(number) ? .many : .other
+    case .arabic: return Self.arabic(number, hundreds)
+    case .czech: return number == 1 ? .one : (2...4).contains(number) ? .few : .other
+    case .filipino: return (1...3).contains(number) || ![4, 6, 9].contains(tens) ? .one : .other
+    case .gaelic: return Self.gaelic(number)
+    case .hebrew: return number == 1 ? .one : number == 2 ? .two : .other
+    case .irish: return Self.irish(number)
+    case .latvian:
+      return tens == 0 || (11...19).contains(hundreds) ? .zero : tens == 1 ? .one : .other
+    case .lithuanian:
+      return (11...19).contains(hundreds) || tens == 0 ? .other : tens == 1 ? .one : .few
+    case .maltese: return Self.maltese(number, hundreds)
+    case .polish: return number == 1 ? .one : Self.isSlavicFew(tens, hundreds) ? .few : .many
+    case .romanian:
+      return number == 1 ? .one : number == 0 || (1...19).contains(hundreds) ? .few : .other
+    case .russian:
+      return tens == 1 && hundreds != 11 ? .one : Self.isSlavicFew(tens, hundreds) ? .few : .many
+    case .serbian:
+      return tens == 1 && hundreds != 11 ? .one : Self.isSlavicFew(tens, hundreds) ? .few : .other
+    case .slovenian: return [1: .one, 2: .two, 3: .few, 4: .few][hundreds] ?? .other
+    case .welsh: return [0: .zero, 1: .one, 2: .two, 3: .few, 6: .many][number] ?? .other
+    }
+  }
+
+  /// Whether the category stands for one number only, so that its form may leave the number out.
+  func isOneNumber(_ category: PluralCategory) -> Bool {
+    (0...200).count { self.category(of: $0) == category } == 1
+  }
+
+  private static func isMillions(_ number: UInt) -> Bool { number != 0 && number % 1_000_000 == 0 }
+
+  private static func isSlavicFew(_ tens: UInt, _ hundreds: UInt) -> Bool {
+    (2...4).contains(tens) && !(12...14).contains(hundreds)
+  }
+
+  private static func arabic(_ number: UInt, _ hundreds: UInt) -> PluralCategory {
+    switch number {
+    case 0: .zero
+    case 1: .one
+    case 2: .two
+    default: (3...10).contains(hundreds) ? .few : (11...99).contains(hundreds) ? .many : .other
+    }
+  }
+
+  private static func gaelic(_ number: UInt) -> PluralCategory {
+    switch number {
+    case 1, 11: .one
+    case 2, 12: .two
+    case 3...10, 13...19: .few
+    default: .other
+    }
+  }
+
+  private static func irish(_ number: UInt) -> PluralCategory {
+    switch number {
+    case 1: .one
+    case 2: .two
+    case 3...6: .few
+    case 7...10: .many
+    default: .other
+    }
+  }
+
+  private static func maltese(_ number: UInt, _ hundreds: UInt) -> PluralCategory {
+    switch number {
+    case 1: .one
+    case 2: .two
+    default: number == 0 || (3...10).contains(hundreds) ? .few : (11...19).contains(hundreds) ? .many : .other
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import CNightporter
+import XCTest
+
+/// The texts of notifications, from the app's choice to what its extension shows.
+final class StringsTests: XCTestCase {
+  override func tearDown() {
+    _ = take(np_set_strings(nil, "{}"))
+    super.tearDown()
+  }
+
+  private func set(_ host: Host?, _ json: String) -> JSON { JSON(take(np_set_strings(host?.handle, json))) }
+
+  /// What an extension of `station` shows for a message from bob, where only names are to be seen.
+  private func shown(_ station: Station, _ service: Host? = nil) throws -> [String] {
+    let push = try station.push(for: "hello")
+    let answer = try service.map { $0.push(push) } ?? station.present(push)
+    XCTAssertEqual(answer["notifications"][0]["bodyKey"].text, "new message", answer.description)
+    return answer.titles + answer.bodies
+  }
+
+  func testAnExtensionShowsWhatItsAppChose() throws {
+    let station = try Station()
+    station.alice.send("/_save app settings {\"notificationPreviewMode\":\"contact\"}").assert("cmdOk")
+    set(station.alice, #"{"language":"ar"}"#).assert("cmdOk")
+    station.suspend()
+    XCTAssertEqual(try shown(station), ["bob:", "رسالة جديدة"])
+    // An extension's own table, and one of its process, prevail over the app's, and change nothing for others.
+    let service = try station.makeExtension()
+    set(nil, #"{"language":"ja"}"#).assert("cmdOk")
+    XCTAssertEqual(try shown(station, service), ["bob:", "新しいメッセージ"])
+    set(service, ##"{"language":"de","strings":{"%@:":"Von %@","new message":"neue Nachricht"}}"##).assert("cmdOk")
+    XCTAssertEqual(try shown(station, service), ["Von bob", "neue Nachricht"])
+    XCTAssertEqual(try shown(station), ["bob:", "新しいメッセージ"])
+    set(service, "{}").assert("cmdOk")
+    set(nil, "{}").assert("cmdOk")
+    XCTAssertEqual(try shown(station, service), ["bob:", "رسالة جديدة"], "the app's again")
+    station.alice.send("/_app activate").assert("cmdOk")
+    set(station.alice, "{}").assert("cmdOk")
+    station.suspend()
+    XCTAssertEqual(try shown(station, service), ["bob:", "new message"])
+  }
+
+  /// Bad input: a typed answer that names the member, and nothing changes.
+  func testAWrongTableIsRefusedAndChangesNothing() throws {
+    let station = try Station()
+    station.alice.send("/_save app settings {\"notificationPreviewMode\":\"contact\"}").assert("cmdOk")
+    set(station.alice, #"{"language":"ja"}"#).assert("cmdOk")
+    let wrong: [(json: String, key: String)] = [
+      (#"{"language":"de","strings":{"new message":"neu","%@:":"Von"}}"#, "%@:"),
+      (#"{"strings":{"no such phrase":"x"}}"#, "no such phrase"), (#"{"strings":7}"#, "strings"), ("nonsense", ""),
+      ("{\"strings\":{\"Somebody\":\"" + String(repeating: "x", count: 100_000) + "\"}}", ""),
+    ]
+    for host in [station.alice, nil] {
+      for (json, key) in wrong {
+        let error = set(host, json)["error"]
+        XCTAssertEqual(error["np"]["code"].text, "stringsInvalid", error.description)
+        XCTAssertEqual(error["np"]["key"].text, key, error.description)
+      }
+      XCTAssertEqual(JSON(take(np_set_strings(host?.handle, nil)))["error"]["np"]["code"].text, "stringsInvalid")
+      let notUTF8: [CChar] = [0x7b, -1, 0x7d, 0]
+      XCTAssertEqual(JSON(take(np_set_strings(host?.handle, notUTF8)))["error"]["np"]["code"].text, "textNotUTF8")
+    }
+    let unknown = JSON(take(np_set_strings(chat_ctrl(bitPattern: 77), "{}")))
+    XCTAssertEqual(unknown["error"]["np"]["code"].text, "controllerInvalid")
+    station.suspend()
+    XCTAssertEqual(set(station.alice, #"{"language":"ar"}"#)["error"]["np"]["code"].text, "storeClosed")
+    XCTAssertEqual(try shown(station), ["bob:", "新しいメッセージ"])
+  }
+}

@@ -163,10 +163,19 @@ let package = Package(
     .testTarget(
       name: "PorterServerTests", dependencies: ["PorterServer", "porter-server", "PropertyTesting"],
       swiftSettings: swift),
+    // A source of messages that is no relay, and a host that has it.
+    .target(
+      name: "PorterInbox",
+      dependencies: ["PorterEngine", "PorterMachines", "PorterSchema", "PorterStore", "PorterPlatform", "PorterJSON"],
+      path: "Tests/Support/PorterInbox", swiftSettings: swift),
+    .executableTarget(
+      name: "inbox-test-peer", dependencies: ["PorterEngine", "PorterInbox", "PorterPlatform", "PorterStore"],
+      path: "Tests/Support/inbox-test-peer", swiftSettings: swift),
     .testTarget(
       name: "NightporterTests",
       dependencies: [
-        "Nightporter", "CNightporter", "PorterEngine", "PorterServer", "PorterRelay", "PorterPush", "PorterStore",
+        "PorterInbox", "PorterProcesses", "inbox-test-peer", "Nightporter", "CNightporter", "PorterEngine",
+        "PorterServer", "PorterRelay", "PorterPush", "PorterStore",
         "PorterPlatform", "PorterJSON", "PropertyTesting", "CMemoryScan",
       ], swiftSettings: swift),
     // Two engines, the relay and the server in one thread, on a clock and randomness of the simulation.

@@ -121,7 +121,7 @@ package struct NotificationEvent: Hashable, Sendable {
 /// message replaces the "message received" that was shown while its key was missing (INC-47), and the second of two
 /// pushes for one message changes nothing (INC-34).
 package enum NotificationIdentifier: Hashable, Sendable, CustomStringConvertible {
-  /// `connection` is the agent's name of the connection, `message` the relay's of the message; both base64url.
+  /// `connection` is the agent's name of the connection, `message` the source's of the message; both base64url.
   case message(connection: String, message: String)
   /// An event of a connection whose message is unknown.
   case connection(String)

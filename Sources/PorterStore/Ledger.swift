@@ -13,7 +13,7 @@ extension Store {
       contactID: row.optionalInteger(6), itemID: row.optionalInteger(7))
   }
 
-  /// The entry of a relay's message; this is how a repeat is recognised (INC-34).
+  /// The entry of a source's message; this is how a repeat is recognised (INC-34).
   package func ledgerEntry(connectionID: Int64, messageID: [UInt8]) throws(StoreError) -> StoredLedgerEntry? {
     try first(
       "SELECT \(Self.ledgerColumns) FROM ledger WHERE connection_id = ? AND message_id = ?",

@@ -1,5 +1,6 @@
 import Foundation
 import PorterCrypto
+import PorterInbox
 import PorterJSON
 import PorterPlatform
 import PorterPush
@@ -25,9 +26,9 @@ final class SourceTests: XCTestCase {
   override func tearDown() { pair = nil }
 
   private func makeExtension() throws -> Controller {
-    var configuration = Configuration(
-      prefix: try XCTUnwrap(pair).alice.prefix, role: .extension, confirmation: .error)
-    configuration.makeSource = { [inbox] engine in InboxSource(engine.context, inbox) }
+    let configuration = Configuration(
+      prefix: try XCTUnwrap(pair).alice.prefix, role: .extension, confirmation: .error
+    ).receiving(from: inbox)
     let (result, controller) = Controller.open(configuration)
     return try XCTUnwrap(controller, "\(result)")
   }

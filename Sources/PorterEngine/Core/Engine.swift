@@ -33,7 +33,7 @@ package final class Engine {
   private(set) lazy var receiver = Receiver(
     context,
     Receiver.Parts(
-      lifecycle: lifecycle, relay: relayLink, source: source, claims: claims, committer: committer, sender: sender))
+      lifecycle: lifecycle, source: source, claims: claims, committer: committer, sender: sender))
 
   private(set) lazy var tokens = Tokens(context, host: self)
   private(set) lazy var strings = NotificationStrings(context)

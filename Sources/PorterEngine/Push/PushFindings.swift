@@ -23,8 +23,8 @@ struct PushFindings: Equatable, Sendable {
   /// Messages by what became of them.
   private var committed = 0
   private var quarantined = 0
-  /// Mailboxes found empty, and messages that are recorded now.
-  private(set) var mailboxChecks = 0
+  /// What the source answered: that nothing waits, or a message that is recorded now.
+  private(set) var answers = 0
 
   /// The store failed at a part of the push.
   var hasFailed: Bool { facts.contains(.failed) }
@@ -50,11 +50,11 @@ struct PushFindings: Equatable, Sendable {
     case .claimMissing, .fetchDenied: facts.insert(.missing)
     case .commitDone:
       committed += 1
-      mailboxChecks += 1
+      answers += 1
     case .commitQuarantined:
       quarantined += 1
-      mailboxChecks += 1
-    case .commitRepeat, .fetchEmpty: mailboxChecks += 1
+      answers += 1
+    case .commitRepeat, .fetchEmpty: answers += 1
     case .payloadMessage, .payloadVerification, .payloadWake, .appInactive, .storeOpened, .decodedMessage,
       .decodedVerification, .decodedRepeat, .claimGranted, .claimNoneLeft, .fetchMessage, .acknowledged,
       .composedNothing:
@@ -84,7 +84,7 @@ struct PushFindings: Equatable, Sendable {
 
   /// How much of its work a push did that ends in `state`.
   func work(in state: Push.State, leftToOthers: Bool) -> PushWork {
-    let begun: PushWork = mailboxChecks > 0 ? .partial : .skipped
+    let begun: PushWork = answers > 0 ? .partial : .skipped
     switch state {
     case .stopped, .locked, .wrongSchema: return .skipped
     case .expired, .offline, .failed, .yielded: return begun

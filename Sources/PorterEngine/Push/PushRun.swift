@@ -126,7 +126,7 @@ final class PushRun {
     case .yielded: "another process does it"
     case .verified: "the token was verified"
     case .locked: "the store cannot be read before the device is unlocked"
-    case .offline: "the relay was not reached"
+    case .offline: "what the push needs could not be reached"
     case .expired: "time was up"
     case .unknown: "the push is not about anything known here"
     case .quarantined: "what came does not open; it is kept and not shown"
@@ -178,7 +178,7 @@ struct PushTrace {
 
 /// How much of its work a push did; doing nothing is never told as success (INC-19).
 enum PushWork: String {
-  /// Every mailbox that the push is about was looked into.
+  /// Everything that the push is about was looked into.
   case ran
   /// Nothing was looked into: another process does it, or nothing could be reached.
   case skipped

@@ -239,7 +239,7 @@ extension PushRunner: PushEffects {
 
   /// After a message, the next one is another turn's, so that the engine hears what it is asked for meanwhile.
   func fetchMessage(_ run: PushRun) {
-    guard run.findings.mailboxChecks > 1 else { return fetchNow(run) }
+    guard run.findings.answers > 1 else { return fetchNow(run) }
     context.later { [weak self] in
       guard run.state == .fetching else { return }
       self?.fetchNow(run)
@@ -247,10 +247,12 @@ extension PushRunner: PushEffects {
   }
 
   private func fetchNow(_ run: PushRun) {
-    // With a relay in this process one message follows the other, and the channel is not polled in between.
+    // With a source that answers at once one message follows the other, and the channel is not polled in between.
     engine.peers.receive()
     guard let claimed = run.holding.claimed else { return post(.storeFailed, run) }
+    FaultPoint.reach(.beforeFetch)
     engine.source.fetch(claimed) { [weak self] result in
+      FaultPoint.reach(.afterFetch)
       switch result {
       case .success(let message?):
         run.holding = .message(message, claimed)
@@ -312,6 +314,7 @@ extension PushRunner: PushEffects {
       return post(.acknowledgeFailed, run)
     }
     run.holding = .connection(claimed)
+    FaultPoint.reach(.beforeAcknowledge)
     engine.source.acknowledge(message, committed.connection) { [weak self] result in
       if case .success = result { self?.engine.committer.emitMarker(message, committed) }
       delivery.end()

@@ -196,7 +196,7 @@ private final class ConnectionClaimWork: OwnershipEffects {
     }
   }
 
-  /// The message that was fetched under the old epoch is given up; its sender's relay still has it.
+  /// The message that was fetched under the old epoch is given up; its source still has it.
   func discardWork(_ finding: Finding) {
     hold(nil)
     context.log(.info, "another process took a connection over", ["connection": String(connectionID)])

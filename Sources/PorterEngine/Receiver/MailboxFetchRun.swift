@@ -10,7 +10,7 @@ enum FetchResult: Equatable {
   case displaced(by: Owner?)
   /// Nothing was done, since this process has the connection and works (INC-19).
   case skipped(holder: Owner)
-  /// The chat suspends, or has closed the relay.
+  /// The chat suspends, or the source was closed.
   case interrupted
   case sourceFailed(SourceError)
   case storeFailed(StoreError)
@@ -55,7 +55,8 @@ final class MailboxFetchRun: MailboxFetchEffects {
     self.parts = parts
     self.connectionID = connectionID
     self.then = then
-    driver = MachineDriver(context.machines(timers: FetchTimers(parts.relay, context)), subject: String(connectionID)) {
+    driver = MachineDriver(context.machines(timers: FetchTimers(parts.source, context)), subject: String(connectionID))
+    {
       [unowned self] in MailboxFetch.perform($0, by: self, $1)
     }
   }
@@ -92,7 +93,9 @@ final class MailboxFetchRun: MailboxFetchEffects {
 
   func sendGet(_ finding: Finding) {
     let claimed = finding.claimed
+    FaultPoint.reach(.beforeFetch)
     parts.source.fetch(claimed) { [weak self] result in
+      FaultPoint.reach(.afterFetch)
       switch result {
       case .success(let message?): self?.post(.message, .message(message, claimed))
       case .success(nil): self?.post(.empty, .empty(claimed))
@@ -125,6 +128,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
 
   func sendAcknowledge(_ finding: Finding) {
     guard case .committed(let message, let committed, let claimed, let delivery) = finding else { return }
+    FaultPoint.reach(.beforeAcknowledge)
     parts.source.acknowledge(message, committed.connection) { [weak self] result in
       switch result {
       case .success: self?.post(.dropped, .acknowledged(message, committed, claimed, delivery))
@@ -150,7 +154,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
   func releaseMailbox(_ finding: Finding) {
     switch finding {
     case .asked, .message, .empty, .failed: break
-    // Committed, and no answer to the acknowledgement came: the relay gives it again.
+    // Committed, and no answer to the acknowledgement came: the source gives it again.
     case .committed(_, _, let claimed, let delivery), .acknowledged(_, _, let claimed, let delivery):
       delivery.end()
       continueLater(under: claimed)
@@ -162,18 +166,18 @@ final class MailboxFetchRun: MailboxFetchEffects {
   }
 }
 
-/// The deadlines of a fetch. An exchange with a relay in a file is bounded by its driver, and by the file's own patience.
+/// The deadlines of a fetch.
 private struct FetchTimers: MachineTimers {
-  private let relay: RelayLink
+  private let source: any Source
   private let timers: any MachineTimers
 
-  init(_ relay: RelayLink, _ context: EngineContext) {
-    self.relay = relay
+  init(_ source: any Source, _ context: EngineContext) {
+    self.source = source
     timers = context.machines.timers
   }
 
   func set(_ name: String, milliseconds: UInt32, _ fire: @escaping () -> Void) {
-    if relay.isOpen, !relay.isLocal { timers.set(name, milliseconds: milliseconds, fire) }
+    if !source.endsRequestsInTime { timers.set(name, milliseconds: milliseconds, fire) }
   }
 
   func cancel(_ name: String) { timers.cancel(name) }

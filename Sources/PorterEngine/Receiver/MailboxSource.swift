@@ -62,18 +62,34 @@ final class MailboxSource: Source {
     return named.isEmpty ? .unknown : .named(named, isRepeat: isRepeat)
   }
 
+  // MARK: Listening
+
+  /// An exchange with a relay in a file is bounded by its driver, and by the file's own patience.
+  var endsRequestsInTime: Bool { !relay.isOpen || relay.isLocal }
+
+  func listen(to connections: [StoredConnection], then: @escaping (Result<[Int64], SourceError>) -> Void) {
+    let known = connections.compactMap { connection in
+      RelayIdentifier(bytes: connection.recipientID).map { (connection.id, $0, connection.recipientKey) }
+    }
+    guard !known.isEmpty else { return then(.success([])) }
+    relay.perform(.receiving) { (client) throws(RelayError) in
+      try client.subscribe(known.map { (recipient: $0.1, key: $0.2) })
+    } then: { result in
+      let waiting = result.map { states in zip(known, states).filter { $0.1 == .waiting }.map(\.0.0) }
+      then(waiting.mapError { SourceError($0) })
+    }
+  }
+
   // MARK: Messages
 
   func validate(_ connection: StoredConnection) throws(StoreError) { _ = try Self.mailbox(of: connection) }
 
   func fetch(_ claimed: ClaimedConnection, then: @escaping (Result<SourceMessage?, SourceError>) -> Void) {
-    FaultPoint.reach(.beforeFetch)
     guard let mailbox = try? Self.mailbox(of: claimed.connection) else { return then(.failure(.closed)) }
     let key = claimed.connection.recipientKey
     relay.perform(.receiving) { (client) throws(RelayError) in
       try client.getMessage(mailbox, key: key)
     } then: { result in
-      FaultPoint.reach(.afterFetch)
       then(result.map { $0.map { SourceMessage($0) } }.mapError { SourceError($0) })
     }
   }
@@ -88,7 +104,6 @@ final class MailboxSource: Source {
   func acknowledge(
     _ message: SourceMessage, _ connection: StoredConnection, then: @escaping (Result<Void, SourceError>) -> Void
   ) {
-    FaultPoint.reach(.beforeAcknowledge)
     guard let mailbox = try? Self.mailbox(of: connection), let identifier = RelayIdentifier(bytes: message.identifier)
     else { return then(.failure(.closed)) }
     let key = connection.recipientKey

@@ -77,7 +77,7 @@ final class MessageCommitter {
       let opened = try source.open(message, connection, store)
       transacted.countedContact = try enter(message, opened.content, connection, store)
       transacted.opened = opened
-      // Inside the transaction: by the old record the message would be acknowledged though its mailbox is not secured.
+      // Inside the transaction: the source acknowledges by the record as this transaction leaves it.
       if opened.changesConnection { transacted.connection = try store.connection(claim.connectionID) }
     }
     transacted.newest = (try? store.newestLedgerEntry()) ?? earlier

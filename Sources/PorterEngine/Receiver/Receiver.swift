@@ -1,15 +1,13 @@
 import PorterMachines
 import PorterPlatform
-import PorterRelay
 import PorterStore
 
-/// Receives on the app's own account: listens to the connections' mailboxes, and fetches from those in which something waits,
-/// message by message, as `mailbox_fetch` says. Threads: the engine's.
+/// Receives on the app's own account: listens to the connections, and fetches from those in which something waits, message by
+/// message, as `mailbox_fetch` says. Threads: the engine's.
 final class Receiver {
   /// What a fetch needs.
   struct Parts {
     let lifecycle: Lifecycle
-    let relay: RelayLink
     let source: any Source
     let claims: ConnectionClaims
     let committer: MessageCommitter
@@ -72,26 +70,19 @@ final class Receiver {
     if subscribing.end() { beginSubscribing() }
   }
 
-  /// Listens to these connections' mailboxes, and fetches from those in which something waits. `then` is called when the
-  /// relay was asked, or is not asked at all.
+  /// Listens to these connections, and fetches from those in which something waits. `then` is called when the source was
+  /// asked, or is not asked at all.
   func listen(to connections: [StoredConnection], then: @escaping () -> Void = {}) {
     guard parts.lifecycle.isMain, parts.lifecycle.operations.admits(.receiving) else { return then() }
-    let known = connections.compactMap { connection in
-      RelayIdentifier(bytes: connection.recipientID).map { (connection.id, $0, connection.recipientKey) }
-    }
-    guard !known.isEmpty else { return then() }
-    parts.relay.perform(.receiving) { (client) throws(RelayError) in
-      try client.subscribe(known.map { (recipient: $0.1, key: $0.2) })
-    } then: { [weak self] result in
+    guard !connections.isEmpty else { return then() }
+    parts.source.listen(to: connections) { [weak self] result in
       defer { then() }
       guard let self else { return }
       switch result {
-      case .success(let states):
-        if !states.contains(.waiting) { self.context.retries.reset(TimerName.subscribe) }
-        for (connection, state) in zip(known, states) where state == .waiting {
-          self.fetch(connection.0) { [weak self] in self?.fetched($0) }
-        }
-      case .failure(.closed): break
+      case .success(let waiting):
+        if waiting.isEmpty { self.context.retries.reset(TimerName.subscribe) }
+        for connection in waiting { self.fetch(connection) { [weak self] in self?.fetched($0) } }
+      case .failure(let error) where error.kind == .closed: break
       case .failure(let error):
         self.context.log(.warning, "subscribing failed", ["error": error.description])
         self.listenLater()
@@ -99,7 +90,7 @@ final class Receiver {
     }
   }
 
-  /// The relay does not repeat a wake-up, so a fetch that did not get to its end is made up for.
+  /// A source does not say again that something waits, so a fetch that did not get to its end is made up for.
   private func fetched(_ result: FetchResult) {
     switch result {
     case .drained: context.retries.reset(TimerName.subscribe)

@@ -12,6 +12,12 @@ protocol Source: AnyObject {
   /// Recognises a push's hint, and names the connections to look into.
   func read(_ hint: SourceHint, _ store: Store) throws(StoreError) -> SourceHintReading
 
+  /// Whether the source ends each request by itself in time, so that a fetch sets no deadline of its own.
+  var endsRequestsInTime: Bool { get }
+
+  /// Listens for what comes to these connections, on the app's account. Names those in which something waits already.
+  func listen(to connections: [StoredConnection], then: @escaping (Result<[Int64], SourceError>) -> Void)
+
   /// Throws `damaged` if nothing can be fetched by this record.
   func validate(_ connection: StoredConnection) throws(StoreError)
 

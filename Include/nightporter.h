@@ -268,6 +268,51 @@ np_error np_expire_push(chat_ctrl ctrl);
 char *np_set_strings(chat_ctrl ctrl, const char *json);
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * What the user does with notifications
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/*
+ * Returns the categories of notifications with their actions, for a host to register with its platform. `ctrl` chooses the
+ * language, as np_set_strings() does; NULL: the process's texts.
+ *
+ *   { "categories": [ { "identifier": "NTF_CAT_…", "placeholder", "placeholderKey": what to show for a body that the platform
+ *                       hides, "actions": [ { "identifier": "NTF_ACT_…", "action": the word in answers and events,
+ *                       "title", "titleKey", "foreground": whether it opens the app, "authenticationRequired": whether the
+ *                       device is to be unlocked first, "destructive", "textInput": whether it asks for a text } ] } ] }
+ *
+ * A key is the English phrase. NTF_CAT_CHECK_MESSAGE is the category of a push in whose place no extension showed anything,
+ * NTF_CAT_MANY_EVENTS that of several notifications in one.
+ */
+char *np_categories(chat_ctrl ctrl);
+
+/*
+ * Reports what the user did with a notification, in the app or its extension, in any phase.
+ *
+ * response_json  { "actionIdentifier": one of np_categories(); left out, or com.apple.UNNotificationDefaultActionIdentifier,
+ *                  for a tap,
+ *                  "identifier", "userInfo", "targetContentIdentifier": as they were in the notification,
+ *                  "userText": the text of a reply }
+ *
+ * The response is stored before the call returns, and carried out once: immediately in an app that receives and sends; an
+ * action that opens the app only while it is on screen. Otherwise it waits until an app may carry it out, also if the process
+ * ends meanwhile. The store is closed again if it was closed before. Afterwards the event `ntfResponse` says how it ended and
+ * where to navigate: { "responseId", "action", "outcome": "applied" | "stale", "reason", "userId", "chatId" }. It comes again,
+ * with the same id, when the app ends before the host has taken it.
+ *
+ *   tap             makes the profile of the notification the active one
+ *   accept, reject  answers the contact request or the call; accepting makes the profile the active one
+ *   mark read       the notification's message and those before it
+ *   reply           sends the text, and marks as read
+ *
+ * Returns {"result": {"type": "notificationResponse", "responseId", "action", "outcome", "reason", "repeated"}}. The outcome is
+ * "waiting" (the app is to carry it out), "applying" (begun), "applied", or "stale": what it is about is gone, belongs to another
+ * profile, or to another store than this; "reason" says which. The same response again changes nothing, and is answered
+ * with `repeated` and the outcome of the first. {"error": …} with the code `responseInvalid` for anything else, and
+ * `responsesTooMany` when 1000 wait for the app. A store that cannot be opened now is an error too: report it again later.
+ */
+char *np_notification_response(chat_ctrl ctrl, const char *response_json);
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Phases and states
  * ------------------------------------------------------------------------------------------------------------------ */
 

@@ -16,15 +16,16 @@ enum np_machine {
   NP_MACHINE_EXTENSION_PHASE = 3,
   NP_MACHINE_LEDGER_ENTRY = 4,
   NP_MACHINE_MAILBOX_FETCH = 5,
-  NP_MACHINE_OPERATIONS = 6,
-  NP_MACHINE_OWNERSHIP = 7,
-  NP_MACHINE_PRESENCE = 8,
-  NP_MACHINE_PUSH = 9,
-  NP_MACHINE_ROUND = 10,
-  NP_MACHINE_SERVER_TOKEN = 11,
-  NP_MACHINE_SUBSCRIPTION = 12,
-  NP_MACHINE_TOKEN_STATUS = 13,
-  NP_MACHINE_VALUE_RESERVATION = 14
+  NP_MACHINE_NOTIFICATION_RESPONSE = 6,
+  NP_MACHINE_OPERATIONS = 7,
+  NP_MACHINE_OWNERSHIP = 8,
+  NP_MACHINE_PRESENCE = 9,
+  NP_MACHINE_PUSH = 10,
+  NP_MACHINE_ROUND = 11,
+  NP_MACHINE_SERVER_TOKEN = 12,
+  NP_MACHINE_SUBSCRIPTION = 13,
+  NP_MACHINE_TOKEN_STATUS = 14,
+  NP_MACHINE_VALUE_RESERVATION = 15
 };
 
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
@@ -458,6 +459,58 @@ enum np_mailbox_fetch_effect {
 enum np_mailbox_fetch_reason {
   NP_MAILBOX_FETCH_REASON_LATE = 0,
   NP_MAILBOX_FETCH_REASON_BUSY = 1
+};
+
+/* What the user did with one notification: a tap, an action, a reply. It is stored before anything is done, so that one
+which reaches an extension, or an app that is not active, waits there until the app is. It is carried out once. What it
+does to the store is one transaction with the step to `applied`, so a process that is killed before it has done nothing,
+and one that is killed after it does nothing again. What another part carries out in transactions of its own, such as
+accepting a contact request, recognises a repeat by itself. */
+enum np_notification_response_state {
+  /* Handed over by a host; not stored yet. */
+  NP_NOTIFICATION_RESPONSE_STATE_RECEIVED = 0,
+  /* Stored, until an app may carry it out. */
+  NP_NOTIFICATION_RESPONSE_STATE_WAITING = 1,
+  /* An app has begun. If its process ends here, the next one begins again: nothing of it is committed. */
+  NP_NOTIFICATION_RESPONSE_STATE_APPLYING = 2,
+  /* It was carried out. */
+  NP_NOTIFICATION_RESPONSE_STATE_APPLIED = 3,
+  /* There was nothing left to carry it out on. */
+  NP_NOTIFICATION_RESPONSE_STATE_STALE = 4
+};
+
+enum np_notification_response_event {
+  /* It reached an extension, or an app that may not carry it out now. */
+  NP_NOTIFICATION_RESPONSE_EVENT_KEEP = 0,
+  /* An app may carry it out now: it has just received it, has become active, or tries again. */
+  NP_NOTIFICATION_RESPONSE_EVENT_APPLY = 1,
+  /* What it asks for is being committed. */
+  NP_NOTIFICATION_RESPONSE_EVENT_CARRIED_OUT = 2,
+  /* What it is about does not exist, belongs to another profile, or cannot be done any more. */
+  NP_NOTIFICATION_RESPONSE_EVENT_OBSOLETE = 3,
+  /* It cannot be carried out now: the relay does not answer, or the store is busy. */
+  NP_NOTIFICATION_RESPONSE_EVENT_POSTPONE = 4,
+  /* The same response was received again. */
+  NP_NOTIFICATION_RESPONSE_EVENT_REPEAT = 5
+};
+
+enum np_notification_response_effect {
+  /* Write down what the user did. */
+  NP_NOTIFICATION_RESPONSE_EFFECT_KEEP_RESPONSE = 0,
+  /* Write down how it ended, and the event for the host, which stays until the host has taken it. */
+  NP_NOTIFICATION_RESPONSE_EFFECT_QUEUE_EVENT = 1,
+  /* Do what the user asked for. Answer: carriedOut, obsolete or postpone. */
+  NP_NOTIFICATION_RESPONSE_EFFECT_CARRY_OUT = 2,
+  /* Emit the event ntfResponse, which says where to navigate. */
+  NP_NOTIFICATION_RESPONSE_EFFECT_EMIT_EVENT = 3
+};
+
+enum np_notification_response_reason {
+  NP_NOTIFICATION_RESPONSE_REASON_NOT_STORED = 0,
+  NP_NOTIFICATION_RESPONSE_REASON_ALREADY_WAITING = 1,
+  NP_NOTIFICATION_RESPONSE_REASON_NOT_BEGUN = 2,
+  NP_NOTIFICATION_RESPONSE_REASON_ALREADY_APPLYING = 3,
+  NP_NOTIFICATION_RESPONSE_REASON_ENDED = 4
 };
 
 /* Which kinds of work may begin, and how they come to rest. Each piece of work asks before it begins and reports its

@@ -140,6 +140,27 @@ public func np_expire_push(_ ctrl: chat_ctrl!) -> np_error {
   return controller.expirePush() ? NP_OK : NP_ERROR_NOTHING_PENDING
 }
 
+// MARK: Categories and responses
+
+@c @implementation
+public func np_categories(_ ctrl: chat_ctrl!) -> UnsafeMutablePointer<CChar>! {
+  guard let ctrl else { return CString.make(ProcessStrings.shared.categories) }
+  guard let text = Handles.find(ctrl)?.categories() else { return CString.error(.controllerInvalid) }
+  return CString.make(text)
+}
+
+@c @implementation
+public func np_notification_response(
+  _ ctrl: chat_ctrl!, _ response_json: UnsafePointer<CChar>!
+) -> UnsafeMutablePointer<CChar>! {
+  guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
+  switch CStringArgument(response_json) {
+  case .null: return CString.error(.responseInvalid("a JSON object, not NULL"))
+  case .notUTF8: return CString.error(.textNotUTF8)
+  case .text(let text): return CString.make(controller.notificationResponse(text))
+  }
+}
+
 // MARK: Phases and states
 
 @c @implementation

@@ -199,6 +199,18 @@ package final class Controller: Sendable {
     }
   }
 
+  // MARK: Responses to notifications
+
+  /// What the user did with a notification, as JSON; answers as a command does.
+  package func notificationResponse(_ text: String) -> String {
+    let response: UserResponse
+    do throws(ChatError) { response = try UserResponse(parsing: text) } catch { return Answer.error(error).json.text }
+    let answer = call { engine in
+      Answer(catching: { () throws(ChatError) in .notificationResponse(try engine.responses.receive(response)) })
+    }
+    return (answer ?? .error(.nightporter(.controllerInvalid))).json.text
+  }
+
   // MARK: The relay
 
   /// False after the chat has started.

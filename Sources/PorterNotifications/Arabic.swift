@@ -42,6 +42,16 @@ extension Phrase {
       .plural(
         zero: "لا محادثات", one: "من محادثة واحدة", two: "من محادثتين", few: "من %d محادثات", many: "من %d محادثة",
         other: "من %d محادثة")
+    case .accept: .plain("قبول")
+    case .acceptIncognito: .plain("قبول بهوية متخفية")
+    case .reject: .plain("رفض")
+    case .markAsRead: .plain("وضع علامة مقروء")
+    case .reply: .plain("رد")
+    case .contactIsConnected: .plain("تم الاتصال بجهة الاتصال")
+    case .newMessage: .plain("رسالة جديدة")
+    case .incomingCall: .plain("مكالمة واردة")
+    case .newEvents: .plain("أحداث جديدة")
+    case .encryptedMessage: .plain("رسالة مشفرة أو حدث آخر في التطبيق")
     }
   }
 }

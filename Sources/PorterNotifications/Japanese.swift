@@ -33,6 +33,16 @@ extension Phrase {
     case .fromThree: .plain("送信元: %@、%@、%@")
     case .fromMore: .plural(other: "送信元: %@、%@、他%d件のチャット")
     case .fromChats: .plural(other: "%d件のチャットから")
+    case .accept: .plain("承認")
+    case .acceptIncognito: .plain("シークレットモードで承認")
+    case .reject: .plain("拒否")
+    case .markAsRead: .plain("既読にする")
+    case .reply: .plain("返信")
+    case .contactIsConnected: .plain("連絡先と接続しました")
+    case .newMessage: .plain("新しいメッセージ")
+    case .incomingCall: .plain("着信")
+    case .newEvents: .plain("新しいお知らせ")
+    case .encryptedMessage: .plain("暗号化されたメッセージ、またはアプリのその他のお知らせ")
     }
   }
 }

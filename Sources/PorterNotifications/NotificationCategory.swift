@@ -5,5 +5,8 @@ package enum NotificationCategory: String, Hashable, Sendable, CaseIterable {
   case messageReceived = "NTF_CAT_MESSAGE_RECEIVED"
   case callInvitation = "NTF_CAT_CALL_INVITATION"
   case connectionEvent = "NTF_CAT_CONNECTION_EVENT"
+  /// Several notifications in one; a tap leads to the app, and to no chat in particular.
   case manyEvents = "NTF_CAT_MANY_EVENTS"
+  /// Set by the notification server: what the platform shows when no extension took the push's place.
+  case checkMessage = "NTF_CAT_CHECK_MESSAGE"
 }

@@ -7,11 +7,17 @@ package struct NotificationContent: Hashable, Sendable {
     package var userID: Int64?
     package var chatID: String?
     package var contactRequestID: Int64?
+    /// The agent's name of the connection, base64url. Unlike the numbers it is never used again, so that a tap on a
+    /// notification from before a restore leads nowhere else.
+    package var connection: String?
 
-    package init(userID: Int64? = nil, chatID: String? = nil, contactRequestID: Int64? = nil) {
+    package init(
+      userID: Int64? = nil, chatID: String? = nil, contactRequestID: Int64? = nil, connection: String? = nil
+    ) {
       self.userID = userID
       self.chatID = chatID
       self.contactRequestID = contactRequestID
+      self.connection = connection
     }
 
     package var json: JSONValue {
@@ -19,6 +25,7 @@ package struct NotificationContent: Hashable, Sendable {
         "chatId": chatID.map(JSONValue.string),
         "contactRequestId": contactRequestID.map(JSONValue.integer),
         "userId": userID.map(JSONValue.integer),
+        "agentConnId": connection.map(JSONValue.string),
       ])
     }
   }

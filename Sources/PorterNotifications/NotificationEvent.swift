@@ -131,6 +131,13 @@ package enum NotificationIdentifier: Hashable, Sendable, CustomStringConvertible
   /// Of many messages: of one chat, or of a profile.
   case many(user: Int64, chat: String?)
 
+  /// The relay's name of the message, base64url, if the text is the identifier of one.
+  package static func message(in text: String) -> String? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 4, parts[0] == "np", parts[1] == "message" else { return nil }
+    return String(parts[3])
+  }
+
   package var description: String {
     switch self {
     case .message(let connection, let message): "np:message:\(connection):\(message)"

@@ -38,6 +38,18 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
   case fromMore = "From: %@, %@ and %d other chats"
   case fromChats = "From %d chats"
 
+  // Of categories and their actions.
+  case accept = "Accept"
+  case acceptIncognito = "Accept incognito"
+  case reject = "Reject"
+  case markAsRead = "Mark as read"
+  case reply = "Reply"
+  case contactIsConnected = "Contact is connected"
+  case newMessage = "New message"
+  case incomingCall = "Incoming call"
+  case newEvents = "New events"
+  case encryptedMessage = "Encrypted message or another app event"
+
   /// What goes into the phrase, in order.
   package var parameters: [Parameter] {
     switch self {
@@ -51,7 +63,8 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
     case .somebody, .thisContact, .aNewContact, .contactHidden, .groupMessage, .newMessageBody, .videoCall, .audioCall,
       .newContact, .messageReceived, .newContactRequest, .sentFileEvent, .receivedFileEvent, .spam,
       .inappropriateContent,
-      .guidelinesViolation, .inappropriateProfile, .anotherReason:
+      .guidelinesViolation, .inappropriateProfile, .anotherReason, .accept, .acceptIncognito, .reject, .markAsRead,
+      .reply, .contactIsConnected, .newMessage, .incomingCall, .newEvents, .encryptedMessage:
       []
     }
   }

@@ -177,27 +177,31 @@ extension Store {
   /// the whole chat. Returns the items that were unread.
   @discardableResult
   package func markRead(contactID: Int64, only: [Int64]?, at time: WallTime) throws(StoreError) -> [Int64] {
-    try transaction { () throws(StoreError) in
-      let contact = try contact(contactID)
-      let unread = try rows(
-        "SELECT item_id FROM items WHERE contact_id = ? AND status = 'rcvNew'", [.integer(contactID)]
-      ) { $0.integer(0) }
-      let wanted = only.map(Set.init)
-      let read = unread.filter { wanted?.contains($0) ?? true }
-      var uncounted: Int64 = 0
-      for id in read {
-        try setItemStatus(id, "rcvRead", at: time)
-        for entry in try ledgerEntries(itemID: id) where try raise(.read, entry).isUncounted {
-          uncounted += 1
-        }
+    try transaction { () throws(StoreError) in try recordRead(contactID: contactID, only: only, at: time) }
+  }
+
+  /// What `markRead` does, as part of the caller's transaction.
+  @discardableResult
+  package func recordRead(contactID: Int64, only: [Int64]?, at time: WallTime) throws(StoreError) -> [Int64] {
+    let contact = try contact(contactID)
+    let unread = try rows(
+      "SELECT item_id FROM items WHERE contact_id = ? AND status = 'rcvNew'", [.integer(contactID)]
+    ) { $0.integer(0) }
+    let wanted = only.map(Set.init)
+    let read = unread.filter { wanted?.contains($0) ?? true }
+    var uncounted: Int64 = 0
+    for id in read {
+      try setItemStatus(id, "rcvRead", at: time)
+      for entry in try ledgerEntries(itemID: id) where try raise(.read, entry).isUncounted {
+        uncounted += 1
       }
-      // A chat that was read as a whole has no unread items left, whatever the count said.
-      let left = only == nil ? 0 : max(0, contact.unread - uncounted)
-      try run(
-        "UPDATE contacts SET unread = ?, marked_unread = CASE WHEN ? THEN 0 ELSE marked_unread END WHERE contact_id = ?",
-        [.integer(left), .flag(only == nil), .integer(contactID)])
-      if contact.notifications == .all { try addUnread(left - contact.unread, userID: contact.userID) }
-      return read
     }
+    // A chat that was read as a whole has no unread items left, whatever the count said.
+    let left = only == nil ? 0 : max(0, contact.unread - uncounted)
+    try run(
+      "UPDATE contacts SET unread = ?, marked_unread = CASE WHEN ? THEN 0 ELSE marked_unread END WHERE contact_id = ?",
+      [.integer(left), .flag(only == nil), .integer(contactID)])
+    if contact.notifications == .all { try addUnread(left - contact.unread, userID: contact.userID) }
+    return read
   }
 }

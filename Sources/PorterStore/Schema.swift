@@ -19,6 +19,7 @@ enum Schema {
     Migration(name: "20261121_channel", sql: channel) { (store) throws(StoreError) in try store.makeChannelKey() },
     Migration(name: "20261121_reservations", sql: reservations),
     Migration(name: "20261121_profiles", sql: profiles),
+    Migration(name: "20261122_responses", sql: responses),
   ]
 
   /// "NPst": identifies a store among SQLite files.

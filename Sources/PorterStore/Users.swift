@@ -51,7 +51,8 @@ extension Store {
     return try user(id)
   }
 
-  private func makeActive(_ id: Int64) throws(StoreError) {
+  /// Part of the caller's transaction.
+  package func makeActive(_ id: Int64) throws(StoreError) {
     try run("UPDATE users SET active = 0 WHERE active = 1")
     try run(
       """

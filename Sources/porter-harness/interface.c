@@ -68,6 +68,8 @@ const struct function interface_functions[] = {
 
     CALL3(OWNED_STRING, np_receive_push, HANDLE, STRING, INTEGER),
     CALL1(ERROR, np_expire_push, HANDLE),
+    CALL1(OWNED_STRING, np_categories, HANDLE),
+    CALL2(OWNED_STRING, np_notification_response, HANDLE, STRING),
 
     CALL2(OWNED_STRING, np_set_strings, HANDLE, STRING),
 

@@ -13,11 +13,15 @@ final class SchemaFileTests: XCTestCase {
         contents.append(try ContentBuilder.content(for: event, NotificationPolicy(previewMode: mode)).get())
       }
     }
-    let lines = contents.flatMap { content -> [JSONValue] in
-      var counted = content
-      counted.badge = 3
-      return [content.json(), counted.json(in: StringTable(.arabic))]
-    }.map { JSONValue(["notification", $0]).text }
+    let lines =
+      contents.flatMap { content -> [JSONValue] in
+        var counted = content
+        counted.badge = 3
+        return [content.json(), counted.json(in: StringTable(.arabic))]
+      }.map { JSONValue(["notification", $0]).text }
+      + StringTable.Shipped.allCases.map {
+        JSONValue(["categories", NotificationCategories.json(in: StringTable($0))]).text
+      }
     let output = try runPeer(
       "../../PorterSchemaTests/peers/schemas.py", input: lines.joined(separator: "\n") + "\n")
     XCTAssertEqual(output, "checked \(lines.count)\n")

@@ -74,7 +74,7 @@ enum EveryCase {
     .ownershipLost(holder: "app 12@34/ab"), .ownedElsewhere(holder: "12@34/ab"), .roleNotAllowed("repairing keys"),
     .relayMissing, .relayUnavailable("no such file"), .notificationServerMissing, .invitationUsed, .invitationOwn,
     .stringsInvalid(key: "From: %@", "a text"),
-    .messageTooLarge(bytes: 2, limit: 1),
+    .messageTooLarge(bytes: 2, limit: 1), .responseInvalid("a JSON object"), .responsesTooMany(limit: 1),
   ]
 
   static func migrationResults(_ words: String) -> [MigrationResult] {

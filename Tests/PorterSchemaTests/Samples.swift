@@ -79,7 +79,8 @@ enum Samples {
       .itemsReadForChat(user, parts.chat.info), .contactAliasUpdated(user, contact),
       .connectionAliasUpdated(user, pending), .ntfConns(notified), .connNtfMessages(received),
       .serverTestResult(user, server: parts.words, failure: nil), .callInvitations,
-    ] + AppSettings.samples.map(Response.appSettings)
+    ] + responseReports(parts, isRepeat: parts.flag).map(Response.notificationResponse)
+      + AppSettings.samples.map(Response.appSettings)
       + tokens.map { .ntfToken($0, .active, .instant, server: parts.words) }
       + NotificationMode.allCases.map { .ntfToken(tokens[0], .new, $0, server: parts.words) }
       + TokenStatus.allCases.map(Response.ntfTokenStatus)
@@ -89,7 +90,21 @@ enum Samples {
   static func otherEvents(_ parts: Parts) -> [Event] {
     let message = NotificationMessage(id: parts.words, timestamp: parts.contact.created)
     let entity = ConnectionEntity(connection: parts.connection, contact: parts.flag ? parts.contact : nil)
+    let ended = responseReports(parts, isRepeat: false).filter { ![.waiting, .applying].contains($0.outcome) }
     return [.ntfMessage(parts.user, entity, message), .chatSuspended, .eventsLost(parts.number)]
+      + ended.map(Event.ntfResponse)
+  }
+
+  private static func responseReports(_ parts: Parts, isRepeat: Bool) -> [ResponseReport] {
+    let outcomes: [ResponseReport.Outcome] =
+      [.waiting, .applying, .applied] + ResponseReport.Reason.allCases.map { .stale($0) }
+    return outcomes.flatMap { outcome in
+      NotificationAction.allCases.map { action in
+        ResponseReport(
+          id: parts.number, action: action, outcome: outcome, userID: parts.flag ? parts.number : nil,
+          chatID: parts.flag ? parts.words : nil, isRepeat: isRepeat)
+      }
+    }
   }
 
   /// Conversations that cover every case of a message or a contact.

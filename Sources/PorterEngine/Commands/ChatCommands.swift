@@ -171,7 +171,7 @@ extension Engine {
     )
   }
 
-  private func enqueue(
+  func enqueue(
     _ drafts: [(content: MessageContent, quote: (Quote, itemID: Int64)?)], contact: StoredContact, connectionID: Int64,
     _ store: Store
   ) throws(StoreError) -> [Int64] {

@@ -38,6 +38,8 @@ package final class Engine {
   private(set) lazy var tokens = Tokens(context, host: self)
   private(set) lazy var strings = NotificationStrings(context)
   private(set) lazy var pushes = PushRunner(self)
+  private(set) lazy var responses: Responses = Responses(
+    context, lifecycle: lifecycle, peers: peers, host: self, turns: turns)
 
   init(
     configuration: Configuration, turns: any Turns, queue: EventQueue, stop: StopSignal, statusBoard: StatusBoard
@@ -130,6 +132,7 @@ extension Engine: LifecycleWork {
   func takeUpWork() {
     changes.report()
     guard isMain else { return }
+    responses.applyWaiting()
     receiver.listenToAll()
     tokens.takeReplies()
     joiner.finishLeft()
@@ -162,6 +165,7 @@ extension Engine: PeerLinkHost {
     guard lifecycle.isActive else { return }
     claims.suspectAll()
     changes.report()
+    responses.applyWaiting()
     sender.flush()
   }
 }

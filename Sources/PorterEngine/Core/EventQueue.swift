@@ -4,8 +4,14 @@ import PorterPlatform
 ///
 /// Taking an event and returning it is one step under the lock, so that none is lost when a time-out and an event meet.
 package final class EventQueue: Sendable {
+  private struct Entry {
+    var text: String
+    /// Called on the host's thread once the host has taken it.
+    var taken: (@Sendable () -> Void)?
+  }
+
   private struct Contents {
-    var events: [String] = []
+    var events: [Entry] = []
     var first = 0
     /// Of the events that wait.
     var bytes = 0
@@ -14,12 +20,12 @@ package final class EventQueue: Sendable {
 
     var count: Int { events.count - first }
 
-    mutating func take() -> String? {
+    mutating func take() -> Entry? {
       guard first < events.count else { return nil }
       defer {
-        bytes -= events[first].utf8.count
+        bytes -= events[first].text.utf8.count
         // What was taken does not stay until the front is given back.
-        events[first] = ""
+        events[first] = Entry(text: "")
         first += 1
         // The front is given back in one go once it is the larger half.
         if first > 64, first * 2 > events.count {
@@ -61,7 +67,7 @@ package final class EventQueue: Sendable {
   package var descriptor: Int32 { wake.descriptor }
   package var count: Int { contents.withLock { $0.count } }
 
-  func post(_ event: String) {
+  func post(_ event: String, taken: (@Sendable () -> Void)? = nil) {
     let bytes = event.utf8.count
     contents.signal { contents in
       guard !contents.isClosed else { return }
@@ -70,7 +76,7 @@ package final class EventQueue: Sendable {
       while contents.count >= Self.bound || contents.bytes + bytes > byteBound, contents.take() != nil {
         contents.lost += 1
       }
-      contents.events.append(event)
+      contents.events.append(Entry(text: event, taken: taken))
       contents.bytes += bytes
     }
   }
@@ -85,16 +91,21 @@ package final class EventQueue: Sendable {
 
   /// Nil when the time ended without an event.
   package func take(atMost span: Span?) -> Taken? {
-    contents.wait(atMost: span) { contents in
+    // Called when the lock is free again.
+    var noteTaken: (@Sendable () -> Void)?
+    let taken: Taken? = contents.wait(atMost: span) { contents in
       if contents.lost > 0 {
         defer { contents.lost = 0 }
         return .lost(contents.lost)
       }
       if let event = contents.take() {
         if contents.count == 0, !contents.isClosed { self.wake.lower() }
-        return .event(event)
+        noteTaken = event.taken
+        return .event(event.text)
       }
       return contents.isClosed ? .closed : nil
     }
+    noteTaken?()
+    return taken
   }
 }

@@ -17,6 +17,7 @@ import PorterStore
 /// `afterFetch:/some/file` only when that file is there, which is removed, so that it happens once.
 enum FaultPoint: String {
   case beforeFetch, afterFetch, insideCommit, afterCommit, beforeAcknowledge, beforeJoin, afterTokenAnswer
+  case responseKept, responseBegun, insideResponse, responseEnded
 
   #if DEBUG
     // raise(3) rather than kill(2): a signal to the process may reach another thread first, and this one go on a little.

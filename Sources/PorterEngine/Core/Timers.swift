@@ -64,10 +64,11 @@ enum TimerName {
   static let mailboxes = "mailboxes"
   static let replies = "replies"
   static let busyRelay = "busy relay"
+  static let responses = "responses"
 
   static let work = [
     outbox, subscribe, reload, announce, subscriptions, allSubscriptions, releases, subscriptionCheck, serverRequests,
-    tokenRetry, tokenCheck, joining, relay, mailboxes, replies, busyRelay,
+    tokenRetry, tokenCheck, joining, relay, mailboxes, replies, busyRelay, responses,
   ]
 
   /// Those that try again what the relay did not take or give.

@@ -13,6 +13,9 @@ package final class ProcessStrings: Sendable {
 
   package var table: StringTable? { chosen.withLock { $0 } }
 
+  /// For a host without a controller.
+  package var categories: String { NotificationCategories.json(in: table ?? .english).text }
+
   /// Nil takes the table away.
   package func set(_ table: StringTable?) { chosen.withLock { $0 = table } }
 }
@@ -41,6 +44,12 @@ final class NotificationStrings {
     return .cmdOk(nil)
   }
 
+  /// While the store is closed, with the app's texts as they were read last.
+  var current: StringTable {
+    if let table = context.store.flatMap({ try? table($0) }) { return table }
+    return own ?? ProcessStrings.shared.table ?? stored?.table ?? .english
+  }
+
   func table(_ store: Store) throws(StoreError) -> StringTable {
     if let table = own ?? ProcessStrings.shared.table { return table }
     guard let text = try store.setting(Setting.strings) else { return .english }
@@ -56,6 +65,9 @@ final class NotificationStrings {
 }
 
 extension Controller {
+  /// The answer of `np_categories`.
+  package func categories() -> String? { call { NotificationCategories.json(in: $0.strings.current).text } }
+
   /// The answer of `np_set_strings`.
   package func setStrings(_ table: StringTable?, text: String) -> String {
     let answer = call { engine in

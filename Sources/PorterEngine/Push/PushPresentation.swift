@@ -94,7 +94,11 @@ struct PushPresentation {
         let event = try notificationEvent(of: entry, run, store)
         filled.shown.append(entry)
         guard let event else { continue }
-        if case .success(let shown) = ContentBuilder.content(for: event, policy) { notifications.append(shown) }
+        if case .success(var shown) = ContentBuilder.content(for: event, policy) {
+          shown.userInfo.connection = TextEncoding.base64URL(
+            try run.records.connection(entry.connectionID, store).agentID)
+          notifications.append(shown)
+        }
       } catch .damaged(let entity) {
         run.noteDamage(.damaged(entity))
       }

@@ -9,6 +9,7 @@ extension MachineCatalog {
     MachineDescription(ExtensionPhase.self),
     MachineDescription(LedgerEntry.self),
     MachineDescription(MailboxFetch.self),
+    MachineDescription(NotificationResponse.self),
     MachineDescription(Operations.self),
     MachineDescription(Ownership.self),
     MachineDescription(Presence.self),

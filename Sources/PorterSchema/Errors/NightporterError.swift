@@ -53,6 +53,10 @@ package enum NightporterError: Hashable, Sendable {
   case invitationOwn
   /// A string table was refused. `key` is the member with the mistake; nil for the table as a whole.
   case stringsInvalid(key: String?, StaticText)
+  /// What a host reported about a notification does not say what was done with which.
+  case responseInvalid(StaticText)
+  /// So many responses wait for the app that no more are taken.
+  case responsesTooMany(limit: Int)
 
   /// A literal of ours: no outside text can slip into a message through it.
   package struct StaticText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
@@ -103,6 +107,8 @@ package enum NightporterError: Hashable, Sendable {
     case .invitationUsed: "invitationUsed"
     case .invitationOwn: "invitationOwn"
     case .stringsInvalid: "stringsInvalid"
+    case .responseInvalid: "responseInvalid"
+    case .responsesTooMany: "responsesTooMany"
     }
   }
 
@@ -114,6 +120,8 @@ package enum NightporterError: Hashable, Sendable {
       [("bytes", JSONValue(bytes)), ("limit", JSONValue(limit))]
     case .notSupported(let what), .roleNotAllowed(let what), .relayUnavailable(let what):
       [("what", .string(what.description))]
+    case .responseInvalid(let expected): [("expected", .string(expected.description))]
+    case .responsesTooMany(let limit): [("limit", JSONValue(limit))]
     case .ownedElsewhere(let holder), .ownershipLost(let holder): [("holder", .string(holder))]
     case .storePageDamaged(let file, let page), .storeCutOff(let file, let page):
       [("file", .string(file.description))] + (page > 0 ? [("page", .integer(page))] : [])
@@ -163,6 +171,8 @@ extension NightporterError {
     case .invitationUsed: "the invitation was used or deleted"
     case .invitationOwn: "the invitation is the user's own"
     case .stringsInvalid(_, let what): "in the string table: expected \(what)"
+    case .responseInvalid(let expected): "not a response to a notification: expected \(expected)"
+    case .responsesTooMany(let limit): "\(limit) responses wait for the app"
     }
   }
 
@@ -198,12 +208,14 @@ extension NightporterError {
     case .invitationUsed: "ask for a new invitation; each is good for one contact"
     case .stringsInvalid: "correct the string table; nothing of it was taken"
     case .invitationOwn: "give the invitation to the person to be connected with"
+    case .responseInvalid: "pass what the platform reported; nightporter.h has the form"
+    case .responsesTooMany: "start the app, which carries them out, then repeat"
     }
   }
 
   private var nearest: ChatError {
     switch self {
-    case .commandSyntax, .commandTooLarge, .textNotUTF8, .notSupported, .stringsInvalid:
+    case .commandSyntax, .commandTooLarge, .textNotUTF8, .notSupported, .stringsInvalid, .responseInvalid:
       .error(.commandError(message: message))
     case .storeDamaged: .database(.open(.notADatabase))
     case .storeNotADatabase, .storeKeyWrong, .storeFormatNewer: .database(.open(.notADatabase))
@@ -220,7 +232,8 @@ extension NightporterError {
     case .invitationUsed: .agent(.relay(server: "", .authentication))
     case .invitationOwn: .error(.invalidConnReq)
     case .relayMissing, .notificationServerMissing: .agent(.command(.prohibited, context: message))
-    case .controllerInvalid, .storeClosed, .storeKeyForgotten, .storeKeyNotRaw, .ownershipLost, .roleNotAllowed:
+    case .controllerInvalid, .storeClosed, .storeKeyForgotten, .storeKeyNotRaw, .ownershipLost, .roleNotAllowed,
+      .responsesTooMany:
       .error(.internalError(message: message))
     }
   }

@@ -19,6 +19,8 @@ package enum Event: Hashable, Sendable {
 
   /// The message that a push announced has been fetched from the relay and acknowledged.
   case ntfMessage(UserRecord, ConnectionEntity, NotificationMessage)
+  /// What the user did with a notification was carried out, or could not be; says where to navigate.
+  case ntfResponse(ResponseReport)
   /// Nothing of the store is open or locked any more.
   case chatSuspended
   /// Reserved: not emitted yet.
@@ -53,6 +55,7 @@ package enum Event: Hashable, Sendable {
         ["chatItemDeletions": .array(deletions.map(\.json)), "byUser": .bool(byUser), "timed": false])
     case .ntfMessage(let user, let entity, let message):
       .about(user, "ntfMessage", ["connEntity": entity.json, "ntfMessage": message.acknowledgementJSON])
+    case .ntfResponse(let report): report.eventJSON
     case .chatSuspended: .tagged("chatSuspended")
     case .subscriptionStatus(let server, let status, let connections):
       .tagged(

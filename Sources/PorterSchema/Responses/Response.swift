@@ -36,6 +36,8 @@ package enum Response: Hashable, Sendable {
   case serverTestResult(UserRecord, server: String, failure: ServerTestFailure?)
 
   case appSettings(AppSettings)
+  /// Of `np_notification_response`.
+  case notificationResponse(ResponseReport)
 
   /// Calls are not supported; the list exists, and is empty.
   case callInvitations
@@ -91,6 +93,7 @@ package enum Response: Hashable, Sendable {
     case .serverTestResult(let user, let server, let failure):
       .about(user, "serverTestResult", ["testServer": .string(server), "testFailure": failure?.json])
     case .appSettings(let settings): .tagged("appSettings", ["appSettings": settings.json])
+    case .notificationResponse(let report): report.answerJSON
     case .callInvitations: .tagged("callInvitations", ["callInvitations": .array([])])
     }
   }

@@ -24,6 +24,7 @@ from .errors import (
     StoreError,
 )
 from .keys import derive_key
+from .notifications import categories
 from .strings import set_strings
 from .synchronous import SyncController
 
@@ -45,6 +46,7 @@ __all__ = [
     "StateError",
     "StoreError",
     "SyncController",
+    "categories",
     "derive_key",
     "disable_logging",
     "enable_logging",

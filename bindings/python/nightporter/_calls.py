@@ -19,7 +19,7 @@ from ._gate import Gate
 from ._interface import ErrorCode, Phase
 from ._library import Library, library, text
 from .errors import ArgumentError, ChatError, ControllerClosed, MigrationError, ProtocolError, StoreError, check
-from .protocol import PushAnswer, Response, State
+from .protocol import Categories, PushAnswer, Response, Response_notificationResponse, State
 
 
 class Role(IntEnum):
@@ -128,6 +128,19 @@ class Calls:
             return False
         check(code, "np_expire_push")
         return True
+
+    # What the user does with notifications
+
+    def notification_response(self, response: str | Mapping[str, Any]) -> Response_notificationResponse:
+        encoded = text(response if isinstance(response, str) else json.dumps(response))
+        with self._gate:
+            answer = self._library.take(self._library.functions.np_notification_response(self._handle, encoded))
+        return cast(Response_notificationResponse, unwrap(answer))
+
+    def categories(self) -> Categories:
+        with self._gate:
+            answer = self._library.take(self._library.functions.np_categories(self._handle))
+        return cast(Categories, unless_error(answer))
 
     # Phases, state, store
 

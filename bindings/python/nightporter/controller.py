@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar, TypeVarTuple, cast
 from ._calls import EXPIRE_INTERVAL, Calls, Confirm, Role, unwrap
 from ._interface import Phase
 from .errors import ControllerClosed
-from .protocol import Event, PushAnswer, Response, State
+from .protocol import Categories, Event, PushAnswer, Response, Response_notificationResponse, State
 from .strings import StringForms, string_table
 
 Arguments = TypeVarTuple("Arguments")
@@ -241,6 +241,20 @@ class Controller:
         """The answers of pushes whose waiting task was cancelled, oldest first; each is returned once."""
         unclaimed, self._unclaimed = self._unclaimed, []
         return unclaimed
+
+    # What the user does with notifications
+
+    async def categories(self) -> Categories:
+        """The categories of notifications with their actions, in this controller's language."""
+        return await self._off_loop(self._open_calls().categories)
+
+    async def notification_response(self, response: str | Mapping[str, Any]) -> Response_notificationResponse:
+        """Reports what the user did with a notification: `actionIdentifier` as `categories()` has it (left out for a
+        tap), `identifier`, `userInfo` and `targetContentIdentifier` as they were in the notification, and `userText` of
+        a reply. It is stored when this returns, and carried out once; the event `ntfResponse` says how it ended. Raises
+        ChatError if it is not a response, or cannot be stored now.
+        """
+        return await self._off_loop(self._open_calls().notification_response, response)
 
     # Events
 

@@ -3,6 +3,30 @@
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Union
 
 
+class NotificationCategory(TypedDict):
+    identifier: "NotificationCategory_identifier"
+    placeholder: str
+    placeholderKey: str
+    actions: list["CategoryAction"]
+
+
+class CategoryAction(TypedDict):
+    identifier: "CategoryAction_identifier"
+    action: "CategoryAction_action"
+    title: str
+    titleKey: str
+    foreground: bool
+    authenticationRequired: bool
+    destructive: bool
+    textInput: bool
+
+
+class Categories(TypedDict):
+    """What np_categories gives: the categories of notifications with their actions."""
+
+    categories: list["NotificationCategory"]
+
+
 class ErrorType_noActiveUser(TypedDict):
     type: Literal["noActiveUser"]
 
@@ -638,6 +662,18 @@ class Event_ntfMessage(TypedDict):
     ntfMessage: "Event_ntfMessage_ntfMessage"
 
 
+class Event_ntfResponse(TypedDict):
+    """What the user did with a notification was carried out, or could not be; where to navigate."""
+
+    type: Literal["ntfResponse"]
+    responseId: int
+    action: "NotificationAction"
+    outcome: Literal["applied", "stale"]
+    reason: NotRequired["StaleReason"]
+    userId: NotRequired[int]
+    chatId: NotRequired[str]
+
+
 class Event_chatSuspended(TypedDict):
     """Nothing of the store is open or locked any more."""
 
@@ -755,6 +791,7 @@ class Notification_userInfo(TypedDict):
     chatId: NotRequired[str]
     contactRequestId: NotRequired[int]
     userId: NotRequired[int]
+    agentConnId: NotRequired[str]
 
 
 class Notification(TypedDict):
@@ -975,6 +1012,17 @@ class Response_appSettings_appSettings(TypedDict):
 class Response_appSettings(TypedDict):
     type: Literal["appSettings"]
     appSettings: "Response_appSettings_appSettings"
+
+
+class Response_notificationResponse(TypedDict):
+    """Of np_notification_response."""
+
+    type: Literal["notificationResponse"]
+    responseId: int
+    action: "NotificationAction"
+    outcome: Literal["waiting", "applying", "applied", "stale"]
+    reason: NotRequired["StaleReason"]
+    repeated: bool
 
 
 class Response_callInvitations(TypedDict):
@@ -1627,6 +1675,37 @@ class SubscriptionStatus_noSub(TypedDict):
     type: Literal["noSub"]
 
 
+NotificationCategory_identifier: TypeAlias = Literal[
+    "NTF_CAT_CONTACT_REQUEST",
+    "NTF_CAT_CONTACT_CONNECTED",
+    "NTF_CAT_MESSAGE_RECEIVED",
+    "NTF_CAT_CALL_INVITATION",
+    "NTF_CAT_CONNECTION_EVENT",
+    "NTF_CAT_MANY_EVENTS",
+    "NTF_CAT_CHECK_MESSAGE",
+]
+
+CategoryAction_identifier: TypeAlias = Literal[
+    "NTF_ACT_ACCEPT_CONTACT",
+    "NTF_ACT_ACCEPT_CONTACT_INCOGNITO",
+    "NTF_ACT_REJECT_CONTACT",
+    "NTF_ACT_ACCEPT_CALL",
+    "NTF_ACT_REJECT_CALL",
+    "NTF_ACT_MARK_READ",
+    "NTF_ACT_REPLY",
+]
+
+# The word in answers and events.
+CategoryAction_action: TypeAlias = Literal[
+    "acceptContact",
+    "acceptContactIncognito",
+    "rejectContact",
+    "acceptCall",
+    "rejectCall",
+    "markRead",
+    "reply",
+]
+
 ErrorType: TypeAlias = Union[
     "ErrorType_noActiveUser",
     "ErrorType_noConnectionUser",
@@ -1807,6 +1886,8 @@ Detail_code: TypeAlias = Literal[
     "invitationUsed",
     "invitationOwn",
     "stringsInvalid",
+    "responseInvalid",
+    "responsesTooMany",
 ]
 
 # The member `error` of what chat_send_cmd gives, and an element of the event chatErrors.
@@ -1829,6 +1910,7 @@ Event: TypeAlias = Union[
     "Event_chatItemsStatusesUpdated",
     "Event_chatItemsDeleted",
     "Event_ntfMessage",
+    "Event_ntfResponse",
     "Event_chatSuspended",
     "Event_subscriptionStatus",
     "Event_messageError",
@@ -1913,6 +1995,7 @@ Response: TypeAlias = Union[
     "Response_connNtfMessages",
     "Response_serverTestResult",
     "Response_appSettings",
+    "Response_notificationResponse",
     "Response_callInvitations",
 ]
 
@@ -1994,6 +2077,31 @@ InvitationPlan_invitationLinkPlan: TypeAlias = Union[
     "InvitationPlan_invitationLinkPlan_ownLink",
     "InvitationPlan_invitationLinkPlan_connecting",
     "InvitationPlan_invitationLinkPlan_known",
+]
+
+# What a user can do with a notification.
+NotificationAction: TypeAlias = Literal[
+    "open",
+    "acceptContact",
+    "acceptContactIncognito",
+    "rejectContact",
+    "acceptCall",
+    "rejectCall",
+    "markRead",
+    "reply",
+]
+
+# Why there was nothing left to carry a response out on.
+StaleReason: TypeAlias = Literal[
+    "noSuchUser",
+    "noSuchChat",
+    "noSuchMessage",
+    "noSuchRequest",
+    "noSuchCall",
+    "otherUser",
+    "otherStore",
+    "contactNotReady",
+    "refused",
 ]
 
 SubscriptionStatus: TypeAlias = Union[

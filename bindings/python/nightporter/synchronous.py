@@ -13,7 +13,7 @@ from typing import Any, Self, cast
 from ._calls import Calls, Confirm, Role, unwrap
 from ._interface import Phase
 from .errors import ControllerClosed
-from .protocol import Event, PushAnswer, Response, State
+from .protocol import Categories, Event, PushAnswer, Response, Response_notificationResponse, State
 from .strings import StringForms, string_table
 
 
@@ -163,6 +163,20 @@ class SyncController:
         none.
         """
         return self._open_calls().expire_push()
+
+    # What the user does with notifications
+
+    def categories(self) -> Categories:
+        """The categories of notifications with their actions, in this controller's language."""
+        return self._open_calls().categories()
+
+    def notification_response(self, response: str | Mapping[str, Any]) -> Response_notificationResponse:
+        """Reports what the user did with a notification: `actionIdentifier` as `categories()` has it (left out for a
+        tap), `identifier`, `userInfo` and `targetContentIdentifier` as they were in the notification, and `userText` of
+        a reply. It is stored when this returns, and carried out once; the event `ntfResponse` says how it ended. Raises
+        ChatError if it is not a response, or cannot be stored now.
+        """
+        return self._open_calls().notification_response(response)
 
     # Events
 

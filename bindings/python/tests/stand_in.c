@@ -234,6 +234,17 @@ np_error np_expire_push(chat_ctrl ctrl) {
   return error;
 }
 
+char *np_categories(chat_ctrl ctrl) {
+  return strdup(!ctrl || find(ctrl) ? "{\"categories\":[]}" : "{\"error\":{\"type\":\"x\"}}");
+}
+
+char *np_notification_response(chat_ctrl ctrl, const char *response_json) {
+  if (!find(ctrl)) return strdup("{\"error\":{\"type\":\"x\"}}");
+  journal(response_json);
+  return strdup("{\"result\":{\"type\":\"notificationResponse\",\"responseId\":1,\"action\":\"open\","
+                "\"outcome\":\"waiting\",\"repeated\":false}}");
+}
+
 np_error np_set_phase(chat_ctrl ctrl, np_phase phase) {
   if (!find(ctrl)) return NP_ERROR_HANDLE;
   return phase == NP_PHASE_BACKGROUND_REFRESH ? NP_ERROR_STATE : NP_OK;

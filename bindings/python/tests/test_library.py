@@ -25,6 +25,7 @@ from nightporter import (
     Role,
     StateError,
     SyncController,
+    categories,
     machines,
     validation,
 )
@@ -297,6 +298,38 @@ class PushTests(LibraryCase):
                 self.assert_fits(await c.state(), "State")
 
         run(story())
+
+
+class ResponseTests(LibraryCase):
+    def test_a_tap_is_carried_out_once_and_its_event_says_where_to_go(self) -> None:
+        tap = {"identifier": "np:many:1", "userInfo": {"userId": 1}}
+        with SyncController(self.folder / "alice") as c:
+            c.send(PROFILE % "alice")
+            waiting = self.assert_fits(c.notification_response(tap), "Response_notificationResponse")
+            self.assertEqual((waiting["outcome"], waiting["repeated"]), ("waiting", False))
+            c.send("/_network " + json.dumps({"relay": str(self.folder / "relay")}))
+            c.send("/_start")
+            event = self.assert_fits(next(iter(c.events(timeout=10))), "Event")
+            self.assertEqual((event["type"], event["outcome"], event["userId"]), ("ntfResponse", "applied", 1))
+            with self.assertRaises(ChatError):
+                c.notification_response({"actionIdentifier": "NTF_ACT_DANCE"})
+
+        async def story() -> None:
+            async with Controller(self.folder / "alice") as c:
+                again = await c.notification_response(json.dumps(tap))
+                self.assertEqual((again["outcome"], again["repeated"]), ("applied", True))
+
+        run(story())
+
+    def test_categories_name_their_actions(self) -> None:
+        named = self.assert_fits(categories(), "Categories")["categories"]
+        self.assertIn("NTF_CAT_MANY_EVENTS", [category["identifier"] for category in named])
+        with SyncController(self.folder / "alice") as c:
+            c.set_strings("ja")
+            japanese = self.assert_fits(c.categories(), "Categories")["categories"]
+            self.assertNotEqual(japanese, named)
+            self.assertEqual([one["identifier"] for one in japanese], [one["identifier"] for one in named])
+        self.assertIn("NTF_ACT_REPLY", [action["identifier"] for category in named for action in category["actions"]])
 
 
 class MachineTests(unittest.TestCase):

@@ -1,0 +1,52 @@
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+extension Engine: ResponseHost {
+  func recordReply(
+    _ text: String, to contact: StoredContact, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> [Int64]? {
+    var ids: [Int64]?
+    let enqueue = { () throws(StoreError) in
+      ids = try self.enqueue([(content: .text(text), quote: nil)], contact: contact, connectionID: connection.id, store)
+    }
+    try connections.take(.given(enqueue), of: connection, store)
+    return ids
+  }
+
+  func replyWasRecorded(_ items: [Int64]) {
+    sender.flush()
+    guard let store else { return }
+    do throws(StoreError) {
+      for id in items {
+        let item = try store.item(id)
+        let contact = try store.contact(item.contactID)
+        let connection = try store.connection(contactID: contact.id)
+        emit(
+          .newChatItems(
+            UserRecord(try store.user(contact.userID)),
+            [
+              ChatItemInChat(
+                info: .direct(ContactRecord(contact, connection: connection)), item: ChatItemRecord(item))
+            ]))
+      }
+    } catch {
+      log(.warning, "a reply could not be reported", ["error": error.description])
+    }
+  }
+}
+
+extension ChatError {
+  /// Whether the same may succeed later.
+  var isTemporary: Bool {
+    switch self {
+    case .agent(.broker, _), .agent(.inactive, _): true
+    case .store(.databaseBusy): true
+    case .nightporter(.relayUnavailable), .nightporter(.relayMissing), .nightporter(.ownershipLost),
+      .nightporter(.ownedElsewhere), .nightporter(.storeClosed), .nightporter(.storeFull):
+      true
+    case .error, .agent, .store, .database, .nightporter: false
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import PorterMachines
+import PorterSchema
+import PorterStore
+
+/// How a response ended, and where to navigate.
+struct ResponseEnding {
+  var reason: ResponseReport.Reason?
+  var userID: Int64?
+  var chatID: String?
+  /// The items that a reply became, for the host to show.
+  var sentItems: [Int64] = []
+
+  static func stale(_ reason: ResponseReport.Reason) -> ResponseEnding { ResponseEnding(reason: reason) }
+}
+
+extension ResponseReport {
+  /// Nil for a row that this version does not understand.
+  init?(_ response: StoredResponse, isRepeat: Bool = false) {
+    guard let action = NotificationAction(rawValue: response.action) else { return nil }
+    let outcome: Outcome
+    switch response.state {
+    // A row is written with the state after its first step.
+    case .received, .waiting: outcome = .waiting
+    case .applying: outcome = .applying
+    case .applied: outcome = .applied
+    case .stale: outcome = .stale(response.reason.flatMap(Reason.init) ?? .refused)
+    }
+    self.init(
+      id: response.id, action: action, outcome: outcome, userID: response.userID, chatID: response.chatID,
+      isRepeat: isRepeat)
+  }
+}

@@ -1,0 +1,44 @@
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// What a response is about, as the store has it now. A notification may be older than anything in the store: what it
+/// names may be deleted, belong to another profile, or have come back from a backup with a number that is used again.
+enum ResponseTarget {
+  /// The app as a whole, such as for a summary of many messages.
+  case app(user: StoredUser?)
+  case contact(StoredUser, StoredContact, StoredConnection)
+  case request(StoredUser, id: Int64)
+  case gone(ResponseReport.Reason)
+
+  static func find(_ response: StoredResponse, _ store: Store) throws(StoreError) -> ResponseTarget {
+    guard let userID = response.userID else { return .app(user: nil) }
+    guard let user = try unlessMissing({ () throws(StoreError) in try store.user(userID) }) else {
+      return .gone(.noSuchUser)
+    }
+    if let id = response.requestID { return .request(user, id: id) }
+    guard let chat = response.chatID else { return .app(user: user) }
+    guard chat.hasPrefix("@"), let contactID = Int64(chat.dropFirst()) else { return .gone(.noSuchChat) }
+    return try contact(contactID, user, response, store)
+  }
+
+  private static func contact(
+    _ id: Int64, _ user: StoredUser, _ response: StoredResponse, _ store: Store
+  ) throws(StoreError) -> ResponseTarget {
+    guard let contact = try unlessMissing({ () throws(StoreError) in try store.contact(id) }),
+      let connection = try unlessMissing({ () throws(StoreError) in try store.connection(contactID: id) })
+    else { return .gone(.noSuchChat) }
+    guard contact.userID == user.id else { return .gone(.otherUser) }
+    // Numbers are used again by a store that came back from a backup; the agent's names never are.
+    if let named = response.connection, named != TextEncoding.base64URL(connection.agentID) {
+      return .gone(.otherStore)
+    }
+    return .contact(user, contact, connection)
+  }
+
+  private static func unlessMissing<Value>(
+    _ read: () throws(StoreError) -> Value
+  ) throws(StoreError) -> Value? {
+    do throws(StoreError) { return try read() } catch .notFound { return nil }
+  }
+}

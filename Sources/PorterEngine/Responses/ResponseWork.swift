@@ -1,0 +1,80 @@
+import PorterMachines
+import PorterNotifications
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// What responses ask of the parts that write and send messages.
+protocol ResponseHost: AnyObject {
+  /// Records the message and puts it into the outbox. Part of the caller's transaction. Nil when the contact cannot be
+  /// written to.
+  func recordReply(
+    _ text: String, to contact: StoredContact, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> [Int64]?
+  /// Sends what waits in the outbox, and reports the items to the host.
+  func replyWasRecorded(_ items: [Int64])
+}
+
+/// Does what a response asks for, as far as it is done in the store. Part of the transaction that ends the response.
+struct ResponseWork {
+  let context: EngineContext
+  unowned let host: any ResponseHost
+
+  func carryOut(
+    _ action: NotificationAction, _ response: StoredResponse, _ store: Store
+  ) throws(StoreError) -> ResponseEnding {
+    switch try ResponseTarget.find(response, store) {
+    case .gone(let reason): return .stale(reason)
+    case .app(let user):
+      guard action == .open else { return .stale(.noSuchChat) }
+      if let user { try activate(user, store) }
+      return ResponseEnding(userID: user?.id)
+    case .request(let user, _):
+      // Accepting and rejecting are another part's; a tap leads to the list in which the request is.
+      guard action == .open else { return .stale(.noSuchChat) }
+      try activate(user, store)
+      return ResponseEnding(userID: user.id, chatID: response.chatID)
+    case .contact(let user, let contact, let connection):
+      return try carryOut(action, response, user, contact, connection, store)
+    }
+  }
+
+  private func carryOut(
+    _ action: NotificationAction, _ response: StoredResponse, _ user: StoredUser, _ contact: StoredContact,
+    _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> ResponseEnding {
+    var ending = ResponseEnding(userID: user.id, chatID: "@\(contact.id)")
+    switch action {
+    case .open: try activate(user, store)
+    case .markRead:
+      guard try markRead(response, contact, connection, store) else { return .stale(.noSuchMessage) }
+    case .reply:
+      guard let items = try host.recordReply(response.text ?? "", to: contact, connection, store) else {
+        return .stale(.contactNotReady)
+      }
+      ending.sentItems = items
+      // The notification of an answered message is no news any more.
+      _ = try markRead(response, contact, connection, store)
+    case .acceptCall, .rejectCall: return .stale(.noSuchCall)
+    case .acceptContact, .acceptContactIncognito, .rejectContact: return .stale(.noSuchRequest)
+    }
+    return ending
+  }
+
+  private func activate(_ user: StoredUser, _ store: Store) throws(StoreError) {
+    if !user.isActive { try store.makeActive(user.id) }
+  }
+
+  /// The message of the notification and what came before it. False when the ledger does not know the message.
+  private func markRead(
+    _ response: StoredResponse, _ contact: StoredContact, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> Bool {
+    guard let message = response.identifier.flatMap({ NotificationIdentifier.message(in: $0) }),
+      let messageID = TextEncoding.base64URLDecoded(message),
+      let item = try store.ledgerEntry(connectionID: connection.id, messageID: messageID)?.itemID
+    else { return false }
+    let unread = try store.unreadItems(contactID: contact.id, through: item)
+    try store.recordRead(contactID: contact.id, only: unread, at: context.clock.wall())
+    return true
+  }
+}

@@ -1,0 +1,334 @@
+import PorterCrypto
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// Carries out what the user did with notifications: each response once, in an app, whichever process it reached. Owns the
+/// responses in the store, each with its machine `notification_response`. Threads: the engine's.
+final class Responses {
+  typealias ResponseMachine = PorterMachines.NotificationResponse
+
+  private let context: EngineContext
+  private let lifecycle: Lifecycle
+  private let peers: PeerLink
+  private unowned let host: any ResponseHost
+  private let work: ResponseWork
+  private let turns: any Turns
+  private lazy var driver = RecordedMachineDriver<ResponseMachine, Int64>(context.machines) {
+    [unowned self] in ResponseMachine.perform($0, by: self, $1)
+  }
+
+  /// Where requests for contact are accepted and rejected.
+  weak var contactRequests: (any ContactRequestActions)?
+
+  /// Responses that another part is carrying out.
+  private var underWay: Set<Int64> = []
+  /// Events that this process has emitted, and those of them that the host has taken while the store was closed.
+  private var emitted: Set<Int64> = []
+  private var taken: Set<Int64> = []
+
+  /// Open responses, all together. A host cannot fill the store with them.
+  static let limit = 1_000
+
+  init(
+    _ context: EngineContext, lifecycle: Lifecycle, peers: PeerLink, host: any ResponseHost, turns: any Turns
+  ) {
+    self.context = context
+    self.lifecycle = lifecycle
+    self.peers = peers
+    self.host = host
+    self.turns = turns
+    work = ResponseWork(context: context, host: host)
+  }
+
+  // MARK: Receiving
+
+  /// What the transaction that stores a response found.
+  private enum Receipt {
+    case stored(RecordedMachineDriver<ResponseMachine, Int64>.Taken, id: Int64)
+    case known(StoredResponse)
+    case tooMany
+  }
+
+  /// Stores the response, and carries it out if this process may.
+  func receive(_ response: UserResponse) throws(ChatError) -> ResponseReport {
+    if let text = response.text, text.utf8.count > Envelope.largestContent / 2 {
+      throw .nightporter(.messageTooLarge(bytes: text.utf8.count, limit: Envelope.largestContent / 2))
+    }
+    let new = NewResponse(response)
+    let event: ResponseMachine.Event = mayApply(response.action) ? .apply : .keep
+    let receipt = try lifecycle.withStore { (store) throws(StoreError) in
+      try store.transaction { () throws(StoreError) in try self.store(new, event, store) }
+    }
+    FaultPoint.reach(.responseKept)
+    switch receipt {
+    case .tooMany: throw .nightporter(.responsesTooMany(limit: Self.limit))
+    case .known(let known):
+      driver.post(driver.take(.repeat, of: String(known.id), in: known.state, known.id))
+      return try report(of: known, isRepeat: true)
+    case .stored(let taken, let id):
+      driver.post(taken)
+      // An app that is at work applies it.
+      if event == .keep { peers.announceChange() }
+      let stored = try lifecycle.withStore { (store) throws(StoreError) in try store.response(id) }
+      return try report(of: stored, isRepeat: false)
+    }
+  }
+
+  private func store(
+    _ new: NewResponse, _ event: ResponseMachine.Event, _ store: Store
+  ) throws(StoreError) -> Receipt {
+    if let known = try store.response(like: new) { return .known(known) }
+    guard try store.countOpenResponses() < Int64(Self.limit) else { return .tooMany }
+    var change = ResponseChange(store: store, new: new, at: context.clock.wall())
+    let step = ResponseMachine.step(ResponseMachine.initial, event)
+    try ResponseMachine.record(step, by: ResponseRecorder(), &change)
+    let taken = try driver.take(event, of: String(change.id), in: ResponseMachine.initial, change.id) {
+      (_, _) throws(StoreError) in
+    }
+    return .stored(taken, id: change.id)
+  }
+
+  private func report(of response: StoredResponse, isRepeat: Bool) throws(ChatError) -> ResponseReport {
+    guard let report = ResponseReport(response, isRepeat: isRepeat) else { throw .nightporter(.storeDamaged) }
+    return report
+  }
+
+  /// Only the app that receives and sends carries responses out, and on screen those that bring it there.
+  private func mayApply(_ action: NotificationAction) -> Bool {
+    guard context.role == .app, lifecycle.isActive, lifecycle.isMain else { return false }
+    return !action.opensApp || lifecycle.phase.stateName == AppPhase.State.active.name
+  }
+
+  // MARK: Applying
+
+  /// Carries out what waits, and reports what the host has not heard of. Called when the app becomes active, and when
+  /// another process has changed the store.
+  func applyWaiting() {
+    guard context.role == .app, lifecycle.isActive, lifecycle.isMain else { return }
+    forgetTakenEvents()
+    emitEvents()
+    let open = context.retries.read(
+      orLater: TimerName.responses, { [weak self] in self?.applyWaiting() },
+      { (store) throws(StoreError) in try store.openResponses() })
+    for response in open ?? [] where !underWay.contains(response.id) { apply(response) }
+  }
+
+  private func apply(_ response: StoredResponse) {
+    guard let action = NotificationAction(rawValue: response.action), mayApply(action), let store = context.store else {
+      return
+    }
+    let (state, subject) = (response.state, String(response.id))
+    do throws(StoreError) {
+      let taken =
+        RecordedMachineDriver<ResponseMachine, Int64>.isRecorded(.apply, in: state)
+        ? try store.transaction { () throws(StoreError) in
+          try self.driver.take(.apply, of: subject, in: state, response.id) { (step, id) throws(StoreError) in
+            try store.setResponseState(id, step.next)
+          }
+        } : driver.take(.apply, of: subject, in: state, response.id)
+      driver.post(taken)
+    } catch {
+      retryLater(response.id, error)
+    }
+  }
+
+  private func retryLater(_ id: Int64, _ error: StoreError) {
+    context.log(.warning, "a response is carried out later", ["response": String(id), "error": error.description])
+    context.retries.retry(TimerName.responses) { [weak self] in self?.applyWaiting() }
+  }
+
+  /// The whole of a response that changes nothing but the store.
+  private func carryOutInStore(_ action: NotificationAction, _ id: Int64, _ store: Store) throws(StoreError) {
+    let ended = try store.transaction { () throws(StoreError) -> Ended? in
+      // Read again: another process may have stepped it, such as an app that was thawed.
+      let response = try store.response(id)
+      guard response.state == .applying else { return nil }
+      let ending = try self.work.carryOut(action, response, store)
+      let taken = try self.end(response, ending, store)
+      FaultPoint.reach(.insideResponse)
+      return Ended(taken: taken, sentItems: ending.sentItems)
+    }
+    FaultPoint.reach(.responseEnded)
+    guard let ended else { return }
+    context.retries.reset(TimerName.responses)
+    driver.post(ended.taken)
+    if !ended.sentItems.isEmpty { host.replyWasRecorded(ended.sentItems) }
+  }
+
+  private struct Ended {
+    let taken: RecordedMachineDriver<ResponseMachine, Int64>.Taken
+    let sentItems: [Int64]
+  }
+
+  /// Part of the caller's transaction.
+  private func end(
+    _ response: StoredResponse, _ ending: ResponseEnding, _ store: Store
+  ) throws(StoreError) -> RecordedMachineDriver<ResponseMachine, Int64>.Taken {
+    let event: ResponseMachine.Event = ending.reason == nil ? .carriedOut : .obsolete
+    var change = ResponseChange(store: store, id: response.id, ending: ending, at: context.clock.wall())
+    return try driver.take(event, of: String(response.id), in: response.state, response.id) {
+      (step, _) throws(StoreError) in
+      try ResponseMachine.record(step, by: ResponseRecorder(), &change)
+    }
+  }
+
+  // MARK: What contact requests carry out
+
+  private func answerRequest(_ action: NotificationAction, _ response: StoredResponse) {
+    guard let contactRequests, let requestID = response.requestID else {
+      return finish(response, .stale(.noSuchRequest))
+    }
+    underWay.insert(response.id)
+    switch action {
+    case .acceptContact, .acceptContactIncognito:
+      contactRequests.acceptContactRequest(requestID: requestID, incognito: action == .acceptContactIncognito) {
+        [weak self] in
+        self?.requestAnswered(response, $0.map { "@\($0)" })
+      }
+    case .rejectContact:
+      contactRequests.rejectContactRequest(requestID: requestID) { [weak self] in
+        self?.requestAnswered(response, $0.map { nil })
+      }
+    case .open, .acceptCall, .rejectCall, .markRead, .reply: break
+    }
+  }
+
+  private func requestAnswered(_ response: StoredResponse, _ result: Result<String?, ChatError>) {
+    underWay.remove(response.id)
+    switch result {
+    case .success(let chatID): finish(response, ResponseEnding(userID: response.userID, chatID: chatID))
+    case .failure(let error) where error.isTemporary: postpone(response.id)
+    case .failure(.store(.contactRequestNotFound)): finish(response, .stale(.noSuchRequest))
+    case .failure:
+      context.log(.info, "a contact request could not be answered", ["response": String(response.id)])
+      finish(response, .stale(.refused))
+    }
+  }
+
+  /// Ends a response that another part has carried out, or refused.
+  private func finish(_ response: StoredResponse, _ ending: ResponseEnding) {
+    guard let store = context.store else { return }
+    do throws(StoreError) {
+      let taken = try store.transaction {
+        () throws(StoreError) -> RecordedMachineDriver<ResponseMachine, Int64>.Taken? in
+        let response = try store.response(response.id)
+        guard response.state == .applying else { return nil }
+        if let user = ending.userID, ending.chatID != nil { try store.makeActive(user) }
+        return try self.end(response, ending, store)
+      }
+      FaultPoint.reach(.responseEnded)
+      if let taken { driver.post(taken) }
+    } catch {
+      retryLater(response.id, error)
+    }
+  }
+
+  private func postpone(_ id: Int64) {
+    defer { context.retries.retry(TimerName.responses) { [weak self] in self?.applyWaiting() } }
+    guard let store = context.store else { return }
+    do throws(StoreError) {
+      let taken = try store.transaction { () throws(StoreError) in
+        try self.driver.take(.postpone, of: String(id), in: try store.response(id).state, id) {
+          (step, id) throws(StoreError) in try store.setResponseState(id, step.next)
+        }
+      }
+      driver.post(taken)
+    } catch {
+      context.log(.warning, "a response stays as it is", ["error": error.description])
+    }
+  }
+
+  // MARK: Events
+
+  private func emitEvents() {
+    guard let store = context.store else { return }
+    do throws(StoreError) {
+      for response in try store.unreportedResponses() where emitted.insert(response.id).inserted {
+        guard let report = ResponseReport(response) else { continue }
+        let id = response.id
+        context.events.post(Event.ntfResponse(report).text) { [turns] in
+          turns.enqueue { $0.responses.noteTaken(id) }
+        }
+      }
+    } catch {
+      context.log(.warning, "an event about a response is emitted later", ["error": error.description])
+      context.retries.retry(TimerName.responses) { [weak self] in self?.applyWaiting() }
+    }
+  }
+
+  /// The host has the event: it does not come again after a restart.
+  func noteTaken(_ id: Int64) {
+    taken.insert(id)
+    forgetTakenEvents()
+  }
+
+  private func forgetTakenEvents() {
+    guard !taken.isEmpty, lifecycle.operations.admits(.database), let store = context.store else { return }
+    do throws(StoreError) {
+      try store.forgetResponseEvents(Array(taken))
+      emitted.subtract(taken)
+      taken.removeAll()
+    } catch {
+      context.log(.info, "events about responses may come again", ["error": error.description])
+    }
+  }
+}
+
+extension Responses: NotificationResponseEffects {
+  func carryOut(_ id: Int64) {
+    FaultPoint.reach(.responseBegun)
+    guard let store = context.store else { return }
+    do throws(StoreError) {
+      let response = try store.response(id)
+      guard let action = NotificationAction(rawValue: response.action) else { return }
+      switch action {
+      case .acceptContact, .acceptContactIncognito, .rejectContact: answerRequest(action, response)
+      case .open, .acceptCall, .rejectCall, .markRead, .reply: try carryOutInStore(action, id, store)
+      }
+    } catch {
+      context.log(.warning, "a response could not be carried out", ["error": error.description])
+      postpone(id)
+    }
+  }
+
+  func emitEvent(_ id: Int64) { emitEvents() }
+}
+
+// MARK: - What a step records
+
+/// One event of the machine `notification_response`, with what its step needs. Lives as long as its transaction.
+struct ResponseChange {
+  let store: Store
+  var new: NewResponse?
+  var id: Int64 = 0
+  var ending: ResponseEnding?
+  let at: WallTime
+}
+
+/// Writes what the steps of `notification_response` record.
+private struct ResponseRecorder: NotificationResponseRecord {
+  typealias State = PorterMachines.NotificationResponse.State
+
+  func keepResponse(_ change: inout ResponseChange, _ next: State) throws(StoreError) {
+    guard let new = change.new else { throw .damaged(.response) }
+    change.id = try change.store.insertResponse(new, next, at: change.at)
+  }
+
+  func queueEvent(_ change: inout ResponseChange, _ next: State) throws(StoreError) {
+    guard let ending = change.ending else { throw .damaged(.response) }
+    try change.store.setResponseState(change.id, next)
+    try change.store.endResponse(
+      change.id, userID: ending.userID, chatID: ending.chatID, reason: ending.reason?.rawValue)
+  }
+}
+
+extension NewResponse {
+  fileprivate init(_ response: UserResponse) {
+    self.init(
+      action: response.action.rawValue, identifier: response.identifier,
+      digest: Digest.sha256(Array((response.text ?? "").utf8)), text: response.text, userID: response.userID,
+      chatID: response.chatID, requestID: response.contactRequestID, connection: response.connection)
+  }
+}

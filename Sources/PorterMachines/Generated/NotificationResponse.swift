@@ -1,0 +1,243 @@
+// Generated from spec/machines/notification_response.scxml by porter-machines: change that file, run `make spec`.
+
+/// What the user did with one notification: a tap, an action, a reply. It is stored before anything is done, so that
+/// one which reaches an extension, or an app that is not active, waits there until the app is. It is carried out once.
+/// What it does to the store is one transaction with the step to `applied`, so a process that is killed before it has
+/// done nothing, and one that is killed after it does nothing again. What another part carries out in transactions of
+/// its own, such as accepting a contact request, recognises a repeat by itself.
+package enum NotificationResponse: Machine {
+  package enum State: UInt8, MachineCode {
+    /// Handed over by a host; not stored yet.
+    case received
+    /// Stored, until an app may carry it out.
+    case waiting
+    /// An app has begun. If its process ends here, the next one begins again: nothing of it is committed.
+    case applying
+    /// Final. It was carried out.
+    case applied
+    /// Final. There was nothing left to carry it out on.
+    case stale
+
+    package var name: String {
+      switch self {
+      case .received: "received"
+      case .waiting: "waiting"
+      case .applying: "applying"
+      case .applied: "applied"
+      case .stale: "stale"
+      }
+    }
+  }
+
+  package enum Event: UInt8, MachineCode {
+    /// It reached an extension, or an app that may not carry it out now.
+    case keep
+    /// An app may carry it out now: it has just received it, has become active, or tries again.
+    case apply
+    /// What it asks for is being committed.
+    case carriedOut
+    /// What it is about does not exist, belongs to another profile, or cannot be done any more.
+    case obsolete
+    /// It cannot be carried out now: the relay does not answer, or the store is busy.
+    case postpone
+    /// The same response was received again.
+    case `repeat`
+
+    package var name: String {
+      switch self {
+      case .keep: "keep"
+      case .apply: "apply"
+      case .carriedOut: "carriedOut"
+      case .obsolete: "obsolete"
+      case .postpone: "postpone"
+      case .`repeat`: "repeat"
+      }
+    }
+  }
+
+  package enum Effect: UInt8, MachineCode {
+    /// Write down what the user did.
+    case keepResponse
+    /// Write down how it ended, and the event for the host, which stays until the host has taken it.
+    case queueEvent
+    /// Do what the user asked for. Answer: carriedOut, obsolete or postpone.
+    case carryOut
+    /// Emit the event ntfResponse, which says where to navigate.
+    case emitEvent
+
+    package var name: String {
+      switch self {
+      case .keepResponse: "keepResponse"
+      case .queueEvent: "queueEvent"
+      case .carryOut: "carryOut"
+      case .emitEvent: "emitEvent"
+      }
+    }
+  }
+
+  package enum Reason: UInt8, MachineCode {
+    case notStored
+    case alreadyWaiting
+    case notBegun
+    case alreadyApplying
+    case ended
+
+    package var name: String {
+      switch self {
+      case .notStored: "notStored"
+      case .alreadyWaiting: "alreadyWaiting"
+      case .notBegun: "notBegun"
+      case .alreadyApplying: "alreadyApplying"
+      case .ended: "ended"
+      }
+    }
+  }
+
+  package static var name: String { "notification_response" }
+
+  package static var initial: State { .received }
+
+  package static func isFinal(_ state: State) -> Bool {
+    switch state {
+    case .applied, .stale: true
+    case .received, .waiting, .applying: false
+    }
+  }
+
+  package static func timer(_ effect: Effect) -> MachineTimer<Event>? {
+    nil
+  }
+
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    switch effect {
+    case .keepResponse, .queueEvent: .record
+    case .carryOut: .ask
+    case .emitEvent: .tell
+    }
+  }
+
+  @inline(__always)
+  package static func step(_ state: State, _ event: Event) -> MachineStep<NotificationResponse> {
+    switch state {
+    case .received: stepReceived(event)
+    case .waiting: stepWaiting(event)
+    case .applying: stepApplying(event)
+    case .applied: stepApplied(event)
+    case .stale: stepStale(event)
+    }
+  }
+
+  @inline(__always)
+  private static func stepReceived(_ event: Event) -> MachineStep<NotificationResponse> {
+    switch event {
+    case .keep:
+      MachineStep(.waiting, .moved, .keepResponse)
+    case .apply:
+      MachineStep(.applying, .moved, .keepResponse, .carryOut)
+    case .carriedOut, .obsolete, .postpone, .`repeat`:
+      MachineStep(.received, .refused(.notStored))
+    }
+  }
+
+  @inline(__always)
+  private static func stepWaiting(_ event: Event) -> MachineStep<NotificationResponse> {
+    switch event {
+    case .keep, .`repeat`:
+      MachineStep(.waiting, .ignored(.alreadyWaiting))
+    case .apply:
+      MachineStep(.applying, .moved, .carryOut)
+    case .carriedOut, .obsolete, .postpone:
+      MachineStep(.waiting, .refused(.notBegun))
+    }
+  }
+
+  @inline(__always)
+  private static func stepApplying(_ event: Event) -> MachineStep<NotificationResponse> {
+    switch event {
+    case .keep, .`repeat`:
+      MachineStep(.applying, .ignored(.alreadyApplying))
+    case .apply:
+      MachineStep(.applying, .stayed, .carryOut)
+    case .carriedOut:
+      MachineStep(.applied, .moved, .queueEvent, .emitEvent)
+    case .obsolete:
+      MachineStep(.stale, .moved, .queueEvent, .emitEvent)
+    case .postpone:
+      MachineStep(.waiting, .moved)
+    }
+  }
+
+  @inline(__always)
+  private static func stepApplied(_ event: Event) -> MachineStep<NotificationResponse> {
+    switch event {
+    case .keep, .apply, .carriedOut, .obsolete, .postpone, .`repeat`:
+      MachineStep(.applied, .ignored(.ended))
+    }
+  }
+
+  @inline(__always)
+  private static func stepStale(_ event: Event) -> MachineStep<NotificationResponse> {
+    switch event {
+    case .keep, .apply, .carriedOut, .obsolete, .postpone, .`repeat`:
+      MachineStep(.stale, .ignored(.ended))
+    }
+  }
+}
+
+extension MachineRunner where M == NotificationResponse {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: NotificationResponse.Event) -> MachineStep<NotificationResponse> {
+    let step = NotificationResponse.step(state, event)
+    state = step.next
+    return step
+  }
+}
+
+/// Writes the recorded effects of `NotificationResponse`, one method for each, inside the transaction that takes the step.
+package protocol NotificationResponseRecord {
+  /// What the event came with, and what is being changed.
+  associatedtype Argument
+  associatedtype Failure: Error
+  /// Write down what the user did.
+  func keepResponse(_ argument: inout Argument, _ next: NotificationResponse.State) throws(Failure)
+  /// Write down how it ended, and the event for the host, which stays until the host has taken it.
+  func queueEvent(_ argument: inout Argument, _ next: NotificationResponse.State) throws(Failure)
+}
+
+extension NotificationResponse {
+  /// Writes what of the step is recorded, in order.
+  package static func record<Recorder: NotificationResponseRecord>(
+    _ step: MachineStep<NotificationResponse>, by recorder: Recorder, _ argument: inout Recorder.Argument
+  ) throws(Recorder.Failure) {
+    for effect in step.effects {
+      switch effect {
+      case .keepResponse: try recorder.keepResponse(&argument, step.next)
+      case .queueEvent: try recorder.queueEvent(&argument, step.next)
+      case .carryOut, .emitEvent: break
+      }
+    }
+  }
+}
+
+/// Carries out the effects of `NotificationResponse`, one method for each.
+package protocol NotificationResponseEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Do what the user asked for. Answer: carriedOut, obsolete or postpone.
+  func carryOut(_ argument: Argument)
+  /// Emit the event ntfResponse, which says where to navigate.
+  func emitEvent(_ argument: Argument)
+}
+
+extension NotificationResponse {
+  /// Calls the effect's method; recorded effects and timers have none here.
+  package static func perform<Performer: NotificationResponseEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .carryOut: performer.carryOut(argument)
+    case .emitEvent: performer.emitEvent(argument)
+    case .keepResponse, .queueEvent: break
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import PorterMachines
+import PorterPlatform
+
+/// What a host reported that the user did with a notification.
+package struct NewResponse: Sendable {
+  package var action: String
+  /// The notification's; nil for one that is not ours.
+  package var identifier: String?
+  package var digest: [UInt8]
+  package var text: String?
+  package var userID: Int64?
+  package var chatID: String?
+  package var requestID: Int64?
+  /// The agent's name of the connection that the notification was about, base64url.
+  package var connection: String?
+
+  package init(
+    action: String, identifier: String?, digest: [UInt8], text: String?, userID: Int64?, chatID: String?,
+    requestID: Int64?, connection: String?
+  ) {
+    self.action = action
+    self.identifier = identifier
+    self.digest = digest
+    self.text = text
+    self.userID = userID
+    self.chatID = chatID
+    self.requestID = requestID
+    self.connection = connection
+  }
+}
+
+package struct StoredResponse: Sendable {
+  package var id: Int64
+  package var state: PorterMachines.NotificationResponse.State
+  package var action: String
+  package var identifier: String?
+  package var text: String?
+  package var userID: Int64?
+  package var chatID: String?
+  package var requestID: Int64?
+  package var connection: String?
+  package var reason: String?
+}
+
+extension Store {
+  private static let responseColumns =
+    "response_id, state, action, identifier, text, user_id, chat_id, request_id, connection, reason"
+
+  private static func response(_ row: borrowing Row) throws(StoreError) -> StoredResponse {
+    guard let state = NotificationResponse.State(name: row.text(1)) else { throw .damaged(.response) }
+    return StoredResponse(
+      id: row.integer(0), state: state, action: row.text(2), identifier: row.optionalText(3),
+      text: row.optionalText(4), userID: row.optionalInteger(5), chatID: row.optionalText(6),
+      requestID: row.optionalInteger(7), connection: row.optionalText(8), reason: row.optionalText(9))
+  }
+
+  package func response(_ id: Int64) throws(StoreError) -> StoredResponse {
+    let found = try first("SELECT \(Self.responseColumns) FROM responses WHERE response_id = ?", [.integer(id)]) {
+      (row) throws(StoreError) in try Self.response(row)
+    }
+    guard let found else { throw .notFound(.response) }
+    return found
+  }
+
+  /// The same response, if it was received before.
+  package func response(like new: NewResponse) throws(StoreError) -> StoredResponse? {
+    guard let identifier = new.identifier else { return nil }
+    return try first(
+      "SELECT \(Self.responseColumns) FROM responses WHERE identifier = ? AND action = ? AND digest = ?",
+      [.text(identifier), .text(new.action), .blob(new.digest)]
+    ) { (row) throws(StoreError) in try Self.response(row) }
+  }
+
+  /// Part of the caller's transaction, which takes the step to `state`.
+  package func insertResponse(
+    _ new: NewResponse, _ state: NotificationResponse.State, at time: WallTime
+  ) throws(StoreError) -> Int64 {
+    try insert(
+      """
+      INSERT INTO responses (state, action, identifier, digest, text, user_id, chat_id, request_id, connection, created_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        .text(state.name), .text(new.action), .optional(new.identifier), .blob(new.digest), .optional(new.text),
+        .optional(new.userID), .optional(new.chatID), .optional(new.requestID), .optional(new.connection),
+        .integer(time.milliseconds),
+      ])
+  }
+
+  /// Part of the caller's transaction.
+  package func setResponseState(_ id: Int64, _ state: NotificationResponse.State) throws(StoreError) {
+    try run("UPDATE responses SET state = ? WHERE response_id = ?", [.text(state.name), .integer(id)])
+  }
+
+  /// Records how a response ended and where it leads, and queues the event about it. Part of the caller's transaction.
+  package func endResponse(
+    _ id: Int64, userID: Int64?, chatID: String?, reason: String?
+  ) throws(StoreError) {
+    try run(
+      "UPDATE responses SET user_id = ?, chat_id = ?, reason = ?, text = NULL WHERE response_id = ?",
+      [.optional(userID), .optional(chatID), .optional(reason), .integer(id)])
+    try run("INSERT OR IGNORE INTO response_events (response_id) VALUES (?)", [.integer(id)])
+    // By which a repeat is recognised; the platform repeats within minutes, if it does.
+    try run(
+      """
+      DELETE FROM responses WHERE response_id <= (SELECT max(response_id) FROM responses) - \(Self.responsesKept)
+        AND state NOT IN ('waiting', 'applying') AND response_id NOT IN (SELECT response_id FROM response_events)
+      """)
+  }
+
+  private static let responsesKept = 1_000
+
+  /// Responses that have not ended, oldest first.
+  package func openResponses() throws(StoreError) -> [StoredResponse] {
+    try rows(
+      """
+      SELECT \(Self.responseColumns) FROM responses WHERE state IN ('waiting', 'applying') ORDER BY response_id
+      """
+    ) { (row) throws(StoreError) in try Self.response(row) }
+  }
+
+  package func countOpenResponses() throws(StoreError) -> Int64 {
+    try integer("SELECT count(*) FROM responses WHERE state IN ('waiting', 'applying')") ?? 0
+  }
+
+  /// Responses that have ended, and of which the host has not taken the event; oldest first.
+  package func unreportedResponses() throws(StoreError) -> [StoredResponse] {
+    try rows(
+      """
+      SELECT \(Self.responseColumns) FROM responses JOIN response_events USING (response_id) ORDER BY response_id
+      """
+    ) { (row) throws(StoreError) in try Self.response(row) }
+  }
+
+  /// The host has taken the events about these. A power failure that loses this repeats them.
+  package func forgetResponseEvents(_ ids: [Int64]) throws(StoreError) {
+    try lightTransaction { () throws(StoreError) in
+      for id in ids { try run("DELETE FROM response_events WHERE response_id = ?", [.integer(id)]) }
+    }
+  }
+
+  /// Unread items up to this one, which the user saw before they reacted to its notification.
+  package func unreadItems(contactID: Int64, through item: Int64) throws(StoreError) -> [Int64] {
+    try rows(
+      "SELECT item_id FROM items WHERE contact_id = ? AND status = 'rcvNew' AND item_id <= ?",
+      [.integer(contactID), .integer(item)]
+    ) { $0.integer(0) }
+  }
+}

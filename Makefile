@@ -11,7 +11,7 @@ LIBRARY := $(RELEASE)/library
 PROGRAMS := .build-programs
 SWIFT_PROGRAMS := swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld
 
-.PHONY: help demo scenarios test torture coverage lib install spec bench verify format lint clean
+.PHONY: help demo scenarios test incidents torture coverage lib install spec bench verify format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -61,6 +61,10 @@ verify: ## run the checks that take too long for a test: whole walks, the saniti
 	@scripts/setup test
 	@scripts/setup verify
 	@scripts/verify
+
+incidents: ## print the catalogue of incidents with each test and its result in the last `make test`
+	@[ -s .build/test-results.txt ] || $(MAKE) --no-print-directory test
+	@scripts/claims incidents .build/test-results.txt
 
 torture: ## freeze and kill apps and extensions on one store, on failing disks; options SECONDS=…, SEED=…, SEALED=0 or 1
 	@scripts/setup test

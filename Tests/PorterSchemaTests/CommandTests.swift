@@ -48,6 +48,7 @@ final class CommandTests: XCTestCase {
       #"/set file paths {"appFilesFolder":"f","appTempFolder":"t","appAssetsFolder":"a"}"#: .setFilePaths(paths),
       "/_files_encrypt on": .encryptFiles(true),
       #"/_network {"relay":"embedded:/r.db","ntfServer":"\#(server)"}"#: .setNetwork(network),
+      #"/_network {"defaultRelay":"/d.db"}"#: .setNetwork(NetworkSettings(defaultRelay: .embedded(path: "/d.db"))),
       #"/_network {"relay":"/r.db","ntfServer":null,"socksMode":"always"}"#:
         .setNetwork(NetworkSettings(relay: .embedded(path: "/r.db"))),
       #"/_network info {"networkType":"wifi"}"#: .setNetworkInformation,

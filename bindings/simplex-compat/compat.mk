@@ -18,4 +18,10 @@ compat-folder:
 	  -Wl,-rpath,'$$ORIGIN' -Wl,--no-as-needed -L$(COMPAT) -l:libnightporter.so.0 -ldl
 	@echo "$(COMPAT)/libsimplex.so"
 
-.PHONY: compat compat-folder
+compat-bots: ## play the official package's own example bot, and a bot with a menu, against a visitor, in processes
+	@scripts/setup test
+	@swift build --product nightporter
+	@$(MAKE) --no-print-directory compat-folder COMPAT_LIBRARY=.build/debug/libnightporter.so
+	@SIMPLEX_LIBS_DIR=$(CURDIR)/$(COMPAT) .venv/bin/python bindings/simplex-compat/bots/play.py
+
+.PHONY: compat compat-folder compat-bots

@@ -48,11 +48,6 @@ static void *found(const char *name) {
     return function arguments;                          \
   }
 
-FORWARD(char *, chat_migrate_init, (const char *path, const char *key, const char *confirm, chat_ctrl *ctrl),
-        (path, key, confirm, ctrl))
-FORWARD(char *, chat_migrate_init_key,
-        (const char *path, const char *key, int keep_key, const char *confirm, int background, chat_ctrl *ctrl),
-        (path, key, keep_key, confirm, background, ctrl))
 FORWARD(char *, chat_send_cmd, (chat_ctrl ctrl, const char *command), (ctrl, command))
 FORWARD(char *, chat_send_cmd_retry, (chat_ctrl ctrl, const char *command, int retry), (ctrl, command, retry))
 FORWARD(char *, chat_recv_msg, (chat_ctrl ctrl), (ctrl))
@@ -63,6 +58,70 @@ FORWARD(char *, chat_parse_uri, (const char *uri, int safe), (uri, safe))
 FORWARD(char *, chat_password_hash, (const char *password, const char *salt), (password, salt))
 FORWARD(char *, chat_valid_name, (const char *name), (name))
 FORWARD(int, chat_json_length, (const char *text), (text))
+
+/*
+ * Programs for that interface name no relay: its servers are built in. A new store gets the relay that NIGHTPORTER_RELAY
+ * names, or one in the same folder, and standard error says which. "/_network" changes it.
+ */
+#define RELAY_NAME "nightporter.relay"
+
+/* Writes a path into a JSON string; bytes that have to be escaped are the quote, the backslash and controls. */
+static void write_json(FILE *out, const char *text) {
+  for (const char *c = text; *c; c++) {
+    if (*c == '"' || *c == '\\') { fputc('\\', out); }
+    if ((unsigned char)*c < 0x20) {
+      fprintf(out, "\\u%04x", (unsigned)*c);
+    } else {
+      fputc(*c, out);
+    }
+  }
+}
+
+static void choose_relay(chat_ctrl ctrl, const char *path) {
+  const char *chosen = getenv("NIGHTPORTER_RELAY");
+  const char *slash = strrchr(path, '/');
+  char *command = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&command, &length);
+  if (!out) { return; }
+  if (chosen && *chosen) {
+    fputs("/_network {\"relay\":\"", out);
+    write_json(out, chosen);
+  } else {
+    fputs("/_network {\"defaultRelay\":\"", out);
+    if (slash) {
+      char *folder = strndup(path, (size_t)(slash - path) + 1);
+      if (folder) { write_json(out, folder); }
+      free(folder);
+    }
+    fputs(RELAY_NAME, out);
+  }
+  fputs("\"}", out);
+  if (fclose(out) == 0) {
+    char *answer = chat_send_cmd(ctrl, command);
+    if (answer && !strstr(answer, "\"cmdOk\"")) { fprintf(stderr, "nightporter: no relay: %s\n", answer); }
+    else if (chosen && *chosen) { fprintf(stderr, "nightporter: the relay is %s\n", chosen); }
+    else { fprintf(stderr, "nightporter: the relay is %.*s" RELAY_NAME ", unless the store names another\n",
+                   slash ? (int)(slash - path) + 1 : 0, path); }
+    free(answer);
+  }
+  free(command);
+}
+
+char *chat_migrate_init_key(const char *path, const char *key, int keep_key, const char *confirm, int background,
+                            chat_ctrl *ctrl) {
+  char *(*function)(const char *, const char *, int, const char *, int, chat_ctrl *);
+  void *forwarded_to = found("chat_migrate_init_key");
+  memcpy(&function, &forwarded_to, sizeof function);
+  char *answer = function(path, key, keep_key, confirm, background, ctrl);
+  /* An extension finds what its app has stored. */
+  if (answer && strstr(answer, "\"type\":\"ok\"") && !background) { choose_relay(*ctrl, path); }
+  return answer;
+}
+
+char *chat_migrate_init(const char *path, const char *key, const char *confirm, chat_ctrl *ctrl) {
+  return chat_migrate_init_key(path, key, 0, confirm, 0, ctrl);
+}
 
 /*
  * Programs for that interface have no function that frees a controller: to them, closing its store is its end. Its thread

@@ -7,7 +7,8 @@ import PorterStore
 extension Engine {
   func setNetwork(_ settings: NetworkSettings) throws(ChatError) -> Response {
     let store = try requireStore()
-    if let address = settings.relay, case .embedded(let path) = address {
+    let isUnset = try stored { () throws(StoreError) in try store.setting(Setting.relay) == nil }
+    if let address = settings.relay ?? (isUnset ? settings.defaultRelay : nil), case .embedded(let path) = address {
       // The working directory may be another when it is opened, and each process has its own.
       try stored { () throws(StoreError) in
         try store.setSetting(Setting.relay, CanonicalPath.absolute(path))

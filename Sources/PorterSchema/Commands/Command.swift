@@ -109,10 +109,15 @@ package struct FilePaths: Hashable, Sendable {
 /// What `/_network` sets. An absent member changes nothing.
 package struct NetworkSettings: Hashable, Sendable {
   package var relay: RelayAddress?
+  /// Takes effect only if the store names no relay yet.
+  package var defaultRelay: RelayAddress?
   package var notificationServer: ServerAddress?
 
-  package init(relay: RelayAddress? = nil, notificationServer: ServerAddress? = nil) {
+  package init(
+    relay: RelayAddress? = nil, defaultRelay: RelayAddress? = nil, notificationServer: ServerAddress? = nil
+  ) {
     self.relay = relay
+    self.defaultRelay = defaultRelay
     self.notificationServer = notificationServer
   }
 }

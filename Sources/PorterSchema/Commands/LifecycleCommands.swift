@@ -59,12 +59,8 @@ extension Command {
     _ object: JSONValue, _ cursor: CommandCursor
   ) throws(ChatError) -> NetworkSettings {
     var settings = NetworkSettings()
-    if let relay = object["relay"], relay != .null {
-      guard let address = relay.stringValue.flatMap(RelayAddress.init(parsing:)) else {
-        throw cursor.failure("relay, \(RelayAddress.form)")
-      }
-      settings.relay = address
-    }
+    settings.relay = try relayAddress("relay", in: object, cursor)
+    settings.defaultRelay = try relayAddress("defaultRelay", in: object, cursor)
     if let server = object["ntfServer"], server != .null {
       guard let address = server.stringValue.flatMap(ServerAddress.init(parsing:)) else {
         throw cursor.failure("ntfServer, \(ServerAddress.form)")
@@ -72,5 +68,15 @@ extension Command {
       settings.notificationServer = address
     }
     return settings
+  }
+
+  private static func relayAddress(
+    _ member: String, in object: JSONValue, _ cursor: CommandCursor
+  ) throws(ChatError) -> RelayAddress? {
+    guard let value = object[member], value != .null else { return nil }
+    guard let address = value.stringValue.flatMap(RelayAddress.init(parsing:)) else {
+      throw cursor.failure("\(member), \(RelayAddress.form)")
+    }
+    return address
   }
 }

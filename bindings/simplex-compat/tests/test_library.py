@@ -9,6 +9,7 @@ import re
 import subprocess
 import tempfile
 import unittest
+from unittest import mock
 
 from .support import REPOSITORY, compat_folder
 
@@ -51,6 +52,34 @@ class LibraryTests(unittest.TestCase):
         answer = self.text("chat_migrate_init", b"/nowhere", b"", b"perhaps", ctypes.byref(handle))
         self.assertEqual(json.loads(answer), {"type": "invalidConfirmation"})
         self.assertIsNone(handle.value)
+
+    def invite(self, folder: str, name: str) -> None:
+        handle = self.open(folder, name)
+        for command in ('/_create user {"profile":{"displayName":"alice","fullName":""}}', "/_start", "/_connect 1"):
+            answer = json.loads(self.text("chat_send_cmd", handle, command.encode()))
+            self.assertIn("result", answer, command)
+        self.assertEqual(self.text("chat_close_store", handle), "")
+
+    def test_a_store_without_a_relay_gets_one_in_its_folder(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            self.invite(folder, "alice")
+            self.assertTrue(os.path.exists(f"{folder}/nightporter.relay"))
+
+    def test_the_environment_names_another_relay(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            relay = f'{folder}/a "relay"'
+            with mock.patch.dict(os.environ, NIGHTPORTER_RELAY=relay):
+                self.invite(folder, "alice")
+            self.assertTrue(os.path.exists(relay))
+            # It was stored: the folder's own is for stores that name none.
+            self.invite_again(folder, "alice")
+            self.assertFalse(os.path.exists(f"{folder}/nightporter.relay"))
+
+    def invite_again(self, folder: str, name: str) -> None:
+        handle = self.open(folder, name)
+        for command in ("/_start", "/_connect 1"):
+            self.assertIn("result", json.loads(self.text("chat_send_cmd", handle, command.encode())), command)
+        self.assertEqual(self.text("chat_close_store", handle), "")
 
     def open(self, folder: str, name: str) -> ctypes.c_void_p:
         handle = ctypes.c_void_p()

@@ -1,0 +1,240 @@
+"""Plays a visitor of bots that are written with the official package, which runs on libsimplex.so as it is.
+
+    python play.py [FOLDER]
+
+Two bots, each a process of its own: the program that the package's own README shows, and menu_bot.py. The visitor meets
+each through its address. One of the bots is killed in the middle. Prints what held; ends with status 1 if something did not.
+SIMPLEX_LIBS_DIR is the folder of libsimplex.so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import os
+import re
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from simplex_chat import Client, Profile, SqliteDb
+
+Result = TypeVar("Result")
+HERE = Path(__file__).resolve().parent
+PATIENCE = 60.0
+
+
+def readme_program() -> str:
+    """The program that the installed package's README shows, as it is."""
+    readme = importlib.metadata.metadata("simplex-chat").get_payload()
+    assert isinstance(readme, str)
+    programs = [block for block in re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL) if "Bot(" in block]
+    assert programs, "the package's README shows no bot"
+    return programs[0]
+
+
+def held(what: str) -> None:
+    print(f"held: {what}", flush=True)
+
+
+async def until(what: str, look: Callable[[], Result | None]) -> Result:
+    """Looks until there is something; fails after a minute."""
+    give_up = asyncio.get_running_loop().time() + PATIENCE
+    while (found := look()) is None:
+        if asyncio.get_running_loop().time() > give_up:
+            raise AssertionError(f"{what}: not within {PATIENCE:.0f} s")
+        await asyncio.sleep(0.02)
+    return found
+
+
+class BotProcess:
+    """A bot's program in a process of its own, from its start to its death."""
+
+    def __init__(self, folder: Path, program: Path, relay: Path) -> None:
+        self.folder, self.program, self.relay = folder, program, relay
+        self.process: asyncio.subprocess.Process | None = None
+        self.reader: asyncio.Task[None] | None = None
+        self.log: list[str] = []
+
+    async def start(self) -> str:
+        """Starts it, and returns its address."""
+        self.log = []
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            str(self.program),
+            cwd=self.folder,
+            env={**os.environ, "NIGHTPORTER_RELAY": str(self.relay)},
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        self.reader = asyncio.create_task(self.read())
+        return await until(f"{self.program.name} has an address", self.address)
+
+    async def read(self) -> None:
+        assert self.process is not None and self.process.stderr is not None
+        async for line in self.process.stderr:
+            self.log.append(line.decode(errors="replace").rstrip())
+
+    def address(self) -> str | None:
+        assert self.process is not None
+        if self.process.returncode is not None:
+            raise RuntimeError("the bot ended:\n" + "\n".join(self.log))
+        return next((match[1] for line in self.log if (match := re.search(r"Bot address: (\S+)", line))), None)
+
+    async def end(self, how: signal.Signals) -> int:
+        assert self.process is not None and self.reader is not None
+        if self.process.returncode is None:
+            self.process.send_signal(how)
+        status = await asyncio.wait_for(self.process.wait(), PATIENCE)
+        await self.reader
+        return status
+
+
+class Visitor:
+    """A client of the package's, with everything that arrived."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.received: list[dict[str, Any]] = []
+
+        @client.on_event("newChatItems")
+        async def keep(event: Any) -> None:
+            for item in event["chatItems"]:
+                if item["chatItem"]["chatDir"]["type"] == "directRcv":
+                    self.received.append(item)
+
+    @staticmethod
+    def text(item: dict[str, Any]) -> str:
+        return str(item["chatItem"]["content"].get("msgContent", {}).get("text", ""))
+
+    def find(self, text: str, contact: int) -> list[dict[str, Any]]:
+        return [
+            item
+            for item in self.received
+            if self.text(item) == text and item["chatInfo"]["contact"]["contactId"] == contact
+        ]
+
+    async def hear(self, text: str, contact: int) -> dict[str, Any]:
+        found = await until(f'"{text}" arrives', lambda: self.find(text, contact) or None)
+        return found[0]
+
+    async def say(self, contact: int, text: str) -> dict[str, Any]:
+        return (await self.client.api.api_send_text_message(["direct", contact], text))[0]
+
+
+@asynccontextmanager
+async def visitor(folder: Path) -> AsyncIterator[Visitor]:
+    client = Client(profile=Profile(display_name="visitor"), db=SqliteDb(str(folder / "visitor")))
+    who = Visitor(client)
+    async with client:
+        serving = asyncio.create_task(client.serve_forever())
+        try:
+            yield who
+        finally:
+            client.stop()
+            await serving
+
+
+async def visit_squares(who: Visitor, bot: BotProcess) -> None:
+    contact = (await who.client.connect_to(await bot.start(), timeout=PATIENCE))["contactId"]
+    held("the program of the package's README starts, and is met through its address")
+    await who.hear("Send me a number, I'll square it.", contact)
+    held("it welcomes")
+    for number in range(1, 11):
+        await square(who, contact, number)
+    await bot.end(signal.SIGKILL)
+    sent = [await who.say(contact, str(number)) for number in range(11, 14)]
+    await bot.start()
+    for number, item in zip(range(11, 14), sent, strict=True):
+        await check_square(who, contact, number, item)
+    held("killed with SIGKILL and started again, it answers what was said meanwhile")
+    for number in range(14, 21):
+        await square(who, contact, number)
+    held("twenty squares, each in answer to its number, each once")
+    await who.say(contact, "hello")
+    await who.hear("Send me a number, like 7 or 3.14.", contact)
+    again = await who.client.connect_to(await bot_address(bot), timeout=PATIENCE)
+    assert again["contactId"] == contact, "meeting it again is the same contact"
+    held("met again, it is the contact it was")
+    status = await bot.end(signal.SIGTERM)
+    assert status == 0, f"the bot ended with status {status}:\n" + "\n".join(bot.log)
+    assert not any("Error" in line or "ERROR" in line for line in bot.log), "\n".join(bot.log)
+    await bot.start()
+    changes = [line for line in bot.log if "updating" in line or "creating" in line]
+    assert not changes, f"a second start changes nothing, but: {changes}"
+    held("a second start sends nothing that it need not")
+
+
+async def bot_address(bot: BotProcess) -> str:
+    address = bot.address()
+    assert address is not None
+    return address
+
+
+async def square(who: Visitor, contact: int, number: int) -> None:
+    await check_square(who, contact, number, await who.say(contact, str(number)))
+
+
+async def check_square(who: Visitor, contact: int, number: int, asked: dict[str, Any]) -> None:
+    expected = f"{float(number)} * {float(number)} = {float(number) * float(number)}"
+    answer = await who.hear(expected, contact)
+    quote = answer["chatItem"]["quotedItem"]
+    assert quote["content"]["text"] == str(number), f"{expected} quotes {quote}"
+    assert quote["itemId"] == asked["chatItem"]["meta"]["itemId"], f"{expected} quotes another item: {quote}"
+    assert len(who.find(expected, contact)) == 1, f"{expected} came more than once"
+
+
+async def visit_menu(who: Visitor, bot: BotProcess) -> None:
+    met = await who.client.connect_to(await bot.start(), timeout=PATIENCE)
+    contact = met["contactId"]
+    await who.hear("Choose from the menu.", contact)
+    keywords = [command["keyword"] for command in met["profile"]["preferences"]["commands"]]
+    assert keywords == ["help", "order"] and met["profile"]["peerType"] == "bot", met["profile"]
+    held("a bot's menu is in its profile")
+    await who.say(contact, "/help")
+    await who.hear("Order by number.", contact)
+    order = await who.say(contact, "/order 7")
+    await who.hear("Number 7 is on its way.", contact)
+    held("its commands are carried out")
+    api, item = who.client.api, order["chatItem"]["meta"]["itemId"]
+    await api.api_update_chat_item("direct", contact, item, {"type": "text", "text": "number 8, please"})
+    await who.hear("edited: number 8, please", contact)
+    held("an edit arrives")
+    await api.api_chat_item_reaction("direct", contact, item, True, {"type": "emoji", "emoji": "👍"})
+    await who.hear("reaction: 👍 True", contact)
+    held("a reaction arrives")
+    await api.api_delete_chat_items("direct", contact, [item], "broadcast")
+    await who.hear("deleted", contact)
+    held("a deletion arrives")
+
+
+async def play(folder: Path) -> None:
+    relay = folder / "relay"
+    os.environ["NIGHTPORTER_RELAY"] = str(relay)
+    program = folder / "squaring_bot.py"
+    program.write_text(readme_program(), encoding="utf-8")
+    squares, menu = BotProcess(folder, program, relay), BotProcess(folder, HERE / "menu_bot.py", relay)
+    async with visitor(folder) as who:
+        try:
+            await visit_squares(who, squares)
+            await visit_menu(who, menu)
+        finally:
+            for bot in (squares, menu):
+                if bot.process is not None:
+                    await bot.end(signal.SIGKILL)
+
+
+async def main() -> None:
+    if len(sys.argv) > 1:
+        await play(Path(sys.argv[1]).resolve())
+        return
+    with tempfile.TemporaryDirectory(prefix="nightporter-bots-") as folder:
+        await play(Path(folder))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

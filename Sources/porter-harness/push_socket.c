@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -89,7 +90,9 @@ static bool serve_lines(struct push_socket *socket, int index) {
     char *end = unread->length == 0 ? NULL : memchr(unread->bytes, '\n', unread->length);
     if (end == NULL) return true;
     size_t length = (size_t)(end - unread->bytes);
-    const char *answer = take_in(socket, unread->bytes, length);
+    char refused[128];
+    snprintf(refused, sizeof refused, "{\"status\":410,\"reason\":\"%s\"}\n", socket->refusal == NULL ? "" : socket->refusal);
+    const char *answer = socket->refusal == NULL ? take_in(socket, unread->bytes, length) : refused;
     memmove(unread->bytes, end + 1, unread->length - length);
     unread->length -= length + 1;
     if (write(socket->connections[index], answer, strlen(answer)) != (ssize_t)strlen(answer)) return false;

@@ -23,6 +23,7 @@ struct push_socket {
   int connections[MAXIMUM_CONNECTIONS]; /* -1: free */
   struct text unread[MAXIMUM_CONNECTIONS];
   struct push *waiting; /* the oldest first */
+  const char *refusal;  /* every push is answered with 410 and this reason; NULL: none */
 };
 
 /* False with errno. */

@@ -20,6 +20,7 @@ static void shown_free(struct shown *shown) {
   free(shown->title);
   free(shown->body);
   free(shown->category);
+  free(shown->target);
   free(shown->user_info);
   free(shown);
 }
@@ -64,6 +65,7 @@ static void show(struct screen *screen, const struct timeline *timeline, const s
   shown->title = copy_at(notification, "title");
   shown->body = copy_at(notification, "body");
   shown->category = copy_at(notification, "categoryIdentifier");
+  shown->target = copy_at(notification, "targetContentIdentifier");
   shown->user_info = copy_json(json_at(notification, "userInfo"));
   shown->sound = json_string_at(notification, "sound") != NULL;
   struct shown *old = take(screen, shown->identifier);

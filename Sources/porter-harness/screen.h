@@ -12,6 +12,7 @@ struct shown {
   char *title;
   char *body;
   char *category;
+  char *target;    /* targetContentIdentifier */
   char *user_info; /* JSON; what a tap hands back */
   bool sound;
   struct shown *next; /* an older one */

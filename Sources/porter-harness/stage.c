@@ -186,6 +186,59 @@ bool stage_push_rest(struct device *device) {
   return true;
 }
 
+void stage_refuse_pushes(struct device *device, const char *reason) {
+  device->pushes.refusal = reason;
+  story_tell(device, "device", reason == NULL ? "pushesTaken" : "pushesRefused",
+             reason == NULL ? "the provider takes pushes again" : "the provider refuses the device's token");
+}
+
+/* ------------------------------------------------------------------------------------------------ responses */
+
+static void write_response(struct text *out, const struct shown *shown, const char *action, const char *text) {
+  text_add_string(out, "{\"actionIdentifier\":");
+  json_write_string(out, action == NULL ? "com.apple.UNNotificationDefaultActionIdentifier" : action);
+  text_add_string(out, ",\"identifier\":");
+  json_write_string(out, shown->identifier);
+  text_format(out, ",\"userInfo\":%s", shown->user_info);
+  if (*shown->target != '\0') {
+    text_add_string(out, ",\"targetContentIdentifier\":");
+    json_write_string(out, shown->target);
+  }
+  if (text != NULL) {
+    text_add_string(out, ",\"userText\":");
+    json_write_string(out, text);
+  }
+  text_add_string(out, "}");
+}
+
+bool stage_choose(struct device *device, const struct shown *shown, const char *action, const char *text,
+                  const char *outcome) {
+  if (shown == NULL) return device_fail(device, "a notification is there to choose from", "none");
+  struct text response = {0};
+  struct text quoted = {0};
+  struct text said = {0};
+  write_response(&response, shown, action, text);
+  json_write_string(&quoted, text_string(&response));
+  kill(device->alice.process.pid, SIGCONT);
+  struct json *answer =
+      host_line(device, &device->alice, 10000, "np_notification_response $c %s", text_string(&quoted));
+  const char *came = json_string_at(answer, "result.result.outcome");
+  bool good = came != NULL && (outcome == NULL || strcmp(came, outcome) == 0);
+  if (good) {
+    text_format(&said, "chooses %s: %s", action == NULL ? "the notification" : action, came);
+    story_tell(device, "alice", "response", text_string(&said));
+    screen_dismiss(&device->screen, shown);
+  } else if (answer != NULL) {
+    json_write(&said, answer);
+    device_fail(device, outcome == NULL ? "the response is taken" : outcome, text_string(&said));
+  }
+  json_free(answer);
+  text_free(&response);
+  text_free(&quoted);
+  text_free(&said);
+  return good;
+}
+
 /* ------------------------------------------------------------------------------------------------ checks */
 
 bool stage_check(struct device *device, bool held, const char *statement, const char *came, ...) {

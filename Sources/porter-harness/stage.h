@@ -69,10 +69,15 @@ bool stage_push_until(struct device *device, unsigned count);
 bool stage_push_rest(struct device *device);
 
 /*
- * The person chooses an action of a notification; the app gets it, or the extension where the app is not running. The
- * notification disappears. `text` is what a reply says, or NULL.
+ * The person chooses an action of a notification (NTF_ACT_…, or NULL for a tap): the platform lets the app run, frozen or
+ * not, and hands it over. The notification disappears. `text` is what a reply says, or NULL. The answer's outcome is checked,
+ * unless it is NULL.
  */
-bool stage_choose(struct device *device, const struct shown *shown, const char *action, const char *text);
+bool stage_choose(struct device *device, const struct shown *shown, const char *action, const char *text,
+                  const char *outcome);
+
+/* The provider refuses every push from now on; NULL: no longer. */
+void stage_refuse_pushes(struct device *device, const char *reason);
 
 /* Records that something held; or else fails with what came. */
 bool stage_check(struct device *device, bool held, const char *statement, const char *came, ...)

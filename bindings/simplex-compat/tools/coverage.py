@@ -1,0 +1,275 @@
+"""Calls every command of the installed package `simplex-chat` on libsimplex.so, and writes COVERAGE.md.
+
+    python tools/coverage.py           writes COVERAGE.md
+    python tools/coverage.py --check   only compares it
+
+The commands are found by reflection in the package; each answer and each event is held against the package's own types.
+SIMPLEX_LIBS_DIR is the folder of libsimplex.so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import importlib.util
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from simplex_chat import SqliteDb, core
+from simplex_chat.api import ChatApi
+from simplex_chat.types import _commands, _events
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+PAGE = HERE.parent / "COVERAGE.md"
+TEXT = {"type": "text", "text": "hello"}
+GROUP = {"groupId": 1, "groupMemberId": 1, "groupMemberIds": [1], "memberRole": "member", "relayIds": [1]}
+GROUP_PROFILE = {"displayName": "group", "fullName": ""}
+
+
+def load_shapes() -> ModuleType:
+    """The checker that the library's own tests use."""
+    path = ROOT / "Tests" / "PorterSchemaTests" / "peers" / "shapes.py"
+    specification = importlib.util.spec_from_file_location("shapes", path)
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+shapes = load_shapes()
+
+
+@dataclass
+class Side:
+    """One controller, with what was learned from it."""
+
+    api: ChatApi
+    user: int = 0
+    contact: int = 0
+    events: list[dict[str, Any]] = field(default_factory=list)
+    task: asyncio.Task[None] | None = None
+
+    async def receive(self) -> None:
+        while True:
+            event = await self.api.recv_chat_event(wait_us=100_000)
+            if event is not None:
+                self.events.append(dict(event))
+
+    async def hear(self, kind: str, count: int = 1) -> dict[str, Any]:
+        for _ in range(6_000):
+            found = [event for event in self.events if event["type"] == kind]
+            if len(found) >= count:
+                return found[count - 1]
+            await asyncio.sleep(0.01)
+        raise AssertionError(f"the event {kind} did not come: {[event['type'] for event in self.events]}")
+
+
+@dataclass
+class Row:
+    command: str
+    sent: str
+    came: str
+    verdict: str
+
+
+class Run:
+    def __init__(self, alice: Side, bob: Side) -> None:
+        self.alice, self.bob = alice, bob
+        self.rows: dict[str, Row] = {}
+        self.faults: list[str] = []
+
+    async def call(self, side: Side, name: str, **arguments: Any) -> dict[str, Any]:
+        """Calls one command of the package, and notes what came."""
+        text = getattr(_commands, f"{name}_cmd_string")(arguments)
+        kind = getattr(_commands, f"{name}_Response")
+        try:
+            answer: dict[str, Any] = dict(await side.api.send_chat_cmd(text))
+            faults = shapes.check(kind, answer, "answer", _commands)
+            came, verdict = answer["type"], "works"
+        except core.ChatAPIError as error:
+            problem: Any = error.chat_error or {}
+            answer = {"type": "chatCmdError", "chatError": problem}
+            faults = shapes.check("T.ChatError", problem, "error", _commands)
+            inner = problem.get("errorType") or problem.get("storeError") or problem.get("agentError") or {}
+            code = problem.get("np", {}).get("code") or inner.get("type", "?")
+            came, verdict = f"{problem.get('type')}.{inner.get('type', '?')}", f"refused: {code}"
+        self.faults += [f"{name}: {fault}" for fault in faults]
+        if faults:
+            verdict = "does not fit"
+        known = self.rows.get(name)
+        if known is None or known.verdict.startswith("refused"):
+            self.rows[name] = Row(name, text.split(" ")[0] + (" …" if " " in text else ""), came, verdict)
+        return answer
+
+
+async def meet(run: Run) -> None:
+    """Profiles, addresses, and a contact between the two."""
+    alice, bob = run.alice, run.bob
+    for side, name in ((alice, "alice"), (bob, "bob")):
+        await run.call(side, "ShowActiveUser")
+        profile = {"displayName": name, "fullName": ""}
+        made = await run.call(side, "CreateActiveUser", newUser={"profile": profile, "pastTimestamp": False})
+        side.user = made["user"]["userId"]
+        await run.call(side, "StartChat", mainApp=True, enableSndFiles=True)
+        side.task = asyncio.create_task(side.receive())
+    await run.call(alice, "ShowActiveUser")
+    await run.call(alice, "ListUsers")
+    made = await run.call(alice, "APICreateMyAddress", userId=alice.user)
+    link = made["connLinkContact"]["connFullLink"]
+    settings = {"businessAddress": False, "autoReply": {"type": "text", "text": "welcome"}}
+    await run.call(alice, "APISetAddressSettings", userId=alice.user, settings=settings)
+    await run.call(alice, "APIShowMyAddress", userId=alice.user)
+    await run.call(alice, "APISetProfileAddress", userId=alice.user, enable=True)
+    await run.call(bob, "APIConnectPlan", userId=bob.user, connectTarget=link, resolveMode="unknown")
+    await run.call(bob, "Connect", incognito=False, connTarget_=link)
+    request = (await alice.hear("receivedContactRequest"))["contactRequest"]["contactRequestId"]
+    await run.call(alice, "APIAcceptContact", contactReqId=request)
+    bob.contact = (await bob.hear("contactConnected"))["contact"]["contactId"]
+    alice.contact = (await alice.hear("contactConnected"))["contact"]["contactId"]
+
+
+async def meet_others(run: Run) -> None:
+    """A request that is rejected, and an invitation."""
+    alice, bob = run.alice, run.bob
+    profile = {"displayName": "bob two", "fullName": ""}
+    made = await run.call(bob, "CreateActiveUser", newUser={"profile": profile, "pastTimestamp": False})
+    second = made["user"]["userId"]
+    link = (await run.call(alice, "APIShowMyAddress", userId=alice.user))["contactLink"]["connLinkContact"]
+    await run.call(bob, "APIConnect", userId=second, incognito=False, preparedLink_=link)
+    request = (await alice.hear("receivedContactRequest", 2))["contactRequest"]["contactRequestId"]
+    await run.call(alice, "APIRejectContact", contactReqId=request)
+    await run.call(alice, "APIAddContact", userId=alice.user, incognito=False)
+    await run.call(bob, "APISetActiveUser", userId=bob.user)
+    await run.call(bob, "APIDeleteUser", userId=second, delSMPQueues=True)
+
+
+async def talk(run: Run) -> None:
+    """Messages, and what is done to them."""
+    alice, bob = run.alice, run.bob
+    to_alice: dict[str, Any] = {"chatType": "direct", "chatId": bob.contact}
+    to_bob: dict[str, Any] = {"chatType": "direct", "chatId": alice.contact}
+    composed = [{"msgContent": TEXT, "mentions": {}}]
+    sent = await run.call(
+        bob, "APISendMessages", sendRef=to_alice, liveMessage=False, signMessages=False, composedMessages=composed
+    )
+    item = sent["chatItems"][0]["chatItem"]["meta"]["itemId"]
+    received = await alice.hear("newChatItems")
+    theirs = received["chatItems"][-1]["chatItem"]["meta"]["itemId"]
+    thumb = {"type": "emoji", "emoji": "👍"}
+    await run.call(alice, "APIChatItemReaction", chatRef=to_bob, chatItemId=theirs, add=True, reaction=thumb)
+    await bob.hear("chatItemReaction")
+    updated = {"msgContent": {"type": "text", "text": "hello again"}, "mentions": {}}
+    await run.call(bob, "APIUpdateChatItem", chatRef=to_alice, chatItemId=item, liveMessage=False, updatedMessage=updated)
+    await alice.hear("chatItemUpdated")
+    await run.call(bob, "APIDeleteChatItem", chatRef=to_alice, chatItemIds=[item], deleteMode="broadcast")
+    await alice.hear("chatItemsDeleted")
+
+
+async def look_around(run: Run) -> None:
+    """Lists, settings, and the ends of things."""
+    alice, bob = run.alice, run.bob
+    everything = {"type": "filters", "favorite": False, "unread": False}
+    await run.call(
+        alice, "APIGetChats", userId=alice.user, pendingConnections=True, pagination={"type": "last", "count": 20},
+        query=everything,
+    )
+    await run.call(alice, "APIListContacts", userId=alice.user)
+    await run.call(alice, "APIListGroups", userId=alice.user)
+    await run.call(alice, "APISetContactCustomData", contactId=alice.contact, customData={"colour": "green"})
+    await run.call(alice, "APISetContactPrefs", contactId=alice.contact, preferences={"voice": {"allow": "no"}})
+    await run.call(alice, "APIUpdateProfile", userId=alice.user, profile={"displayName": "alice", "fullName": "A. L."})
+    await bob.hear("contactUpdated")
+    await run.call(alice, "APISetUserAutoAcceptMemberContacts", userId=alice.user, onOff=True)
+    await run.call(alice, "APIDeleteMyAddress", userId=alice.user)
+    chat = {"chatType": "direct", "chatId": alice.contact}
+    await run.call(alice, "APIDeleteChat", chatRef=chat, chatDeleteMode={"type": "full", "notify": True})
+    await bob.hear("contactDeletedByContact")
+
+
+async def refuse_the_rest(run: Run) -> None:
+    """Groups and files, which a notification core does not have: whatever of the package was not called yet."""
+    left = [name for name in commands() if name not in run.rows and name != "APIStopChat"]
+    given = {
+        **GROUP, "userId": run.alice.user, "contactId": 1, "incognito": False, "groupProfile": GROUP_PROFILE,
+        "chatItemIds": [1], "blocked": True, "withMessages": False, "customData": {}, "fileId": 1,
+        "userApprovedRelays": True,
+    }
+    for name in left:
+        wanted = shapes.members(getattr(_commands, name))
+        missing = [member for member, (_, is_required) in wanted.items() if is_required and member not in given]
+        if missing:
+            sys.exit(f"{name}: a command that this program does not know yet needs {missing}")
+        await run.call(run.alice, name, **{member: given[member] for member in wanted if member in given})
+    await run.call(run.alice, "APIStopChat")
+
+
+def commands() -> list[str]:
+    suffix = "_cmd_string"
+    return [name[: -len(suffix)] for name in vars(_commands) if name.endswith(suffix)]
+
+
+async def play(folder: Path) -> Run:
+    os.environ["NIGHTPORTER_RELAY"] = str(folder / "relay")
+    sides = [Side(await ChatApi.init(SqliteDb(str(folder / name)))) for name in ("alice", "bob")]
+    run = Run(*sides)
+    steps: list[Callable[[Run], Any]] = [meet, meet_others, talk, look_around, refuse_the_rest]
+    try:
+        for step in steps:
+            await step(run)
+    finally:
+        for side in sides:
+            if side.task is not None:
+                side.task.cancel()
+            await side.api.close()
+    for event in (event for side in sides for event in side.events):
+        faults = shapes.check(_events.ChatEvent, event, "event", _events)
+        run.faults += [f"{event['type']}: {fault}" for fault in faults]
+    return run
+
+
+def page(run: Run) -> str:
+    rows = [run.rows[name] for name in commands()]
+    works = sum(row.verdict == "works" for row in rows)
+    events = sorted({event["type"] for side in (run.alice, run.bob) for event in side.events})
+    version = importlib.metadata.version("simplex-chat")
+    lines = [
+        "<!-- Written by tools/coverage.py from a run. -->",
+        "",
+        f"# What of `simplex-chat` {version} works",
+        "",
+        f"Each of the package's {len(rows)} commands, called through the package on `libsimplex.so`: {works} work, the others are",
+        "refused with an error of the package's own type. Every answer and every event was held against the package's types.",
+        "",
+        "| command | sent | answer | verdict |",
+        "|---|---|---|---|",
+        *(f"| `{row.command}` | `{row.sent}` | `{row.came}` | {row.verdict} |" for row in rows),
+        "",
+        "Events that came: " + ", ".join(f"`{event}`" for event in events) + ".",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory(prefix="nightporter-coverage-") as folder:
+        run = asyncio.run(asyncio.wait_for(play(Path(folder)), 240))
+    for fault in run.faults:
+        print(fault, file=sys.stderr)
+    text = page(run)
+    if sys.argv[1:] == ["--check"]:
+        if PAGE.read_text(encoding="utf-8") != text:
+            print("COVERAGE.md is not what a run gives: run tools/coverage.py", file=sys.stderr)
+            return 1
+    else:
+        PAGE.write_text(text, encoding="utf-8")
+    return 1 if run.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

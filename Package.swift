@@ -179,7 +179,7 @@ let package = Package(
         "PorterPlatform", "PorterJSON", "PropertyTesting", "CMemoryScan",
       ], swiftSettings: swift),
     // Two engines, the relay and the server in one thread, on a clock and randomness of the simulation.
-    .target(name: "CSystemCalls", dependencies: ["CSodium"], path: "Tests/Support/CSystemCalls"),
+    .target(name: "CSystemCalls", dependencies: ["CSodium", "CSQLite"], path: "Tests/Support/CSystemCalls"),
     .testTarget(
       name: "Simulation",
       dependencies: [

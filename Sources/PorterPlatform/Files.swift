@@ -88,6 +88,9 @@ package protocol Files: Sendable {
   /// The status of a link itself, unless it is followed.
   func status(at path: String, followingLinks: Bool) throws(SystemError) -> FileStatus
 
+  /// The same path from the root, with its links unresolved.
+  func absolutePath(_ path: String) -> String
+
   /// The one name of a file under which every process finds it: absolute, and through no symbolic link. The file need not
   /// exist.
   func canonicalPath(_ path: String) throws(SystemError) -> String

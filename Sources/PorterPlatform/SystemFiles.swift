@@ -54,6 +54,8 @@ package struct SystemFiles: Files {
     return FileStatus(found)
   }
 
+  package func absolutePath(_ path: String) -> String { CanonicalPath.absolute(path) }
+
   package func canonicalPath(_ path: String) throws(SystemError) -> String {
     do throws(CanonicalPath.Failure) { return try CanonicalPath.resolve(path) } catch {
       throw SystemError(error.systemError)

@@ -50,11 +50,11 @@ func serve(_ arguments: Arguments.Serving) throws(ServerError) {
   let log = Log.standardError(minimum: arguments.isVerbose ? .debug : .warning)
   var providers: [String: any PushProvider] = [:]
   for (name, path) in arguments.locals { providers[name] = try LocalProvider(path: path) }
-  let state = try ServerState(path: arguments.state, access: .serve)
+  let state = try ServerState(path: arguments.state, access: .serve, ports: .system)
   let relay = EmbeddedRelay(path: arguments.relay, ports: .system, log: log)
   // Removes the wake socket, whatever happens.
   defer { relay.close() }
-  let server = try NotificationServer(state: state, relay: relay, providers: Set(providers.keys), log: log)
+  let server = try NotificationServer(state: state, relay: relay, providers: Set(providers.keys), ports: .system, log: log)
   put("\(server.link)\n", to: 1)
   if let descriptor = arguments.readyDescriptor {
     put("ready\n", to: descriptor)
@@ -80,7 +80,7 @@ func run() -> Int32 {
     do throws(ServerError) {
       switch arguments {
       case .help: put(Arguments.usage, to: 1)
-      case .link(let path): put("\(try ServerState(path: path, access: .look).link)\n", to: 1)
+      case .link(let path): put("\(try ServerState(path: path, access: .look, ports: .system).link)\n", to: 1)
       case .serve(let serving): try serve(serving)
       }
       return 0

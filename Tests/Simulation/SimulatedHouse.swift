@@ -1,3 +1,4 @@
+import CSystemCalls
 import Foundation
 import PorterEngine
 import PorterJSON
@@ -186,7 +187,7 @@ final class SimulatedHouse {
     files = SimulatedFiles(sockets: sockets)
     world = OneThread(clock: clock, sockets: sockets, order: SeededRandomness(seed: seed, name: "order"))
     trace = Trace(clock: clock, folder: folder)
-    SimulatedSodium.begin(SeededRandomness(seed: seed, name: "sodium"))
+    SimulatedLibraries.begin(seed: seed)
     let ports = Ports(
       clock: clock, randomness: SeededRandomness(seed: seed, name: "server"), files: files, datagrams: sockets,
       identity: ProcessIdentity(boot: "simulation", process: 99, started: 99))
@@ -202,9 +203,16 @@ final class SimulatedHouse {
     world.add(serving)
   }
 
+  /// The same in each run of this process: a store keeps the path of its relay.
+  private static let folder: String = {
+    system_calls_enter_port()
+    defer { system_calls_leave_port() }
+    return NSTemporaryDirectory() + "porter-simulation-\(ProcessInfo.processInfo.processIdentifier)"
+  }()
+
   /// Runs a story in a folder of its own, which is deleted afterwards.
   static func run(seed: UInt64, _ story: (SimulatedHouse) throws -> Void) throws -> SimulatedHouse {
-    let folder = NSTemporaryDirectory() + "porter-simulation-" + UUID().uuidString
+    try? FileManager.default.removeItem(atPath: folder)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let house = try SimulatedHouse(seed: seed, folder: folder)
@@ -218,9 +226,20 @@ final class SimulatedHouse {
     if let serving { world.remove(serving) }
     relay.close()
     try state.close()
-    SimulatedSodium.end()
+    SimulatedLibraries.end()
+    try traceFiles()
     if let failure = world.failure { throw failure }
     guard sockets.isEmpty else { throw SimulationFailure("sockets stay behind") }
+  }
+
+  /// What every file contains in the end, as a checksum (FNV-1a).
+  private func traceFiles() throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() {
+      guard try files.status(at: path(name)).kind == .regular else { continue }
+      let bytes = try Data(contentsOf: URL(fileURLWithPath: path(name)))
+      let sum = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+      trace.add("file", "\(name) \(bytes.count) \(String(sum, radix: 16))")
+    }
   }
 
   /// Starts a program on the store of this name, as its own process.

@@ -161,19 +161,31 @@ final class SimulatedFiles: Files {
 
   init(sockets: SimulatedSockets) { self.sockets = sockets }
 
-  func open(_ path: String, for opening: FileOpening) throws(SystemError) -> OpenFile {
-    uses.add(1, ordering: .relaxed)
-    return try real.open(path, for: opening)
+  /// What is done here is done through the port.
+  private func port<Result, Failure: Error>(_ body: (SystemFiles) throws(Failure) -> Result) throws(Failure) -> Result {
+    system_calls_enter_port()
+    defer { system_calls_leave_port() }
+    return try body(real)
   }
 
-  func close(_ file: OpenFile) { real.close(file) }
-  func lock(_ file: OpenFile, _ kind: FileLockKind) throws(SystemError) -> Bool { try real.lock(file, kind) }
-  func unlock(_ file: OpenFile) { real.unlock(file) }
-  func status(of file: OpenFile) throws(SystemError) -> FileStatus { timeless(try real.status(of: file)) }
+  func open(_ path: String, for opening: FileOpening) throws(SystemError) -> OpenFile {
+    uses.add(1, ordering: .relaxed)
+    return try port { (real) throws(SystemError) in try real.open(path, for: opening) }
+  }
+
+  func close(_ file: OpenFile) { port { $0.close(file) } }
+  func lock(_ file: OpenFile, _ kind: FileLockKind) throws(SystemError) -> Bool {
+    try port { (real) throws(SystemError) in try real.lock(file, kind) }
+  }
+  func unlock(_ file: OpenFile) { port { $0.unlock(file) } }
+  func status(of file: OpenFile) throws(SystemError) -> FileStatus {
+    timeless(try port { (real) throws(SystemError) in try real.status(of: file) })
+  }
 
   func status(at path: String, followingLinks: Bool) throws(SystemError) -> FileStatus {
     if let socket = sockets.status(of: path) { return socket }
-    return timeless(try real.status(at: path, followingLinks: followingLinks))
+    return timeless(
+      try port { (real) throws(SystemError) in try real.status(at: path, followingLinks: followingLinks) })
   }
 
   private func timeless(_ status: FileStatus) -> FileStatus {
@@ -182,48 +194,65 @@ final class SimulatedFiles: Files {
     return status
   }
 
-  func canonicalPath(_ path: String) throws(SystemError) -> String { try real.canonicalPath(path) }
-  func read(_ file: OpenFile, limit: Int) throws(SystemError) -> [UInt8] { try real.read(file, limit: limit) }
-  func write(_ bytes: [UInt8], to file: OpenFile) throws(SystemError) { try real.write(bytes, to: file) }
-  func copyAttributes(of path: String, to file: OpenFile) throws(SystemError) {
-    try real.copyAttributes(of: path, to: file)
+  func absolutePath(_ path: String) -> String { port { $0.absolutePath(path) } }
+  func canonicalPath(_ path: String) throws(SystemError) -> String {
+    try port { (real) throws(SystemError) in try real.canonicalPath(path) }
   }
-  func synchronize(_ path: String) throws(SystemError) { try real.synchronize(path) }
+  func read(_ file: OpenFile, limit: Int) throws(SystemError) -> [UInt8] {
+    try port { (real) throws(SystemError) in try real.read(file, limit: limit) }
+  }
+  func write(_ bytes: [UInt8], to file: OpenFile) throws(SystemError) {
+    try port { (real) throws(SystemError) in try real.write(bytes, to: file) }
+  }
+  func copyAttributes(of path: String, to file: OpenFile) throws(SystemError) {
+    try port { (real) throws(SystemError) in try real.copyAttributes(of: path, to: file) }
+  }
+  func synchronize(_ path: String) throws(SystemError) {
+    try port { (real) throws(SystemError) in try real.synchronize(path) }
+  }
   func rename(_ path: String, to destination: String) throws(SystemError) {
-    try real.rename(path, to: destination)
+    try port { (real) throws(SystemError) in try real.rename(path, to: destination) }
   }
 
   func remove(_ path: String) throws(SystemError) {
-    if !sockets.remove(path) { try real.remove(path) }
+    guard !sockets.remove(path) else { return }
+    try port { (real) throws(SystemError) in try real.remove(path) }
   }
 
-  func makeDirectory(_ path: String) throws(SystemError) { try real.makeDirectory(path) }
+  func makeDirectory(_ path: String) throws(SystemError) {
+    try port { (real) throws(SystemError) in try real.makeDirectory(path) }
+  }
 
   func forEachEntry(of directory: String, _ body: (String) -> Bool) {
     var names = sockets.names(in: directory)
-    real.forEachEntry(of: directory) { name in
-      names.append(name)
-      return true
+    port { real in
+      real.forEachEntry(of: directory) { name in
+        names.append(name)
+        return true
+      }
     }
     for name in names.sorted() where !body(name) { return }
   }
 }
 
-/// libsodium's generator, which the sealed store's C code draws its nonces from.
-enum SimulatedSodium {
+/// The generators that C libraries keep for the whole process: libsodium's, which the sealed store draws its nonces from, and
+/// SQLite's, which the logs' salts come from.
+enum SimulatedLibraries {
   private static let source = Mutex<SeededRandomness?>(nil)
 
-  static func begin(_ randomness: SeededRandomness) {
-    source.withLock { $0 = randomness }
+  static func begin(seed: UInt64) {
+    source.withLock { $0 = SeededRandomness(seed: seed, name: "sodium") }
+    system_calls_sqlite(Int32(truncatingIfNeeded: seed % 1_000_000) + 1)
     system_calls_sodium { bytes, count in
       guard let bytes else { return }
-      let drawn = SimulatedSodium.source.withLock { $0?.bytes(count) } ?? []
+      let drawn = SimulatedLibraries.source.withLock { $0?.bytes(count) } ?? []
       UnsafeMutableRawBufferPointer(start: bytes, count: count).copyBytes(from: drawn)
     }
   }
 
   static func end() {
     system_calls_sodium(nil)
+    system_calls_sqlite(0)
     source.withLock { $0 = nil }
   }
 }

@@ -3,6 +3,7 @@ import Foundation
 import PorterEngine
 import PorterJSON
 import PorterPlatform
+import PorterStore
 import XCTest
 
 /// The story of the demo: alice's app and extension on one store, bob's app, the relay and the notification server, all
@@ -64,7 +65,8 @@ final class StoryTests: XCTestCase {
       "alice debug step machine=chat_lifecycle", "alice debug step machine=operations",
       "alice debug step machine=token_status subject=-", "alice debug step machine=subscription subject=1",
       "notifier debug step machine=push", "notifier notification",
-      "bob debug step machine=app_phase", "server info push", "alice debug channel", "notifier debug channel",
+      "bob debug step machine=app_phase", "file alice_chat.db", "file relay.db", "server info push",
+      "alice debug channel", "notifier debug channel",
       "server push",
     ] {
       XCTAssertTrue(first.trace.contains { $0.contains(" \(words)") }, "no line of \(words)")
@@ -98,7 +100,8 @@ final class StoryTests: XCTestCase {
     XCTAssertTrue(outcomes.isSubset(of: ["presented", "yielded", "nothingNew"]), "\(outcomes)")
   }
 
-  /// Rule 7: neither the system's clocks nor its randomness are consulted, nothing sleeps, and nothing waits.
+  /// Rule 7: neither the system's clocks nor its randomness are consulted, nothing sleeps, nothing waits, and files and their
+  /// locks are the port's.
   func testNothingBypassesThePorts() throws {
     let story = try Story(seed: 3)
     XCTAssertEqual(story.systemCalls, "")
@@ -108,15 +111,35 @@ final class StoryTests: XCTestCase {
 
   #if os(Linux)
     /// The check finds calls that bypass the ports.
-    func testBypassesOfThePortsAreFound() {
+    func testBypassesOfThePortsAreFound() throws {
+      let clock = SimulatedClock()
+      let simulated = Ports(
+        clock: clock, randomness: SeededRandomness(seed: 1, name: "bypass"),
+        files: SimulatedFiles(sockets: SimulatedSockets(clock: clock)))
       system_calls_watch()
       _ = SystemClock().now()
       SystemClock().pause(.microseconds(1))
       _ = SystemRandomness().bytes(8)
+      // SQLite's own generator, which every log's salts come from.
+      let place = NSTemporaryDirectory() + "porter-bypass-\(UUID().uuidString)"
+      defer { for suffix in ["", ".lock"] { try? FileManager.default.removeItem(atPath: place + suffix) } }
+      system_calls_sqlite(0)
+      let database = try Database(path: place, options: .init(ports: simulated))
+      _ = try database.integer("SELECT random()")
+      try database.close()
+      let file = try SystemFiles().open(place + ".lock", for: .writingOrCreating)
+      _ = try SystemFiles().lock(file, .exclusive)
+      SystemFiles().close(file)
+      _ = SystemFiles().absolutePath("relay")
+      _ = try SystemFiles().canonicalPath(place)
+      _ = ProcessIdentity.current
       let found = String(cString: system_calls_end()).split(separator: " ")
       XCTAssertTrue(found.contains("clock_gettime"), "\(found)")
       XCTAssertTrue(found.contains { $0.hasSuffix("nanosleep") }, "\(found)")
       XCTAssertTrue(found.contains { $0 == "getrandom" || $0 == "getentropy" }, "\(found)")
+      for name in ["flock", "getcwd", "realpath", "getpid", "/dev/urandom"] {
+        XCTAssertTrue(found.contains { $0 == name }, "\(name) is not among \(found)")
+      }
     }
   #endif
 }

@@ -11,7 +11,7 @@ extension Engine {
     if let address = settings.relay ?? (isUnset ? settings.defaultRelay : nil), case .embedded(let path) = address {
       // The working directory may be another when it is opened, and each process has its own.
       try stored { () throws(StoreError) in
-        try store.setSetting(Setting.relay, CanonicalPath.absolute(path))
+        try store.setSetting(Setting.relay, configuration.ports.files.absolutePath(path))
       }
       if lifecycle.isActive, !relayLink.hasHostTransport {
         relayLink.close()

@@ -1,36 +1,34 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#endif
+import PorterPlatform
 
 /// Files that only their owner can read.
 enum PrivateFile {
   /// Creates the file if it is missing.
-  static func make(_ path: String) throws(ServerError) { close(try opened(path)) }
+  static func make(_ path: String, _ files: any Files) throws(ServerError) {
+    files.close(try opened(path, files))
+  }
 
-  fileprivate static func opened(_ path: String) throws(ServerError) -> Int32 {
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw .cannotOpenState(systemError: errno) }
-    return descriptor
+  fileprivate static func opened(_ path: String, _ files: any Files) throws(ServerError) -> OpenFile {
+    do throws(SystemError) { return try files.open(path, for: .writingOrCreating) } catch {
+      throw .cannotOpenState(systemError: error.code)
+    }
   }
 }
 
 /// Keeps a second process out. The lock goes with the process, however it ends.
 final class FileLock {
-  private let descriptor: Int32
+  private let files: any Files
+  private let file: OpenFile
 
   /// Throws `stateInUse` if another process holds it. Does not wait.
-  init(_ path: String) throws(ServerError) {
-    descriptor = try PrivateFile.opened(path)
-    guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return }
-    let error = errno
-    throw error == EWOULDBLOCK ? .stateInUse : .cannotOpenState(systemError: error)
+  init(_ path: String, _ files: any Files) throws(ServerError) {
+    self.files = files
+    file = try PrivateFile.opened(path, files)
+    let isFree: Bool
+    do throws(SystemError) { isFree = try files.lock(file, .exclusive) } catch {
+      throw .cannotOpenState(systemError: error.code)
+    }
+    guard isFree else { throw .stateInUse }
   }
 
-  deinit { close(descriptor) }
+  deinit { files.close(file) }
 }

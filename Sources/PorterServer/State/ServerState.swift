@@ -23,8 +23,8 @@ package final class ServerState {
     let path = try Self.canonical(path, ports.files)
     switch access {
     case .serve:
-      lock = try FileLock(path + ".lock")
-      try PrivateFile.make(path)
+      lock = try FileLock(path + ".lock", ports.files)
+      try PrivateFile.make(path, ports.files)
     case .look:
       lock = nil
     }

@@ -7,10 +7,15 @@
 
 #if defined(__linux__)
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <sys/file.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -18,6 +23,8 @@
 
 static __thread bool watching;
 static __thread char found[256];
+static __thread int ports;
+static const char in_program = 0;
 
 static void note(const char *name) {
   if (!watching || strstr(found, name) != NULL) return;
@@ -25,6 +32,17 @@ static void note(const char *name) {
   if (found[0] != '\0') strcat(found, " ");
   strcat(found, name);
 }
+
+/* Of the program's own code, not of a library that it is linked to dynamically, which has its own business. */
+static void note_own(const char *name, const void *caller) {
+  Dl_info own, calling;
+  if (!watching || ports > 0) return;
+  if (dladdr(&in_program, &own) == 0 || dladdr(caller, &calling) == 0) return;
+  if (own.dli_fbase == calling.dli_fbase) note(name);
+}
+
+void system_calls_enter_port(void) { ports++; }
+void system_calls_leave_port(void) { ports--; }
 
 void system_calls_watch(void) {
   found[0] = '\0';
@@ -59,6 +77,50 @@ INTERPOSE(int, poll, (struct pollfd *descriptors, nfds_t count, int milliseconds
 INTERPOSE(ssize_t, getrandom, (void *bytes, size_t count, unsigned flags), (bytes, count, flags))
 INTERPOSE(int, getentropy, (void *bytes, size_t count), (bytes, count))
 
+#define INTERPOSE_OWN(result, name, parameters, arguments) \
+  result name parameters {                                 \
+    static result(*next) parameters;                       \
+    note_own(#name, __builtin_return_address(0));          \
+    if (next == NULL) {                                    \
+      void *symbol = dlsym(RTLD_NEXT, #name);              \
+      memcpy(&next, &symbol, sizeof next);                 \
+    }                                                      \
+    return next arguments;                                 \
+  }
+
+INTERPOSE_OWN(int, flock, (int descriptor, int operation), (descriptor, operation))
+INTERPOSE_OWN(char *, getcwd, (char *path, size_t size), (path, size))
+INTERPOSE_OWN(char *, realpath, (const char *restrict path, char *restrict resolved), (path, resolved))
+INTERPOSE_OWN(DIR *, opendir, (const char *path), (path))
+INTERPOSE_OWN(int, mkdir, (const char *path, mode_t mode), (path, mode))
+INTERPOSE_OWN(int, rename, (const char *old, const char *new), (old, new))
+INTERPOSE_OWN(int, unlink, (const char *path), (path))
+INTERPOSE_OWN(pid_t, getpid, (void), ())
+
+/* SQLite's generator begins with this, whoever opens the file; the program's own files come through their port. */
+static void note_open(const char *name, const char *path, const void *caller) {
+  if (strstr(path, "random") != NULL) note(path);
+  note_own(name, caller);
+}
+
+#define INTERPOSE_OPEN(name)                                                    \
+  int name(const char *path, int flags, ...) {                                  \
+    static int (*next)(const char *, int, ...);                                 \
+    note_open(#name, path, __builtin_return_address(0));                        \
+    if (next == NULL) {                                                         \
+      void *symbol = dlsym(RTLD_NEXT, #name);                                   \
+      memcpy(&next, &symbol, sizeof next);                                      \
+    }                                                                           \
+    va_list list;                                                               \
+    va_start(list, flags);                                                      \
+    unsigned mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(list, unsigned) : 0; \
+    va_end(list);                                                               \
+    return next(path, flags, mode);                                             \
+  }
+
+INTERPOSE_OPEN(open)
+INTERPOSE_OPEN(open64)
+
 /* By number: this is how Swift's own generator asks. */
 long syscall(long number, ...) {
   static long (*next)(long, ...);
@@ -78,6 +140,8 @@ long syscall(long number, ...) {
 
 #else
 
+void system_calls_enter_port(void) {}
+void system_calls_leave_port(void) {}
 void system_calls_watch(void) {}
 const char *system_calls_end(void) { return ""; }
 

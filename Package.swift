@@ -47,7 +47,7 @@ let package = Package(
       swiftSettings: swift),
     .target(name: "PorterSchema", dependencies: ["PorterJSON", "PorterPlatform"], swiftSettings: swift),
     .target(
-      name: "PorterNotifications", dependencies: ["PorterJSON", "PorterSchema"], swiftSettings: swift),
+      name: "PorterNotifications", dependencies: ["PorterJSON", "PorterPlatform", "PorterSchema"], swiftSettings: swift),
     .target(
       name: "PorterEngine",
       dependencies: [
@@ -158,7 +158,9 @@ let package = Package(
     .testTarget(name: "PorterPushTests", dependencies: ["PorterPush", "PropertyTesting"], swiftSettings: swift),
     .testTarget(
       name: "PorterNotificationsTests",
-      dependencies: ["PorterNotifications", "PorterSchema", "PorterJSON", "PropertyTesting", "PythonPeer"],
+      dependencies: [
+        "PorterNotifications", "PorterPlatform", "PorterSchema", "PorterJSON", "PropertyTesting", "PythonPeer",
+      ],
       exclude: ["golden"], swiftSettings: swift),
     .testTarget(
       name: "PorterServerTests", dependencies: ["PorterServer", "porter-server", "PropertyTesting"],

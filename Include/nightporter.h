@@ -236,6 +236,10 @@ int np_event_fd(chat_ctrl ctrl);
  * that is not valid and a deadline out of range are answered with {"error": …} instead; a payload that is NULL or not JSON
  * ends with the outcome "unknown".
  *
+ * A notification without "sound" is shown silently: each chat makes one sound in 30 s. From 8 messages of one chat on, or 20
+ * in one answer, a notification of the category NTF_CAT_MANY_EVENTS stands for them. It comes again, silently, when some
+ * of them were read, and is withdrawn when all were.
+ *
  * An answer has at most 256 notifications (the newest), 1024 withdrawals, and the first and last 256 steps of the trace, so
  * that it fits an extension's memory even if thousands of messages waited. The rest comes with the next push, each once.
  */

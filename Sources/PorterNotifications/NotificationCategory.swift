@@ -5,7 +5,7 @@ package enum NotificationCategory: String, Hashable, Sendable, CaseIterable {
   case messageReceived = "NTF_CAT_MESSAGE_RECEIVED"
   case callInvitation = "NTF_CAT_CALL_INVITATION"
   case connectionEvent = "NTF_CAT_CONNECTION_EVENT"
-  /// Several notifications in one; a tap leads to the app, and to no chat in particular.
+  /// Several notifications in one; a tap leads to their chat, or to the app if there are several.
   case manyEvents = "NTF_CAT_MANY_EVENTS"
   /// Set by the notification server: what the platform shows when no extension took the push's place.
   case checkMessage = "NTF_CAT_CHECK_MESSAGE"

@@ -44,6 +44,9 @@ package struct NotificationContent: Hashable, Sendable {
   /// The number on the app's icon afterwards; set only when it has been counted. Never a default of 0, which would
   /// clear it (INC-61).
   package var badge: Int64?
+  /// Whether it makes a sound.
+  package var isHeard = true
+
   package init(
     identifier: String, title: ShownText, body: ShownText, category: NotificationCategory,
     targetContentIdentifier: String? = nil, threadIdentifier: String? = nil, userInfo: Destination = Destination(),
@@ -73,7 +76,7 @@ package struct NotificationContent: Hashable, Sendable {
       "targetContentIdentifier": targetContentIdentifier.map(JSONValue.string),
       "threadIdentifier": threadIdentifier.map(JSONValue.string),
       "userInfo": userInfo.json,
-      "sound": "default",
+      "sound": isHeard ? "default" : nil,
       "badge": badge.map(JSONValue.integer),
     ])
   }

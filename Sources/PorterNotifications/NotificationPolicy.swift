@@ -20,6 +20,8 @@ package struct NotificationPolicy: Hashable, Sendable {
     self.hasAppLock = hasAppLock
   }
 
+  package var hidesNames: Bool { hasAppLock || previewMode == .hidden }
+
   package enum Silence: String, Hashable, Sendable, CaseIterable {
     /// Not even the existence of a hidden profile may show.
     case hiddenProfile

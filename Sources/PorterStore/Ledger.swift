@@ -111,24 +111,24 @@ extension Store {
     try rows(
       """
       SELECT ledger.entry_id, NULL, connections.agent_id, ledger.message_id, ledger.kind, connections.user_id,
-        ledger.contact_id
+        ledger.contact_id, ledger.summary
       FROM ledger JOIN connections ON connections.connection_id = ledger.connection_id WHERE ledger.removal_due = 1
       UNION ALL
-      SELECT NULL, removal_id, agent_id, message_id, kind, user_id, contact_id FROM removals
+      SELECT NULL, removal_id, agent_id, message_id, kind, user_id, contact_id, summary FROM removals
       LIMIT ?
       """, [.integer(limit)]
     ) { (row) throws(StoreError) in
       guard let kind = StoredLedgerEntry.Kind(rawValue: row.text(4)) else { throw .damaged(.ledgerEntry) }
       return StoredWithdrawal(
         entryID: row.optionalInteger(0), id: row.optionalInteger(1), agentID: row.blob(2), messageID: row.blob(3),
-        kind: kind, userID: row.integer(5), contactID: row.optionalInteger(6))
+        kind: kind, userID: row.integer(5), contactID: row.optionalInteger(6), summary: row.optionalText(7))
     }
   }
 
   /// Part of the caller's transaction.
   package func markWithdrawn(_ withdrawal: StoredWithdrawal) throws(StoreError) {
     if let entry = withdrawal.entryID {
-      try run("UPDATE ledger SET removal_due = 0 WHERE entry_id = ?", [.integer(entry)])
+      try run("UPDATE ledger SET removal_due = 0, summary = NULL WHERE entry_id = ?", [.integer(entry)])
     } else if let id = withdrawal.id {
       try run("DELETE FROM removals WHERE removal_id = ?", [.integer(id)])
     }
@@ -144,8 +144,8 @@ extension Store {
     for entry in shown { try raise(.withdraw, entry) }
     try run(
       """
-      INSERT INTO removals (agent_id, message_id, kind, user_id, contact_id)
-      SELECT connections.agent_id, ledger.message_id, ledger.kind, connections.user_id, ledger.contact_id
+      INSERT INTO removals (agent_id, message_id, kind, user_id, contact_id, summary)
+      SELECT connections.agent_id, ledger.message_id, ledger.kind, connections.user_id, ledger.contact_id, ledger.summary
       FROM ledger JOIN connections ON connections.connection_id = ledger.connection_id
       WHERE ledger.connection_id = ? AND ledger.removal_due = 1
       """, [.integer(connectionID)])

@@ -188,11 +188,14 @@ package struct StoredWithdrawal: Sendable {
   package var kind: StoredLedgerEntry.Kind
   package var userID: Int64
   package var contactID: Int64?
+  /// The summary that it is part of.
+  package var summary: String?
 
   package init(
     entryID: Int64?, id: Int64? = nil, agentID: [UInt8], messageID: [UInt8], kind: StoredLedgerEntry.Kind,
-    userID: Int64, contactID: Int64?
+    userID: Int64, contactID: Int64?, summary: String? = nil
   ) {
+    self.summary = summary
     self.entryID = entryID
     self.id = id
     self.agentID = agentID

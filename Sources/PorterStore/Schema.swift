@@ -20,6 +20,7 @@ enum Schema {
     Migration(name: "20261121_reservations", sql: reservations),
     Migration(name: "20261121_profiles", sql: profiles),
     Migration(name: "20261122_responses", sql: responses),
+    Migration(name: "20261122_bursts", sql: bursts),
   ]
 
   /// "NPst": identifies a store among SQLite files.

@@ -78,7 +78,7 @@ final class SharedStoreTests: XCTestCase {
     try night.suspendAlice()
     night.alice.process.kill()
     let now = try tables(night)
-    // Undo the last three migrations.
+    // Undo the last four migrations.
     try execute(
       """
       DROP TABLE response_events; DROP TABLE responses;
@@ -86,7 +86,9 @@ final class SharedStoreTests: XCTestCase {
       ALTER TABLE users DROP COLUMN profile; ALTER TABLE contacts DROP COLUMN profile;
       ALTER TABLE contacts DROP COLUMN sends_receipts; ALTER TABLE items DROP COLUMN quote;
       ALTER TABLE server_outbox DROP COLUMN sender_key;
-      PRAGMA user_version = \(try version(night) - 3);
+      ALTER TABLE contacts DROP COLUMN sounded_at; ALTER TABLE contacts DROP COLUMN sounded_boot;
+      DROP INDEX ledger_summary; ALTER TABLE ledger DROP COLUMN summary;
+      PRAGMA user_version = \(try version(night) - 4);
       """, night)
     let older = try tables(night)
     XCTAssertLessThan(older.count, now.count)

@@ -259,19 +259,26 @@ final class NotificationResponseTests: XCTestCase {
       """
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
       INSERT INTO responses (state, action, identifier, digest, user_id, created_at)
-      SELECT 'waiting', 'open', 'np:many:' || i, x'00', 1, 0 FROM n
+      SELECT 'waiting', 'open', 'np:connected:1:' || i, x'00', 1, 0 FROM n
       """)
     try database.close()
-    let last = #"{"identifier":"np:many:last","userInfo":{"userId":1}}"#
+    let last = #"{"identifier":"np:connected:1:last","userInfo":{"userId":1}}"#
     XCTAssertEqual(host.respond(last)["result"]["outcome"].text, "waiting", "not started yet")
-    let refused = host.respond(#"{"identifier":"np:many:over","userInfo":{"userId":1}}"#)
+    let refused = host.respond(#"{"identifier":"np:connected:1:over","userInfo":{"userId":1}}"#)
     XCTAssertEqual(refused["error"]["np"]["code"].text, "responsesTooMany", refused.description)
     XCTAssertTrue(host.respond(last)["result"]["repeated"].flag)
     host.send("/_network {\"relay\":\"\(folder.file("relay.db"))\"}").assert("cmdOk")
     host.send("/_start").assert("chatStarted")
     XCTAssertEqual(host.waitingEvents().filter { $0 == "ntfResponse" }.count, 1_000)
     XCTAssertEqual(
-      host.respond(#"{"identifier":"np:many:over","userInfo":{"userId":1}}"#)["result"]["outcome"].text, "applied")
+      host.respond(#"{"identifier":"np:connected:1:over","userInfo":{"userId":1}}"#)["result"]["outcome"].text,
+      "applied")
+    // The next burst has the same summary, and a tap on it is no repeat.
+    for _ in 0..<2 {
+      let summary = host.respond(#"{"identifier":"np:many:1","userInfo":{"userId":1}}"#)
+      XCTAssertEqual(summary["result"]["outcome"].text, "applied", summary.description)
+      XCTAssertFalse(summary["result"]["repeated"].flag, summary.description)
+    }
   }
 
   /// The key was not kept: the response is not stored, and the host learns that it has to report it again.

@@ -8,7 +8,8 @@ final class Cast {
   let alice: SimulatedHost
   let bob: SimulatedHost
 
-  init(_ house: SimulatedHouse) throws {
+  /// Bob is each of alice's contacts, from 1 on.
+  init(_ house: SimulatedHouse, chats: Int = 1) throws {
     self.house = house
     alice = try house.host("alice", store: "alice", .app)
     bob = try house.host("bob", store: "bob", .app)
@@ -17,8 +18,12 @@ final class Cast {
       try host.send(#"/_network {"relay":"\#(house.relayPath)","ntfServer":"\#(house.serverLink)"}"#, "cmdOk")
       try host.send("/_start", "chatStarted")
     }
-    try connect()
+    for _ in 0..<chats { try connect() }
     try activateToken(house.newToken())
+    try suspend()
+  }
+
+  func suspend() throws {
     try alice.send("/_app suspend 5000000", "cmdOk")
     try alice.event("chatSuspended")
     try alice.closeStore()
@@ -60,9 +65,10 @@ final class Cast {
     return answer
   }
 
-  func bobSends(_ text: String) throws {
+  func bobSends(_ text: String, to chat: Int = 1) throws {
     try bob.send(
-      #"/_send @1 live=off json [{"msgContent":{"type":"text","text":"\#(text)"},"mentions":{}}]"#, "newChatItems")
+      #"/_send @\#(chat) live=off json [{"msgContent":{"type":"text","text":"\#(text)"},"mentions":{}}]"#,
+      "newChatItems")
   }
 
   /// Bob writes while alice's app is at work, so that her extension has nothing to show.

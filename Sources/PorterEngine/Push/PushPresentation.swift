@@ -52,6 +52,7 @@ struct PushPresentation {
           Result { () throws(StoreError) in
             for entry in filled.shown { try store.raise(.present, entry) }
             for removal in filled.removals { try store.markWithdrawn(removal) }
+            try filled.bursts?.record(store)
           }
         }.get()
       }
@@ -81,6 +82,7 @@ struct PushPresentation {
     /// recorded as shown.
     var shown: [StoredLedgerEntry] = []
     var removals: [StoredWithdrawal] = []
+    var bursts: BurstComposition?
   }
 
   @discardableResult
@@ -88,23 +90,27 @@ struct PushPresentation {
     var content = PushContent()
     var filled = Filled()
     let policy = try policy(store)
-    var notifications: [NotificationContent] = []
+    var shown: [BurstComposition.Shown] = []
     for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) {
       do throws(StoreError) {
         let event = try notificationEvent(of: entry, run, store)
         filled.shown.append(entry)
         guard let event else { continue }
-        if case .success(var shown) = ContentBuilder.content(for: event, policy) {
-          shown.userInfo.connection = TextEncoding.base64URL(
-            try run.records.connection(entry.connectionID, store).agentID)
-          notifications.append(shown)
-        }
+        guard case .show = policy.verdict(for: event) else { continue }
+        let connection = try run.records.connection(entry.connectionID, store)
+        shown.append(.init(entry: entry, event: event, connection: TextEncoding.base64URL(connection.agentID)))
       } catch .damaged(let entity) {
         run.noteDamage(.damaged(entity))
       }
     }
     filled.removals = try store.withdrawals(limit: Self.withdrawalsAtOnce)
-    content.withdrawals = filled.removals.map { Self.notificationIdentifier(of: $0).description }
+    var bursts = try BurstComposition(shown, policy, context, store)
+    for summary in Set(filled.removals.compactMap(\.summary)).sorted() { try bursts.update(summary, store) }
+    filled.bursts = bursts
+    content.withdrawals =
+      filled.removals.filter { $0.summary == nil }.map { Self.notificationIdentifier(of: $0).description }
+      + bursts.withdrawals
+    let notifications = bursts.notifications
     // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.
     let badge = try store.badge()
     content.badge = badge

@@ -808,7 +808,7 @@ class Notification(TypedDict):
     targetContentIdentifier: NotRequired[str]
     threadIdentifier: NotRequired[str]
     userInfo: "Notification_userInfo"
-    sound: Literal["default"]
+    sound: NotRequired[Literal["default"]]
     badge: NotRequired[int]
 
 

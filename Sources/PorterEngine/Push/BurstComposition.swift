@@ -1,0 +1,122 @@
+import PorterNotifications
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// From the events that one answer shows to its notifications: bundles bursts, and gives each chat one sound in 30 s. Reads
+/// the store, and changes it only in `record`, in the transaction of the answer.
+struct BurstComposition {
+  struct Shown {
+    let entry: StoredLedgerEntry
+    let event: NotificationEvent
+    /// The agent's name of its connection.
+    let connection: String
+  }
+
+  private let context: EngineContext
+  private let policy: NotificationPolicy
+  private(set) var notifications: [NotificationContent] = []
+  /// Identifiers of summaries of which nothing is left.
+  private(set) var withdrawals: [String] = []
+
+  private var summaries: [(identifier: String, entries: [Int64])] = []
+  private var sounds: SoundRule
+  private let boot: String
+
+  init(_ shown: [Shown], _ policy: NotificationPolicy, _ context: EngineContext, _ store: Store) throws(StoreError) {
+    self.context = context
+    self.policy = policy
+    boot = context.instance.boot
+    let chats = Set(shown.compactMap(\.entry.contactID))
+    sounds = SoundRule(last: try store.lastSounds(contacts: chats, boot: boot), now: context.clock.now())
+    let plan = BurstPlan(shown.map(Self.item), hidesChats: policy.hidesNames)
+    let byEntry = Dictionary(shown.map { ($0.entry.id, $0) }, uniquingKeysWith: { first, _ in first })
+    for planned in plan.notifications {
+      switch planned {
+      case .single(let item):
+        guard let shown = byEntry[item.id] else { continue }
+        add(
+          shown.event, of: shown.connection, isHeard: shown.entry.contactID.map { sounds.takeSound(for: [$0]) } ?? true)
+      case .summary(let user, let chat, let items):
+        try addSummary(user, chat, items.compactMap { byEntry[$0.id] }, store)
+      }
+    }
+  }
+
+  private static func item(_ shown: Shown) -> BurstPlan.Item {
+    guard case .message = shown.event.kind else {
+      return BurstPlan.Item(id: shown.entry.id, user: shown.event.owner.id, chat: nil)
+    }
+    return BurstPlan.Item(id: shown.entry.id, user: shown.event.owner.id, chat: shown.entry.contactID)
+  }
+
+  /// `connection` is where a tap leads, if it is one.
+  private mutating func add(_ event: NotificationEvent, of connection: String?, isHeard: Bool) {
+    guard case .success(var content) = ContentBuilder.content(for: event, policy) else { return }
+    content.isHeard = isHeard
+    content.userInfo.connection = connection
+    notifications.append(content)
+  }
+
+  /// A summary that is on screen already stands for its unread messages as well.
+  private mutating func addSummary(_ user: Int64, _ chat: Int64?, _ shown: [Shown], _ store: Store) throws(StoreError) {
+    guard let latest = shown.last else { return }
+    let identifier = NotificationIdentifier.many(user: user, chat: chat.map { "@\($0)" })
+    let earlier = try store.summaryParts(identifier.description)
+    var chats: [NotificationEvent.Chat] = []
+    for part in shown.reversed() {
+      guard case .message(let message) = part.event.kind, !chats.contains(message.chat) else { continue }
+      chats.append(message.chat)
+    }
+    for part in earlier where !chats.contains(where: { $0.id == "@\(part.contactID)" }) {
+      if let chat = try Self.chat(part, store) { chats.append(chat) }
+    }
+    let count = shown.count + earlier.map(\.count).reduce(0, +)
+    let scope: NotificationEvent.Burst.Scope = chat != nil && chats.count == 1 ? .chat(chats[0]) : .chats(chats)
+    let heard = sounds.takeSound(for: shown.compactMap(\.entry.contactID))
+    let event = NotificationEvent(
+      identifier: identifier, owner: latest.event.owner, kind: .many(.init(count: count, scope)))
+    add(event, of: chat == nil ? nil : latest.connection, isHeard: heard)
+    summaries.append((identifier.description, shown.map(\.entry.id)))
+  }
+
+  /// A summary some of whose messages were read is shown anew with those that are left, without a sound, and withdrawn when
+  /// none is left.
+  mutating func update(_ identifier: String, _ store: Store) throws(StoreError) {
+    // It is shown with its new number already.
+    guard !summaries.contains(where: { $0.identifier == identifier }) else { return }
+    let parts = try store.summaryParts(identifier)
+    guard let user = parts.first?.userID else { return withdrawals.append(identifier) }
+    let owner = NotificationEvent.Owner(UserRecord(try store.user(user)))
+    var chats: [NotificationEvent.Chat] = []
+    for part in parts { if let chat = try Self.chat(part, store) { chats.append(chat) } }
+    let ofChat = chats.first { NotificationIdentifier.many(user: user, chat: $0.id).description == identifier }
+    // The chat's record is damaged.
+    guard ofChat != nil || identifier == NotificationIdentifier.many(user: user, chat: nil).description else { return }
+    let event = NotificationEvent(
+      identifier: .many(user: user, chat: ofChat?.id), owner: owner,
+      kind: .many(.init(count: parts.map(\.count).reduce(0, +), ofChat.map { .chat($0) } ?? .chats(chats))))
+    let before = notifications.count
+    let connection = try ofChat == nil ? nil : store.connection(contactID: parts[0].contactID)
+    add(event, of: (connection?.agentID).map { TextEncoding.base64URL($0) }, isHeard: false)
+    // Its profile was muted or hidden meanwhile.
+    if notifications.count == before { withdrawals.append(identifier) }
+  }
+
+  /// Nil for a damaged record: the others are named without it (INC-44).
+  private static func chat(_ part: SummaryPart, _ store: Store) throws(StoreError) -> NotificationEvent.Chat? {
+    do throws(StoreError) {
+      return .init(ContactRecord(try store.contact(part.contactID), connection: nil))
+    } catch .damaged {
+      return nil
+    }
+  }
+
+  /// Part of the transaction that records what is shown.
+  func record(_ store: Store) throws(StoreError) {
+    for summary in summaries {
+      for entry in summary.entries { try store.setSummary(summary.identifier, entryID: entry) }
+    }
+    for chat in sounds.sounding { try store.noteSound(contact: chat, at: context.clock.now(), boot: boot) }
+  }
+}

@@ -1,0 +1,27 @@
+import PorterPlatform
+
+/// A chat makes one sound in 30 s, however many messages come and whichever process shows them. Time is that since boot: a
+/// step of the wall clock makes no chat loud, and none silent (INC-14).
+package struct SoundRule: Hashable, Sendable {
+  package static let quiet = Span.seconds(30)
+
+  private let now: Moment
+  private var last: [Int64: Moment]
+  /// The chats that make a sound now, to be stored.
+  package private(set) var sounding: [Int64] = []
+
+  /// `last` has the last sounds of chats since the system was booted.
+  package init(last: [Int64: Moment], now: Moment) {
+    self.last = last
+    self.now = now
+  }
+
+  /// Whether a notification about these chats makes a sound: if one of them may. The sound is then that of the chats that
+  /// may.
+  package mutating func takeSound(for chats: some Sequence<Int64>) -> Bool {
+    let free = Set(chats).filter { chat in last[chat].map { now - $0 >= Self.quiet } ?? true }
+    for chat in free { last[chat] = now }
+    sounding += free.sorted()
+    return !free.isEmpty
+  }
+}

@@ -1,0 +1,48 @@
+import PorterMachines
+import PorterPlatform
+
+/// What limits and bundles notifications.
+extension Store {
+  /// When each of these chats last made a sound since `boot`; earlier sounds are long past.
+  package func lastSounds(contacts: Set<Int64>, boot: String) throws(StoreError) -> [Int64: Moment] {
+    var sounds: [Int64: Moment] = [:]
+    for contact in contacts {
+      sounds[contact] = try integer(
+        "SELECT sounded_at FROM contacts WHERE contact_id = ? AND sounded_boot = ?", [.integer(contact), .text(boot)]
+      ).map { Moment(nanoseconds: $0) }
+    }
+    return sounds
+  }
+
+  /// Part of the transaction that records the notification as shown.
+  package func noteSound(contact: Int64, at moment: Moment, boot: String) throws(StoreError) {
+    try run(
+      "UPDATE contacts SET sounded_at = ?, sounded_boot = ? WHERE contact_id = ?",
+      [.integer(moment.nanoseconds), .text(boot), .integer(contact)])
+  }
+
+  /// The entry is shown as part of a summary. Part of the transaction that records it as shown.
+  package func setSummary(_ summary: String, entryID: Int64) throws(StoreError) {
+    try run("UPDATE ledger SET summary = ? WHERE entry_id = ?", [.text(summary), .integer(entryID)])
+  }
+
+  /// The messages of a summary that are still unread, by chat, the latest first.
+  package func summaryParts(_ summary: String) throws(StoreError) -> [SummaryPart] {
+    try rows(
+      """
+      SELECT ledger.contact_id, connections.user_id, count(*)
+      FROM ledger JOIN connections ON connections.connection_id = ledger.connection_id
+      WHERE ledger.summary = ? AND ledger.state = ? AND ledger.contact_id IS NOT NULL
+      GROUP BY ledger.contact_id ORDER BY max(ledger.entry_id) DESC
+      """, [.text(summary), .text(PorterMachines.LedgerEntry.State.presented.name)]
+    ) { (row) throws(StoreError) in
+      SummaryPart(contactID: row.integer(0), userID: row.integer(1), count: Int(row.integer(2)))
+    }
+  }
+}
+
+package struct SummaryPart: Hashable, Sendable {
+  package var contactID: Int64
+  package var userID: Int64
+  package var count: Int
+}

@@ -1,0 +1,100 @@
+import CNightporter
+import XCTest
+
+/// Many messages at once, through real pushes: one sound, one summary, and nothing lost.
+final class BurstTests: XCTestCase {
+  private func send(_ texts: [String], to contact: Int = 1, from host: Host) {
+    let messages = texts.map { "{\"msgContent\":{\"type\":\"text\",\"text\":\"\($0)\"},\"mentions\":{}}" }
+    host.send("/_send @\(contact) json [\(messages.joined(separator: ","))]").assert("newChatItems")
+  }
+
+  private func open(_ station: Station, _ work: () -> Void) {
+    station.alice.send("/_app activate").assert("cmdOk")
+    work()
+    station.suspend()
+  }
+
+  func testABurstOfOneChatIsOneNotificationUntilItIsRead() throws {
+    let station = try Station()
+    let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+    station.suspend()
+    let summary = "np:many:1:@1"
+    let seven = (1...7).map { "seven \($0)" }
+    send(seven, from: station.bob)
+    let few = try station.present(wake)
+    XCTAssertEqual(few.bodies, seven)
+    XCTAssertEqual(few["notifications"].elements.map { $0["sound"].text }, ["default"] + Array(repeating: "", count: 6))
+
+    send((1...8).map { "eight \($0)" }, from: station.bob)
+    let many = try station.present(wake)
+    XCTAssertEqual(many["notifications"].count, 1, many.description)
+    XCTAssertEqual(many.identifiers, [summary])
+    XCTAssertEqual([many.titles, many.bodies], [["bob:"], ["8 new messages"]])
+    XCTAssertEqual(many["notifications"][0]["categoryIdentifier"].text, "NTF_CAT_MANY_EVENTS")
+    XCTAssertEqual(many["notifications"][0]["targetContentIdentifier"].text, "@1")
+    XCTAssertFalse(many["notifications"][0]["sound"].exists, "the first of the seven was heard just now")
+    XCTAssertEqual(many["badge"].number, 15)
+    XCTAssertEqual(try station.present(wake).identifiers, [], "shown once")
+
+    // The next burst is in the same summary; a single message has a notification of its own.
+    send((1...9).map { "nine \($0)" }, from: station.bob)
+    let more = try station.present(wake)
+    XCTAssertEqual([more.identifiers, more.bodies], [[summary], ["17 new messages"]])
+    send(["one"], from: station.bob)
+    XCTAssertEqual(try station.present(wake).bodies, ["one"])
+
+    // Some are read: the summary is shown anew, silently. All: it is withdrawn, like the single ones.
+    var items: [JSON] = []
+    open(station) {
+      items = station.alice.send("/_get chat @1 count=100")["result"]["chat"]["chatItems"].elements
+      let eight = items.filter { $0["content"]["msgContent"]["text"].text.hasPrefix("eight") }
+      XCTAssertEqual(eight.count, 8)
+      let numbers = eight.map { String($0["meta"]["itemId"].number) }.joined(separator: ",")
+      station.alice.send("/_read chat items @1 \(numbers)")
+    }
+    let less = try station.present(wake)
+    XCTAssertEqual([less.identifiers, less.bodies], [[summary], ["9 new messages"]], less.description)
+    XCTAssertFalse(less["notifications"][0]["sound"].exists)
+    XCTAssertEqual(less["withdrawals"].count, 0)
+    open(station) { station.alice.send("/_read chat @1").assert("cmdOk") }
+    let none = try station.present(wake)
+    XCTAssertEqual(none.bodies, [])
+    XCTAssertEqual(none["withdrawals"].elements.map(\.text).sorted().first, summary)
+    XCTAssertEqual(none["withdrawals"].count, 1 + 7 + 1)
+    XCTAssertEqual(station.pair.texts(station.alice).count, 0, "closed")
+    XCTAssertEqual(items.count, 25, "nothing is lost")
+  }
+
+  func testABurstOfSeveralChatsNamesThemAsThePreviewModeAllows() throws {
+    let station = try Station()
+    for _ in 0..<3 {
+      let link = station.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+      station.bob.send("/connect \(link)").assert("sentConfirmation")
+      station.alice.event("contactConnected")
+      station.bob.event("contactConnected")
+    }
+    let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+    let expected = [
+      ("message", "From: bob, bob and 2 other chats"), ("contact", "From: bob, bob and 2 other chats"),
+      ("hidden", "From 4 chats"),
+    ]
+    for (mode, body) in expected {
+      open(station) {
+        station.alice.send("/_save app settings {\"notificationPreviewMode\":\"\(mode)\"}").assert("cmdOk")
+        station.alice.send("/_read user 1").assert("cmdOk")
+      }
+      for contact in 1...4 { send((1...5).map { "hello \($0)" }, to: contact, from: station.bob) }
+      let answer = try station.present(wake)
+      XCTAssertEqual(answer.identifiers, ["np:many:1"], answer.description)
+      XCTAssertEqual(answer.titles, ["20 new messages"])
+      XCTAssertEqual(answer.bodies, [body])
+      XCTAssertEqual(answer["badge"].number, 20)
+      XCTAssertFalse(answer["notifications"][0]["threadIdentifier"].exists)
+    }
+    // The contact is deleted with its messages: what is left of the summary is shown.
+    open(station) { station.alice.send("/_delete @4 full notify=off").assert("contactDeleted") }
+    let less = try station.present(wake)
+    XCTAssertEqual(
+      [less.identifiers, less.titles, less.bodies], [["np:many:1"], ["15 new messages"], ["From 3 chats"]])
+  }
+}

@@ -1,0 +1,92 @@
+import PorterNotifications
+import PorterPlatform
+import PropertyTesting
+import XCTest
+
+private typealias Item = BurstPlan.Item
+
+/// When many messages come, what stands for them, and which of it is heard.
+final class BurstTests: XCTestCase {
+  /// Messages as `1a 1a 2b`: profile and chat; `1-` is something else of the profile.
+  private func items(_ text: String) -> [BurstPlan.Item] {
+    text.split(separator: " ").enumerated().map { index, word in
+      let chat = word.last.flatMap { $0 == "-" ? nil : $0.unicodeScalars.first.map { Int64($0.value) } }
+      return BurstPlan.Item(id: Int64(index), user: Int64(String(word.first ?? "0")) ?? 0, chat: chat)
+    }
+  }
+
+  /// As `1a*8` for a summary of a chat, `1*20` for one of a profile, and a chat alone for a single message.
+  private func described(_ plan: BurstPlan) -> String {
+    func name(_ chat: Int64?) -> String { chat.flatMap { Unicode.Scalar(UInt32($0)) }.map { String($0) } ?? "-" }
+    return plan.notifications.map { notification in
+      switch notification {
+      case .single(let item): "\(item.user)\(name(item.chat))"
+      case .summary(let user, let chat, let items): "\(user)\(chat.map { name($0) } ?? "")*\(items.count)"
+      }
+    }.joined(separator: " ")
+  }
+
+  private func times(_ count: Int, _ word: String) -> String {
+    Array(repeating: word, count: count).joined(separator: " ")
+  }
+
+  func testPlans() {
+    let cases: [(line: UInt, items: String, shown: String, hidden: String)] = [
+      (#line, "", "", ""),
+      (#line, "1a 1b 1-", "1a 1b 1-", "1a 1b 1-"),
+      (#line, times(7, "1a"), times(7, "1a"), times(7, "1a")),
+      (#line, times(8, "1a"), "1a*8", "1*8"),
+      // Others keep their notifications; where chats are hidden, all of the profile are bundled.
+      (#line, "1b " + times(8, "1a") + " 1-", "1b 1a*8 1-", "1*9 1-"),
+      (#line, times(4, "1a") + " 1b " + times(4, "1a") + " 2c", "1b 1a*8 2c", "1*9 2c"),
+      (#line, times(8, "1a 1b"), "1a*8 1b*8", "1*16"),
+      (
+        #line, times(7, "1a") + " " + times(7, "1b") + " " + times(5, "1c"),
+        times(7, "1a") + " " + times(7, "1b") + " " + times(5, "1c"),
+        times(7, "1a") + " " + times(7, "1b") + " " + times(5, "1c")
+      ),
+      (#line, times(7, "1a") + " " + times(7, "1b") + " " + times(6, "1c"), "1*20", "1*20"),
+      // A chat with a summary of its own is not in that of its profile, and each profile has its own.
+      (#line, times(12, "1a") + " 1b 1c 1d 1e 2f 2g 2h 2i", "1a*12 1*4 2*4", "1*16 2*4"),
+      // A summary of one message would say less than the message.
+      (#line, times(50, "1a") + " 2b", "1a*50 2b", "1*50 2b"),
+      // What is no message does not count, and is never bundled.
+      (#line, times(19, "1-") + " 1a", times(19, "1-") + " 1a", times(19, "1-") + " 1a"),
+    ]
+    for (line, items, shown, hidden) in cases {
+      XCTAssertEqual(described(BurstPlan(self.items(items), hidesChats: false)), shown, line: line)
+      XCTAssertEqual(described(BurstPlan(self.items(items), hidesChats: true)), hidden, line: line)
+    }
+  }
+
+  func testEveryItemIsInExactlyOneNotification() {
+    let words = Generator<String>.element(of: ["1a", "1a", "1a", "1b", "1c", "2d", "2e", "3f", "1-"])
+    forAll(both(words.array(0...60), Generator.element(of: [true, false])), runs: 500) { words, hides in
+      let items = self.items(words.joined(separator: " "))
+      let plan = BurstPlan(items, hidesChats: hides)
+      try expect(plan.notifications.flatMap(\.items).map(\.id).sorted() == items.map(\.id), "\(words)")
+      for notification in plan.notifications {
+        guard case .summary(let user, let chat, let parts) = notification else { continue }
+        try expect(parts.count > 1 && parts.allSatisfy { $0.user == user && $0.chat != nil }, "\(words)")
+        try expect(chat == nil || (!hides && parts.allSatisfy { $0.chat == chat }), "\(words)")
+      }
+      // However many come, a person sees a bounded number.
+      let messages = plan.notifications.count { $0.items.contains { $0.chat != nil } }
+      try expect(messages < 20, "\(messages) for \(words)")
+    }
+  }
+
+  func testAChatMakesOneSoundInThirtySeconds() {
+    func at(_ seconds: Int64) -> Moment { Moment(nanoseconds: seconds * 1_000_000_000) }
+    var rule = SoundRule(last: [1: at(100), 2: at(101), 3: at(70)], now: at(130))
+    XCTAssertTrue(rule.takeSound(for: [1]), "30 s are over")
+    XCTAssertFalse(rule.takeSound(for: [1]), "once in an answer")
+    XCTAssertFalse(rule.takeSound(for: [2]))
+    XCTAssertTrue(rule.takeSound(for: [1, 2, 3]), "for the third")
+    XCTAssertTrue(rule.takeSound(for: [4]), "never heard before")
+    XCTAssertFalse(rule.takeSound(for: [3, 4]))
+    XCTAssertEqual(rule.sounding, [1, 3, 4])
+    var none = SoundRule(last: [:], now: at(0))
+    XCTAssertFalse(none.takeSound(for: []))
+  }
+}

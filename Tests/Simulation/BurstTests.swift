@@ -1,0 +1,110 @@
+import PorterEngine
+import PorterJSON
+import PorterPlatform
+import XCTest
+
+/// A phone's screen over a night of bursts: what the platform shows after each answer, and what was heard.
+private final class Screen {
+  private var shown: [String: JSONValue] = [:]
+
+  func apply(_ answer: JSONValue) {
+    for notification in answer["notifications"]?.arrayValue ?? [] {
+      shown[notification["identifier"]?.stringValue ?? ""] = notification
+    }
+    for identifier in answer["withdrawals"]?.arrayValue ?? [] { shown[identifier.stringValue ?? ""] = nil }
+  }
+
+  /// How many messages the notifications stand for.
+  var messages: Int { shown.values.map { Self.messages(of: $0) }.reduce(0, +) }
+
+  static func messages(of notification: JSONValue) -> Int {
+    guard notification["categoryIdentifier"] == "NTF_CAT_MANY_EVENTS" else { return 1 }
+    let arguments = notification["targetContentIdentifier"] == nil ? "titleArguments" : "bodyArguments"
+    return Int(notification[arguments]?.arrayValue?.first?.integerValue ?? 0)
+  }
+}
+
+final class BurstTests: XCTestCase {
+  private static let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+  private static let chats = 4
+
+  private struct Night {
+    var random: SplitMix
+    let screen = Screen()
+    var unread: [Int: Int] = [:]
+    var heard: [Int: Span] = [:]
+    var summaries = 0
+    var silent = 0
+  }
+
+  /// At most one sound for each chat in 30 s, and none missing; each unread message is in exactly one notification.
+  func testNightsOfBursts() throws {
+    var (summaries, silent) = (0, 0)
+    for seed in UInt64(1)...2 {
+      var night = Night(random: .init(seed: seed))
+      _ = try SimulatedHouse.run(seed: seed) { house in
+        let cast = try Cast(house, chats: Self.chats)
+        for round in 1...14 { try play(&night, cast, house, "seed \(seed), round \(round)") }
+        cast.end()
+      }
+      summaries += night.summaries
+      silent += night.silent
+    }
+    XCTAssertGreaterThan(summaries, 5)
+    XCTAssertGreaterThan(silent, 5)
+  }
+
+  private func play(_ night: inout Night, _ cast: Cast, _ house: SimulatedHouse, _ place: String) throws {
+    if Int.random(in: 0..<4, using: &night.random) == 0 {
+      let chat = Int.random(in: 1...Self.chats, using: &night.random)
+      try cast.activate()
+      try cast.alice.send("/_read chat @\(chat)", "cmdOk")
+      try cast.suspend()
+      night.unread[chat] = 0
+    }
+    var new: [Int: Int] = [:]
+    for _ in 0..<[0, 1, 2, 9, 21].randomElement(using: &night.random)! {
+      let chat = [1, 1, 1, 2, 3, 4].randomElement(using: &night.random)!
+      try cast.bobSends("hello", to: chat)
+      new[chat, default: 0] += 1
+      night.unread[chat, default: 0] += 1
+    }
+    house.pass(.seconds(Int64.random(in: 1...25, using: &night.random)))
+    let notifier = try house.host("notifier", store: "alice", .extension)
+    let answer = try notifier.push(Self.wake)
+    notifier.end()
+    night.screen.apply(answer)
+    XCTAssertEqual(night.screen.messages, night.unread.values.reduce(0, +), "\(place): \(answer.text)")
+    check(answer, new, &night, house.clock.elapsed, place)
+  }
+
+  /// Compares the sounds with the rule.
+  private func check(_ answer: JSONValue, _ new: [Int: Int], _ night: inout Night, _ now: Span, _ place: String) {
+    let notifications = answer["notifications"]?.arrayValue ?? []
+    func chat(_ notification: JSONValue) -> Int? {
+      notification["targetContentIdentifier"]?.stringValue.flatMap { Int($0.dropFirst()) }
+    }
+    let own = Set(notifications.compactMap(chat))
+    for notification in notifications {
+      if notification["categoryIdentifier"] == "NTF_CAT_MANY_EVENTS" { night.summaries += 1 }
+      let chats = chat(notification).map { [$0] } ?? new.keys.filter { !own.contains($0) }
+      // One that only changed, since messages of it were read, has nothing new.
+      let free = chats.filter { new[$0] != nil && night.heard[$0].map { now - $0 >= .seconds(30) } ?? true }
+      XCTAssertEqual(notification["sound"] != nil, !free.isEmpty, "\(place): \(notification.text)")
+      for chat in free { night.heard[chat] = now }
+      if notification["sound"] == nil { night.silent += 1 }
+    }
+  }
+}
+
+private struct SplitMix: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = (state ^ state >> 30) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ mixed >> 31
+  }
+}

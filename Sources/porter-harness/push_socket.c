@@ -91,7 +91,8 @@ static bool serve_lines(struct push_socket *socket, int index) {
     if (end == NULL) return true;
     size_t length = (size_t)(end - unread->bytes);
     char refused[128];
-    snprintf(refused, sizeof refused, "{\"status\":410,\"reason\":\"%s\"}\n", socket->refusal == NULL ? "" : socket->refusal);
+    snprintf(refused, sizeof refused, "{\"status\":410,\"reason\":\"%s\"}\n",
+             socket->refusal == NULL ? "" : socket->refusal);
     const char *answer = socket->refusal == NULL ? take_in(socket, unread->bytes, length) : refused;
     memmove(unread->bytes, end + 1, unread->length - length);
     unread->length -= length + 1;

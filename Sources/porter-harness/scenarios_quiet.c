@@ -1,4 +1,6 @@
 /* Scenarios about what is not to be seen or heard. */
+#include <stdio.h>
+
 #include "scenarios.h"
 
 bool scenario_muted_chat(struct device *device) {
@@ -19,4 +21,41 @@ bool scenario_hidden_preview(struct device *device) {
          stage_check(device, !screen_contains(&device->screen, "secret"), "the text is hidden",
                      "it is on the screen") &&
          stage_badge(device, 1) && stage_wake(device) && stage_has_once(device, "the secret word");
+}
+
+#define BURST 50
+
+/* Each of the messages of a burst is in alice's chat, once. */
+static bool has_burst(struct device *device) {
+  struct json *answer =
+      stage_ask(device, &device->alice, "apiChat", "/_get chat @%lld count=100", device->alice.contact_id);
+  const struct json *items = json_at(answer, "result.result.chat.chatItems");
+  unsigned seen[BURST] = {0};
+  for (const struct json *item = items == NULL ? NULL : items->child; item != NULL; item = item->next) {
+    const char *text = json_string_at(item, "content.msgContent.text");
+    int number = 0;
+    if (text != NULL && sscanf(text, "message %d", &number) == 1 && number >= 0 && number < BURST) seen[number]++;
+  }
+  json_free(answer);
+  unsigned once = 0;
+  for (int number = 0; number < BURST; number++) once += seen[number] == 1;
+  return answer != NULL && stage_check(device, once == BURST, "alice's chat has each of fifty messages once",
+                                       "%u of them", once);
+}
+
+bool scenario_burst(struct device *device) {
+  bool good = stage_set(device) && stage_sleep(device);
+  for (int number = 0; good && number < BURST; number++) {
+    char text[32];
+    snprintf(text, sizeof text, "message %d", number);
+    good = stage_write(device, text);
+  }
+  good = good && stage_push(device, "presented", NULL) && stage_push_rest(device);
+  const struct screen *screen = &device->screen;
+  return good && stage_check(device, screen->sounds == 1, "there is one sound", "%u", screen->sounds) &&
+         stage_check(device, screen_find_category(screen, "NTF_CAT_MANY_EVENTS") != NULL,
+                     "a summary stands for the messages", "there is none") &&
+         stage_check(device, screen_count(screen) < 8, "the screen is not flooded", "%u notifications",
+                     screen_count(screen)) &&
+         stage_badge(device, BURST) && stage_wake(device) && has_burst(device);
 }

@@ -117,7 +117,10 @@ char *chat_migrate_init(const char *path, const char *key, const char *confirm, 
  * background  0: role `app`. Not 0: role `extension`. An extension never migrates (INC-23) but answers `errorMigration`;
  *             its phase is that of a notification extension, and chat_start is `/_start main=off snd_files=off`. A
  *             passphrase is refused with the code `storeKeyNotRaw`, since its 64 MB do not fit an extension: the app calls
- *             np_derive_key() and stores the answer where its extension finds it.
+ *             np_derive_key() and stores the answer where its extension finds it. An answer other than `ok` or
+ *             `invalidConfirmation` has the member "notice": a notification as in np_receive_push() that says why messages
+ *             cannot be shown and what to do. Show it for the push that the extension was started for. Its identifier is
+ *             "np:notice"; the next push that can read the store withdraws it.
  */
 char *chat_migrate_init_key(const char *path, const char *key, int keep_key, const char *confirm, int background,
                             chat_ctrl *ctrl);
@@ -239,6 +242,14 @@ int np_event_fd(chat_ctrl ctrl);
  * A notification without "sound" is shown silently: each chat makes one sound in 30 s. From 8 messages of one chat on, or 20
  * in one answer, a notification of the category NTF_CAT_MANY_EVENTS stands for them. It comes again, silently, when some
  * of them were read, and is withdrawn when all were.
+ *
+ * A push is never silent for a failure. For each message that it names and that did not come, because the outcome is
+ * "offline", "expired" or "failed", or because another process has the connection, there is a placeholder of the category
+ * NTF_CAT_CONNECTION_EVENT. When the message comes, with a later push or another process, its notification has the same
+ * identifier and replaces the placeholder; if nothing is to be shown of it, the placeholder is withdrawn. If it is not even
+ * known what the push names (mostly "locked", "stopped", "wrongSchema" and "failed"), there is one notice, with the
+ * identifier "np:notice", that says what is wrong and what to do. The next push that can read the store withdraws it. What
+ * is muted or hidden has no placeholder. Only the role `extension` gives placeholders and notices.
  *
  * An answer has at most 256 notifications (the newest), 1024 withdrawals, and the first and last 256 steps of the trace, so
  * that it fits an extension's memory even if thousands of messages waited. The rest comes with the next push, each once.

@@ -346,20 +346,27 @@ enum np_extension_phase_reason {
 
 /* One thing that may be shown, in the ledger. An entry goes forward only; each step is taken in the transaction that
 changes what it is about, and the badge is computed in the same transaction (INC-60). So a thing is committed once,
-shown once, and withdrawn when it was read or deleted elsewhere (INC-46). */
+shown once, and withdrawn when it was read or deleted elsewhere (INC-46). What a push named and this process could not
+fetch is announced with a placeholder; its message replaces the placeholder when it comes (INC-47). What did not open is
+tried again when the connection has changed. */
 enum np_ledger_entry_state {
   /* Its identity is known, its content is not. */
   NP_LEDGER_ENTRY_STATE_SEEN = 0,
+  /* A placeholder stands for it. It is not in the store, and does not count as unread. */
+  NP_LEDGER_ENTRY_STATE_ANNOUNCED = 1,
   /* It is in the store and counts as unread, but has not been shown. */
-  NP_LEDGER_ENTRY_STATE_COMMITTED = 1,
+  NP_LEDGER_ENTRY_STATE_COMMITTED = 2,
+  /* Its content came later than a placeholder, or than the attempt to open it. It is in the store and counts as unread;
+  its own notification has not been shown. */
+  NP_LEDGER_ENTRY_STATE_UPGRADED = 3,
   /* It was shown. */
-  NP_LEDGER_ENTRY_STATE_PRESENTED = 2,
+  NP_LEDGER_ENTRY_STATE_PRESENTED = 4,
   /* The user has read it. */
-  NP_LEDGER_ENTRY_STATE_READ = 3,
-  /* It could not be decrypted or verified. It is never shown, and stops nothing else (INC-41, INC-66). */
-  NP_LEDGER_ENTRY_STATE_QUARANTINED = 4,
+  NP_LEDGER_ENTRY_STATE_READ = 5,
+  /* It could not be decrypted or verified. It is never shown as it is, and stops nothing else (INC-41, INC-66). */
+  NP_LEDGER_ENTRY_STATE_QUARANTINED = 6,
   /* It is gone, and must not come back. */
-  NP_LEDGER_ENTRY_STATE_WITHDRAWN = 5
+  NP_LEDGER_ENTRY_STATE_WITHDRAWN = 7
 };
 
 enum np_ledger_entry_event {
@@ -367,14 +374,16 @@ enum np_ledger_entry_event {
   NP_LEDGER_ENTRY_EVENT_COMMIT = 0,
   /* It does not decrypt or does not verify. */
   NP_LEDGER_ENTRY_EVENT_QUARANTINE = 1,
+  /* A push named it, and it could not be fetched. */
+  NP_LEDGER_ENTRY_EVENT_ANNOUNCE = 2,
   /* The notification is handed to the platform. */
-  NP_LEDGER_ENTRY_EVENT_PRESENT = 2,
+  NP_LEDGER_ENTRY_EVENT_PRESENT = 3,
   /* The user has read it, here or elsewhere. */
-  NP_LEDGER_ENTRY_EVENT_READ = 3,
+  NP_LEDGER_ENTRY_EVENT_READ = 4,
   /* The user deleted it. */
-  NP_LEDGER_ENTRY_EVENT_WITHDRAW = 4,
+  NP_LEDGER_ENTRY_EVENT_WITHDRAW = 5,
   /* It arrived again. */
-  NP_LEDGER_ENTRY_EVENT_REPEAT = 5
+  NP_LEDGER_ENTRY_EVENT_REPEAT = 6
 };
 
 enum np_ledger_entry_effect {
@@ -384,21 +393,28 @@ enum np_ledger_entry_effect {
   NP_LEDGER_ENTRY_EFFECT_UNCOUNT_UNREAD = 1,
   /* Show it, under its identifier. */
   NP_LEDGER_ENTRY_EFFECT_SHOW = 2,
+  /* Show that something came, under the identifier that the message will have. */
+  NP_LEDGER_ENTRY_EFFECT_SHOW_PLACEHOLDER = 3,
   /* Have the platform remove what was shown under its identifier. */
-  NP_LEDGER_ENTRY_EFFECT_REMOVE = 3,
+  NP_LEDGER_ENTRY_EFFECT_REMOVE = 4,
   /* Record why it is quarantined. */
-  NP_LEDGER_ENTRY_EFFECT_RECORD_REASON = 4
+  NP_LEDGER_ENTRY_EFFECT_RECORD_REASON = 5,
+  /* Count one more attempt to open it; there are only so many. */
+  NP_LEDGER_ENTRY_EFFECT_COUNT_ATTEMPT = 6,
+  /* Have the platform remove the placeholder, unless the notification has the same identifier and replaces it. */
+  NP_LEDGER_ENTRY_EFFECT_DROP_PLACEHOLDER = 7
 };
 
 enum np_ledger_entry_reason {
   NP_LEDGER_ENTRY_REASON_NOT_COMMITTED = 0,
   NP_LEDGER_ENTRY_REASON_ALREADY_SEEN = 1,
-  NP_LEDGER_ENTRY_REASON_ALREADY_COMMITTED = 2,
-  NP_LEDGER_ENTRY_REASON_ALREADY_PRESENTED = 3,
-  NP_LEDGER_ENTRY_REASON_ALREADY_READ = 4,
-  NP_LEDGER_ENTRY_REASON_QUARANTINED = 5,
+  NP_LEDGER_ENTRY_REASON_ALREADY_ANNOUNCED = 2,
+  NP_LEDGER_ENTRY_REASON_ALREADY_COMMITTED = 3,
+  NP_LEDGER_ENTRY_REASON_ALREADY_PRESENTED = 4,
+  NP_LEDGER_ENTRY_REASON_ALREADY_READ = 5,
   NP_LEDGER_ENTRY_REASON_ALREADY_QUARANTINED = 6,
-  NP_LEDGER_ENTRY_REASON_ENDED = 7
+  NP_LEDGER_ENTRY_REASON_QUARANTINED = 7,
+  NP_LEDGER_ENTRY_REASON_ENDED = 8
 };
 
 /* Getting one mailbox's messages one by one: get, commit, acknowledge. Each wait has a deadline (INC-39). A message
@@ -746,9 +762,11 @@ enum np_presence_reason {
 /* One push in an extension, from its arrival to its answer. It is a hint: whatever waits is fetched (INC-38). It ends
 exactly once, on every path, with an outcome (INC-30, INC-31); the answer is the last thing that happens, after the
 store is closed (INC-48); every state but the last has an expire edge that waits for nothing. What cannot improve ends
-without waiting (INC-32). The outcome is the first of these that applies, when the store is released: expired, stopped,
-locked, wrongSchema, presented (there is something to show), failed, quarantined (the push itself, or all that came),
-offline, verified, yielded, unknown (unless something came), nothingNew. */
+without waiting (INC-32). A message that it names and that did not come is announced with a placeholder; a push that
+could not even read what it is about gives a notice. What the user has muted or hidden stays so. The outcome is the
+first of these that applies, when the store is released: expired, stopped, locked, wrongSchema, presented (there is
+something to show), failed, quarantined (the push itself, or all that came), offline, verified, yielded, unknown (unless
+something came), nothingNew. */
 enum np_push_state {
   /* Handed over by the system; its form is looked at. */
   NP_PUSH_STATE_RECEIVED = 0,
@@ -880,34 +898,36 @@ enum np_push_event {
   NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 38,
   /* There is something to show, or to withdraw; it is recorded as shown. */
   NP_PUSH_EVENT_COMPOSED_SHOW = 39,
+  /* Nothing that came is to be shown, but placeholders for what did not come are; they are recorded as announced. */
+  NP_PUSH_EVENT_COMPOSED_ANNOUNCED = 40,
   /* There is nothing to show. */
-  NP_PUSH_EVENT_COMPOSED_NOTHING = 40,
+  NP_PUSH_EVENT_COMPOSED_NOTHING = 41,
   /* Time is up: the deadline is near, or the system says so. */
-  NP_PUSH_EVENT_EXPIRE = 41,
+  NP_PUSH_EVENT_EXPIRE = 42,
   /* The store is released. There is something to show, or to withdraw. */
-  NP_PUSH_EVENT_RELEASED_PRESENTED = 42,
+  NP_PUSH_EVENT_RELEASED_PRESENTED = 43,
   /* The store is released. All is read, muted, or recorded already (INC-37). */
-  NP_PUSH_EVENT_RELEASED_NOTHING_NEW = 43,
+  NP_PUSH_EVENT_RELEASED_NOTHING_NEW = 44,
   /* The store is released. Another process fetches. */
-  NP_PUSH_EVENT_RELEASED_YIELDED = 44,
+  NP_PUSH_EVENT_RELEASED_YIELDED = 45,
   /* The store is released. The token was verified. */
-  NP_PUSH_EVENT_RELEASED_VERIFIED = 45,
+  NP_PUSH_EVENT_RELEASED_VERIFIED = 46,
   /* The store is released. The device has not been unlocked yet. */
-  NP_PUSH_EVENT_RELEASED_LOCKED = 46,
+  NP_PUSH_EVENT_RELEASED_LOCKED = 47,
   /* The store is released. No relay was reached. */
-  NP_PUSH_EVENT_RELEASED_OFFLINE = 47,
+  NP_PUSH_EVENT_RELEASED_OFFLINE = 48,
   /* The store is released. Time is up. */
-  NP_PUSH_EVENT_RELEASED_EXPIRED = 48,
+  NP_PUSH_EVENT_RELEASED_EXPIRED = 49,
   /* The store is released. The push is not about anything known here. */
-  NP_PUSH_EVENT_RELEASED_UNKNOWN = 49,
+  NP_PUSH_EVENT_RELEASED_UNKNOWN = 50,
   /* The store is released. What came is quarantined. */
-  NP_PUSH_EVENT_RELEASED_QUARANTINED = 50,
+  NP_PUSH_EVENT_RELEASED_QUARANTINED = 51,
   /* The store is released. The user stopped the chat. */
-  NP_PUSH_EVENT_RELEASED_STOPPED = 51,
+  NP_PUSH_EVENT_RELEASED_STOPPED = 52,
   /* The store is released. The store is older or newer than this program. */
-  NP_PUSH_EVENT_RELEASED_WRONG_SCHEMA = 52,
+  NP_PUSH_EVENT_RELEASED_WRONG_SCHEMA = 53,
   /* The store is released. The store failed. */
-  NP_PUSH_EVENT_RELEASED_FAILED = 53
+  NP_PUSH_EVENT_RELEASED_FAILED = 54
 };
 
 enum np_push_effect {
@@ -938,13 +958,16 @@ enum np_push_effect {
   NP_PUSH_EFFECT_COMPOSE_CONTENT = 11,
   /* Like composeContent, from what is committed, without waiting and without an answer. */
   NP_PUSH_EFFECT_COMPOSE_BEST = 12,
+  /* If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what to
+  do. It names nobody. */
+  NP_PUSH_EFFECT_COMPOSE_NOTICE = 13,
   /* Abandon a request, a transaction and a claim. What was not committed was not acknowledged. */
-  NP_PUSH_EFFECT_CANCEL_WORK = 13,
+  NP_PUSH_EFFECT_CANCEL_WORK = 14,
   /* Close the store, and whatever else a frozen process must not hold; an app keeps them. Answer: released, with the
   outcome. */
-  NP_PUSH_EFFECT_RELEASE_STORE = 14,
+  NP_PUSH_EFFECT_RELEASE_STORE = 15,
   /* Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace. */
-  NP_PUSH_EFFECT_ANSWER = 15
+  NP_PUSH_EFFECT_ANSWER = 16
 };
 
 enum np_push_reason {

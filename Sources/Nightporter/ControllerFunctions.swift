@@ -21,7 +21,8 @@ public func chat_migrate_init_key(
   _ path: UnsafePointer<CChar>!, _ key: UnsafePointer<CChar>!, _ keep_key: Int32, _ confirm: UnsafePointer<CChar>!,
   _ background: Int32, _ ctrl: UnsafeMutablePointer<chat_ctrl?>!
 ) -> UnsafeMutablePointer<CChar>! {
-  CString.make(Opening.open(path, key, keeps: keep_key != 0, confirm, background: background != 0, ctrl).json.text)
+  let result = Opening.open(path, key, keeps: keep_key != 0, confirm, background: background != 0, ctrl)
+  return CString.make(result.json(for: background != 0 ? .extension : .app).text)
 }
 
 /// From the arguments of `chat_migrate_init_key` to a controller.

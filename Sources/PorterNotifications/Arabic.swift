@@ -52,6 +52,17 @@ extension Phrase {
     case .incomingCall: .plain("مكالمة واردة")
     case .newEvents: .plain("أحداث جديدة")
     case .encryptedMessage: .plain("رسالة مشفرة أو حدث آخر في التطبيق")
+    case .openToReceive: .plain("افتح التطبيق لاستلامها.")
+    case .encryptedLocked: .plain("رسالة مشفرة: الجهاز مقفل")
+    case .unlockToReceive: .plain("ألغِ قفل الجهاز وافتح التطبيق لاستلامها.")
+    case .encryptedStopped: .plain("رسالة مشفرة: التطبيق متوقف")
+    case .startToReceive: .plain("افتح التطبيق وابدأ الدردشة لاستلام الرسائل.")
+    case .encryptedNoPassphrase: .plain("رسالة مشفرة: لا توجد عبارة مرور")
+    case .openForPassphrase: .plain("افتح التطبيق وأدخل عبارة المرور.")
+    case .encryptedMigration: .plain("رسالة مشفرة: خطأ في ترحيل قاعدة البيانات")
+    case .openToUpdate: .plain("افتح التطبيق لتحديث قاعدة بياناته.")
+    case .encryptedDatabase: .plain("رسالة مشفرة: خطأ في قاعدة البيانات")
+    case .openToRepair: .plain("افتح التطبيق لمعرفة المشكلة.")
     }
   }
 }

@@ -43,6 +43,17 @@ extension Phrase {
     case .incomingCall: .plain("着信")
     case .newEvents: .plain("新しいお知らせ")
     case .encryptedMessage: .plain("暗号化されたメッセージ、またはアプリのその他のお知らせ")
+    case .openToReceive: .plain("アプリを開いて受信してください。")
+    case .encryptedLocked: .plain("暗号化されたメッセージ: 端末がロックされています")
+    case .unlockToReceive: .plain("端末のロックを解除し、アプリを開いて受信してください。")
+    case .encryptedStopped: .plain("暗号化されたメッセージ: アプリが停止しています")
+    case .startToReceive: .plain("アプリを開いてチャットを開始すると、メッセージを受信できます。")
+    case .encryptedNoPassphrase: .plain("暗号化されたメッセージ: パスフレーズがありません")
+    case .openForPassphrase: .plain("アプリを開いてパスフレーズを入力してください。")
+    case .encryptedMigration: .plain("暗号化されたメッセージ: データベース移行エラー")
+    case .openToUpdate: .plain("アプリを開いてデータベースを更新してください。")
+    case .encryptedDatabase: .plain("暗号化されたメッセージ: データベースエラー")
+    case .openToRepair: .plain("アプリを開いて問題を確認してください。")
     }
   }
 }

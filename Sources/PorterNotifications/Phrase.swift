@@ -50,6 +50,19 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
   case newEvents = "New events"
   case encryptedMessage = "Encrypted message or another app event"
 
+  // Of notices: what is wrong, and what to do.
+  case openToReceive = "Open the app to receive it."
+  case encryptedLocked = "Encrypted message: device is locked"
+  case unlockToReceive = "Unlock the device and open the app to receive it."
+  case encryptedStopped = "Encrypted message: app is stopped"
+  case startToReceive = "Open the app and start the chat to receive messages."
+  case encryptedNoPassphrase = "Encrypted message: no passphrase"
+  case openForPassphrase = "Open the app and enter the passphrase."
+  case encryptedMigration = "Encrypted message: database migration error"
+  case openToUpdate = "Open the app to update its database."
+  case encryptedDatabase = "Encrypted message: database error"
+  case openToRepair = "Open the app to see what is wrong."
+
   /// What goes into the phrase, in order.
   package var parameters: [Parameter] {
     switch self {
@@ -64,7 +77,9 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
       .newContact, .messageReceived, .newContactRequest, .sentFileEvent, .receivedFileEvent, .spam,
       .inappropriateContent,
       .guidelinesViolation, .inappropriateProfile, .anotherReason, .accept, .acceptIncognito, .reject, .markAsRead,
-      .reply, .contactIsConnected, .newMessage, .incomingCall, .newEvents, .encryptedMessage:
+      .reply, .contactIsConnected, .newMessage, .incomingCall, .newEvents, .encryptedMessage,
+      .openToReceive, .encryptedLocked, .unlockToReceive, .encryptedStopped, .startToReceive, .encryptedNoPassphrase,
+      .openForPassphrase, .encryptedMigration, .openToUpdate, .encryptedDatabase, .openToRepair:
       []
     }
   }

@@ -196,6 +196,9 @@ extension Store {
         uncounted += 1
       }
     }
+    if only == nil {
+      for entry in try announcedEntries(contactID: contactID) { try raise(.read, entry) }
+    }
     // A chat that was read as a whole has no unread items left, whatever the count said.
     let left = only == nil ? 0 : max(0, contact.unread - uncounted)
     try run(

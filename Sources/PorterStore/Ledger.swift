@@ -21,47 +21,79 @@ extension Store {
     ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
   }
 
-  /// Enters a message that was committed, after `events`. `itemAt` is when the message was sent that the entry is about.
-  /// Part of the transaction that commits what the message says. Returns the contact as counting left it.
+  /// Enters a message that was committed, after `events`. `itemAt` is when the message was sent that the entry is about;
+  /// `earlier` is the entry that it takes the place of, of a message that was announced or did not open. The new one is the
+  /// ledger's newest all the same, so that it is news to those who know the earlier one. Part of the transaction that commits
+  /// what the message says. Returns the contact as counting left it.
   @discardableResult
   package func enter(
-    _ new: NewLedgerEntry, after events: [PorterMachines.LedgerEntry.Event], itemAt: WallTime? = nil, at time: WallTime
+    _ new: NewLedgerEntry, inPlaceOf earlier: StoredLedgerEntry? = nil,
+    after events: [PorterMachines.LedgerEntry.Event], itemAt: WallTime? = nil, at time: WallTime
   ) throws(StoreError) -> StoredContact? {
-    var entry = MachineRunner<PorterMachines.LedgerEntry>()
+    var entry = MachineRunner<PorterMachines.LedgerEntry>(state: try Self.state(of: earlier))
     var change = LedgerChange(new.kind, contactID: new.contactID, itemAt: itemAt)
     for event in [.commit] + events {
       try PorterMachines.LedgerEntry.record(entry.handle(event), by: LedgerRecorder(store: self), &change)
     }
+    if change.dropsPlaceholder { try removePlaceholder(of: new) }
+    if let earlier { try run("DELETE FROM ledger WHERE entry_id = ?", [.integer(earlier.id)]) }
+    try insertLedgerEntry(new, state: entry.state, removalDue: change.isRemovalDue, at: time)
+    return change.countedContact
+  }
+
+  private static func state(of earlier: StoredLedgerEntry?) throws(StoreError) -> PorterMachines.LedgerEntry.State {
+    guard let earlier else { return PorterMachines.LedgerEntry.initial }
+    guard let state = PorterMachines.LedgerEntry.State(name: earlier.state) else { throw .damaged(.ledgerEntry) }
+    return state
+  }
+
+  func insertLedgerEntry(
+    _ new: NewLedgerEntry, state: PorterMachines.LedgerEntry.State, removalDue: Bool, at time: WallTime
+  ) throws(StoreError) {
     try run(
       """
-      INSERT INTO ledger (connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO ledger
+        (connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at, removal_due)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         .integer(new.connectionID), .blob(new.messageID), .integer(new.messageAt.milliseconds),
-        .text(entry.state.name), .text(new.kind.rawValue), .optional(new.contactID), .optional(new.itemID),
-        .integer(time.milliseconds),
+        .text(state.name), .text(new.kind.rawValue), .optional(new.contactID), .optional(new.itemID),
+        .integer(time.milliseconds), .flag(removalDue),
       ])
-    return change.countedContact
+  }
+
+  /// The notification of what came has another identifier than the placeholder.
+  private func removePlaceholder(of new: NewLedgerEntry) throws(StoreError) {
+    try run(
+      """
+      INSERT INTO removals (agent_id, message_id, kind, user_id, contact_id)
+      SELECT agent_id, ?2, ?3, user_id, contact_id FROM connections WHERE connection_id = ?1
+      """,
+      [.integer(new.connectionID), .blob(new.messageID), .text(StoredLedgerEntry.Kind.message.rawValue)])
   }
 
   /// Keeps a message that could not be opened, with the reason. It is never shown, and its neighbours are processed as
   /// usual (INC-41, INC-66).
   package func quarantine(
-    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, reason: String, body: [UInt8], at time: WallTime
+    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, reason: String, body: [UInt8],
+    inPlaceOf earlier: StoredLedgerEntry? = nil, at time: WallTime
   ) throws(StoreError) {
     var change = LedgerChange(.silent, quarantineReason: reason)
-    let step = PorterMachines.LedgerEntry.step(PorterMachines.LedgerEntry.initial, .quarantine)
+    let step = PorterMachines.LedgerEntry.step(try Self.state(of: earlier), .quarantine)
     try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
+    if let earlier { try run("DELETE FROM ledger WHERE entry_id = ?", [.integer(earlier.id)]) }
     try run(
       """
-      INSERT OR IGNORE INTO ledger (connection_id, message_id, message_at, state, kind, reason, body, created_at)
-      VALUES (?, ?, ?, ?, 'silent', ?, ?, ?)
+      INSERT OR IGNORE INTO ledger
+        (connection_id, message_id, message_at, state, kind, reason, body, created_at, removal_due)
+      VALUES (?, ?, ?, ?, 'silent', ?, ?, ?, ?)
       """,
       [
         .integer(connectionID), .blob(messageID), .integer(messageAt.milliseconds), .text(step.next.name),
-        .optional(change.reason), .blob(body), .integer(time.milliseconds),
+        .optional(change.reason), .blob(body), .integer(time.milliseconds), .flag(change.isRemovalDue),
       ])
+    try dropOldBodies(connectionID: connectionID)
   }
 
   /// 0 when the ledger is empty.
@@ -82,7 +114,7 @@ extension Store {
   /// these are recorded as shown.
   package func entriesToPresent(limit: Int64) throws(StoreError) -> [StoredLedgerEntry] {
     try rows(
-      "SELECT \(Self.ledgerColumns) FROM ledger WHERE state = 'committed' ORDER BY entry_id DESC LIMIT ?",
+      "SELECT \(Self.ledgerColumns) FROM ledger WHERE state IN ('committed', 'upgraded') ORDER BY entry_id DESC LIMIT ?",
       [.integer(limit)]
     ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }.reversed()
   }
@@ -97,10 +129,12 @@ extension Store {
     let step = PorterMachines.LedgerEntry.step(state, event)
     var change = LedgerChange(entry.kind, contactID: entry.contactID)
     try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
-    if step.next != state {
+    if step.next != state || change.isRemovalDue || change.isAttempt {
       try run(
-        "UPDATE ledger SET state = ?, removal_due = max(removal_due, ?) WHERE entry_id = ?",
-        [.text(step.next.name), .flag(change.isRemovalDue), .integer(entry.id)])
+        """
+        UPDATE ledger SET state = ?, removal_due = max(removal_due, ?), attempts = attempts + ? WHERE entry_id = ?
+        """,
+        [.text(step.next.name), .flag(change.isRemovalDue), .flag(change.isAttempt), .integer(entry.id)])
     }
     return change
   }
@@ -138,8 +172,10 @@ extension Store {
   /// Part of the caller's transaction.
   package func withdrawEntries(connectionID: Int64) throws(StoreError) {
     let shown = try rows(
-      "SELECT \(Self.ledgerColumns) FROM ledger WHERE connection_id = ? AND state = ?",
-      [.integer(connectionID), .text(PorterMachines.LedgerEntry.State.presented.name)]
+      """
+      SELECT \(Self.ledgerColumns) FROM ledger
+      WHERE connection_id = ? AND state IN ('presented', 'announced', 'upgraded')
+      """, [.integer(connectionID)]
     ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
     for entry in shown { try raise(.withdraw, entry) }
     try run(

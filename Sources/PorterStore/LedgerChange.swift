@@ -17,6 +17,10 @@ package struct LedgerChange {
   /// Whether the platform has to remove what was shown.
   fileprivate(set) var isRemovalDue = false
   fileprivate(set) var reason: String?
+  /// Whether it was tried again to open it, in vain.
+  fileprivate(set) var isAttempt = false
+  /// Whether a placeholder is on screen that what is shown now does not replace.
+  fileprivate(set) var dropsPlaceholder = false
 
   init(
     _ kind: StoredLedgerEntry.Kind, contactID: Int64? = nil, itemAt: WallTime? = nil, quarantineReason: String? = nil
@@ -43,6 +47,13 @@ struct LedgerRecorder: LedgerEntryRecord {
   func uncountUnread(_ change: inout LedgerChange, _ next: State) throws(StoreError) { change.isUncounted = true }
 
   func remove(_ change: inout LedgerChange, _ next: State) throws(StoreError) { change.isRemovalDue = true }
+
+  func countAttempt(_ change: inout LedgerChange, _ next: State) throws(StoreError) { change.isAttempt = true }
+
+  /// The notification of a message has the identifier of its placeholder; what is not shown is removed when it is read.
+  func dropPlaceholder(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
+    change.dropsPlaceholder = change.kind == .connected
+  }
 
   func recordReason(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
     change.reason = change.quarantineReason

@@ -21,6 +21,7 @@ enum Schema {
     Migration(name: "20261121_profiles", sql: profiles),
     Migration(name: "20261122_responses", sql: responses),
     Migration(name: "20261122_bursts", sql: bursts),
+    Migration(name: "20261122_announcements", sql: announcements),
   ]
 
   /// "NPst": identifies a store among SQLite files.

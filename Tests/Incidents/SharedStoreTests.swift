@@ -78,9 +78,12 @@ final class SharedStoreTests: XCTestCase {
     try night.suspendAlice()
     night.alice.process.kill()
     let now = try tables(night)
-    // Undo the last four migrations.
+    // Undo the last five migrations.
     try execute(
       """
+      DROP INDEX ledger_quarantined; DROP INDEX ledger_announced; DROP INDEX ledger_waiting;
+      ALTER TABLE ledger DROP COLUMN attempts;
+      CREATE INDEX ledger_waiting ON ledger (entry_id) WHERE state = 'committed';
       DROP TABLE response_events; DROP TABLE responses;
       DROP TABLE reservations; DROP TABLE removals;
       ALTER TABLE users DROP COLUMN profile; ALTER TABLE contacts DROP COLUMN profile;
@@ -88,7 +91,7 @@ final class SharedStoreTests: XCTestCase {
       ALTER TABLE server_outbox DROP COLUMN sender_key;
       ALTER TABLE contacts DROP COLUMN sounded_at; ALTER TABLE contacts DROP COLUMN sounded_boot;
       DROP INDEX ledger_summary; ALTER TABLE ledger DROP COLUMN summary;
-      PRAGMA user_version = \(try version(night) - 4);
+      PRAGMA user_version = \(try version(night) - 5);
       """, night)
     let older = try tables(night)
     XCTAssertLessThan(older.count, now.count)

@@ -156,6 +156,55 @@ final class AcquaintanceTests: XCTestCase {
     XCTAssertEqual(meeting.texts(meeting.bob), ["early"])
   }
 
+  /// Alice's message overtakes her greeting. It does not open before that, is tried again afterwards, and is reported and
+  /// shown then, once: by an app, and by an extension with a placeholder's entry or without.
+  func testAMessageThatOvertakesTheGreetingIsUpgraded() throws {
+    for isApp in [true, false] {
+      let meeting = try Meeting()
+      try meeting.greet()
+      meeting.wake(meeting.alice)
+      meeting.alice.send("/_send @1 text early").assert("newChatItems")
+      try meeting.swap(try meeting.awaitMessages(2, in: .bobs))
+      if isApp {
+        meeting.wake(meeting.bob)
+        meeting.bob.event("contactConnected", within: 20)
+        meeting.bob.event("newChatItems", within: 20)
+      } else {
+        let service = try XCTUnwrap(Host.open(meeting.bob.prefix, isExtension: true).host)
+        let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+        let answer = service.push(wake, deadline: 20_000)
+        XCTAssertEqual(Set(answer.bodies), ["early", "You can now chat with alice"], answer.description)
+        XCTAssertEqual(answer["badge"].number, 1)
+        XCTAssertEqual(service.push(wake).bodies, [])
+        meeting.wake(meeting.bob)
+      }
+      XCTAssertEqual(meeting.texts(meeting.bob), ["early"])
+      try meeting.awaitCount(0, "SELECT count(*) FROM ledger WHERE state = 'quarantined'", of: meeting.bob)
+      meeting.alice.send("/_send @1 text later").assert("newChatItems")
+      meeting.bob.event("newChatItems", within: 20)
+      XCTAssertEqual(meeting.texts(meeting.bob), ["early", "later"])
+    }
+  }
+
+  /// A message that opens at no attempt is tried a bounded number of times, and as few bodies are kept.
+  func testWhatNeverOpensIsTriedABoundedNumberOfTimes() throws {
+    let meeting = try Meeting()
+    try meeting.greet()
+    let database = try Database(path: meeting.bob.prefix + "_chat.db")
+    for number in 0..<5 {
+      try database.run(
+        """
+        INSERT INTO ledger (connection_id, message_id, message_at, state, kind, reason, body, created_at, attempts)
+        VALUES (1, ?, 0, 'quarantined', 'silent', 'a test', x'4d00', 0, ?)
+        """, [.blob([UInt8(number)]), .integer(Int64(number))])
+    }
+    try database.close()
+    meeting.wake(meeting.bob)
+    meeting.bob.event("contactConnected", within: 20)
+    try meeting.awaitCount(
+      1 + 2 + 3 + 3 + 4, "SELECT sum(attempts) FROM ledger WHERE state = 'quarantined'", of: meeting.bob)
+  }
+
   /// Bob's answer is overtaken by his first message: the message is delivered, and the contact is connected afterwards.
   func testAMessageThatOvertakesTheAnswerIsDelivered() throws {
     let meeting = try Meeting()

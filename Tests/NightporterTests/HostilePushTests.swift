@@ -142,6 +142,7 @@ final class HostilePushTests: XCTestCase {
     let answer = try station.present(push)
     XCTAssertEqual(answer["outcome"].text, "stopped", answer.description)
     XCTAssertEqual(answer.bodies, [])
+    XCTAssertEqual(answer.titles, ["Encrypted message: app is stopped"])
   }
 
   /// A chat that the user stopped stays stopped for pushes to the app too, even if one of them has started its process;
@@ -191,6 +192,7 @@ final class HostilePushTests: XCTestCase {
     print("expiry at any moment: PORTER_SEED=\(seed)")
     let choices = Choices(seed: seed)
     var shown: [String] = []
+    var placeholders: [String] = []
     var outcomes: [String: Int] = [:]
     var typical: Double = 0.02
     let count = 100
@@ -217,7 +219,11 @@ final class HostilePushTests: XCTestCase {
       // next step.
       if !answer["quiescent"].flag { XCTAssertTrue(service.state["quiescent"].flag, text) }
       shown += answer.bodies
+      placeholders += answer["notifications"].elements.filter { $0["body"].text == "message received" }
+        .map { $0["identifier"].text }
     }
+    XCTAssertEqual(placeholders.count, Set(placeholders).count, "each is announced once")
+    XCTAssertFalse(placeholders.isEmpty, "no push expired before its message came")
     for service in services { XCTAssertEqual(np_expire_push(service.handle), NP_ERROR_NOTHING_PENDING) }
     let last = services[0].push(try station.push(for: "last"))
     shown += last.bodies

@@ -151,7 +151,12 @@ final class Station {
 }
 
 extension JSON {
-  var bodies: [String] { self["notifications"].elements.map { $0["body"].text } }
+  /// Without those of placeholders and notices.
+  var bodies: [String] { bodies { $0 != "NTF_CAT_CONNECTION_EVENT" } }
+  var placeholders: [String] { bodies { $0 == "NTF_CAT_CONNECTION_EVENT" } }
+  private func bodies(in isWanted: (String) -> Bool) -> [String] {
+    self["notifications"].elements.filter { isWanted($0["categoryIdentifier"].text) }.map { $0["body"].text }
+  }
   var titles: [String] { self["notifications"].elements.map { $0["title"].text } }
   var identifiers: [String] { self["notifications"].elements.map { $0["identifier"].text } }
   var elements: [JSON] { (0..<count).map { self[$0] } }

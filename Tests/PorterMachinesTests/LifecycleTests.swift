@@ -152,12 +152,15 @@ final class LifecycleTests: XCTestCase {
 
   func testMessagesAreShownOnceAndNeverFromQuarantine_INC34_INC41() {
     for (state, event, step) in allSteps(LedgerEntry.self) where step.effects.contains(.show) {
-      XCTAssertEqual(state, .committed)
+      XCTAssertTrue([.committed, .upgraded].contains(state), "\(state)")
       XCTAssertEqual(event, .present)
       XCTAssertEqual(step.next, .presented)
     }
     let backward = allSteps(LedgerEntry.self).filter { $0.step.next == .committed && $0.step.answer == .moved }
     XCTAssertEqual(
       Set(backward.map(\.state)), [.seen], "nothing that was shown or is in quarantine becomes showable again")
+    let upgrades = allSteps(LedgerEntry.self).filter { $0.step.next == .upgraded && $0.step.answer == .moved }
+    XCTAssertEqual(Set(upgrades.map(\.state)), [.announced, .quarantined])
+    XCTAssertEqual(Set(upgrades.map(\.event)), [.commit], "it has to open first")
   }
 }

@@ -84,6 +84,9 @@ final class ContentTests: XCTestCase {
           text += "  \(mode.rawValue)\n\(described(content, StringTable(language)))"
         }
       }
+      for notice in NotificationNotice.allCases {
+        text += "notice, \(notice)\n\(described(notice.content, StringTable(language)))"
+      }
       XCTAssertFalse(text.contains("\u{2068}\u{2069}"), "an empty name")
       text = text.replacing("\u{2068}", with: "‹").replacing("\u{2069}", with: "›")
       try assertGolden(text, "notifications.\(language.rawValue).txt")

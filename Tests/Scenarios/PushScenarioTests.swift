@@ -124,6 +124,7 @@ final class PushScenarioTests: XCTestCase {
     XCTAssertEqual(expired["outcome"], "expired", expired.text)
     XCTAssertEqual(expired["quiescent"], true)
     XCTAssertEqual(expired.bodies, [])
+    XCTAssertEqual(expired.placeholders, ["message received"])
     XCTAssertEqual(try slow.call("np_expire_push $c"), "NP_ERROR_NOTHING_PENDING")
     slow.process.kill()
 
@@ -158,6 +159,7 @@ final class PushScenarioTests: XCTestCase {
     XCTAssertEqual(content["outcome"], "offline", content.text)
     XCTAssertEqual(content["quiescent"], true)
     XCTAssertEqual(content.bodies, [])
+    XCTAssertEqual(content.placeholders, ["message received"])
     offline.process.kill()
     XCTAssertEqual(try night.present(push).bodies, ["hello"])
     try night.wakeAlice()

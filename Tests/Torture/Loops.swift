@@ -162,7 +162,11 @@ final class ExtensionLoop {
     for notification in answer["notifications"]?.arrayValue ?? [] {
       torture.tally.count("notifications")
       let isOnRecord = !process.hasFaultyDisk && answer["recorded"] == nil
-      torture.shown(notification["identifier"]?.stringValue ?? notification.text, byHealthy: isOnRecord)
+      let identifier = notification["identifier"]?.stringValue ?? notification.text
+      // A notice says each time that the store cannot be read; a message replaces its placeholder.
+      guard identifier != "np:notice" else { continue }
+      let isPlaceholder = notification["categoryIdentifier"] == "NTF_CAT_CONNECTION_EVENT"
+      torture.shown(isPlaceholder ? "placeholder of \(identifier)" : identifier, byHealthy: isOnRecord)
     }
     return true
   }

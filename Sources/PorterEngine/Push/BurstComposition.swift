@@ -16,7 +16,7 @@ struct BurstComposition {
   private let context: EngineContext
   private let policy: NotificationPolicy
   private(set) var notifications: [NotificationContent] = []
-  /// Identifiers of summaries of which nothing is left.
+  /// Identifiers of summaries of which nothing is left, and of placeholders for messages that a summary stands for now.
   private(set) var withdrawals: [String] = []
 
   private var summaries: [(identifier: String, entries: [Int64])] = []
@@ -78,6 +78,7 @@ struct BurstComposition {
       identifier: identifier, owner: latest.event.owner, kind: .many(.init(count: count, scope)))
     add(event, of: chat == nil ? nil : latest.connection, isHeard: heard)
     summaries.append((identifier.description, shown.map(\.entry.id)))
+    withdrawals += shown.filter(\.entry.mayHavePlaceholder).map(\.event.identifier.description)
   }
 
   /// A summary some of whose messages were read is shown anew with those that are left, without a sound, and withdrawn when

@@ -17,6 +17,8 @@ struct PushFindings: Equatable, Sendable {
     static let yielded = Facts(rawValue: 1 << 9)
     static let unknown = Facts(rawValue: 1 << 10)
     static let missing = Facts(rawValue: 1 << 11)
+    static let accounted = Facts(rawValue: 1 << 12)
+    static let appCame = Facts(rawValue: 1 << 13)
   }
 
   private var facts: Facts = []
@@ -33,6 +35,13 @@ struct PushFindings: Equatable, Sendable {
   /// turn (INC-44): the push has failed only if there is nothing to show.
   mutating func noteDamage() { facts.insert(.failed) }
 
+  /// Each message that the push names was shown, announced or shown before, or is not to be shown by the user's choice.
+  var isAccountedFor: Bool { facts.contains(.accounted) }
+  mutating func noteAccountedFor() { facts.insert(.accounted) }
+
+  /// The app is awake, fetches what is left, and tells its user.
+  var isLeftToApp: Bool { facts.contains(.appCame) }
+
   /// An event that the machine did not ignore.
   mutating func note(_ event: Push.Event) {
     switch event {
@@ -45,7 +54,8 @@ struct PushFindings: Equatable, Sendable {
     case .decodedUndecryptable, .verifyForged: facts.insert(.forged)
     case .fetchOffline, .acknowledgeFailed, .verifyFailed: facts.insert(.offline)
     case .verifyDone: facts.insert(.verified)
-    case .appRunning, .appWoke, .storeBusy, .claimBusy, .commitStale: facts.insert(.yielded)
+    case .appRunning, .appWoke: facts.formUnion([.yielded, .appCame])
+    case .storeBusy, .claimBusy, .commitStale: facts.insert(.yielded)
     case .payloadUnknown, .decodedUnknown: facts.insert(.unknown)
     case .claimMissing, .fetchDenied: facts.insert(.missing)
     case .commitDone:
@@ -57,7 +67,7 @@ struct PushFindings: Equatable, Sendable {
     case .commitRepeat, .fetchEmpty: answers += 1
     case .payloadMessage, .payloadVerification, .payloadWake, .appInactive, .storeOpened, .decodedMessage,
       .decodedVerification, .decodedRepeat, .claimGranted, .claimNoneLeft, .fetchMessage, .acknowledged,
-      .composedNothing:
+      .composedAnnounced, .composedNothing:
       break
     case .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,

@@ -24,7 +24,8 @@ struct PushPresentation {
       run.reason = error.description
       return .storeFailed
     }
-    return run.content.isEmpty ? .composedNothing : .composedShow
+    if run.content.isEmpty { return .composedNothing }
+    return run.content.showsWhatCame ? .composedShow : .composedAnnounced
   }
 
   /// Recorded in the transaction that reads what is to be shown: of two extensions at work at the same time one shows it
@@ -36,10 +37,12 @@ struct PushPresentation {
   private func composeAndRecord(_ run: PushRun, _ store: Store) throws(StoreError) {
     guard !run.hasStagedAnswer else { return }
     // Most pushes that show nothing need no write, and wait for no writer.
+    let placeholders = PushPlaceholders(context)
     let due =
       try store.entriesToPresent(limit: Self.notificationsAtOnce).count
       + store.withdrawals(limit: Self.withdrawalsAtOnce).count
-    guard due > 0 else {
+    let announced = try placeholders.due(run, policy(store), store).count
+    guard due + announced > 0 else {
       try fill(run, store)
       return
     }
@@ -53,6 +56,7 @@ struct PushPresentation {
             for entry in filled.shown { try store.raise(.present, entry) }
             for removal in filled.removals { try store.markWithdrawn(removal) }
             try filled.bursts?.record(store)
+            try placeholders.record(filled.placeholders, store)
           }
         }.get()
       }
@@ -83,6 +87,7 @@ struct PushPresentation {
     var shown: [StoredLedgerEntry] = []
     var removals: [StoredWithdrawal] = []
     var bursts: BurstComposition?
+    var placeholders: [PushPlaceholders.Placeholder] = []
   }
 
   @discardableResult
@@ -103,6 +108,8 @@ struct PushPresentation {
         run.noteDamage(.damaged(entity))
       }
     }
+    filled.placeholders = try PushPlaceholders(context).due(run, policy, store)
+    content.placeholders = filled.placeholders.count
     filled.removals = try store.withdrawals(limit: Self.withdrawalsAtOnce)
     var bursts = try BurstComposition(shown, policy, context, store)
     for summary in Set(filled.removals.compactMap(\.summary)).sorted() { try bursts.update(summary, store) }
@@ -110,7 +117,11 @@ struct PushPresentation {
     content.withdrawals =
       filled.removals.filter { $0.summary == nil }.map { Self.notificationIdentifier(of: $0).description }
       + bursts.withdrawals
-    let notifications = bursts.notifications
+    let notifications = bursts.notifications + filled.placeholders.map(\.content)
+    // The store can be read again: what was said of it does not hold any more.
+    if context.role == .extension, NoticeMark(context.configuration).isSet {
+      content.withdrawals.append(NotificationNotice.identifier)
+    }
     // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.
     let badge = try store.badge()
     content.badge = badge
@@ -190,4 +201,5 @@ private final class Showing: LedgerEntryEffects {
   private(set) var isAsked = false
 
   func show(_ argument: Void) { isAsked = true }
+  func showPlaceholder(_ argument: Void) {}
 }

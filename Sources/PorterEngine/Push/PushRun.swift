@@ -16,8 +16,12 @@ final class PushRun {
   var driver: MachineDriver<Push, PushRun>?
   var payload: PushPayload?
 
+  /// What the push names; nil while that is not known.
+  private(set) var named: [NamedConnection]?
   /// Connections that the push names and that were not looked into yet.
   private var connections: ArraySlice<NamedConnection> = []
+  /// Connections where nothing is left to fetch.
+  private var exhausted: Set<Int64> = []
   /// What of the source's this push is working on.
   var holding = Holding.nothing
   /// What it has read, for what it shows.
@@ -54,9 +58,25 @@ final class PushRun {
 
   var state: Push.State { driver?.state ?? Push.initial }
 
-  func look(into connections: [NamedConnection]) { self.connections = connections[...] }
+  func look(into connections: [NamedConnection]) {
+    named = connections
+    self.connections = connections[...]
+  }
 
   func nextConnection() -> NamedConnection? { connections.popFirst() }
+
+  func noteExhausted(_ connectionID: Int64) { exhausted.insert(connectionID) }
+
+  /// Connections that the push names with messages that may still come.
+  var expecting: [NamedConnection] {
+    (named ?? []).filter { !$0.expected.isEmpty && !exhausted.contains($0.id) }
+  }
+
+  /// Whether a message waits, by what the push says of itself.
+  var isAboutMessage: Bool {
+    guard case .message = payload else { return false }
+    return true
+  }
 
   /// A record that the push needs is damaged.
   func noteDamage(_ error: StoreError) {
@@ -76,7 +96,7 @@ final class PushRun {
     content.isRecorded = false
     let isTaken = pending.offer.fulfil(
       Self.json(
-        outcome: state == .presenting && !content.isEmpty ? Push.State.presented.name : Push.State.expired.name,
+        outcome: state == .presenting && content.showsWhatCame ? Push.State.presented.name : Push.State.expired.name,
         reason: "time was up before the store was closed", work: .partial, holders: holders, content: content,
         quiescent: false, trace: trace.json
       ).text)
@@ -194,5 +214,9 @@ struct PushContent {
   /// Whether it is recorded as shown; else it comes again.
   var isRecorded = true
 
+  /// How many of the notifications stand for messages that have not come.
+  var placeholders = 0
+
   var isEmpty: Bool { notifications.isEmpty && withdrawals.isEmpty }
+  var showsWhatCame: Bool { notifications.count > placeholders || !withdrawals.isEmpty }
 }

@@ -1,5 +1,6 @@
 import PorterCrypto
 import PorterMachines
+import PorterNotifications
 import PorterPlatform
 import PorterPush
 import PorterSchema
@@ -154,10 +155,20 @@ extension PushRunner: PushEffects {
     engine.lifecycle.release(by: run.due) { [weak self] in self?.end(run, outcome) }
   }
 
+  /// An app tells its user on screen.
+  func composeNotice(_ run: PushRun) {
+    guard context.role == .extension, run.isAboutMessage, run.content.isEmpty, !run.findings.isAccountedFor,
+      let notice = PushNotice.after(run.state)
+    else { return }
+    run.content.notifications = [notice.content.json(in: engine.strings.current)]
+    NoticeMark(context.configuration).set()
+  }
+
   func answer(_ run: PushRun) {
     context.timers.cancel(Self.deadlineTimer)
     context.stop.set(.push, nil)
     current = nil
+    if run.content.withdrawals.last == NotificationNotice.identifier { NoticeMark(context.configuration).remove() }
     run.finish(quiescent: engine.isQuiescent)
   }
 
@@ -220,7 +231,9 @@ extension PushRunner: PushEffects {
       case .success(.skipped(let holder)):
         run.noteHeld(by: holder)
         self.post(.claimBusy, run)
-      case .failure(.notFound(.connection)): self.post(.claimMissing, run)
+      case .failure(.notFound(.connection)):
+        run.noteExhausted(named.id)
+        self.post(.claimMissing, run)
       case .failure(.damaged(let entity)):
         run.reason = StoreError.damaged(entity).description
         self.post(.claimDamaged, run)
@@ -257,8 +270,12 @@ extension PushRunner: PushEffects {
       case .success(let message?):
         run.holding = .message(message, claimed)
         self?.post(.fetchMessage, run)
-      case .success(nil): self?.post(.fetchEmpty, run)
-      case .failure(let error) where error.kind == .denied: self?.post(.fetchDenied, run)
+      case .success(nil):
+        run.noteExhausted(claimed.connection.id)
+        self?.post(.fetchEmpty, run)
+      case .failure(let error) where error.kind == .denied:
+        run.noteExhausted(claimed.connection.id)
+        self?.post(.fetchDenied, run)
       case .failure(let error):
         run.reason = error.description
         self?.post(.fetchOffline, run)

@@ -31,7 +31,7 @@ final class CommittedChanges {
         if last != .max { knownEntry = last }
         return
       }
-      if entries.contains(where: { $0.state == PorterMachines.LedgerEntry.State.committed.name }) {
+      if entries.contains(where: \.waitsToBeShown) {
         try store.lightTransaction { () throws(StoreError) in
           // An app on screen tells its user itself, through the event; read again, since an extension may just show it.
           for entry in try store.ledgerEntries(after: known, through: newest) { try store.raise(.present, entry) }

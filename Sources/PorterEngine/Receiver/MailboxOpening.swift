@@ -30,6 +30,8 @@ struct MailboxOpening {
       case .failure(let reason): return OpenedMessage(.quarantined(reason))
       case .success(let chatMessage):
         let recorded = try record(chatMessage, message, connection, &stored, store)
+        // Its key is kept: the message is tried again when the connection has changed.
+        if case .quarantined = recorded.content { return recorded }
         try store.save(stored, connectionID: connection.id)
         return recorded
       }

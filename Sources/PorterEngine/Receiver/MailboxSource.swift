@@ -47,16 +47,20 @@ final class MailboxSource: Source {
       }
       // A mailbox that is not known, such as one of a deleted contact, is no reason to leave the others (INC-44).
       guard let connection = found else { continue }
-      if !named.contains(where: { $0.id == connection.id }) {
-        named.append(NamedConnection(id: connection.id, record: connection))
-      }
+      let index = named.firstIndex { $0.id == connection.id } ?? named.endIndex
+      if index == named.endIndex { named.append(NamedConnection(id: connection.id, record: connection)) }
       let metadata = connection.notifierSecret.flatMap {
         try? RelayMessageMetadata(opening: entry.sealedMetadata, with: $0, nonce: entry.metadataNonce)
       }
       let known = try metadata.flatMap { (metadata) throws(StoreError) in
         try store.ledgerEntry(connectionID: connection.id, messageID: metadata.message.bytes)
       }
-      if known == nil { isRepeat = false }
+      guard known?.isReceived != true else { continue }
+      isRepeat = false
+      if let metadata, known == nil {
+        named[index].expected.append(
+          ExpectedMessage(identifier: metadata.message.bytes, timestamp: metadata.timestamp))
+      }
     }
     if let damage { return .damaged(damage, named, isRepeat: isRepeat) }
     return named.isEmpty ? .unknown : .named(named, isRepeat: isRepeat)

@@ -45,6 +45,8 @@ final class MessageCommitter {
     var opened: OpenedMessage?
     /// As counting the message left it.
     var countedContact: StoredContact?
+    /// Messages that had not opened before, and do now that the connection has changed.
+    var upgraded: [(content: OpenedMessage.Content, countedContact: StoredContact?)] = []
   }
 
   /// Commits the message, and reports it to the host.
@@ -71,17 +73,35 @@ final class MessageCommitter {
     // Read again under the fence: another process may have advanced it before the claim.
     let connection = try store.connection(claim.connectionID)
     var transacted = Transacted(earlier: earlier, connection: connection)
-    if let known {
+    if let known, known.isReceived {
       try store.raise(.repeat, known)
     } else {
       let opened = try source.open(message, connection, store)
-      transacted.countedContact = try enter(message, opened.content, connection, store)
+      transacted.countedContact = try enter(message, opened.content, connection, inPlaceOf: known, store)
       transacted.opened = opened
       // Inside the transaction: the source acknowledges by the record as this transaction leaves it.
       if opened.changesConnection { transacted.connection = try store.connection(claim.connectionID) }
+      if connection.opensMore(as: transacted.connection) { try openQuarantined(&transacted, store) }
     }
     transacted.newest = (try? store.newestLedgerEntry()) ?? earlier
     return transacted
+  }
+
+  /// Tries the connection's quarantined messages again: what they need may have come after them. Each has a bounded number
+  /// of attempts.
+  private func openQuarantined(_ transacted: inout Transacted, _ store: Store) throws(StoreError) {
+    for quarantined in try store.quarantinedMessages(connectionID: transacted.connection.id) {
+      let (entry, connection) = (quarantined.entry, transacted.connection)
+      let message = SourceMessage(identifier: entry.messageID, timestamp: entry.messageAt, body: quarantined.body)
+      let opened = try source.open(message, connection, store)
+      if case .quarantined = opened.content {
+        try store.raise(.quarantine, entry)
+        continue
+      }
+      let counted = try enter(message, opened.content, connection, inPlaceOf: entry, store)
+      transacted.upgraded.append((opened.content, counted))
+      if opened.changesConnection { transacted.connection = try store.connection(connection.id) }
+    }
   }
 
   /// From here on the message is in the store, and nothing may be reported as failed: it would not come again. What cannot be
@@ -100,6 +120,10 @@ final class MessageCommitter {
       let committed = CommittedMessage(connection: connection, records: records)
       if case .quarantined = opened.content { return .quarantined(committed) }
       if isInTurn { report(opened.content, committed) }
+      for late in transacted.upgraded {
+        let records = try self.records(of: late.content, connection, counted: late.countedContact, store)
+        if isInTurn { report(late.content, CommittedMessage(connection: connection, records: records)) }
+      }
       return .committed(committed)
     } catch {
       context.log(.warning, "what was committed could not be reported yet", ["error": error.description])
@@ -130,7 +154,8 @@ final class MessageCommitter {
   /// Writes the ledger's entry. An app on screen tells its user itself, through the event, so that its entries count as
   /// shown. Returns the contact as counting left it.
   private func enter(
-    _ message: SourceMessage, _ content: OpenedMessage.Content, _ connection: StoredConnection, _ store: Store
+    _ message: SourceMessage, _ content: OpenedMessage.Content, _ connection: StoredConnection,
+    inPlaceOf earlier: StoredLedgerEntry?, _ store: Store
   ) throws(StoreError) -> StoredContact? {
     let (kind, contactID): (StoredLedgerEntry.Kind, Int64?)
     var (itemID, itemAt): (Int64?, WallTime?)
@@ -141,7 +166,7 @@ final class MessageCommitter {
     case .left(let contact): (kind, contactID) = (.left, contact)
     case .nothingToShow(let contact): (kind, contactID) = (.silent, contact)
     case .quarantined(let reason):
-      try quarantine(message, connection, reason, store)
+      try quarantine(message, connection, reason, inPlaceOf: earlier, store)
       return nil
     }
     // What is never shown does not wait. An app on screen tells its user itself.
@@ -149,18 +174,20 @@ final class MessageCommitter {
     return try store.enter(
       NewLedgerEntry(
         connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, kind: kind,
-        contactID: contactID, itemID: itemID), after: events, itemAt: itemAt, at: context.clock.wall())
+        contactID: contactID, itemID: itemID), inPlaceOf: earlier, after: events, itemAt: itemAt,
+      at: context.clock.wall())
   }
 
   /// Rule 8: kept with its reason and never shown; it does not stop its neighbours.
   private func quarantine(
-    _ message: SourceMessage, _ connection: StoredConnection, _ reason: String, _ store: Store
+    _ message: SourceMessage, _ connection: StoredConnection, _ reason: String,
+    inPlaceOf earlier: StoredLedgerEntry?, _ store: Store
   ) throws(StoreError) {
     context.log(
       .warning, "a message was quarantined", ["connection": String(connection.id), "reason": reason])
     try store.quarantine(
       connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, reason: reason,
-      body: message.body, at: context.clock.wall())
+      body: message.body, inPlaceOf: earlier, at: context.clock.wall())
   }
 
   // MARK: Events
@@ -192,5 +219,12 @@ final class MessageCommitter {
       connection: PorterSchema.ConnectionRecord(connection),
       contact: contact.map { ContactRecord($0, connection: connection) })
     context.emit(.ntfMessage(UserRecord(user), entity, message.notification))
+  }
+}
+
+extension StoredConnection {
+  /// Whether what did not open on this connection may open on it as it is now.
+  fileprivate func opensMore(as later: StoredConnection) -> Bool {
+    status != later.status || contactID != later.contactID
   }
 }

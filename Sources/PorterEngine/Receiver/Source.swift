@@ -63,6 +63,14 @@ struct NamedConnection {
   let id: Int64
   /// Its record, if it was read to find it.
   let record: StoredConnection?
+  /// Messages that the hint names and that were not received yet.
+  var expected: [ExpectedMessage] = []
+}
+
+/// A message that a hint names, before it is fetched.
+struct ExpectedMessage: Equatable {
+  let identifier: [UInt8]
+  let timestamp: WallTime
 }
 
 /// One message as a source has it.

@@ -2,18 +2,25 @@
 
 /// One thing that may be shown, in the ledger. An entry goes forward only; each step is taken in the transaction that
 /// changes what it is about, and the badge is computed in the same transaction (INC-60). So a thing is committed once,
-/// shown once, and withdrawn when it was read or deleted elsewhere (INC-46).
+/// shown once, and withdrawn when it was read or deleted elsewhere (INC-46). What a push named and this process could
+/// not fetch is announced with a placeholder; its message replaces the placeholder when it comes (INC-47). What did not
+/// open is tried again when the connection has changed.
 package enum LedgerEntry: Machine {
   package enum State: UInt8, MachineCode {
     /// Its identity is known, its content is not.
     case seen
+    /// A placeholder stands for it. It is not in the store, and does not count as unread.
+    case announced
     /// It is in the store and counts as unread, but has not been shown.
     case committed
+    /// Its content came later than a placeholder, or than the attempt to open it. It is in the store and counts as
+    /// unread; its own notification has not been shown.
+    case upgraded
     /// It was shown.
     case presented
     /// The user has read it.
     case read
-    /// It could not be decrypted or verified. It is never shown, and stops nothing else (INC-41, INC-66).
+    /// It could not be decrypted or verified. It is never shown as it is, and stops nothing else (INC-41, INC-66).
     case quarantined
     /// Final. It is gone, and must not come back.
     case withdrawn
@@ -21,7 +28,9 @@ package enum LedgerEntry: Machine {
     package var name: String {
       switch self {
       case .seen: "seen"
+      case .announced: "announced"
       case .committed: "committed"
+      case .upgraded: "upgraded"
       case .presented: "presented"
       case .read: "read"
       case .quarantined: "quarantined"
@@ -35,6 +44,8 @@ package enum LedgerEntry: Machine {
     case commit
     /// It does not decrypt or does not verify.
     case quarantine
+    /// A push named it, and it could not be fetched.
+    case announce
     /// The notification is handed to the platform.
     case present
     /// The user has read it, here or elsewhere.
@@ -48,6 +59,7 @@ package enum LedgerEntry: Machine {
       switch self {
       case .commit: "commit"
       case .quarantine: "quarantine"
+      case .announce: "announce"
       case .present: "present"
       case .read: "read"
       case .withdraw: "withdraw"
@@ -63,18 +75,27 @@ package enum LedgerEntry: Machine {
     case uncountUnread
     /// Show it, under its identifier.
     case show
+    /// Show that something came, under the identifier that the message will have.
+    case showPlaceholder
     /// Have the platform remove what was shown under its identifier.
     case remove
     /// Record why it is quarantined.
     case recordReason
+    /// Count one more attempt to open it; there are only so many.
+    case countAttempt
+    /// Have the platform remove the placeholder, unless the notification has the same identifier and replaces it.
+    case dropPlaceholder
 
     package var name: String {
       switch self {
       case .countUnread: "countUnread"
       case .uncountUnread: "uncountUnread"
       case .show: "show"
+      case .showPlaceholder: "showPlaceholder"
       case .remove: "remove"
       case .recordReason: "recordReason"
+      case .countAttempt: "countAttempt"
+      case .dropPlaceholder: "dropPlaceholder"
       }
     }
   }
@@ -82,22 +103,24 @@ package enum LedgerEntry: Machine {
   package enum Reason: UInt8, MachineCode {
     case notCommitted
     case alreadySeen
+    case alreadyAnnounced
     case alreadyCommitted
     case alreadyPresented
     case alreadyRead
-    case quarantined
     case alreadyQuarantined
+    case quarantined
     case ended
 
     package var name: String {
       switch self {
       case .notCommitted: "notCommitted"
       case .alreadySeen: "alreadySeen"
+      case .alreadyAnnounced: "alreadyAnnounced"
       case .alreadyCommitted: "alreadyCommitted"
       case .alreadyPresented: "alreadyPresented"
       case .alreadyRead: "alreadyRead"
-      case .quarantined: "quarantined"
       case .alreadyQuarantined: "alreadyQuarantined"
+      case .quarantined: "quarantined"
       case .ended: "ended"
       }
     }
@@ -110,7 +133,7 @@ package enum LedgerEntry: Machine {
   package static func isFinal(_ state: State) -> Bool {
     switch state {
     case .withdrawn: true
-    case .seen, .committed, .presented, .read, .quarantined: false
+    case .seen, .announced, .committed, .upgraded, .presented, .read, .quarantined: false
     }
   }
 
@@ -120,8 +143,9 @@ package enum LedgerEntry: Machine {
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
-    case .show: .act
-    case .countUnread, .uncountUnread, .remove, .recordReason: .record
+    case .show, .showPlaceholder: .act
+    case .countUnread, .uncountUnread, .remove, .recordReason, .countAttempt, .dropPlaceholder:
+      .record
     }
   }
 
@@ -129,7 +153,9 @@ package enum LedgerEntry: Machine {
   package static func step(_ state: State, _ event: Event) -> MachineStep<LedgerEntry> {
     switch state {
     case .seen: stepSeen(event)
+    case .announced: stepAnnounced(event)
     case .committed: stepCommitted(event)
+    case .upgraded: stepUpgraded(event)
     case .presented: stepPresented(event)
     case .read: stepRead(event)
     case .quarantined: stepQuarantined(event)
@@ -144,6 +170,8 @@ package enum LedgerEntry: Machine {
       MachineStep(.committed, .moved, .countUnread)
     case .quarantine:
       MachineStep(.quarantined, .moved, .recordReason)
+    case .announce:
+      MachineStep(.announced, .moved, .showPlaceholder)
     case .present, .read, .withdraw:
       MachineStep(.seen, .refused(.notCommitted))
     case .`repeat`:
@@ -152,9 +180,29 @@ package enum LedgerEntry: Machine {
   }
 
   @inline(__always)
+  private static func stepAnnounced(_ event: Event) -> MachineStep<LedgerEntry> {
+    switch event {
+    case .commit:
+      MachineStep(.upgraded, .moved, .countUnread, .dropPlaceholder)
+    case .quarantine:
+      // Nothing authentic stands behind the placeholder any more.
+      MachineStep(.quarantined, .moved, .recordReason, .remove)
+    case .announce, .`repeat`:
+      MachineStep(.announced, .ignored(.alreadyAnnounced))
+    case .present:
+      MachineStep(.announced, .refused(.notCommitted))
+    case .read:
+      // Its chat was read as a whole. The message itself is still to come.
+      MachineStep(.announced, .stayed, .remove)
+    case .withdraw:
+      MachineStep(.withdrawn, .moved, .remove)
+    }
+  }
+
+  @inline(__always)
   private static func stepCommitted(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .`repeat`:
+    case .commit, .announce, .`repeat`:
       MachineStep(.committed, .ignored(.alreadyCommitted))
     case .quarantine:
       MachineStep(.committed, .refused(.alreadyCommitted))
@@ -168,9 +216,25 @@ package enum LedgerEntry: Machine {
   }
 
   @inline(__always)
+  private static func stepUpgraded(_ event: Event) -> MachineStep<LedgerEntry> {
+    switch event {
+    case .commit, .announce, .`repeat`:
+      MachineStep(.upgraded, .ignored(.alreadyCommitted))
+    case .quarantine:
+      MachineStep(.upgraded, .refused(.alreadyCommitted))
+    case .present:
+      MachineStep(.presented, .moved, .show)
+    case .read:
+      MachineStep(.read, .moved, .uncountUnread, .remove)
+    case .withdraw:
+      MachineStep(.withdrawn, .moved, .uncountUnread, .remove)
+    }
+  }
+
+  @inline(__always)
   private static func stepPresented(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .`repeat`:
+    case .commit, .announce, .`repeat`:
       MachineStep(.presented, .ignored(.alreadyCommitted))
     case .quarantine:
       MachineStep(.presented, .refused(.alreadyCommitted))
@@ -187,7 +251,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepRead(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .present, .read, .`repeat`:
+    case .commit, .announce, .present, .read, .`repeat`:
       MachineStep(.read, .ignored(.alreadyRead))
     case .quarantine:
       MachineStep(.read, .refused(.alreadyCommitted))
@@ -199,10 +263,16 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepQuarantined(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .present, .read:
-      MachineStep(.quarantined, .refused(.quarantined))
-    case .quarantine, .`repeat`:
+    case .commit:
+      // It was tried again, and opens: such as when what it needs came after it.
+      MachineStep(.upgraded, .moved, .countUnread)
+    case .quarantine:
+      // It was tried again, in vain.
+      MachineStep(.quarantined, .stayed, .countAttempt)
+    case .announce, .`repeat`:
       MachineStep(.quarantined, .ignored(.alreadyQuarantined))
+    case .present, .read:
+      MachineStep(.quarantined, .refused(.quarantined))
     case .withdraw:
       MachineStep(.withdrawn, .moved)
     }
@@ -211,7 +281,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepWithdrawn(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .quarantine, .present, .read, .withdraw, .`repeat`:
+    case .commit, .quarantine, .announce, .present, .read, .withdraw, .`repeat`:
       MachineStep(.withdrawn, .ignored(.ended))
     }
   }
@@ -239,6 +309,10 @@ package protocol LedgerEntryRecord {
   func remove(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
   /// Record why it is quarantined.
   func recordReason(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
+  /// Count one more attempt to open it; there are only so many.
+  func countAttempt(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
+  /// Have the platform remove the placeholder, unless the notification has the same identifier and replaces it.
+  func dropPlaceholder(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
 }
 
 extension LedgerEntry {
@@ -252,7 +326,9 @@ extension LedgerEntry {
       case .uncountUnread: try recorder.uncountUnread(&argument, step.next)
       case .remove: try recorder.remove(&argument, step.next)
       case .recordReason: try recorder.recordReason(&argument, step.next)
-      case .show: break
+      case .countAttempt: try recorder.countAttempt(&argument, step.next)
+      case .dropPlaceholder: try recorder.dropPlaceholder(&argument, step.next)
+      case .show, .showPlaceholder: break
       }
     }
   }
@@ -264,6 +340,8 @@ package protocol LedgerEntryEffects {
   associatedtype Argument
   /// Show it, under its identifier.
   func show(_ argument: Argument)
+  /// Show that something came, under the identifier that the message will have.
+  func showPlaceholder(_ argument: Argument)
 }
 
 extension LedgerEntry {
@@ -273,7 +351,9 @@ extension LedgerEntry {
   ) {
     switch effect {
     case .show: performer.show(argument)
-    case .countUnread, .uncountUnread, .remove, .recordReason: break
+    case .showPlaceholder: performer.showPlaceholder(argument)
+    case .countUnread, .uncountUnread, .remove, .recordReason, .countAttempt, .dropPlaceholder:
+      break
     }
   }
 }

@@ -3,9 +3,11 @@
 /// One push in an extension, from its arrival to its answer. It is a hint: whatever waits is fetched (INC-38). It ends
 /// exactly once, on every path, with an outcome (INC-30, INC-31); the answer is the last thing that happens, after the
 /// store is closed (INC-48); every state but the last has an expire edge that waits for nothing. What cannot improve
-/// ends without waiting (INC-32). The outcome is the first of these that applies, when the store is released: expired,
-/// stopped, locked, wrongSchema, presented (there is something to show), failed, quarantined (the push itself, or all
-/// that came), offline, verified, yielded, unknown (unless something came), nothingNew.
+/// ends without waiting (INC-32). A message that it names and that did not come is announced with a placeholder; a push
+/// that could not even read what it is about gives a notice. What the user has muted or hidden stays so. The outcome is
+/// the first of these that applies, when the store is released: expired, stopped, locked, wrongSchema, presented (there
+/// is something to show), failed, quarantined (the push itself, or all that came), offline, verified, yielded, unknown
+/// (unless something came), nothingNew.
 package enum Push: Machine {
   package enum State: UInt8, MachineCode {
     /// Handed over by the system; its form is looked at.
@@ -166,6 +168,8 @@ package enum Push: Machine {
     case acknowledgeFailed
     /// There is something to show, or to withdraw; it is recorded as shown.
     case composedShow
+    /// Nothing that came is to be shown, but placeholders for what did not come are; they are recorded as announced.
+    case composedAnnounced
     /// There is nothing to show.
     case composedNothing
     /// Time is up: the deadline is near, or the system says so.
@@ -237,6 +241,7 @@ package enum Push: Machine {
       case .acknowledged: "acknowledged"
       case .acknowledgeFailed: "acknowledgeFailed"
       case .composedShow: "composed.show"
+      case .composedAnnounced: "composed.announced"
       case .composedNothing: "composed.nothing"
       case .expire: "expire"
       case .releasedPresented: "released.presented"
@@ -283,6 +288,9 @@ package enum Push: Machine {
     case composeContent
     /// Like composeContent, from what is committed, without waiting and without an answer.
     case composeBest
+    /// If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what
+    /// to do. It names nobody.
+    case composeNotice
     /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
     case cancelWork
     /// Close the store, and whatever else a frozen process must not hold; an app keeps them. Answer: released, with the
@@ -306,6 +314,7 @@ package enum Push: Machine {
       case .acknowledge: "acknowledge"
       case .composeContent: "composeContent"
       case .composeBest: "composeBest"
+      case .composeNotice: "composeNotice"
       case .cancelWork: "cancelWork"
       case .releaseStore: "releaseStore"
       case .answer: "answer"
@@ -350,7 +359,8 @@ package enum Push: Machine {
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
-    case .quarantinePayload, .releaseClaim, .discardWork, .composeBest, .cancelWork: .act
+    case .quarantinePayload, .releaseClaim, .discardWork, .composeBest, .composeNotice, .cancelWork:
+      .act
     case .readAppPhase, .openStore, .decodePayload, .verifyToken, .claimNext, .fetchMessage,
       .commitMessage, .acknowledge, .composeContent, .releaseStore:
       .ask
@@ -401,10 +411,10 @@ package enum Push: Machine {
       .verifyFailed, .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed,
       .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedNothing, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .releasedPresented,
+      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
+      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.received, .ignored(.early))
     case .expire:
       MachineStep(.releasing, .moved, .releaseStore)
@@ -420,9 +430,9 @@ package enum Push: Machine {
       .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing, .claimDamaged,
       .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied,
       .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed,
-      .acknowledged, .acknowledgeFailed, .composedShow, .composedNothing, .releasedPresented,
-      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
-      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
       MachineStep(.deciding, .ignored(.early))
     case .appRunning, .appStopped, .appWoke, .expire:
@@ -442,10 +452,10 @@ package enum Push: Machine {
       .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedNothing, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .releasedPresented,
+      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
+      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.openingStore, .ignored(.early))
     case .appWoke, .storeLocked, .storeWrongSchema, .storeBusy, .storeFailed, .expire:
       MachineStep(.releasing, .moved, .releaseStore)
@@ -462,16 +472,16 @@ package enum Push: Machine {
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
       .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
-      .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow, .composedNothing,
-      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
-      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
-      .releasedWrongSchema, .releasedFailed:
+      .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
+      .composedNothing, .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified,
+      .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined,
+      .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.decoding, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
-      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
+      MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     case .decodedMessage:
       MachineStep(.claiming, .moved, .claimNext)
     case .decodedVerification:
@@ -497,16 +507,16 @@ package enum Push: Machine {
       .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedNothing, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .releasedPresented,
+      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
+      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.verifying, .ignored(.late))
     case .appWoke, .expire:
       // The code is recorded; the app sends it.
       MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
     case .storeFailed:
-      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
+      MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     case .verifyDone, .verifyFailed:
       MachineStep(.releasing, .moved, .releaseStore)
     case .verifyForged:
@@ -522,16 +532,16 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .fetchMessage, .fetchEmpty, .fetchOffline,
       .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
-      .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow, .composedNothing,
-      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
-      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
-      .releasedWrongSchema, .releasedFailed:
+      .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
+      .composedNothing, .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified,
+      .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined,
+      .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.claiming, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
-      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
+      MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     case .claimGranted:
       MachineStep(.fetching, .moved, .fetchMessage)
     case .claimBusy, .claimMissing, .claimDamaged:
@@ -553,15 +563,16 @@ package enum Push: Machine {
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .commitDone, .commitRepeat, .commitQuarantined,
       .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing, .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified,
-      .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined,
-      .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedAnnounced, .composedNothing, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.fetching, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
-      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
+      MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     case .fetchMessage:
       MachineStep(.committing, .moved, .commitMessage)
     case .fetchEmpty, .fetchOffline, .fetchDenied:
@@ -579,16 +590,16 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .acknowledged, .acknowledgeFailed, .composedShow, .composedNothing,
-      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
-      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
-      .releasedWrongSchema, .releasedFailed:
+      .fetchDenied, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
+      .composedNothing, .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified,
+      .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined,
+      .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.committing, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
-      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
+      MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     case .commitDone, .commitRepeat, .commitQuarantined:
       MachineStep(.acknowledging, .moved, .acknowledge)
     case .commitStale:
@@ -612,16 +623,16 @@ package enum Push: Machine {
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
       .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
-      .commitFailed, .composedShow, .composedNothing, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .commitFailed, .composedShow, .composedAnnounced, .composedNothing, .releasedPresented,
+      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
+      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.acknowledging, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
-      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
+      MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     case .acknowledged:
       MachineStep(.fetching, .moved, .fetchMessage)
     case .acknowledgeFailed:
@@ -648,8 +659,8 @@ package enum Push: Machine {
     case .appWoke:
       MachineStep(.presenting, .ignored(.late))
     case .storeFailed:
-      MachineStep(.releasing, .moved, .cancelWork, .releaseStore)
-    case .composedShow, .composedNothing:
+      MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
+    case .composedShow, .composedAnnounced, .composedNothing:
       MachineStep(.releasing, .moved, .releaseStore)
     case .expire:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
@@ -666,7 +677,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing:
+      .composedAnnounced, .composedNothing:
       MachineStep(.releasing, .ignored(.late))
     case .expire:
       MachineStep(.releasing, .ignored(.alreadyReleasing))
@@ -679,21 +690,21 @@ package enum Push: Machine {
     case .releasedVerified:
       MachineStep(.verified, .moved, .answer)
     case .releasedLocked:
-      MachineStep(.locked, .moved, .answer)
+      MachineStep(.locked, .moved, .composeNotice, .answer)
     case .releasedOffline:
       MachineStep(.offline, .moved, .answer)
     case .releasedExpired:
-      MachineStep(.expired, .moved, .answer)
+      MachineStep(.expired, .moved, .composeNotice, .answer)
     case .releasedUnknown:
       MachineStep(.unknown, .moved, .answer)
     case .releasedQuarantined:
       MachineStep(.quarantined, .moved, .answer)
     case .releasedStopped:
-      MachineStep(.stopped, .moved, .answer)
+      MachineStep(.stopped, .moved, .composeNotice, .answer)
     case .releasedWrongSchema:
-      MachineStep(.wrongSchema, .moved, .answer)
+      MachineStep(.wrongSchema, .moved, .composeNotice, .answer)
     case .releasedFailed:
-      MachineStep(.failed, .moved, .answer)
+      MachineStep(.failed, .moved, .composeNotice, .answer)
     }
   }
 
@@ -707,9 +718,10 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.presented, .ignored(.ended))
     }
   }
@@ -724,9 +736,10 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.nothingNew, .ignored(.ended))
     }
   }
@@ -741,9 +754,10 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.yielded, .ignored(.ended))
     }
   }
@@ -758,9 +772,10 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.verified, .ignored(.ended))
     }
   }
@@ -775,9 +790,10 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.locked, .ignored(.ended))
     }
   }
@@ -792,9 +808,10 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.offline, .ignored(.ended))
     }
   }
@@ -809,9 +826,10 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.expired, .ignored(.ended))
     }
   }
@@ -826,9 +844,10 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.unknown, .ignored(.ended))
     }
   }
@@ -843,9 +862,10 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.quarantined, .ignored(.ended))
     }
   }
@@ -860,9 +880,10 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.stopped, .ignored(.ended))
     }
   }
@@ -877,9 +898,10 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.wrongSchema, .ignored(.ended))
     }
   }
@@ -894,9 +916,10 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedNothing, .expire, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.failed, .ignored(.ended))
     }
   }
@@ -942,6 +965,9 @@ package protocol PushEffects {
   func composeContent(_ argument: Argument)
   /// Like composeContent, from what is committed, without waiting and without an answer.
   func composeBest(_ argument: Argument)
+  /// If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what
+  /// to do. It names nobody.
+  func composeNotice(_ argument: Argument)
   /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
   func cancelWork(_ argument: Argument)
   /// Close the store, and whatever else a frozen process must not hold; an app keeps them. Answer: released, with the
@@ -970,6 +996,7 @@ extension Push {
     case .acknowledge: performer.acknowledge(argument)
     case .composeContent: performer.composeContent(argument)
     case .composeBest: performer.composeBest(argument)
+    case .composeNotice: performer.composeNotice(argument)
     case .cancelWork: performer.cancelWork(argument)
     case .releaseStore: performer.releaseStore(argument)
     case .answer: performer.answer(argument)

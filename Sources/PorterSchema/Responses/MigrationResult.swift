@@ -32,6 +32,13 @@ package enum MigrationResult: Hashable, Sendable {
   /// Failures that the interface has no word for, as `errorNotADatabase` or `errorSQL` with the member `np`.
   case nightporter(file: String, NightporterError)
 
+  /// With a notification that an extension shows for a store that does not open.
+  package func json(notice: JSONValue?) -> JSONValue {
+    guard case .object(var members) = json else { return json }
+    members["notice"] = notice
+    return .object(members)
+  }
+
   package var json: JSONValue {
     switch self {
     case .ok: .tagged("ok")

@@ -259,6 +259,13 @@ package final class Night {
 }
 
 extension JSONValue {
-  /// The bodies of an extension's notifications.
-  package var bodies: [String] { self["notifications"]?.arrayValue?.compactMap { $0["body"]?.stringValue } ?? [] }
+  /// The bodies of an extension's notifications, without placeholders and notices.
+  package var bodies: [String] { bodies { $0 != "NTF_CAT_CONNECTION_EVENT" } }
+  /// Those of placeholders and notices.
+  package var placeholders: [String] { bodies { $0 == "NTF_CAT_CONNECTION_EVENT" } }
+
+  private func bodies(in isWanted: (String?) -> Bool) -> [String] {
+    (self["notifications"]?.arrayValue ?? []).filter { isWanted($0["categoryIdentifier"]?.stringValue) }
+      .compactMap { $0["body"]?.stringValue }
+  }
 }

@@ -717,6 +717,7 @@ class MigrationResult_invalidConfirmation(TypedDict):
 class MigrationResult_errorNotADatabase(TypedDict):
     type: Literal["errorNotADatabase"]
     dbFile: str
+    notice: NotRequired[dict[str, Any]]
     np: NotRequired["Detail"]
 
 
@@ -758,18 +759,21 @@ class MigrationResult_errorMigration_migrationError_migrationError(TypedDict):
 class MigrationResult_errorMigration(TypedDict):
     type: Literal["errorMigration"]
     dbFile: str
+    notice: NotRequired[dict[str, Any]]
     migrationError: "MigrationResult_errorMigration_migrationError"
 
 
 class MigrationResult_errorSQL(TypedDict):
     type: Literal["errorSQL"]
     dbFile: str
+    notice: NotRequired[dict[str, Any]]
     migrationSQLError: str
     np: NotRequired["Detail"]
 
 
 class MigrationResult_agentError(TypedDict):
     type: Literal["agentError"]
+    notice: NotRequired[dict[str, Any]]
     agentError: "AgentError"
 
 

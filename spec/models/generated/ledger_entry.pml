@@ -4,24 +4,30 @@
  * Alone: every state is offered every event, and must answer. */
 
 #define ledger_entry_state_seen 0
-#define ledger_entry_state_committed 1
-#define ledger_entry_state_presented 2
-#define ledger_entry_state_read 3
-#define ledger_entry_state_quarantined 4
-#define ledger_entry_state_withdrawn 5
+#define ledger_entry_state_announced 1
+#define ledger_entry_state_committed 2
+#define ledger_entry_state_upgraded 3
+#define ledger_entry_state_presented 4
+#define ledger_entry_state_read 5
+#define ledger_entry_state_quarantined 6
+#define ledger_entry_state_withdrawn 7
 
 #define ledger_entry_on_commit 0
 #define ledger_entry_on_quarantine 1
-#define ledger_entry_on_present 2
-#define ledger_entry_on_read 3
-#define ledger_entry_on_withdraw 4
-#define ledger_entry_on_repeat 5
+#define ledger_entry_on_announce 2
+#define ledger_entry_on_present 3
+#define ledger_entry_on_read 4
+#define ledger_entry_on_withdraw 5
+#define ledger_entry_on_repeat 6
 
 #define ledger_entry_do_countUnread 0
 #define ledger_entry_do_uncountUnread 1
 #define ledger_entry_do_show 2
-#define ledger_entry_do_remove 3
-#define ledger_entry_do_recordReason 4
+#define ledger_entry_do_showPlaceholder 3
+#define ledger_entry_do_remove 4
+#define ledger_entry_do_recordReason 5
+#define ledger_entry_do_countAttempt 6
+#define ledger_entry_do_dropPlaceholder 7
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -48,12 +54,31 @@ inline ledger_entry_step(state, event, answer) {
        answer = MOVED; state = ledger_entry_state_committed; ledger_entry_does(ledger_entry_do_countUnread)
     :: event == ledger_entry_on_quarantine ->
        answer = MOVED; state = ledger_entry_state_quarantined; ledger_entry_does(ledger_entry_do_recordReason)
+    :: event == ledger_entry_on_announce ->
+       answer = MOVED; state = ledger_entry_state_announced; ledger_entry_does(ledger_entry_do_showPlaceholder)
     :: event == ledger_entry_on_present ->
        answer = REFUSED
     :: event == ledger_entry_on_read ->
        answer = REFUSED
     :: event == ledger_entry_on_withdraw ->
        answer = REFUSED
+    :: event == ledger_entry_on_repeat ->
+       answer = IGNORED
+    fi
+  :: state == ledger_entry_state_announced ->
+    if
+    :: event == ledger_entry_on_commit ->
+       answer = MOVED; state = ledger_entry_state_upgraded; ledger_entry_does(ledger_entry_do_countUnread); ledger_entry_does(ledger_entry_do_dropPlaceholder)
+    :: event == ledger_entry_on_quarantine ->
+       answer = MOVED; state = ledger_entry_state_quarantined; ledger_entry_does(ledger_entry_do_recordReason); ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_announce ->
+       answer = IGNORED
+    :: event == ledger_entry_on_present ->
+       answer = REFUSED
+    :: event == ledger_entry_on_read ->
+       answer = STAYED; ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_withdraw ->
+       answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_repeat ->
        answer = IGNORED
     fi
@@ -63,6 +88,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_quarantine ->
        answer = REFUSED
+    :: event == ledger_entry_on_announce ->
+       answer = IGNORED
     :: event == ledger_entry_on_present ->
        answer = MOVED; state = ledger_entry_state_presented; ledger_entry_does(ledger_entry_do_show)
     :: event == ledger_entry_on_read ->
@@ -72,12 +99,31 @@ inline ledger_entry_step(state, event, answer) {
     :: event == ledger_entry_on_repeat ->
        answer = IGNORED
     fi
+  :: state == ledger_entry_state_upgraded ->
+    if
+    :: event == ledger_entry_on_commit ->
+       answer = IGNORED
+    :: event == ledger_entry_on_quarantine ->
+       answer = REFUSED
+    :: event == ledger_entry_on_announce ->
+       answer = IGNORED
+    :: event == ledger_entry_on_present ->
+       answer = MOVED; state = ledger_entry_state_presented; ledger_entry_does(ledger_entry_do_show)
+    :: event == ledger_entry_on_read ->
+       answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_withdraw ->
+       answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_repeat ->
+       answer = IGNORED
+    fi
   :: state == ledger_entry_state_presented ->
     if
     :: event == ledger_entry_on_commit ->
        answer = IGNORED
     :: event == ledger_entry_on_quarantine ->
        answer = REFUSED
+    :: event == ledger_entry_on_announce ->
+       answer = IGNORED
     :: event == ledger_entry_on_present ->
        answer = IGNORED
     :: event == ledger_entry_on_read ->
@@ -93,6 +139,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_quarantine ->
        answer = REFUSED
+    :: event == ledger_entry_on_announce ->
+       answer = IGNORED
     :: event == ledger_entry_on_present ->
        answer = IGNORED
     :: event == ledger_entry_on_read ->
@@ -105,8 +153,10 @@ inline ledger_entry_step(state, event, answer) {
   :: state == ledger_entry_state_quarantined ->
     if
     :: event == ledger_entry_on_commit ->
-       answer = REFUSED
+       answer = MOVED; state = ledger_entry_state_upgraded; ledger_entry_does(ledger_entry_do_countUnread)
     :: event == ledger_entry_on_quarantine ->
+       answer = STAYED; ledger_entry_does(ledger_entry_do_countAttempt)
+    :: event == ledger_entry_on_announce ->
        answer = IGNORED
     :: event == ledger_entry_on_present ->
        answer = REFUSED
@@ -132,6 +182,7 @@ active proctype ledger_entry_world() {
       if
       :: event = ledger_entry_on_commit
       :: event = ledger_entry_on_quarantine
+      :: event = ledger_entry_on_announce
       :: event = ledger_entry_on_present
       :: event = ledger_entry_on_read
       :: event = ledger_entry_on_withdraw

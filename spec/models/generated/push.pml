@@ -67,20 +67,21 @@
 #define push_on_acknowledged 37
 #define push_on_acknowledgeFailed 38
 #define push_on_composedShow 39
-#define push_on_composedNothing 40
-#define push_on_expire 41
-#define push_on_releasedPresented 42
-#define push_on_releasedNothingNew 43
-#define push_on_releasedYielded 44
-#define push_on_releasedVerified 45
-#define push_on_releasedLocked 46
-#define push_on_releasedOffline 47
-#define push_on_releasedExpired 48
-#define push_on_releasedUnknown 49
-#define push_on_releasedQuarantined 50
-#define push_on_releasedStopped 51
-#define push_on_releasedWrongSchema 52
-#define push_on_releasedFailed 53
+#define push_on_composedAnnounced 40
+#define push_on_composedNothing 41
+#define push_on_expire 42
+#define push_on_releasedPresented 43
+#define push_on_releasedNothingNew 44
+#define push_on_releasedYielded 45
+#define push_on_releasedVerified 46
+#define push_on_releasedLocked 47
+#define push_on_releasedOffline 48
+#define push_on_releasedExpired 49
+#define push_on_releasedUnknown 50
+#define push_on_releasedQuarantined 51
+#define push_on_releasedStopped 52
+#define push_on_releasedWrongSchema 53
+#define push_on_releasedFailed 54
 
 #define push_do_readAppPhase 0
 #define push_do_openStore 1
@@ -95,9 +96,10 @@
 #define push_do_acknowledge 10
 #define push_do_composeContent 11
 #define push_do_composeBest 12
-#define push_do_cancelWork 13
-#define push_do_releaseStore 14
-#define push_do_answer 15
+#define push_do_composeNotice 13
+#define push_do_cancelWork 14
+#define push_do_releaseStore 15
+#define push_do_answer 16
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -201,6 +203,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_composedShow ->
+       answer = IGNORED
+    :: event == push_on_composedAnnounced ->
        answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
@@ -313,6 +317,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_composedShow ->
        answer = IGNORED
+    :: event == push_on_composedAnnounced ->
+       answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
     :: event == push_on_expire ->
@@ -424,6 +430,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_composedShow ->
        answer = IGNORED
+    :: event == push_on_composedAnnounced ->
+       answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
     :: event == push_on_expire ->
@@ -480,7 +488,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = MOVED; state = push_state_claiming; push_does(push_do_claimNext)
     :: event == push_on_decodedVerification ->
@@ -534,6 +542,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_composedShow ->
+       answer = IGNORED
+    :: event == push_on_composedAnnounced ->
        answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
@@ -591,7 +601,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = IGNORED
     :: event == push_on_decodedVerification ->
@@ -645,6 +655,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_composedShow ->
+       answer = IGNORED
+    :: event == push_on_composedAnnounced ->
        answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
@@ -702,7 +714,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = IGNORED
     :: event == push_on_decodedVerification ->
@@ -756,6 +768,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_composedShow ->
+       answer = IGNORED
+    :: event == push_on_composedAnnounced ->
        answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
@@ -813,7 +827,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = IGNORED
     :: event == push_on_decodedVerification ->
@@ -867,6 +881,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_composedShow ->
+       answer = IGNORED
+    :: event == push_on_composedAnnounced ->
        answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
@@ -924,7 +940,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = IGNORED
     :: event == push_on_decodedVerification ->
@@ -978,6 +994,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_composedShow ->
+       answer = IGNORED
+    :: event == push_on_composedAnnounced ->
        answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
@@ -1035,7 +1053,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = IGNORED
     :: event == push_on_decodedVerification ->
@@ -1089,6 +1107,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_acknowledgeFailed ->
        answer = MOVED; state = push_state_claiming; push_does(push_do_releaseClaim); push_does(push_do_claimNext)
     :: event == push_on_composedShow ->
+       answer = IGNORED
+    :: event == push_on_composedAnnounced ->
        answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
@@ -1146,7 +1166,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_storeBusy ->
        answer = IGNORED
     :: event == push_on_storeFailed ->
-       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
     :: event == push_on_decodedMessage ->
        answer = IGNORED
     :: event == push_on_decodedVerification ->
@@ -1200,6 +1220,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_composedShow ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+    :: event == push_on_composedAnnounced ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_composedNothing ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
@@ -1312,6 +1334,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_composedShow ->
        answer = IGNORED
+    :: event == push_on_composedAnnounced ->
+       answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
     :: event == push_on_expire ->
@@ -1325,21 +1349,21 @@ inline push_step(state, event, answer) {
     :: event == push_on_releasedVerified ->
        answer = MOVED; state = push_state_verified; push_does(push_do_answer)
     :: event == push_on_releasedLocked ->
-       answer = MOVED; state = push_state_locked; push_does(push_do_answer)
+       answer = MOVED; state = push_state_locked; push_does(push_do_composeNotice); push_does(push_do_answer)
     :: event == push_on_releasedOffline ->
        answer = MOVED; state = push_state_offline; push_does(push_do_answer)
     :: event == push_on_releasedExpired ->
-       answer = MOVED; state = push_state_expired; push_does(push_do_answer)
+       answer = MOVED; state = push_state_expired; push_does(push_do_composeNotice); push_does(push_do_answer)
     :: event == push_on_releasedUnknown ->
        answer = MOVED; state = push_state_unknown; push_does(push_do_answer)
     :: event == push_on_releasedQuarantined ->
        answer = MOVED; state = push_state_quarantined; push_does(push_do_answer)
     :: event == push_on_releasedStopped ->
-       answer = MOVED; state = push_state_stopped; push_does(push_do_answer)
+       answer = MOVED; state = push_state_stopped; push_does(push_do_composeNotice); push_does(push_do_answer)
     :: event == push_on_releasedWrongSchema ->
-       answer = MOVED; state = push_state_wrongSchema; push_does(push_do_answer)
+       answer = MOVED; state = push_state_wrongSchema; push_does(push_do_composeNotice); push_does(push_do_answer)
     :: event == push_on_releasedFailed ->
-       answer = MOVED; state = push_state_failed; push_does(push_do_answer)
+       answer = MOVED; state = push_state_failed; push_does(push_do_composeNotice); push_does(push_do_answer)
     fi
   :: push_isFinal(state) -> answer = IGNORED
   fi
@@ -1394,6 +1418,7 @@ active proctype push_world() {
       :: event = push_on_acknowledged
       :: event = push_on_acknowledgeFailed
       :: event = push_on_composedShow
+      :: event = push_on_composedAnnounced
       :: event = push_on_composedNothing
       :: event = push_on_expire
       :: event = push_on_releasedPresented

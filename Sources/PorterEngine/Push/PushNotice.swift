@@ -1,0 +1,72 @@
+import PorterJSON
+import PorterMachines
+import PorterNotifications
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// Which notice a push gives whose answer would say nothing. A value.
+enum PushNotice {
+  static func after(_ outcome: Push.State) -> NotificationNotice? {
+    switch outcome {
+    case .locked: .locked
+    case .stopped: .appStopped
+    case .wrongSchema: .migration
+    case .failed: .database
+    case .expired: .event
+    // A placeholder is shown then, or nothing is due.
+    case .offline, .presented, .nothingNew, .yielded, .verified, .unknown, .quarantined: nil
+    case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
+      .presenting, .releasing:
+      nil
+    }
+  }
+}
+
+/// That a notice is on screen: an empty file beside the store, since the store cannot be written then. So the process that
+/// reads the store next withdraws the notice, also if the one that gave it is gone.
+struct NoticeMark {
+  private let path: String
+  private let store: String
+  private let files: any Files
+
+  init(_ configuration: Configuration) {
+    path = configuration.prefix + "_notice"
+    store = configuration.location.file
+    files = configuration.ports.files
+  }
+
+  var isSet: Bool { (try? files.status(at: path)) != nil }
+
+  /// Without a place to write, the notice stays on screen until the user or a later notice removes it.
+  func set() {
+    // An extension creates nothing where there is no store (INC-23).
+    guard (try? files.status(at: store)) != nil, let file = try? files.open(path, for: .writingOrCreating) else {
+      return
+    }
+    files.close(file)
+  }
+
+  func remove() { try? files.remove(path) }
+}
+
+extension MigrationResult {
+  /// What an extension shows when its store does not open.
+  var notice: NotificationNotice? {
+    switch self {
+    case .ok, .invalidConfirmation: nil
+    case .errorNotADatabase: .noPassphrase
+    case .nightporter where json["type"] == "errorNotADatabase": .noPassphrase
+    case .errorMigration: .migration
+    case .errorSQL, .agentError: .database
+    // As before the first unlock, when a protected file may not be read (INC-50).
+    case .nightporter(_, .storeReadOnly): .locked
+    case .nightporter: .database
+    }
+  }
+
+  /// With the notice for the user, if there is one.
+  package func json(for role: Role) -> JSONValue {
+    json(notice: role == .extension ? notice?.content.json(in: ProcessStrings.shared.table ?? .english) : nil)
+  }
+}

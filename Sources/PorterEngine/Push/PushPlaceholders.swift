@@ -1,0 +1,81 @@
+import PorterMachines
+import PorterNotifications
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// Placeholders for messages that a push names and that did not come: because the relay is out of reach, because time is up,
+/// or because another process has their connection. A message that comes later replaces its placeholder, under the same
+/// identifier (INC-47). What the user has muted or hidden has none.
+struct PushPlaceholders {
+  struct Placeholder {
+    let content: NotificationContent
+    fileprivate let entry: NewLedgerEntry
+  }
+
+  private let context: EngineContext
+
+  init(_ context: EngineContext) { self.context = context }
+
+  /// What is to be announced. Notes in the findings that everything the push names is accounted for, unless a record that
+  /// decides about it is damaged.
+  func due(_ run: PushRun, _ policy: NotificationPolicy, _ store: Store) throws(StoreError) -> [Placeholder] {
+    guard run.named != nil else { return [] }
+    var placeholders: [Placeholder] = []
+    var isComplete = true
+    // An app tells its user by itself, and an app that is awake fetches what is left.
+    let expecting = context.role == .extension && !run.findings.isLeftToApp ? run.expecting : []
+    for named in expecting {
+      do throws(StoreError) {
+        placeholders += try due(named, run, policy, store)
+      } catch .damaged(let entity) {
+        run.noteDamage(.damaged(entity))
+        isComplete = false
+      } catch .notFound {
+        // Deleted meanwhile.
+      }
+    }
+    if isComplete { run.findings.noteAccountedFor() }
+    return placeholders
+  }
+
+  private func due(
+    _ named: NamedConnection, _ run: PushRun, _ policy: NotificationPolicy, _ store: Store
+  ) throws(StoreError) -> [Placeholder] {
+    let connection = try run.records.connection(named.id, store)
+    var placeholders: [Placeholder] = []
+    for message in named.expected {
+      // Another process may have received it meanwhile, or announced it.
+      guard try store.ledgerEntry(connectionID: named.id, messageID: message.identifier) == nil,
+        case .success(var content) = ContentBuilder.content(for: try event(message, connection, run, store), policy)
+      else { continue }
+      content.userInfo.connection = TextEncoding.base64URL(connection.agentID)
+      let entry = NewLedgerEntry(
+        connectionID: named.id, messageID: message.identifier, messageAt: message.timestamp, kind: .message,
+        contactID: connection.contactID)
+      placeholders.append(Placeholder(content: content, entry: entry))
+    }
+    return placeholders
+  }
+
+  private func event(
+    _ message: ExpectedMessage, _ connection: StoredConnection, _ run: PushRun, _ store: Store
+  ) throws(StoreError) -> NotificationEvent {
+    let owner = NotificationEvent.Owner(UserRecord(try run.records.user(connection.userID, store)))
+    let identifier = NotificationIdentifier.message(
+      connection: TextEncoding.base64URL(connection.agentID), message: TextEncoding.base64URL(message.identifier))
+    guard let contactID = connection.contactID else {
+      return NotificationEvent(identifier: identifier, owner: owner, kind: .connection(.newContact))
+    }
+    let contact = try run.records.contact(contactID, store)
+    return NotificationEvent(
+      identifier: identifier, owner: owner,
+      kind: .connection(.chat(.init(ContactRecord(contact, connection: connection)))),
+      filter: NotificationFilter(contact.notifications))
+  }
+
+  /// Part of the transaction that records what is shown.
+  func record(_ placeholders: [Placeholder], _ store: Store) throws(StoreError) {
+    for placeholder in placeholders { _ = try store.announce(placeholder.entry, at: context.clock.wall()) }
+  }
+}

@@ -1,0 +1,201 @@
+import CNightporter
+import Foundation
+import PorterPlatform
+import XCTest
+
+@testable import PorterStore
+
+/// What a push shows when its message cannot be had: a placeholder, which the message replaces when it comes.
+final class PlaceholderTests: XCTestCase {
+  private static let category = "NTF_CAT_CONNECTION_EVENT"
+
+  /// A sleeping app, a push for `text`, and an extension whose relay is out of reach.
+  private func offline(_ station: Station, _ push: String) throws -> JSON {
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    transport.fail(.get)
+    let answer = service.push(push)
+    XCTAssertEqual(answer["outcome"].text, "offline", answer.description)
+    XCTAssertTrue(answer["quiescent"].flag, answer.description)
+    return answer
+  }
+
+  /// INC-47: the message comes with the next push, under the identifier of its placeholder.
+  func testINC47AMessageReplacesItsPlaceholder() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let early = try offline(station, push)
+    XCTAssertEqual(early.placeholders, ["message received"], early.description)
+    XCTAssertEqual(early.titles, ["bob:"])
+    XCTAssertEqual(early["notifications"][0]["categoryIdentifier"].text, Self.category)
+    XCTAssertEqual(early["badge"].number, 0, "what has not come does not count")
+    XCTAssertEqual(try offline(station, push).placeholders, [], "announced once")
+
+    let late = try station.present(push)
+    XCTAssertEqual(late["outcome"].text, "presented", late.description)
+    XCTAssertEqual(late.bodies, ["hello"])
+    XCTAssertEqual(late.identifiers, early.identifiers)
+    XCTAssertEqual(late["withdrawals"].count, 0, late.description)
+    XCTAssertEqual(late["badge"].number, 1)
+    XCTAssertEqual(try station.present(push).bodies, [])
+    station.wake(expecting: ["hello"])
+  }
+
+  /// The app receives what was announced: it is reported once, and read, which withdraws the notification.
+  func testTheAppReceivesWhatWasAnnounced() throws {
+    let station = try Station()
+    station.suspend()
+    let early = try offline(station, try station.push(for: "hello"))
+    station.wake(expecting: ["hello"])
+    XCTAssertEqual(station.alice.event("newChatItems")?["result"]["chatItems"].count, 1)
+    station.alice.send("/_read chat @1").assert("cmdOk")
+    station.suspend()
+    let later = try station.present(try station.push(for: "more"))
+    XCTAssertEqual(later.bodies, ["more"], later.description)
+    XCTAssertEqual(later["withdrawals"].elements.map(\.text), early.identifiers)
+  }
+
+  /// A chat that is read as a whole takes its placeholders along; the message itself comes all the same.
+  func testReadingAChatWithdrawsItsPlaceholders() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let early = try offline(station, push)
+    let reader = try station.makeExtension()
+    reader.send("/_start main=off snd_files=off").assert("chatStarted")
+    reader.send("/_read chat @1").assert("cmdOk")
+    reader.send("/_app suspend 0").assert("cmdOk")
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    transport.fail(.get)
+    let again = service.push(push)
+    XCTAssertEqual(again["withdrawals"].elements.map(\.text), early.identifiers, again.description)
+    XCTAssertEqual(again.titles, [])
+    let late = try station.present(push)
+    XCTAssertEqual(late.bodies, ["hello"], late.description)
+    XCTAssertEqual(late["withdrawals"].count, 0, late.description)
+  }
+
+  /// INC-37: what is muted stays silent, and a hidden preview stays hidden.
+  func testINC37WhatIsMutedOrHiddenStaysSo() throws {
+    let station = try Station()
+    station.alice.send(#"/_settings @1 {"enableNtfs":"none","favorite":false}"#).assert("cmdOk")
+    station.suspend()
+    let muted = try station.push(for: "muted")
+    XCTAssertEqual(try offline(station, muted).titles, [])
+    XCTAssertEqual(try expired(station, muted).titles, [])
+
+    station.wake(expecting: ["muted"])
+    station.alice.send(#"/_settings @1 {"enableNtfs":"all","favorite":false}"#).assert("cmdOk")
+    station.alice.send(#"/_save app settings {"notificationPreviewMode":"hidden"}"#).assert("cmdOk")
+    station.suspend()
+    let answer = try offline(station, try station.push(for: "more"))
+    XCTAssertEqual(answer.titles, ["Contact hidden:"], answer.description)
+    XCTAssertFalse(answer.description.contains("bob"), answer.description)
+  }
+
+  private func expired(_ station: Station, _ push: String) throws -> JSON {
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    transport.hang(true)
+    let first = service.inBackground { $0.push(push, deadline: 30_000).description }
+    transport.waitUntilInside()
+    XCTAssertEqual(np_expire_push(service.handle), NP_OK)
+    transport.hang(false)
+    let answer = JSON(try XCTUnwrap(first.wait(atMost: .seconds(20))))
+    XCTAssertEqual(answer["outcome"].text, "expired", answer.description)
+    return answer
+  }
+
+  func testAPushThatExpiresAnnouncesItsMessage() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let early = try expired(station, push)
+    XCTAssertEqual(early.placeholders, ["message received"], early.description)
+    let late = try station.present(push)
+    XCTAssertEqual(late.bodies, ["hello"])
+    XCTAssertEqual(late.identifiers, early.identifiers)
+  }
+
+  /// What was announced turns out to be a message that does not open: the placeholder goes.
+  func testAPlaceholderWhoseMessageDoesNotOpenIsWithdrawn() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let early = try offline(station, push)
+    let relay = try Database(path: station.pair.folder.file("relay.db"))
+    try relay.execute(
+      "UPDATE message SET body = substr(body, 1, length(body) - 1) || x'00' WHERE body IS NOT NULL")
+    try relay.close()
+    let late = try station.present(push)
+    XCTAssertEqual(late.bodies, [])
+    XCTAssertEqual(late["withdrawals"].elements.map(\.text), early.identifiers, late.description)
+  }
+
+  // MARK: Notices
+
+  /// Nothing can be read, so nothing is said of whom it is for; when the store can be read, the notice goes.
+  func testAStoreThatDoesNotOpenHasANotice() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let service = try station.makeExtension()
+    service.send("/_app suspend 0").assert("cmdOk")
+    let file = station.alice.prefix + "_chat.db"
+    try FileManager.default.moveItem(atPath: file, toPath: file + ".away")
+    let garbage = Data((0..<8_192).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    try garbage.write(to: URL(fileURLWithPath: file))
+    let failed = service.push(push)
+    XCTAssertEqual(failed["outcome"].text, "failed", failed.description)
+    XCTAssertEqual(failed.titles, ["Encrypted message: database error"])
+    XCTAssertEqual(failed.identifiers, ["np:notice"])
+    XCTAssertEqual(failed["notifications"][0]["categoryIdentifier"].text, Self.category)
+    XCTAssertEqual(
+      service.push(#"{"aps":{},"notificationData":{"checkMessages":true}}"#).titles, [], "not about a message")
+
+    let (opening, none) = Host.open(station.alice.prefix, isExtension: true)
+    XCTAssertNil(none)
+    XCTAssertEqual(JSON(opening)["notice"]["title"].text, "Encrypted message: no passphrase", opening)
+    XCTAssertEqual(JSON(opening)["notice"]["identifier"].text, "np:notice")
+    let (inApp, _) = Host.open(station.alice.prefix)
+    XCTAssertFalse(JSON(inApp)["notice"].exists, "an app has a screen: \(inApp)")
+
+    try FileManager.default.removeItem(atPath: file)
+    try FileManager.default.moveItem(atPath: file + ".away", toPath: file)
+    let late = try station.present(push)
+    XCTAssertEqual(late.bodies, ["hello"], late.description)
+    XCTAssertEqual(late["withdrawals"].elements.map(\.text), ["np:notice"], "by another controller, too")
+    XCTAssertEqual(try station.present(push)["withdrawals"].count, 0)
+  }
+
+  func testAStoppedChatASchemaAndAMissingKeySayWhatToDo() throws {
+    let station = try Station()
+    station.suspend()
+    let service = try station.makeExtension()
+    let push = try station.push(for: "hello")
+    service.send("/_app suspend 0").assert("cmdOk")
+    let database = try Database(path: station.alice.prefix + "_chat.db")
+    let version = try database.integer("PRAGMA user_version") ?? 0
+    try database.setUserVersion(999)
+    let schema = service.push(push)
+    XCTAssertEqual(schema["outcome"].text, "wrongSchema", schema.description)
+    XCTAssertEqual(schema.titles, ["Encrypted message: database migration error"])
+    XCTAssertEqual(schema.placeholders, ["Open the app to update its database."])
+    let (opening, _) = Host.open(station.alice.prefix, isExtension: true)
+    XCTAssertEqual(JSON(opening)["notice"]["bodyKey"].text, "Open the app to update its database.", opening)
+    try database.setUserVersion(Int32(clamping: version))
+    try database.close()
+
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.send("/_stop").assert("chatStopped")
+    let stopped = service.push(push)
+    XCTAssertEqual(stopped["outcome"].text, "stopped", stopped.description)
+    XCTAssertEqual(stopped.titles, ["Encrypted message: app is stopped"])
+    XCTAssertEqual(stopped.placeholders, ["Open the app and start the chat to receive messages."])
+  }
+}

@@ -45,14 +45,7 @@ extension Store {
   package func insertContact(
     userID: Int64, displayName: String, fullName: String, profile: String? = nil, at time: WallTime
   ) throws(StoreError) -> Int64 {
-    var localName = displayName
-    var number = 1
-    while try integer(
-      "SELECT 1 FROM contacts WHERE user_id = ? AND local_name = ?", [.integer(userID), .text(localName)]) != nil
-    {
-      localName = "\(displayName)_\(number)"
-      number += 1
-    }
+    let localName = try freeLocalName(displayName, userID: userID)
     return try insert(
       """
       INSERT INTO contacts (user_id, local_name, display_name, full_name, created_at, updated_at, chat_at, profile)
@@ -62,6 +55,25 @@ extension Store {
         .integer(userID), .text(localName), .text(displayName), .text(fullName), .integer(time.milliseconds),
         .optional(profile),
       ])
+  }
+
+  private func freeLocalName(_ displayName: String, userID: Int64) throws(StoreError) -> String {
+    var localName = displayName
+    var number = 1
+    while try integer(
+      "SELECT 1 FROM contacts WHERE user_id = ? AND local_name = ?", [.integer(userID), .text(localName)]) != nil
+    {
+      localName = "\(displayName)_\(number)"
+      number += 1
+    }
+    return localName
+  }
+
+  /// A contact that had no name of its own gets one.
+  package func nameContact(_ id: Int64, userID: Int64, displayName: String) throws(StoreError) {
+    try run(
+      "UPDATE contacts SET local_name = ? WHERE contact_id = ?",
+      [.text(try freeLocalName(displayName, userID: userID)), .integer(id)])
   }
 
   package func setContactProfile(

@@ -54,7 +54,8 @@ func serve(_ arguments: Arguments.Serving) throws(ServerError) {
   let relay = EmbeddedRelay(path: arguments.relay, ports: .system, log: log)
   // Removes the wake socket, whatever happens.
   defer { relay.close() }
-  let server = try NotificationServer(state: state, relay: relay, providers: Set(providers.keys), ports: .system, log: log)
+  let server = try NotificationServer(
+    state: state, relay: relay, providers: Set(providers.keys), ports: .system, log: log)
   put("\(server.link)\n", to: 1)
   if let descriptor = arguments.readyDescriptor {
     put("ready\n", to: descriptor)

@@ -3,6 +3,17 @@ import Foundation
 import Nightporter
 import XCTest
 
+/// Waits until it holds, and fails if that never happens. The bound is for a test that would hang.
+func awaitThat(
+  _ what: String, file: StaticString = #filePath, line: UInt = #line, _ condition: () throws -> Bool
+) rethrows {
+  let end = Date(timeIntervalSinceNow: 60)
+  while try !condition() {
+    guard Date() < end else { return XCTFail("not within a minute: \(what)", file: file, line: line) }
+    usleep(2_000)
+  }
+}
+
 /// A folder that is deleted when its test has ended.
 final class TemporaryFolder {
   let path: String

@@ -71,10 +71,8 @@ final class SourceProcessTests: XCTestCase {
     XCTAssertEqual(inbox.waiting, [], file: file, line: line)
   }
 
-  /// Waits until the app has taken in what waits, up to the acknowledgement.
-  private func awaitEmptyInbox() {
-    for _ in 0..<12_000 where !inbox.waiting.isEmpty { usleep(5_000) }
-  }
+  /// The app takes in what waits, up to the acknowledgement.
+  private func awaitEmptyInbox() { awaitThat("the inbox is empty") { inbox.waiting.isEmpty } }
 
   // MARK: Killed
 

@@ -196,7 +196,10 @@ struct CompositionRun<Phase: PhaseMachine> {
   private mutating func owe(_ call: World.Call) {
     switch call {
     case .phase(let event) where Phase.suspensions.contains(event):
-      if Phase.step(world.phase, event).answer.isTaken { world.owesSuspended = true }
+      // What has not started ends at once, and nobody waits for the event.
+      let step = Phase.step(world.phase, event)
+      let endsNow = step.effects.contains { Phase.work($0) == .suspendChatNow }
+      if step.answer.isTaken { world.owesSuspended = !endsNow }
     case .phase, .enter, .wake, .close: world.owesSuspended = false
     case .chat, .begin, .end, .deadline: break
     }

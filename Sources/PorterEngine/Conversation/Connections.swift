@@ -94,6 +94,11 @@ final class Connections {
     return reason
   }
 
+  /// Whether the other side, whose invitation our user followed, has not said hello yet.
+  func awaitsGreeting(_ connection: StoredConnection) throws(StoreError) -> Bool {
+    try state(of: connection) == .accepted && connection.isInitiated
+  }
+
   private func state(of connection: StoredConnection) throws(StoreError) -> ConnectionMachine.State {
     guard let state = ConnectionMachine.State(name: connection.status) else { throw .damaged(.connection) }
     return state

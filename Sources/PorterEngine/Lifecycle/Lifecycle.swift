@@ -73,7 +73,6 @@ final class Lifecycle {
 
   var chatState: ChatLifecycle.State { chat.state }
   var isActive: Bool { chat.state == .active }
-  /// Sending and receiving by itself.
   var store: Store? { context.store }
 
   /// Whether this process sends what waits, by itself.

@@ -47,7 +47,14 @@ struct PhaseSurroundings {
     // Before the lock: a process that is frozen in between would hold it, and could not be asked whether it is awake.
     peers.listen()
     // Several extension processes may be at work, and each holds the lock: it shows the app that one is.
-    if file.hold() { file.publish(phase, by: context.instance) }
+    guard file.hold() else {
+      // An extension works all the same: the store refuses whoever is late, and a push must not fail because a small file
+      // cannot be made. But the app does not see it, and takes connections without asking.
+      return context.log(
+        .warning, "other processes cannot see that this one is at work",
+        ["error": file.problem?.description ?? "another process keeps the phase file locked"])
+    }
+    file.publish(phase, by: context.instance)
   }
 
   /// `always`: also by a process that has published nothing, which may have no lock.

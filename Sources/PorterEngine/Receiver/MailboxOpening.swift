@@ -131,7 +131,7 @@ struct MailboxOpening {
   private func recordContent(
     _ content: ChatMessage.Content, _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> OpenedMessage {
-    guard let contactID = connection.contactID else {
+    guard let contactID = try sender(on: connection, store) else {
       guard try connections.refusal(of: .messageArrived, connection) == nil else {
         return OpenedMessage(.quarantined("content on a connection that is \(connection.status)"))
       }
@@ -152,8 +152,21 @@ struct MailboxOpening {
     guard let itemID else {
       return OpenedMessage(.quarantined("content on a connection that is \(step.next.name)"))
     }
-    return OpenedMessage(.item(itemID, contactID: contactID, at: sentAt))
+    return OpenedMessage(
+      .item(itemID, contactID: contactID, at: sentAt), changesConnection: connection.contactID == nil)
   }
+
+  /// What overtakes the hello has no contact yet, and is not given again: the contact gets its name from the hello.
+  private func sender(on connection: StoredConnection, _ store: Store) throws(StoreError) -> Int64? {
+    if let known = connection.contactID { return known }
+    guard try connections.awaitsGreeting(connection) else { return nil }
+    let contactID = try store.insertContact(
+      userID: connection.userID, displayName: Self.nameBeforeGreeting, fullName: "", at: context.clock.wall())
+    try store.setContact(connectionID: connection.id, contactID: contactID)
+    return contactID
+  }
+
+  private static let nameBeforeGreeting = "contact"
 
   /// A contact's profile has changed; or the joining side learns who invited it, if the machine takes the greeting.
   private func recordInformation(
@@ -161,7 +174,7 @@ struct MailboxOpening {
   ) throws(StoreError) -> OpenedMessage {
     let now = context.clock.wall()
     let name = DisplayName.sanitized(profile.displayName)
-    if let contactID = connection.contactID {
+    if let contactID = connection.contactID, try !connections.awaitsGreeting(connection) {
       let before = try store.contact(contactID)
       try store.setContactProfile(
         contactID, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
@@ -174,9 +187,17 @@ struct MailboxOpening {
     case .ignored: return silent(connection)
     case .moved, .stayed: break
     }
-    let contactID = try store.insertContact(
-      userID: connection.userID, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
-    try store.setContact(connectionID: connection.id, contactID: contactID)
+    let contactID: Int64
+    if let known = connection.contactID {
+      contactID = known
+      try store.setContactProfile(
+        known, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
+      try store.nameContact(known, userID: connection.userID, displayName: name)
+    } else {
+      contactID = try store.insertContact(
+        userID: connection.userID, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
+      try store.setContact(connectionID: connection.id, contactID: contactID)
+    }
     stored = change.ratchet ?? stored
     let content: OpenedMessage.Content =
       change.isConnected ? .connected(contactID: contactID) : .nothingToShow(contactID: contactID)

@@ -83,7 +83,7 @@ final class MessageCommitter {
       if opened.changesConnection { transacted.connection = try store.connection(claim.connectionID) }
       if connection.opensMore(as: transacted.connection) { try openQuarantined(&transacted, store) }
     }
-    transacted.newest = (try? store.newestLedgerEntry()) ?? earlier
+    transacted.newest = try store.newestLedgerEntry()
     return transacted
   }
 

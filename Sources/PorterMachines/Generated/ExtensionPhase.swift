@@ -82,7 +82,6 @@ package enum ExtensionPhase: Machine {
 
   package enum Reason: UInt8, MachineCode {
     case notStarted
-    case holdsNothing
     case alreadyStarting
     case starting
     case alreadyActive
@@ -92,7 +91,6 @@ package enum ExtensionPhase: Machine {
     package var name: String {
       switch self {
       case .notStarted: "notStarted"
-      case .holdsNothing: "holdsNothing"
       case .alreadyStarting: "alreadyStarting"
       case .starting: "starting"
       case .alreadyActive: "alreadyActive"
@@ -142,9 +140,7 @@ package enum ExtensionPhase: Machine {
     case .suspend:
       // A store that was opened, but never started, must not stay open either (INC-01).
       MachineStep(.suspended, .moved, .suspendChat)
-    case .appRunning:
-      MachineStep(.created, .ignored(.holdsNothing))
-    case .suspendNow:
+    case .appRunning, .suspendNow:
       MachineStep(.suspended, .moved, .suspendChatNow)
     }
   }
@@ -197,12 +193,12 @@ package enum ExtensionPhase: Machine {
     switch event {
     case .start:
       MachineStep(.starting, .moved, .publishWorking, .openChat)
-    case .started, .startFailed, .appRunning:
+    case .started, .startFailed:
       MachineStep(.suspended, .ignored(.alreadySuspended))
     case .suspend:
       // The host may have opened the store since; a caller that waits for the event gets it (INC-39).
       MachineStep(.suspended, .stayed, .suspendChat)
-    case .suspendNow:
+    case .appRunning, .suspendNow:
       MachineStep(.suspended, .stayed, .suspendChatNow)
     case .chatSuspended:
       // Published after the store is closed, never before.

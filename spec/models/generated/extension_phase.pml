@@ -53,7 +53,7 @@ inline extension_phase_step(state, event, answer) {
     :: event == extension_phase_on_suspend ->
        answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_suspendChat)
     :: event == extension_phase_on_appRunning ->
-       answer = IGNORED
+       answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_suspendChatNow)
     :: event == extension_phase_on_suspendNow ->
        answer = MOVED; state = extension_phase_state_suspended; extension_phase_does(extension_phase_do_suspendChatNow)
     :: event == extension_phase_on_chatSuspended ->
@@ -121,7 +121,7 @@ inline extension_phase_step(state, event, answer) {
     :: event == extension_phase_on_suspend ->
        answer = STAYED; extension_phase_does(extension_phase_do_suspendChat)
     :: event == extension_phase_on_appRunning ->
-       answer = IGNORED
+       answer = STAYED; extension_phase_does(extension_phase_do_suspendChatNow)
     :: event == extension_phase_on_suspendNow ->
        answer = STAYED; extension_phase_does(extension_phase_do_suspendChatNow)
     :: event == extension_phase_on_chatSuspended ->

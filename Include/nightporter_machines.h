@@ -1114,28 +1114,40 @@ enum np_server_token_reason {
 
 /* The subscription of one connection at the notification server, as the client keeps it: the relay must know a notifier
 key for the mailbox, the server must watch the mailbox with it, and that is checked from time to time, since servers
-forget (INC-64, INC-67). It needs an active token and the mode instant; create is raised only then. Whether a request is
-under way is not a state here. A request ends with the relay that carries it, so a stored state would still wait for an
-answer after a restart. The process keeps the requests under way in memory, one a connection, and gives them up with the
-relay; each stored state says what is to be asked next, and a start asks. */
+forget (INC-64, INC-67). It needs an active token and the mode instant; create is raised only then. For each thing that
+is asked there is a state in which it is due and one in which it is under way, so that nothing is asked twice at the
+same time. The state is stored with the connection, but a request ends with the relay that carries it. A process that
+finds one under way that another process, or an earlier relay, has left raises the event that it is lost: then it is due
+again, and asked again. An answer counts only for the notifier key that it was asked with. */
 enum np_subscription_state {
   /* The relay is to be given a notifier key. */
   NP_SUBSCRIPTION_STATE_NEW = 0,
-  /* The relay has the key; the server is to be told. */
-  NP_SUBSCRIPTION_STATE_KEY = 1,
+  /* The relay is being given one. */
+  NP_SUBSCRIPTION_STATE_ENABLING = 1,
+  /* The relay has the key; the server is to be asked to watch. */
+  NP_SUBSCRIPTION_STATE_KEY = 2,
+  /* The server is being asked. */
+  NP_SUBSCRIPTION_STATE_SUBSCRIBING = 3,
   /* The server has it, and has not asked the relay yet. */
-  NP_SUBSCRIPTION_STATE_CREATED_NEW = 2,
+  NP_SUBSCRIPTION_STATE_CREATED_NEW = 4,
   /* The server is asking the relay. */
-  NP_SUBSCRIPTION_STATE_CREATED_PENDING = 3,
+  NP_SUBSCRIPTION_STATE_CREATED_PENDING = 5,
   /* The server watches the mailbox. */
-  NP_SUBSCRIPTION_STATE_CREATED_ACTIVE = 4,
+  NP_SUBSCRIPTION_STATE_CREATED_ACTIVE = 6,
   /* The server has lost the relay, and tries again. */
-  NP_SUBSCRIPTION_STATE_CREATED_INACTIVE = 5,
-  /* Turned off on purpose. The relay and the server are asked until they have dropped it; the keys stay stored until
-  then. */
-  NP_SUBSCRIPTION_STATE_OFF = 6,
+  NP_SUBSCRIPTION_STATE_CREATED_INACTIVE = 7,
+  /* The server had it, and is being asked whether it still has. */
+  NP_SUBSCRIPTION_STATE_CHECKING = 8,
+  /* The server had it, and has not answered whether it still has. */
+  NP_SUBSCRIPTION_STATE_UNCHECKED = 9,
+  /* Turned off on purpose: the relay is to drop the notifier key, which stays stored until then. */
+  NP_SUBSCRIPTION_STATE_TURNING_OFF = 10,
+  /* The relay is being asked to. Meanwhile the mailbox is given no other notifier, which this request would remove. */
+  NP_SUBSCRIPTION_STATE_RELEASING = 11,
+  /* Turned off, and released by the relay. */
+  NP_SUBSCRIPTION_STATE_OFF = 12,
   /* There is no record any more. */
-  NP_SUBSCRIPTION_STATE_DELETED = 7
+  NP_SUBSCRIPTION_STATE_DELETED = 13
 };
 
 enum np_subscription_event {
@@ -1145,38 +1157,50 @@ enum np_subscription_event {
   NP_SUBSCRIPTION_EVENT_NOTIFIER_ENABLED = 1,
   /* No answer, or one that says to try again. */
   NP_SUBSCRIPTION_EVENT_NOTIFIER_FAILED_TEMPORARY = 2,
+  /* No answer will come: its relay was closed, its process ended, or its token was given up. */
+  NP_SUBSCRIPTION_EVENT_NOTIFIER_LOST = 3,
   /* The relay will not. */
-  NP_SUBSCRIPTION_EVENT_NOTIFIER_FAILED_PERMANENT = 3,
+  NP_SUBSCRIPTION_EVENT_NOTIFIER_FAILED_PERMANENT = 4,
   /* The server took the subscription (SNEW). */
-  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_OK = 4,
+  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_OK = 5,
   /* No answer, or one that says to try again. */
-  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_FAILED_TEMPORARY = 5,
+  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_FAILED_TEMPORARY = 6,
+  /* No answer will come. */
+  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_LOST = 7,
   /* The server will not. */
-  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_FAILED_PERMANENT = 6,
+  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_FAILED_PERMANENT = 8,
   /* The relay or the server does not know the keys. */
-  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_AUTH_ERROR = 7,
+  NP_SUBSCRIPTION_EVENT_SUBSCRIBE_AUTH_ERROR = 9,
   /* It is time to ask the server. */
-  NP_SUBSCRIPTION_EVENT_CHECK_DUE = 8,
+  NP_SUBSCRIPTION_EVENT_CHECK_DUE = 10,
   /* The server says: new. */
-  NP_SUBSCRIPTION_EVENT_CHECK_NEW = 9,
+  NP_SUBSCRIPTION_EVENT_CHECK_NEW = 11,
   /* The server says: it is asking the relay. */
-  NP_SUBSCRIPTION_EVENT_CHECK_PENDING = 10,
+  NP_SUBSCRIPTION_EVENT_CHECK_PENDING = 12,
   /* The server says: it watches. */
-  NP_SUBSCRIPTION_EVENT_CHECK_ACTIVE = 11,
+  NP_SUBSCRIPTION_EVENT_CHECK_ACTIVE = 13,
   /* The server says: it has lost the relay for now. */
-  NP_SUBSCRIPTION_EVENT_CHECK_INACTIVE = 12,
+  NP_SUBSCRIPTION_EVENT_CHECK_INACTIVE = 14,
   /* The server says: ended, deleted, not authorised, or failed. */
-  NP_SUBSCRIPTION_EVENT_CHECK_ENDED = 13,
+  NP_SUBSCRIPTION_EVENT_CHECK_ENDED = 15,
   /* No answer, or one that says to try again. */
-  NP_SUBSCRIPTION_EVENT_CHECK_FAILED_TEMPORARY = 14,
+  NP_SUBSCRIPTION_EVENT_CHECK_FAILED_TEMPORARY = 16,
+  /* No answer will come. */
+  NP_SUBSCRIPTION_EVENT_CHECK_LOST = 17,
   /* The server knows the device under a new token id. */
-  NP_SUBSCRIPTION_EVENT_TOKEN_REPLACED = 15,
+  NP_SUBSCRIPTION_EVENT_TOKEN_REPLACED = 18,
   /* The connection must not notify any more. */
-  NP_SUBSCRIPTION_EVENT_TURN_OFF = 16,
+  NP_SUBSCRIPTION_EVENT_TURN_OFF = 19,
+  /* The relay is to be asked to drop the notifier key, by a process that may ask. */
+  NP_SUBSCRIPTION_EVENT_RELEASE_DUE = 20,
   /* The relay has dropped the notifier key; the request to the server is queued. */
-  NP_SUBSCRIPTION_EVENT_TURNED_OFF = 17,
+  NP_SUBSCRIPTION_EVENT_TURNED_OFF = 21,
+  /* No answer to that, or one that says to try again. */
+  NP_SUBSCRIPTION_EVENT_RELEASE_FAILED_TEMPORARY = 22,
+  /* No answer will come. */
+  NP_SUBSCRIPTION_EVENT_RELEASE_LOST = 23,
   /* The connection is gone; only the record is left. */
-  NP_SUBSCRIPTION_EVENT_FORGET = 18
+  NP_SUBSCRIPTION_EVENT_FORGET = 24
 };
 
 enum np_subscription_effect {
@@ -1194,36 +1218,42 @@ enum np_subscription_effect {
   NP_SUBSCRIPTION_EFFECT_DELETE_RECORD = 5,
   /* Give the relay the notifier key (NKEY). Answer: notifier. */
   NP_SUBSCRIPTION_EFFECT_ENABLE_NOTIFIER = 6,
-  /* Have the relay drop the notifier key (NDEL), asked again until it did. Answer: turnedOff. */
+  /* Have the relay drop the notifier key (NDEL). Answer: turnedOff or release. */
   NP_SUBSCRIPTION_EFFECT_DISABLE_NOTIFIER = 7,
-  /* Have the server watch (SNEW), together with all others in this state. Answer: subscribe. */
+  /* Have the server watch (SNEW), together with others. Answer: subscribe. */
   NP_SUBSCRIPTION_EFFECT_SUBSCRIBE_AT_SERVER = 8,
   /* Ask the server (SCHK), together with others. Answer: check. */
   NP_SUBSCRIPTION_EFFECT_CHECK_AT_SERVER = 9,
+  /* Raise release.due, if this process asks: an extension leaves it to the app. */
+  NP_SUBSCRIPTION_EFFECT_REQUEST_RELEASE = 10,
   /* Offer the relay the queued requests, until it has them. */
-  NP_SUBSCRIPTION_EFFECT_SEND_QUEUED = 10,
+  NP_SUBSCRIPTION_EFFECT_SEND_QUEUED = 11,
   /* Raise create, if a subscription is wanted again. */
-  NP_SUBSCRIPTION_EFFECT_SUBSCRIBE_AGAIN = 11,
+  NP_SUBSCRIPTION_EFFECT_SUBSCRIBE_AGAIN = 12,
   /* Raise check.due in a day, within every expiry that a server may have (INC-64). */
-  NP_SUBSCRIPTION_EFFECT_SCHEDULE_CHECK = 12,
-  /* Repeat the last request later, after a growing delay: create where the server has nothing yet, else check.due. */
-  NP_SUBSCRIPTION_EFFECT_SCHEDULE_RETRY = 13,
-  /* Log what was answered. The host sees the status. */
-  NP_SUBSCRIPTION_EFFECT_REPORT_ERROR = 14
+  NP_SUBSCRIPTION_EFFECT_SCHEDULE_CHECK = 13,
+  /* Have what is due asked again later, after a growing delay. */
+  NP_SUBSCRIPTION_EFFECT_SCHEDULE_RETRY = 14,
+  /* Report the status (subscriptionStatus), together with others, unless it is what was reported last. */
+  NP_SUBSCRIPTION_EFFECT_REPORT_STATUS = 15,
+  /* Report that it was refused (subscriptionStatus), and log it. */
+  NP_SUBSCRIPTION_EFFECT_REPORT_ERROR = 16
 };
 
 enum np_subscription_reason {
   NP_SUBSCRIPTION_REASON_STALE = 0,
-  NP_SUBSCRIPTION_REASON_ALREADY_OFF = 1,
-  NP_SUBSCRIPTION_REASON_ENDED = 2
+  NP_SUBSCRIPTION_REASON_UNDER_WAY = 1,
+  NP_SUBSCRIPTION_REASON_ALREADY_OFF = 2,
+  NP_SUBSCRIPTION_REASON_ENDED = 3
 };
 
 /* The device token as the client knows it. The app registers it, the server proves by an encrypted push that the token
 and the device belong together, and only then uses it. The extension may verify as well, since the app may not be
 running (INC-62). Intent is recorded and retried (INC-68), and an active token is checked, so that a token that the
-provider dropped is noticed (INC-63). The state is stored with the token, and a step that records something is taken in
-the transaction that stores it. An attempt to register or replace is a reservation in the same transaction; its answer
-counts only while no other process has begun one since (INC-09). */
+provider dropped is noticed (INC-63). It is then registered anew without being asked: by itself after a growing delay,
+at each start, and once a day. The host hears of each status, and why it came to that. The state is stored with the
+token, and a step that records something is taken in the transaction that stores it. An attempt to register or replace
+is a reservation in the same transaction; its answer counts only while no other process has begun one since (INC-09). */
 enum np_token_status_state {
   /* There is no token. */
   NP_TOKEN_STATUS_STATE_NONE = 0,
@@ -1334,28 +1364,37 @@ enum np_token_status_effect {
   NP_TOKEN_STATUS_EFFECT_TURN_OFF_SUBSCRIPTIONS = 9,
   /* Store the status. A host that waits is answered with it when nothing is asked any more. */
   NP_TOKEN_STATUS_EFFECT_SAVE_STATUS = 10,
+  /* Store why the token has to be made good, and when that was noticed: the name of the event. */
+  NP_TOKEN_STATUS_EFFECT_SAVE_REASON = 11,
   /* End the requests under way: their answers go to a mailbox that is given up. */
-  NP_TOKEN_STATUS_EFFECT_ABANDON_REQUESTS = 11,
+  NP_TOKEN_STATUS_EFFECT_ABANDON_REQUESTS = 12,
   /* Ask the server to take the token (TNEW). Answer: register. */
-  NP_TOKEN_STATUS_EFFECT_SEND_REGISTER = 12,
+  NP_TOKEN_STATUS_EFFECT_SEND_REGISTER = 13,
   /* Ask the server to take the new token in place of the old (TRPL). Answer: replace. */
-  NP_TOKEN_STATUS_EFFECT_SEND_REPLACE = 13,
+  NP_TOKEN_STATUS_EFFECT_SEND_REPLACE = 14,
   /* Send the stored code (TVFY). Answer: verify. */
-  NP_TOKEN_STATUS_EFFECT_SEND_VERIFY = 14,
+  NP_TOKEN_STATUS_EFFECT_SEND_VERIFY = 15,
   /* Ask for the status (TCHK). Answer: check. */
-  NP_TOKEN_STATUS_EFFECT_SEND_CHECK = 15,
+  NP_TOKEN_STATUS_EFFECT_SEND_CHECK = 16,
   /* Ask for periodic wake-ups (TCRN), 20 minutes; no answer is waited for. */
-  NP_TOKEN_STATUS_EFFECT_SEND_INTERVAL = 16,
+  NP_TOKEN_STATUS_EFFECT_SEND_INTERVAL = 17,
   /* Offer the relay the queued requests, until it has them. */
-  NP_TOKEN_STATUS_EFFECT_SEND_QUEUED = 17,
+  NP_TOKEN_STATUS_EFFECT_SEND_QUEUED = 18,
   /* Subscribe all connections, if the stored status is active and the mode is instant. */
-  NP_TOKEN_STATUS_EFFECT_CREATE_SUBSCRIPTIONS = 18,
+  NP_TOKEN_STATUS_EFFECT_CREATE_SUBSCRIPTIONS = 19,
   /* Raise retry later, after a growing delay (INC-65, INC-68). */
-  NP_TOKEN_STATUS_EFFECT_SCHEDULE_RETRY = 19,
+  NP_TOKEN_STATUS_EFFECT_SCHEDULE_RETRY = 20,
   /* Raise takeUp in a day (INC-63). */
-  NP_TOKEN_STATUS_EFFECT_SCHEDULE_CHECK = 20,
+  NP_TOKEN_STATUS_EFFECT_SCHEDULE_CHECK = 21,
+  /* Raise retry after a delay that doubles with each repair, up to a day; an active token ends the series. A provider
+  that refuses the token for good is not asked all the time. */
+  NP_TOKEN_STATUS_EFFECT_SCHEDULE_REPAIR = 22,
+  /* The token works: the next repair begins with the shortest delay. */
+  NP_TOKEN_STATUS_EFFECT_END_REPAIR = 23,
+  /* Report the status and the reason (ntfTokenStatus), unless they are what was reported last. */
+  NP_TOKEN_STATUS_EFFECT_REPORT_STATUS = 24,
   /* Answer the host with what the server said. */
-  NP_TOKEN_STATUS_EFFECT_REPORT_ERROR = 21
+  NP_TOKEN_STATUS_EFFECT_REPORT_ERROR = 25
 };
 
 enum np_token_status_reason {
@@ -1363,8 +1402,7 @@ enum np_token_status_reason {
   NP_TOKEN_STATUS_REASON_STALE = 1,
   NP_TOKEN_STATUS_REASON_NO_SERVER_KEY = 2,
   NP_TOKEN_STATUS_REASON_ALREADY_ACTIVE = 3,
-  NP_TOKEN_STATUS_REASON_TOKEN_UNUSABLE = 4,
-  NP_TOKEN_STATUS_REASON_UNUSABLE = 5
+  NP_TOKEN_STATUS_REASON_TOKEN_UNUSABLE = 4
 };
 
 /* A value that may be used only once: another user's invitation (INC-08), or an attempt to register the token (INC-09).

@@ -11,7 +11,9 @@ enum { MOVED, STAYED, IGNORED, REFUSED };
 #define FX2(a, b) (F(a) | F(b) << 8)
 #define FX3(a, b, c) (F(a) | F(b) << 8 | F(c) << 16)
 #define FX4(a, b, c, d) (F(a) | F(b) << 8 | F(c) << 16 | F(d) << 24)
-#define FX6(a, b, c, d, e, f) (FX4(a, b, c, d) | F(e) << 32 | F(f) << 40)
+#define FX5(a, b, c, d, e) (FX4(a, b, c, d) | F(e) << 32)
+#define FX6(a, b, c, d, e, f) (FX5(a, b, c, d, e) | F(f) << 40)
+#define FX8(a, b, c, d, e, f, g, h) (FX6(a, b, c, d, e, f) | F(g) << 48 | F(h) << 56)
 
 static struct token_step move(uint8_t state, uint64_t effects) {
   return (struct token_step){state, MOVED, 0, effects};
@@ -30,11 +32,21 @@ static struct token_step refuse(uint8_t state, uint8_t reason) {
 }
 
 static struct token_step begin_again(void) {
-  return move(S(NEW), FX6(FORGET_RECORD, CREATE_RECORD, RESERVE_REGISTER, SAVE_STATUS, ABANDON_REQUESTS, SEND_REGISTER));
+  return move(S(NEW), FX8(FORGET_RECORD, CREATE_RECORD, RESERVE_REGISTER, SAVE_STATUS, SAVE_REASON, ABANDON_REQUESTS,
+                          REPORT_STATUS, SEND_REGISTER));
 }
 
 static struct token_step become_active(void) {
-  return move(S(ACTIVE), FX4(SAVE_STATUS, SEND_INTERVAL, CREATE_SUBSCRIPTIONS, SCHEDULE_CHECK));
+  return move(S(ACTIVE), FX6(SAVE_STATUS, END_REPAIR, REPORT_STATUS, SEND_INTERVAL, CREATE_SUBSCRIPTIONS,
+                             SCHEDULE_CHECK));
+}
+
+static struct token_step become_unusable(uint8_t state) {
+  return move(state, FX5(SAVE_STATUS, SAVE_REASON, REPORT_STATUS, SCHEDULE_REPAIR, SCHEDULE_CHECK));
+}
+
+static struct token_step refuse_registration(uint8_t state) {
+  return stay(state, FX4(SAVE_REASON, REPORT_STATUS, REPORT_ERROR, SCHEDULE_CHECK));
 }
 
 /* The default answers of every state with a stored token. */
@@ -43,19 +55,19 @@ static struct token_step known(uint8_t state, uint8_t event) {
     case E(REGISTER_NEW_TOKEN): return stay(state, FX3(SAVE_DEVICE_TOKEN, RESERVE_REPLACE, SEND_REPLACE));
     case E(REPLACE_OK):
       return (struct token_step){S(REGISTERED), state == S(REGISTERED) ? STAYED : MOVED, 0,
-                                 FX1(SAVE_STATUS)};
+                                 FX3(SAVE_STATUS, REPORT_STATUS, SCHEDULE_CHECK)};
     case E(REPLACE_FAILED_TEMPORARY):
     case E(CHECK_FAILED_TEMPORARY): return stay(state, FX1(SCHEDULE_RETRY));
     case E(REPLACE_FAILED_PERMANENT):
     case E(VERIFY_AUTH_ERROR):
     case E(CHECK_AUTH_ERROR): return begin_again();
     case E(CHECK_DUE): return stay(state, FX1(SEND_CHECK));
-    case E(CHECK_EXPIRED): return move(S(EXPIRED), FX1(SAVE_STATUS));
-    case E(CHECK_INVALID_NO_REASON): return move(S(INVALID), FX1(SAVE_STATUS));
-    case E(CHECK_INVALID_BAD): return move(S(INVALID_BAD), FX1(SAVE_STATUS));
-    case E(CHECK_INVALID_TOPIC): return move(S(INVALID_TOPIC), FX1(SAVE_STATUS));
-    case E(CHECK_INVALID_EXPIRED): return move(S(INVALID_EXPIRED), FX1(SAVE_STATUS));
-    case E(CHECK_INVALID_UNREGISTERED): return move(S(INVALID_UNREGISTERED), FX1(SAVE_STATUS));
+    case E(CHECK_EXPIRED): return become_unusable(S(EXPIRED));
+    case E(CHECK_INVALID_NO_REASON): return become_unusable(S(INVALID));
+    case E(CHECK_INVALID_BAD): return become_unusable(S(INVALID_BAD));
+    case E(CHECK_INVALID_TOPIC): return become_unusable(S(INVALID_TOPIC));
+    case E(CHECK_INVALID_EXPIRED): return become_unusable(S(INVALID_EXPIRED));
+    case E(CHECK_INVALID_UNREGISTERED): return become_unusable(S(INVALID_UNREGISTERED));
     case E(MODE_INSTANT):
     case E(MODE_PERIODIC): return stay(state, FX1(SAVE_MODE));
     case E(DELETE):
@@ -67,7 +79,8 @@ static struct token_step known(uint8_t state, uint8_t event) {
 
 static struct token_step none(uint8_t event) {
   switch (event) {
-    case E(REGISTER_NEW_TOKEN): return move(S(NEW), FX4(CREATE_RECORD, RESERVE_REGISTER, SAVE_STATUS, SEND_REGISTER));
+    case E(REGISTER_NEW_TOKEN): return move(S(NEW), FX5(CREATE_RECORD, RESERVE_REGISTER, SAVE_STATUS, REPORT_STATUS,
+                                                   SEND_REGISTER));
     case E(REGISTER_SAME_TOKEN):
     case E(PUSH_VERIFICATION):
     case E(MODE_INSTANT):
@@ -81,11 +94,11 @@ static struct token_step new_token(uint8_t event) {
   switch (event) {
     case E(REGISTER_NEW_TOKEN): return stay(S(NEW), FX3(SAVE_DEVICE_TOKEN, RESERVE_REGISTER, SEND_REGISTER));
     case E(REGISTER_SAME_TOKEN):
-    case E(RETRY):
-    case E(TAKE_UP): return stay(S(NEW), FX2(RESERVE_REGISTER, SEND_REGISTER));
-    case E(REGISTER_OK): return move(S(REGISTERED), FX2(SAVE_SERVER_TOKEN, SAVE_STATUS));
+    case E(RETRY): return stay(S(NEW), FX2(RESERVE_REGISTER, SEND_REGISTER));
+    case E(TAKE_UP): return stay(S(NEW), FX3(RESERVE_REGISTER, REPORT_STATUS, SEND_REGISTER));
+    case E(REGISTER_OK): return move(S(REGISTERED), FX4(SAVE_SERVER_TOKEN, SAVE_STATUS, REPORT_STATUS, SCHEDULE_CHECK));
     case E(REGISTER_FAILED_TEMPORARY): return stay(S(NEW), FX1(SCHEDULE_RETRY));
-    case E(REGISTER_FAILED_PERMANENT): return stay(S(NEW), FX1(REPORT_ERROR));
+    case E(REGISTER_FAILED_PERMANENT): return refuse_registration(S(NEW));
     case E(PUSH_VERIFICATION): return refuse(S(NEW), NP_TOKEN_STATUS_REASON_NO_SERVER_KEY);
     case E(MODE_INSTANT):
     case E(MODE_PERIODIC): return stay(S(NEW), FX1(SAVE_MODE));
@@ -98,11 +111,11 @@ static struct token_step registered(uint8_t event) {
   switch (event) {
     case E(REGISTER_SAME_TOKEN):
     case E(RETRY): return stay(S(REGISTERED), FX2(RESERVE_REGISTER, SEND_REGISTER));
-    case E(TAKE_UP): return stay(S(REGISTERED), FX1(SEND_CHECK));
+    case E(TAKE_UP): return stay(S(REGISTERED), FX2(REPORT_STATUS, SEND_CHECK));
     case E(REGISTER_OK): return stay(S(REGISTERED), FX1(SAVE_SERVER_TOKEN));
     case E(REGISTER_FAILED_TEMPORARY): return stay(S(REGISTERED), FX1(SCHEDULE_RETRY));
-    case E(REGISTER_FAILED_PERMANENT): return stay(S(REGISTERED), FX1(REPORT_ERROR));
-    case E(PUSH_VERIFICATION): return move(S(CONFIRMED), FX3(SAVE_CODE, SAVE_STATUS, SEND_VERIFY));
+    case E(REGISTER_FAILED_PERMANENT): return refuse_registration(S(REGISTERED));
+    case E(PUSH_VERIFICATION): return move(S(CONFIRMED), FX4(SAVE_CODE, SAVE_STATUS, REPORT_STATUS, SEND_VERIFY));
     case E(VERIFY_OK):
     case E(CHECK_ACTIVE): return become_active();
     case E(CHECK_UNVERIFIED): return stay(S(REGISTERED), FX3(RESERVE_REGISTER, SEND_REGISTER, SCHEDULE_CHECK));
@@ -114,8 +127,8 @@ static struct token_step confirmed(uint8_t event) {
   switch (event) {
     case E(REGISTER_SAME_TOKEN):
     case E(RETRY):
-    case E(TAKE_UP):
     case E(CHECK_UNVERIFIED): return stay(S(CONFIRMED), FX1(SEND_VERIFY));
+    case E(TAKE_UP): return stay(S(CONFIRMED), FX2(REPORT_STATUS, SEND_VERIFY));
     case E(PUSH_VERIFICATION): return stay(S(CONFIRMED), FX2(SAVE_CODE, SEND_VERIFY));
     case E(VERIFY_OK):
     case E(CHECK_ACTIVE): return become_active();
@@ -127,10 +140,10 @@ static struct token_step confirmed(uint8_t event) {
 static struct token_step active(uint8_t event) {
   switch (event) {
     case E(REGISTER_SAME_TOKEN):
-    case E(RETRY):
-    case E(TAKE_UP): return stay(S(ACTIVE), FX1(SEND_CHECK));
+    case E(RETRY): return stay(S(ACTIVE), FX1(SEND_CHECK));
+    case E(TAKE_UP): return stay(S(ACTIVE), FX2(REPORT_STATUS, SEND_CHECK));
     case E(CHECK_ACTIVE): return stay(S(ACTIVE), FX3(SEND_INTERVAL, CREATE_SUBSCRIPTIONS, SCHEDULE_CHECK));
-    case E(CHECK_UNVERIFIED): return move(S(REGISTERED), FX3(RESERVE_REGISTER, SAVE_STATUS, SEND_REGISTER));
+    case E(CHECK_UNVERIFIED): return move(S(REGISTERED), FX5(RESERVE_REGISTER, SAVE_STATUS, SAVE_REASON, REPORT_STATUS, SEND_REGISTER));
     case E(MODE_INSTANT): return stay(S(ACTIVE), FX2(SAVE_MODE, CREATE_SUBSCRIPTIONS));
     case E(MODE_PERIODIC): return stay(S(ACTIVE), FX2(SAVE_MODE, TURN_OFF_SUBSCRIPTIONS));
     case E(PUSH_VERIFICATION):
@@ -145,12 +158,12 @@ static struct token_step unusable(uint8_t state, uint8_t event, uint8_t again) {
   switch (event) {
     case E(REGISTER_SAME_TOKEN):
     case E(RETRY): return stay(state, FX2(RESERVE_REGISTER, SEND_REGISTER));
-    case E(TAKE_UP): return ignore(state, NP_TOKEN_STATUS_REASON_UNUSABLE);
-    case E(REGISTER_OK): return move(S(REGISTERED), FX2(SAVE_SERVER_TOKEN, SAVE_STATUS));
+    case E(TAKE_UP): return stay(state, FX3(RESERVE_REGISTER, REPORT_STATUS, SEND_REGISTER));
+    case E(REGISTER_OK): return move(S(REGISTERED), FX4(SAVE_SERVER_TOKEN, SAVE_STATUS, REPORT_STATUS, SCHEDULE_CHECK));
     case E(REGISTER_FAILED_TEMPORARY): return stay(state, FX1(SCHEDULE_RETRY));
-    case E(REGISTER_FAILED_PERMANENT): return stay(state, FX1(REPORT_ERROR));
+    case E(REGISTER_FAILED_PERMANENT): return refuse_registration(state);
     case E(CHECK_ACTIVE): return become_active();
-    case E(CHECK_UNVERIFIED): return move(S(REGISTERED), FX1(SAVE_STATUS));
+    case E(CHECK_UNVERIFIED): return move(S(REGISTERED), FX3(SAVE_STATUS, REPORT_STATUS, SCHEDULE_CHECK));
     case E(PUSH_VERIFICATION): return refuse(state, NP_TOKEN_STATUS_REASON_TOKEN_UNUSABLE);
     default: return known(state, event);
   }

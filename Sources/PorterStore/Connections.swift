@@ -67,6 +67,13 @@ extension Store {
     }
   }
 
+  /// How many connections have each state of their push subscription.
+  package func subscriptionCounts() throws(StoreError) -> [(state: String, count: Int64)] {
+    try rows("SELECT subscription, count(*) FROM connections GROUP BY subscription ORDER BY subscription") {
+      (state: $0.text(0), count: $0.integer(1))
+    }
+  }
+
   private func readable(_ condition: String) throws(StoreError) -> [StoredConnection] {
     let found = try rows("SELECT \(Self.connectionColumns) FROM connections \(condition)") {
       (row) throws(StoreError) -> StoredConnection? in
@@ -155,11 +162,6 @@ extension Store {
       UPDATE connections SET notifier_id = NULL, notifier_key = NULL, notifier_box_key = NULL, notifier_secret = NULL
       WHERE connection_id = ?
       """, [.integer(connectionID)])
-  }
-
-  /// Connections that are turned off, and whose notifier the relay has yet to drop.
-  package func connectionsToRelease() throws(StoreError) -> [StoredConnection] {
-    try readable("WHERE subscription = 'off' AND notifier_key IS NOT NULL ORDER BY connection_id")
   }
 
   // MARK: Deleting

@@ -232,6 +232,19 @@ package struct StoredToken: Sendable {
   package var pushSecret: BoxSharedKey?
   package var verificationCode: SecretBytes?
   package var replyMailbox: ReplyMailbox?
+  /// Why it had to be made good last; nil if it never had to.
+  package var repair: Repair?
+
+  package struct Repair: Hashable, Sendable {
+    /// The name of an event of `token_status`.
+    package var reason: String
+    package var at: WallTime
+
+    package init(reason: String, at: WallTime) {
+      self.reason = reason
+      self.at = at
+    }
+  }
 
   package struct ReplyMailbox: Sendable {
     package var recipientID: [UInt8]
@@ -248,7 +261,7 @@ package struct StoredToken: Sendable {
   package init(
     provider: String, deviceToken: [UInt8], server: String, status: String, mode: String, serverTokenID: [UInt8]?,
     signingKey: SigningKeyPair, boxKey: BoxSecretKey, pushSecret: BoxSharedKey?, verificationCode: SecretBytes?,
-    replyMailbox: ReplyMailbox?
+    replyMailbox: ReplyMailbox?, repair: Repair? = nil
   ) {
     self.provider = provider
     self.deviceToken = deviceToken
@@ -261,6 +274,7 @@ package struct StoredToken: Sendable {
     self.pushSecret = pushSecret
     self.verificationCode = verificationCode
     self.replyMailbox = replyMailbox
+    self.repair = repair
   }
 }
 

@@ -22,6 +22,7 @@ enum Schema {
     Migration(name: "20261122_responses", sql: responses),
     Migration(name: "20261122_bursts", sql: bursts),
     Migration(name: "20261122_announcements", sql: announcements),
+    Migration(name: "20261122_push_health", sql: pushHealth),
   ]
 
   /// "NPst": identifies a store among SQLite files.

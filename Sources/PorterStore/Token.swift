@@ -6,7 +6,7 @@ extension Store {
     try first(
       """
       SELECT provider, device_token, server, status, mode, server_token_id, signing_key, box_key, push_secret,
-        reply_recipient_id, reply_recipient_key, reply_sender_id, verification_code FROM token
+        reply_recipient_id, reply_recipient_key, reply_sender_id, verification_code, repair_reason, repair_at FROM token
       """
     ) { (row) throws(StoreError) in
       guard let signingKey = SigningKeyPair(stored: row.blob(6)), let boxKey = BoxSecretKey(stored: row.blob(7)) else {
@@ -22,7 +22,8 @@ extension Store {
         provider: row.text(0), deviceToken: row.blob(1), server: row.text(2), status: row.text(3), mode: row.text(4),
         serverTokenID: row.optionalBlob(5), signingKey: signingKey, boxKey: boxKey,
         pushSecret: row.optionalBlob(8).flatMap { BoxSharedKey(stored: $0) },
-        verificationCode: row.optionalBlob(12).map { SecretBytes($0) }, replyMailbox: mailbox)
+        verificationCode: row.optionalBlob(12).map { SecretBytes($0) }, replyMailbox: mailbox,
+        repair: row.optionalText(13).map { .init(reason: $0, at: WallTime(milliseconds: row.integer(14))) })
     }
   }
 
@@ -31,8 +32,9 @@ extension Store {
     try run(
       """
       INSERT OR REPLACE INTO token (token_id, provider, device_token, server, status, mode, server_token_id, signing_key,
-        box_key, push_secret, reply_recipient_id, reply_recipient_key, reply_sender_id, verification_code, updated_at)
-      VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        box_key, push_secret, reply_recipient_id, reply_recipient_key, reply_sender_id, verification_code, repair_reason,
+        repair_at, updated_at)
+      VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         .text(token.provider), .blob(token.deviceToken), .text(token.server), .text(token.status), .text(token.mode),
@@ -40,7 +42,7 @@ extension Store {
         .blob(token.boxKey.exposeForStorage()), .optional(token.pushSecret?.exposeForStorage()),
         .optional(token.replyMailbox?.recipientID), .optional(token.replyMailbox?.recipientKey.exposeForStorage()),
         .optional(token.replyMailbox?.senderID), .optional(token.verificationCode?.exposeForStorage()),
-        .integer(time.milliseconds),
+        .optional(token.repair?.reason), .optional(token.repair?.at.milliseconds), .integer(time.milliseconds),
       ])
   }
 

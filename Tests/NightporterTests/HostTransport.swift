@@ -6,10 +6,11 @@ import XCTest
 
 /// A host's own transport, in front of an embedded relay: it can hang, and fail for one kind of request.
 final class HostTransport: @unchecked Sendable {
-  enum Kind: Equatable { case create, secure, subscribe, send, get, other }
+  enum Kind: Equatable { case create, secure, subscribe, send, get, notifier, other }
 
   private struct State {
     var hangs = false
+    var hanging: Kind?
     var fails: Kind?
     var inside = 0
     var mostInside = 0
@@ -25,6 +26,8 @@ final class HostTransport: @unchecked Sendable {
 
   /// Requests wait until it is set back.
   func hang(_ hangs: Bool) { state.signal { $0.hangs = hangs } }
+  /// The same for requests of one kind.
+  func hang(_ kind: Kind?) { state.signal { $0.hanging = kind } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
   func count(_ kind: Kind) -> Int { state.withLock { $0.counts.filter { $0 == kind }.count } }
   /// The most calls that the library made at the same time.
@@ -56,6 +59,23 @@ final class HostTransport: @unchecked Sendable {
     XCTAssertEqual(np_set_relay(host.handle, &vtable), NP_OK, file: file, line: line)
   }
 
+  /// For a controller that is not opened through C.
+  var port: any RelayPort { Port(transport: self) }
+
+  private struct Port: RelayPort {
+    let transport: HostTransport
+    var isLocal: Bool { false }
+    var wakeDescriptor: Int32? { transport.relay.wakeDescriptor }
+
+    func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
+      guard let answer = transport.exchange(request) else { throw .offline }
+      return answer
+    }
+
+    func drainWake() { transport.relay.drainWake() }
+    func close() {}
+  }
+
   private func exchange(_ request: [UInt8]) -> [UInt8]? {
     let kind = Self.kind(of: request)
     state.signal { state in
@@ -64,7 +84,7 @@ final class HostTransport: @unchecked Sendable {
       state.counts.append(kind)
     }
     defer { state.signal { $0.inside -= 1 } }
-    let mayPass = state.wait(atMost: .seconds(60)) { $0.hangs ? nil : $0.fails != kind }
+    let mayPass = state.wait(atMost: .seconds(60)) { $0.hangs || $0.hanging == kind ? nil : $0.fails != kind }
     return mayPass == true ? try? relay.exchange(request) : nil
   }
 
@@ -75,6 +95,7 @@ final class HostTransport: @unchecked Sendable {
     case .send: .send
     case .getMessage: .get
     case .subscribe: .subscribe
+    case .enableNotifier, .disableNotifier: .notifier
     default: .other
     }
   }

@@ -11,11 +11,16 @@ import XCTest
 /// Receives the server's pushes, in place of a platform.
 private final class PushTray: PushProvider {
   private let pushes = Monitor<[OutgoingPush]>([])
+  private let outcome = Mutex(PushOutcome.accepted)
 
   func deliver(_ push: OutgoingPush) -> PushOutcome {
-    pushes.signal { $0.append(push) }
-    return .accepted
+    let outcome = outcome.withLock { $0 }
+    if outcome == .accepted { pushes.signal { $0.append(push) } }
+    return outcome
   }
+
+  /// From now on, for every push.
+  func answer(_ outcome: PushOutcome) { self.outcome.withLock { $0 = outcome } }
 
   /// The oldest push to this token, or nil if none comes in time.
   func next(to token: String, within span: Span) -> String? {
@@ -63,6 +68,9 @@ final class ServerThread: @unchecked Sendable {
   }
 
   func nextPush(to token: String, within span: Span) -> String? { tray.next(to: token, within: span) }
+
+  /// What the provider says to each push from now on.
+  func providerAnswers(_ outcome: PushOutcome) { tray.answer(outcome) }
 }
 
 struct StationFailure: Error, CustomStringConvertible {

@@ -91,8 +91,9 @@ enum Samples {
     let message = NotificationMessage(id: parts.words, timestamp: parts.contact.created)
     let entity = ConnectionEntity(connection: parts.connection, contact: parts.flag ? parts.contact : nil)
     let ended = responseReports(parts, isRepeat: false).filter { ![.waiting, .applying].contains($0.outcome) }
+    let tokens = TokenStatus.allCases.map { Event.ntfTokenStatus($0, reason: parts.flag ? parts.words : nil) }
     return [.ntfMessage(parts.user, entity, message), .chatSuspended, .eventsLost(parts.number)]
-      + ended.map(Event.ntfResponse)
+      + ended.map(Event.ntfResponse) + tokens
   }
 
   private static func responseReports(_ parts: Parts, isRepeat: Bool) -> [ResponseReport] {

@@ -66,6 +66,8 @@ enum Durations {
   /// Between two attempts at the same thing, growing from the first to the last.
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(180)
+  /// Of a device token that the provider or the server refuses; later ones double up to a day.
+  static let firstRepair = Span.seconds(5)
   /// While the embedded relay's file is in use by another process. It is free again at any moment, unlike a network, so
   /// that this pause does not grow.
   static let busyRelayRetry = Span.milliseconds(500)

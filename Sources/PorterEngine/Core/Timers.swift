@@ -55,9 +55,12 @@ enum TimerName {
   static let subscriptions = "subscriptions"
   static let allSubscriptions = "all subscriptions"
   static let releases = "releases"
+  static let lostRequests = "lost requests"
+  static let unstored = "unstored"
   static let subscriptionCheck = "subscription check"
   static let serverRequests = "server requests"
   static let tokenRetry = "token retry"
+  static let tokenRepair = "token repair"
   static let tokenCheck = "token check"
   static let joining = "joining"
   static let relay = "relay"
@@ -67,8 +70,9 @@ enum TimerName {
   static let responses = "responses"
 
   static let work = [
-    outbox, subscribe, reload, announce, subscriptions, allSubscriptions, releases, subscriptionCheck, serverRequests,
-    tokenRetry, tokenCheck, joining, relay, mailboxes, replies, busyRelay, responses,
+    outbox, subscribe, reload, announce, subscriptions, allSubscriptions, releases, lostRequests, unstored,
+    subscriptionCheck, serverRequests, tokenRetry, tokenRepair, tokenCheck, joining, relay, mailboxes, replies,
+    busyRelay, responses,
   ]
 
   /// Those that try again what the relay did not take or give.

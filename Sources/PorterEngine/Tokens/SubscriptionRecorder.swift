@@ -3,6 +3,16 @@ import PorterMachines
 import PorterPush
 import PorterStore
 
+/// One event of `subscription`, on its way to a connection's machine.
+struct SubscriptionEvent {
+  let event: SubscriptionMachine.Event
+  let connectionID: Int64
+  /// The notifier key that was asked with. The event is dropped if the connection has another one by now: it is the
+  /// answer to an earlier request.
+  var key: SigningPublicKey?
+  var news = SubscriptionNews.none
+}
+
 /// What an event of `subscription` comes with.
 enum SubscriptionNews {
   case none

@@ -8,100 +8,112 @@ import PorterStore
 /// What the relay and the notification server are asked about the subscriptions. Requests to the server are gathered, so
 /// that many connections go in one (SimpleX's batches). Threads: the engine's.
 final class SubscriptionRequests {
-  typealias Raise = (SubscriptionMachine.Event, Int64, SubscriptionNews) -> Void
+  typealias Raise = ([SubscriptionEvent]) -> Void
 
   private let context: EngineContext
   private unowned let host: any TokensHost
   private let server: ServerRequests
   private let retries: Retries
-  /// Raises an event at a connection's machine.
+  /// Raises events at the machines of their connections.
   private let raise: Raise
-  /// Has what got no answer asked again.
-  private let retryLater: () -> Void
-  /// Connections about which the relay or the server is being asked.
-  private var underWay = UnderWay<Int64>()
-  /// Connections whose check the server has not answered. Not stored, since each start checks all.
-  private var unchecked: Set<Int64> = []
+  /// What the next request to the server names.
+  private var toSubscribe: [Int64] = []
+  private var toCheck: [Int64] = []
 
   init(
-    _ context: EngineContext, host: any TokensHost, server: ServerRequests, retries: Retries, raise: @escaping Raise,
-    retryLater: @escaping () -> Void
+    _ context: EngineContext, host: any TokensHost, server: ServerRequests, retries: Retries, raise: @escaping Raise
   ) {
     self.context = context
     self.host = host
     self.server = server
     self.retries = retries
     self.raise = raise
-    self.retryLater = retryLater
   }
 
-  func isUnderWay(_ id: Int64) -> Bool { underWay.contains(id) }
-  func isUnchecked(_ id: Int64) -> Bool { unchecked.contains(id) }
-
-  /// The requests under way ended with the relay. The next start asks again.
+  /// The relay was closed: what was gathered is asked after the next start, as is what was under way.
   func giveUp() {
-    underWay.giveUp()
-    unchecked.removeAll()
+    toSubscribe = []
+    toCheck = []
   }
 
   // MARK: At the relay
 
   func enableNotifier(_ id: Int64) {
-    guard let connection = connection(id), let mailbox = RelayIdentifier(bytes: connection.recipientID),
-      let key = connection.notifierKey, let boxKey = connection.notifierBoxKey
-    else { return }
-    let ticket = underWay.begin(id)
-    host.withRelay(.notifications) { (client) throws(RelayError) in
+    guard let connection = connection(id, ifUnreadable: .notifierFailedTemporary) else { return }
+    guard let mailbox = RelayIdentifier(bytes: connection.recipientID), let key = connection.notifierKey,
+      let boxKey = connection.notifierBoxKey
+    else { return raise([SubscriptionEvent(event: .notifierFailedPermanent, connectionID: id)]) }
+    let publicKey = key.publicKey
+    askRelay(id, publicKey, ifLost: .notifierLost) { (client) throws(RelayError) in
       try client.enableNotifier(
-        mailbox, key: connection.recipientKey, notifierKey: key.publicKey, boxKey: boxKey.publicKey)
-    } then: { [weak self] result in
-      guard let self else { return }
-      self.underWay.end(ticket)
+        mailbox, key: connection.recipientKey, notifierKey: publicKey, boxKey: boxKey.publicKey)
+    } then: { (result: Result<RelayClient.Notifier, RelayError>) in
       switch result {
       case .success(let notifier):
         guard let secret = try? boxKey.agree(with: notifier.relayBoxKey) else {
-          return self.raise(.notifierFailedPermanent, id, .none)
+          return (.notifierFailedPermanent, .none)
         }
-        self.raise(.notifierEnabled, id, .notifier(id: notifier.identifier.bytes, secret: secret))
-      case .failure(.closed): break
+        return (.notifierEnabled, .notifier(id: notifier.identifier.bytes, secret: secret))
       case .failure(let error):
-        self.raise(error.isTemporary ? .notifierFailedTemporary : .notifierFailedPermanent, id, .none)
+        return (error.isTemporary ? .notifierFailedTemporary : .notifierFailedPermanent, .none)
       }
     }
   }
 
   func disableNotifier(_ id: Int64) {
-    guard let connection = connection(id), connection.notifierKey != nil,
-      let mailbox = RelayIdentifier(bytes: connection.recipientID)
-    else { return }
-    guard !underWay.contains(id) else { return retryLater() }
-    // Meanwhile the mailbox is given no other notifier, which this request would remove.
-    let ticket = underWay.begin(id)
-    host.withRelay(.notifications) { (client) throws(RelayError) in
+    guard let connection = connection(id, ifUnreadable: .releaseFailedTemporary) else { return }
+    guard let key = connection.notifierKey, let mailbox = RelayIdentifier(bytes: connection.recipientID) else {
+      return raise([SubscriptionEvent(event: .turnedOff, connectionID: id)])
+    }
+    askRelay(id, key.publicKey, ifLost: .releaseLost) { (client) throws(RelayError) in
       try client.disableNotifier(mailbox, key: connection.recipientKey)
-    } then: { [weak self] result in
-      guard let self else { return }
-      self.underWay.end(ticket)
+    } then: { result in
       switch result {
-      case .failure(.closed): break
-      case .failure(let error) where error.isTemporary: self.retryLater()
+      case .failure(let error) where error.isTemporary: (.releaseFailedTemporary, .none)
       // The relay no longer knows the mailbox, so the notifier is already gone.
-      case .success, .failure: self.raise(.turnedOff, id, .none)
+      case .success, .failure: (.turnedOff, .none)
       }
     }
   }
 
+  private func askRelay<Value: Sendable>(
+    _ id: Int64, _ key: SigningPublicKey, ifLost lost: SubscriptionMachine.Event,
+    _ work: @escaping RelayDriver.Work<Value>,
+    then event: @escaping (Result<Value, RelayError>) -> (SubscriptionMachine.Event, SubscriptionNews)
+  ) {
+    let relay = host.relayIdentifier
+    host.withRelay(.notifications, work) { [weak self] result in
+      guard let self else { return }
+      if case .failure(.closed) = result { return self.raise(lost, at: [id], key: key, unlessClosed: relay) }
+      let (event, news) = event(result)
+      self.raise([SubscriptionEvent(event: event, connectionID: id, key: key, news: news)])
+    }
+  }
+
+  /// A request was not begun, or given up. If its relay was closed, the next start finds it in the store.
+  private func raise(
+    _ lost: SubscriptionMachine.Event, at identifiers: [Int64], key: SigningPublicKey? = nil, unlessClosed relay: Int?
+  ) {
+    guard relay != nil, relay == host.relayIdentifier else { return }
+    raise(identifiers.map { SubscriptionEvent(event: lost, connectionID: $0, key: key) })
+  }
+
   // MARK: At the server
+
+  /// Has the server watch this one, with others.
+  func subscribe(_ id: Int64) {
+    toSubscribe.append(id)
+    askSoon()
+  }
 
   /// Has the server check this one, with others.
   func check(_ id: Int64) {
-    unchecked.insert(id)
+    toCheck.append(id)
     askSoon()
   }
 
   /// Asks in the next turn, so that those of one turn go in one request.
-  func askSoon() {
-    guard context.role == .app else { return }
+  private func askSoon() {
     context.timers.set(TimerName.announce, after: .zero) { [weak self] in self?.askServer() }
   }
 
@@ -113,51 +125,53 @@ final class SubscriptionRequests {
   private func askServer() {
     let found = retries.read(
       orLater: TimerName.announce, { [weak self] in self?.askServer() },
-      { (store) throws(StoreError) -> Due? in try self.due(store) })
-    // Of no use before the token is active; then `create` comes here again.
-    guard case .some(.some(let due)) = found else { return }
+      { (store) throws(StoreError) in try self.due(store) })
+    guard let due = found else { return }
+    let (subscribe, check) = (toSubscribe, toCheck)
+    giveUp()
+    // Of no use before the token is active, which has them asked again.
+    guard let due else {
+      raise(.subscribeLost, at: subscribe, unlessClosed: host.relayIdentifier)
+      return raise(.checkLost, at: check, unlessClosed: host.relayIdentifier)
+    }
     let (token, id) = (due.token, due.tokenID)
-    for batch in batches(due.subscribe) {
+    for batch in batches(subscribe, due.connections) {
       let credentials = batch.compactMap { connection -> NotifierCredentials? in
         guard let notifier = connection.notifierID, let key = connection.notifierKey else { return nil }
         return NotifierCredentials(notifier: notifier, key: key)
       }
-      ask(.subscribe(token: id, credentials), token, batch, event: Self.subscribed) {
+      ask(.subscribe(token: id, credentials), token, batch, event: Self.subscribed, ifLost: .subscribeLost) {
         $0.isTemporary ? .subscribeFailedTemporary : .subscribeFailedPermanent
       }
     }
-    unchecked.formIntersection(due.created)
-    for batch in batches(unchecked.sorted()) {
-      ask(.checkSubscriptions(token: id, batch.compactMap(\.notifierID)), token, batch, event: Self.checked) { _ in
-        .checkFailedTemporary
-      }
+    for batch in batches(check, due.connections) {
+      let check = ServerRequest.Command.checkSubscriptions(token: id, batch.compactMap(\.notifierID))
+      ask(check, token, batch, event: Self.checked, ifLost: .checkLost) { _ in .checkFailedTemporary }
     }
   }
 
-  /// What the server is to be asked.
+  /// What the server is asked with.
   private struct Due {
     let token: StoredToken
     let tokenID: [UInt8]
-    let subscribe: [Int64]
-    /// All that the server has.
-    let created: [Int64]
+    /// Those of the gathered connections that are still there.
+    let connections: [Int64: StoredConnection]
   }
 
   private func due(_ store: Store) throws(StoreError) -> Due? {
     guard let token = try store.token(), try token.wantsSubscriptions(), let tokenID = token.serverTokenID else {
       return nil
     }
-    var created: [Int64] = []
-    for state in SubscriptionMachine.State.allCases where state.isCreated {
-      created += try store.connectionIDs(subscription: state.name)
+    var connections: [Int64: StoredConnection] = [:]
+    for id in toSubscribe + toCheck {
+      do throws(StoreError) { connections[id] = try store.connection(id) } catch .notFound {} catch .damaged {}
     }
-    let subscribe = try store.connectionIDs(subscription: SubscriptionMachine.State.key.name)
-    return Due(token: token, tokenID: tokenID, subscribe: subscribe, created: created)
+    return Due(token: token, tokenID: tokenID, connections: connections)
   }
 
-  /// Those of them about which nothing is being asked, as many in one as a request may name.
-  private func batches(_ identifiers: [Int64]) -> [[StoredConnection]] {
-    let connections = identifiers.filter { !underWay.contains($0) }.compactMap { connection($0) }
+  /// As many in one as a request may name.
+  private func batches(_ identifiers: [Int64], _ found: [Int64: StoredConnection]) -> [[StoredConnection]] {
+    let connections = identifiers.compactMap { found[$0] }
     return stride(from: 0, to: connections.count, by: ServerRequest.maximumBatch).map {
       Array(connections[$0..<min(connections.count, $0 + ServerRequest.maximumBatch)])
     }
@@ -184,36 +198,48 @@ final class SubscriptionRequests {
   private func ask(
     _ command: ServerRequest.Command, _ token: StoredToken, _ connections: [StoredConnection],
     event: @escaping (PorterPush.SubscriptionStatus) -> SubscriptionMachine.Event,
+    ifLost lost: SubscriptionMachine.Event,
     ifFailed: @escaping (ServerFailure) -> SubscriptionMachine.Event
   ) {
-    let identifiers = connections.map(\.id)
-    let ticket = underWay.begin(identifiers)
+    let relay = host.relayIdentifier
     server.ask(command, of: token) { [weak self] result in
       guard let self else { return }
-      self.underWay.end(ticket)
       switch result {
       case .success(let answer):
-        self.unchecked.subtract(identifiers)
-        guard case .subscriptions(let states) = answer.result else { return }
-        for state in states {
-          guard let connection = connections.first(where: { $0.notifierID == state.notifier }) else { continue }
-          self.raise(event(state.status), connection.id, .none)
+        let statuses = answer.statuses
+        let events = connections.map { connection in
+          // A server that leaves one out has not answered about it.
+          let status = connection.notifierID.flatMap { statuses[$0] }
+          return Self.event(status.map(event) ?? ifFailed(.unexpected), connection)
         }
-      case .failure(.relay(.closed)): break
-      case .failure(let failure): for id in identifiers { self.raise(ifFailed(failure), id, .none) }
+        self.raise(events)
+      case .failure(.relay(.closed)): self.raise(lost, at: connections.map(\.id), unlessClosed: relay)
+      case .failure(let failure): self.raise(connections.map { Self.event(ifFailed(failure), $0) })
       }
     }
   }
 
-  /// The connection, if it is still there; asked about again later if it cannot be read now.
-  private func connection(_ id: Int64) -> StoredConnection? {
+  private static func event(_ event: SubscriptionMachine.Event, _ connection: StoredConnection) -> SubscriptionEvent {
+    SubscriptionEvent(event: event, connectionID: connection.id, key: connection.notifierKey?.publicKey)
+  }
+
+  /// The connection, if it is still there.
+  private func connection(_ id: Int64, ifUnreadable event: SubscriptionMachine.Event) -> StoredConnection? {
     do throws(StoreError) {
       return try context.store?.connection(id)
     } catch .notFound {
       return nil
     } catch {
-      retryLater()
+      raise([SubscriptionEvent(event: event, connectionID: id)])
       return nil
     }
+  }
+}
+
+extension ServerAnswer {
+  /// By notifier; empty for an answer to another request.
+  fileprivate var statuses: [[UInt8]: PorterPush.SubscriptionStatus] {
+    guard case .subscriptions(let states) = result else { return [:] }
+    return Dictionary(states.map { ($0.notifier, $0.status) }, uniquingKeysWith: { $1 })
   }
 }

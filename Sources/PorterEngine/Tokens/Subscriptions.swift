@@ -10,7 +10,7 @@ typealias SubscriptionMachine = PorterMachines.Subscription
 
 /// One push subscription for each connection: a notifier at the relay, which the notification server gets.
 ///
-/// Owns the machine `subscription`, whose state is stored with the connection, and the requests under way. Threads: the
+/// Owns the machine `subscription`, whose state is stored with the connection, requests under way included. Threads: the
 /// engine's.
 final class Subscriptions {
   private typealias Driver = RecordedMachineDriver<SubscriptionMachine, Int64>
@@ -24,8 +24,12 @@ final class Subscriptions {
     SubscriptionMachine.perform(effect, by: self, id)
   }
   private lazy var requests = SubscriptionRequests(
-    context, host: host, server: server, retries: retries, raise: { [unowned self] in raise($0, $1, $2) },
-    retryLater: { [unowned self] in retryLater() })
+    context, host: host, server: server, retries: retries, raise: { [unowned self] in raise($0) })
+  private lazy var reports = SubscriptionReports(context)
+  /// The relay whose requests are under way. What the store says is under way with another one is lost.
+  private var relay: Int?
+  /// Events whose transaction failed.
+  private var unstored: [SubscriptionEvent] = []
 
   init(
     _ context: EngineContext, host: any TokensHost, server: ServerRequests, queued: QueuedRequests, retries: Retries
@@ -40,56 +44,76 @@ final class Subscriptions {
   // MARK: What is wanted
 
   /// Brings the subscriptions of all connections to where the token wants them. Safe to call at any time: what is done
-  /// already is left alone, what failed is tried again (INC-67, INC-68).
+  /// already or under way is left alone, what failed is tried again (INC-67, INC-68).
   func ensure() {
-    guard mayAsk,
+    guard isReadyToAsk,
       let connections = retries.read(
         orLater: TimerName.allSubscriptions, { [weak self] in self?.ensure() }, wanted)
     else { return }
-    for (connection, state) in idle(connections) where !state.isCreated { raise(.create, connection.id) }
+    raise(.create, at: connections) { $0.isDue || $0.isOff }
   }
 
   /// At a start: releases what is turned off, makes what is missing, and checks the rest.
   func takeUpWork() {
-    release()
-    ensure()
-    check()
+    guard isReadyToAsk else { return }
+    // After the steps of what was lost.
+    context.steps.post { [weak self] in
+      self?.release()
+      self?.ensure()
+      self?.check()
+    }
+  }
+
+  /// Whether this process asks now. With a relay that was opened since, what the store has as under way is lost first: this
+  /// is the only process that asks, and its requests end with their relay.
+  private var isReadyToAsk: Bool {
+    guard mayAsk, relay != host.relayIdentifier else { return mayAsk }
+    let found = retries.read(
+      orLater: TimerName.lostRequests, { [weak self] in self?.takeUpWork() },
+      { (store) throws(StoreError) in
+        var lost: [SubscriptionEvent] = []
+        for state in SubscriptionMachine.State.allCases {
+          guard let event = state.lost else { continue }
+          lost += try store.connectionIDs(subscription: state.name).map { .init(event: event, connectionID: $0) }
+        }
+        return lost
+      })
+    guard let lost = found else { return false }
+    relay = host.relayIdentifier
+    raise(lost)
+    return true
   }
 
   /// Asks the server about those that it has, at each start and once a day (INC-64).
   private func check() {
-    guard host.maySend, context.role == .app,
+    guard isReadyToAsk,
       let connections = retries.read(
         orLater: TimerName.subscriptionCheck, { [weak self] in self?.check() }, wanted)
     else { return }
-    for (connection, state) in idle(connections) where state.isCreated { raise(.checkDue, connection.id) }
+    raise(.checkDue, at: connections) { $0.isAtServer }
   }
 
-  /// Asks the relay again to drop those that were turned off while it could not be asked, or by another process.
+  /// Asks the relay to drop those that were turned off while it could not be asked, or by another process.
   private func release() {
-    guard mayAsk,
+    guard isReadyToAsk,
       let due = retries.read(
         orLater: TimerName.releases, { [weak self] in self?.release() },
-        { (store) throws(StoreError) in try store.connectionsToRelease() })
+        { (store) throws(StoreError) in try store.connectionIDs(subscription: SubscriptionMachine.State.turningOff.name)
+        })
     else { return }
-    for connection in due { disableNotifier(connection.id) }
+    raise(due.map { SubscriptionEvent(event: .releaseDue, connectionID: $0) })
   }
 
-  /// Asks again for what got no answer: the check of one that the server has, else the next step towards it.
+  /// Asks again for what got no answer.
   private func retry() {
-    guard host.maySend else { return }
+    guard isReadyToAsk else { return }
     release()
     guard
       let connections = retries.read(
         orLater: TimerName.subscriptions, { [weak self] in self?.retry() }, wanted)
     else { return }
-    for (connection, state) in idle(connections) where state != .off {
-      if !state.isCreated {
-        raise(.create, connection.id)
-      } else if requests.isUnchecked(connection.id) {
-        raise(.checkDue, connection.id)
-      }
-    }
+    raise(.create, at: connections) { $0.isDue }
+    raise(.checkDue, at: connections) { $0 == .unchecked }
   }
 
   /// Only the app asks by itself, and only with a relay.
@@ -100,22 +124,30 @@ final class Subscriptions {
     try store.token()?.wantsSubscriptions() ?? false ? store.connections() : []
   }
 
-  /// Those about which nothing is being asked, with their states. One whose state is damaged is left out, and its
-  /// neighbours are not (INC-44).
-  private func idle(_ connections: [StoredConnection]) -> [(StoredConnection, SubscriptionMachine.State)] {
-    connections.compactMap { connection in
-      guard !requests.isUnderWay(connection.id) else { return nil }
-      do throws(StoreError) { return (connection, try SubscriptionMachine.State(of: connection)) } catch {
-        noteDamage(connection.id)
-        return nil
-      }
-    }
+  /// Raises the event at those in such a state. One whose state is damaged is left out, and its neighbours are not
+  /// (INC-44).
+  private func raise(
+    _ event: SubscriptionMachine.Event, at connections: [StoredConnection],
+    where isMeant: (SubscriptionMachine.State) -> Bool
+  ) {
+    raise(
+      connections.compactMap { connection in
+        guard let state = try? SubscriptionMachine.State(of: connection) else {
+          noteDamage(connection.id)
+          return nil
+        }
+        return isMeant(state) ? SubscriptionEvent(event: event, connectionID: connection.id) : nil
+      })
   }
 
   /// Asks the server now what the next turn would ask.
   func askWhatIsDue() { requests.askWhatIsDue() }
 
-  func relayWasClosed() { requests.giveUp() }
+  func relayWasClosed() {
+    requests.giveUp()
+    unstored = []
+    relay = nil
+  }
 
   private func retryLater() {
     retries.retry(TimerName.subscriptions) { [weak self] in self?.retry() }
@@ -123,26 +155,70 @@ final class Subscriptions {
 
   // MARK: Steps
 
-  private func raise(_ event: SubscriptionMachine.Event, _ id: Int64, _ news: SubscriptionNews = .none) {
-    context.steps.post { [weak self] in self?.step(event, id, news) }
+  /// The steps of all of them in one transaction, a bounded number in each: the check of a thousand connections is not a
+  /// thousand transactions, and none of them keeps other processes waiting for long.
+  private func raise(_ events: [SubscriptionEvent]) {
+    for start in stride(from: 0, to: events.count, by: Self.stepsAtOnce) {
+      let some = Array(events[start..<min(events.count, start + Self.stepsAtOnce)])
+      context.steps.post { [weak self] in self?.step(some) }
+    }
   }
 
-  private func step(_ event: SubscriptionMachine.Event, _ id: Int64, _ news: SubscriptionNews) {
+  private static let stepsAtOnce = 48
+
+  private func step(_ events: [SubscriptionEvent]) {
+    guard let store = context.store else { return }
     do throws(StoreError) {
-      guard let store = context.store else { return }
-      // What other steps have written meanwhile counts, not what was read when the event was raised.
-      let state = try SubscriptionMachine.State(of: try store.connection(id))
-      guard Driver.isRecorded(event, in: state) else {
-        return driver.carryOut(driver.take(event, of: String(id), in: state, id))
-      }
-      let taken = try store.transaction { () throws(StoreError) in
-        try self.take(event, try store.connection(id), news, store)
-      }
-      driver.carryOut(taken)
-    } catch .notFound {
-      // Deleted meanwhile.
+      let steps =
+        try self.isRecorded(events, store)
+        ? try store.transaction { () throws(StoreError) in try self.take(events, store) }
+        : try self.take(events, store)
+      for taken in steps { driver.carryOut(taken) }
     } catch {
-      context.log(.warning, "a push subscription was not stored", ["error": error.description])
+      context.log(.warning, "push subscriptions were not stored", ["error": error.description])
+      unstored += events
+      retries.later(TimerName.unstored) { [weak self] in self?.raiseUnstored() }
+    }
+  }
+
+  /// Answers come once: one that could not be stored is not asked for again while its state says that it is awaited.
+  private func raiseUnstored() {
+    let events = unstored
+    unstored = []
+    raise(events)
+  }
+
+  private func isRecorded(_ events: [SubscriptionEvent], _ store: Store) throws(StoreError) -> Bool {
+    for event in events {
+      guard let connection = try connection(of: event, store) else { continue }
+      if Driver.isRecorded(event.event, in: try SubscriptionMachine.State(of: connection)) { return true }
+    }
+    return false
+  }
+
+  private func take(_ events: [SubscriptionEvent], _ store: Store) throws(StoreError) -> [Driver.Taken] {
+    var steps: [Driver.Taken] = []
+    for event in events {
+      // What other steps have written meanwhile counts, not what was read when the event was raised.
+      guard let connection = try connection(of: event, store) else { continue }
+      steps.append(try take(event.event, connection, event.news, store))
+    }
+    return steps
+  }
+
+  /// Nil if the event is not for it any more: it was deleted, its record is damaged, or it has another notifier key.
+  private func connection(of event: SubscriptionEvent, _ store: Store) throws(StoreError) -> StoredConnection? {
+    do throws(StoreError) {
+      let connection = try store.connection(event.connectionID)
+      _ = try SubscriptionMachine.State(of: connection)
+      if let key = event.key, connection.notifierKey?.publicKey != key { return nil }
+      return connection
+    } catch .notFound {
+      reports.forget(event.connectionID)
+      return nil
+    } catch .damaged {
+      noteDamage(event.connectionID)
+      return nil
     }
   }
 
@@ -188,16 +264,14 @@ final class Subscriptions {
 /// The argument is the connection's id. A connection that was deleted meanwhile needs nothing.
 extension Subscriptions: SubscriptionEffects {
   func enableNotifier(_ id: Int64) { requests.enableNotifier(id) }
-
-  /// Otherwise asked at the next start of the app.
-  func disableNotifier(_ id: Int64) {
-    if mayAsk { requests.disableNotifier(id) }
-  }
-
-  /// The server is asked about all of this state.
-  func subscribeAtServer(_ id: Int64) { requests.askSoon() }
-
+  func disableNotifier(_ id: Int64) { requests.disableNotifier(id) }
+  func subscribeAtServer(_ id: Int64) { requests.subscribe(id) }
   func checkAtServer(_ id: Int64) { requests.check(id) }
+
+  /// Otherwise at the next start of the app.
+  func requestRelease(_ id: Int64) {
+    if isReadyToAsk { raise([SubscriptionEvent(event: .releaseDue, connectionID: id)]) }
+  }
 
   /// An extension leaves them to the app.
   func sendQueued(_ id: Int64) {
@@ -215,8 +289,19 @@ extension Subscriptions: SubscriptionEffects {
 
   func scheduleRetry(_ id: Int64) { retryLater() }
 
+  func reportStatus(_ id: Int64) {
+    guard let state = state(id), let status = SubscriptionStatus(state) else { return }
+    reports.add(status, of: id)
+  }
+
   func reportError(_ id: Int64) {
     context.log(.warning, "a push subscription was refused", ["connection": String(id)])
+    reports.add(.removed(reason: state(id) == .key ? "refused by the server" : "refused by the relay"), of: id)
+  }
+
+  private func state(_ id: Int64) -> SubscriptionMachine.State? {
+    guard let connection = try? context.store?.connection(id) else { return nil }
+    return try? SubscriptionMachine.State(of: connection)
   }
 }
 
@@ -227,11 +312,43 @@ extension SubscriptionMachine.State {
     self = state
   }
 
-  /// The server has it.
-  var isCreated: Bool {
+  /// The next step towards a subscription is to be asked for.
+  var isDue: Bool {
     switch self {
-    case .createdNew, .createdPending, .createdActive, .createdInactive: true
-    case .new, .key, .off, .deleted: false
+    case .new, .key: true
+    case .enabling, .subscribing, .createdNew, .createdPending, .createdActive, .createdInactive, .checking, .unchecked,
+      .turningOff, .releasing, .off, .deleted:
+      false
+    }
+  }
+
+  /// What it means that no answer will come; nil where none is awaited.
+  var lost: SubscriptionMachine.Event? {
+    switch self {
+    case .enabling: .notifierLost
+    case .subscribing: .subscribeLost
+    case .checking: .checkLost
+    case .releasing: .releaseLost
+    case .new, .key, .createdNew, .createdPending, .createdActive, .createdInactive, .unchecked, .turningOff, .off,
+      .deleted:
+      nil
+    }
+  }
+
+  /// The server has it, as far as is known.
+  var isAtServer: Bool {
+    switch self {
+    case .createdNew, .createdPending, .createdActive, .createdInactive, .unchecked: true
+    case .new, .enabling, .key, .subscribing, .checking, .turningOff, .releasing, .off, .deleted: false
+    }
+  }
+
+  var isOff: Bool {
+    switch self {
+    case .turningOff, .off: true
+    case .new, .enabling, .key, .subscribing, .createdNew, .createdPending, .createdActive, .createdInactive, .checking,
+      .unchecked, .releasing, .deleted:
+      false
     }
   }
 }

@@ -74,7 +74,9 @@ extension Tokens {
       self?.verify(token, nonce: nonce, sealedCode: code, within: timeout) { reply(Self.done($0)) }
     }
     let left = try host.stored { () throws(StoreError) in try TokenAttempt.left(context.store) }
-    guard token.pushSecret == nil, let left, left.attempt == .register else {
+    guard let left, left.attempt == .register,
+      try host.stored({ () throws(StoreError) in try token.awaitsRegistration() })
+    else {
       verifies(token)
       return
     }

@@ -134,6 +134,10 @@ extension Tokens: TokenStatusEffects {
   func scheduleRetry(_ step: TokenStep) { scheduleRetry() }
   func scheduleCheck(_ step: TokenStep) { scheduleCheck() }
 
+  func scheduleRepair(_ step: TokenStep) { scheduleRepair() }
+  func endRepair(_ step: TokenStep) { endRepair() }
+  func reportStatus(_ step: TokenStep) { reportStatus() }
+
   func reportError(_ step: TokenStep) {
     step.run.answer(.error(step.news.error ?? .agent(.notificationServer(server: "", .internal))))
   }

@@ -10,13 +10,15 @@ struct TokenRecorder: TokenStatusRecord {
   /// The step's argument, and the token as the step leaves it.
   struct Change {
     var step: TokenStep
+    let event: TokenMachine.Event
     var token: StoredToken? {
       didSet { isSaved = false }
     }
     fileprivate(set) var isSaved = true
 
-    init(_ step: TokenStep, _ token: StoredToken?) {
+    init(_ step: TokenStep, _ event: TokenMachine.Event, _ token: StoredToken?) {
       self.step = step
+      self.event = event
       self.token = token
     }
   }
@@ -31,7 +33,7 @@ struct TokenRecorder: TokenStatusRecord {
     _ event: TokenMachine.Event, _ step: MachineStep<TokenMachine>, _ argument: inout TokenStep, of token: StoredToken?
   ) throws(StoreError) {
     if let reservation = argument.news.reservation { try end(reservation, event) }
-    var change = Change(argument, token)
+    var change = Change(argument, event, token)
     try TokenMachine.record(step, by: self, &change)
     if !change.isSaved, let token = change.token { try store.save(token, at: context.clock.wall()) }
     argument = change.step
@@ -117,5 +119,10 @@ struct TokenRecorder: TokenStatusRecord {
 
   func saveStatus(_ change: inout Change, _ next: TokenMachine.State) throws(StoreError) {
     change.token?.status = next.name
+  }
+
+  func saveReason(_ change: inout Change, _ next: TokenMachine.State) throws(StoreError) {
+    let repair = StoredToken.Repair(reason: change.event.name, at: context.clock.wall())
+    change.token?.repair = repair
   }
 }

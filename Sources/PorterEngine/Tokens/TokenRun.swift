@@ -98,6 +98,19 @@ enum TokenAttempt: UInt8 {
   }
 }
 
+/// What a host hears of the token: its status, and why it had to be made good last.
+struct TokenReport: Hashable {
+  let status: PorterSchema.TokenStatus
+  let reason: String?
+
+  /// Nil without a token, or for a state that this version does not know.
+  init?(_ token: StoredToken?) {
+    guard let token, let state = TokenMachine.State(name: token.status) else { return nil }
+    status = PorterSchema.TokenStatus(state)
+    reason = token.repair?.reason
+  }
+}
+
 /// An attempt that a process began and did not end.
 struct LeftTokenAttempt {
   let token: StoredToken
@@ -117,6 +130,14 @@ extension TokenMachine.State {
 }
 
 extension StoredToken {
+  /// Whether only the answer to a registration makes it one that can be verified.
+  func awaitsRegistration() throws(StoreError) -> Bool {
+    guard pushSecret != nil else { return true }
+    let answer = TokenMachine.step(try TokenMachine.State(of: self), .pushVerification).answer
+    if case .refused = answer { return true }
+    return false
+  }
+
   /// Whether connections are to have push subscriptions.
   func wantsSubscriptions() throws(StoreError) -> Bool {
     try TokenMachine.State(of: self) == .active && mode == NotificationMode.instant.rawValue

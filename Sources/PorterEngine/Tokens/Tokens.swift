@@ -1,4 +1,5 @@
 import PorterCrypto
+import PorterJSON
 import PorterMachines
 import PorterPlatform
 import PorterPush
@@ -20,6 +21,10 @@ final class Tokens {
   private(set) lazy var subscriptions = Subscriptions(
     context, host: host, server: requests, queued: queued, retries: retries)
 
+  private var repairs = Backoff(first: Durations.firstRepair, last: .days(1))
+  /// What the host has heard of the token.
+  private var reported: TokenReport?
+
   private lazy var driver = RecordedMachineDriver<TokenMachine, TokenStep>(context.machines) {
     [unowned self] effect, step in TokenMachine.perform(effect, by: self, step)
   }
@@ -37,6 +42,24 @@ final class Tokens {
   var statusName: String? {
     guard let token = context.store.flatMap({ try? $0.token() }) else { return TokenMachine.State.none.name }
     return (try? TokenMachine.State(of: token))?.name
+  }
+
+  /// How the pushes are; nil while the store cannot be read.
+  var health: JSONValue? {
+    guard let store = context.store, let counts = try? store.subscriptionCounts() else { return nil }
+    let subscriptions = counts.map { ($0.state, JSONValue($0.count)) }
+    return .compact([
+      "token": (try? store.token()).flatMap(Self.describe), "subscriptions": .object(JSONObject(subscriptions)),
+    ])
+  }
+
+  private static func describe(_ token: StoredToken) -> JSONValue? {
+    TokenReport(token).map { report in
+      .compact([
+        "status": .string(report.status.rawValue), "mode": .string(token.mode),
+        "reason": report.reason.map { .string($0) }, "reasonTs": (token.repair?.at).map { .string($0.iso8601) },
+      ])
+    }
   }
 
   var awaitedAnswers: Int { requests.awaitedCount }
@@ -171,6 +194,13 @@ final class Tokens {
     }
   }
 
+  /// The host hears of each status once, whichever process has brought the token there.
+  func reportStatus() {
+    guard let report = TokenReport(try? context.store?.token()), report != reported else { return }
+    reported = report
+    context.emit(.ntfTokenStatus(report.status, reason: report.reason))
+  }
+
   // MARK: Later
 
   func scheduleRetry() {
@@ -178,6 +208,14 @@ final class Tokens {
   }
 
   private func retry() { raiseLater(.retry) { [weak self] in self?.retry() } }
+
+  /// Only the app makes a token good (INC-42). An extension leaves it to the app's next start.
+  func scheduleRepair() {
+    guard context.role == .app else { return }
+    context.timers.set(TimerName.tokenRepair, after: repairs.next()) { [weak self] in self?.retry() }
+  }
+
+  func endRepair() { repairs.reset() }
 
   func scheduleCheck() {
     context.timers.set(TimerName.tokenCheck, after: .days(1)) { [weak self] in self?.takeUp() }

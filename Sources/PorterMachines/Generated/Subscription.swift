@@ -3,15 +3,21 @@
 /// The subscription of one connection at the notification server, as the client keeps it: the relay must know a
 /// notifier key for the mailbox, the server must watch the mailbox with it, and that is checked from time to time,
 /// since servers forget (INC-64, INC-67). It needs an active token and the mode instant; create is raised only then.
-/// Whether a request is under way is not a state here. A request ends with the relay that carries it, so a stored state
-/// would still wait for an answer after a restart. The process keeps the requests under way in memory, one a
-/// connection, and gives them up with the relay; each stored state says what is to be asked next, and a start asks.
+/// For each thing that is asked there is a state in which it is due and one in which it is under way, so that nothing
+/// is asked twice at the same time. The state is stored with the connection, but a request ends with the relay that
+/// carries it. A process that finds one under way that another process, or an earlier relay, has left raises the event
+/// that it is lost: then it is due again, and asked again. An answer counts only for the notifier key that it was asked
+/// with.
 package enum Subscription: Machine {
   package enum State: UInt8, MachineCode {
     /// The relay is to be given a notifier key.
     case new
-    /// The relay has the key; the server is to be told.
+    /// The relay is being given one.
+    case enabling
+    /// The relay has the key; the server is to be asked to watch.
     case key
+    /// The server is being asked.
+    case subscribing
     /// The server has it, and has not asked the relay yet.
     case createdNew
     /// The server is asking the relay.
@@ -20,8 +26,15 @@ package enum Subscription: Machine {
     case createdActive
     /// The server has lost the relay, and tries again.
     case createdInactive
-    /// Turned off on purpose. The relay and the server are asked until they have dropped it; the keys stay stored until
-    /// then.
+    /// The server had it, and is being asked whether it still has.
+    case checking
+    /// The server had it, and has not answered whether it still has.
+    case unchecked
+    /// Turned off on purpose: the relay is to drop the notifier key, which stays stored until then.
+    case turningOff
+    /// The relay is being asked to. Meanwhile the mailbox is given no other notifier, which this request would remove.
+    case releasing
+    /// Turned off, and released by the relay.
     case off
     /// Final. There is no record any more.
     case deleted
@@ -29,11 +42,17 @@ package enum Subscription: Machine {
     package var name: String {
       switch self {
       case .new: "new"
+      case .enabling: "enabling"
       case .key: "key"
+      case .subscribing: "subscribing"
       case .createdNew: "createdNew"
       case .createdPending: "createdPending"
       case .createdActive: "createdActive"
       case .createdInactive: "createdInactive"
+      case .checking: "checking"
+      case .unchecked: "unchecked"
+      case .turningOff: "turningOff"
+      case .releasing: "releasing"
       case .off: "off"
       case .deleted: "deleted"
       }
@@ -47,12 +66,16 @@ package enum Subscription: Machine {
     case notifierEnabled
     /// No answer, or one that says to try again.
     case notifierFailedTemporary
+    /// No answer will come: its relay was closed, its process ended, or its token was given up.
+    case notifierLost
     /// The relay will not.
     case notifierFailedPermanent
     /// The server took the subscription (SNEW).
     case subscribeOk
     /// No answer, or one that says to try again.
     case subscribeFailedTemporary
+    /// No answer will come.
+    case subscribeLost
     /// The server will not.
     case subscribeFailedPermanent
     /// The relay or the server does not know the keys.
@@ -71,12 +94,20 @@ package enum Subscription: Machine {
     case checkEnded
     /// No answer, or one that says to try again.
     case checkFailedTemporary
+    /// No answer will come.
+    case checkLost
     /// The server knows the device under a new token id.
     case tokenReplaced
     /// The connection must not notify any more.
     case turnOff
+    /// The relay is to be asked to drop the notifier key, by a process that may ask.
+    case releaseDue
     /// The relay has dropped the notifier key; the request to the server is queued.
     case turnedOff
+    /// No answer to that, or one that says to try again.
+    case releaseFailedTemporary
+    /// No answer will come.
+    case releaseLost
     /// The connection is gone; only the record is left.
     case forget
 
@@ -85,9 +116,11 @@ package enum Subscription: Machine {
       case .create: "create"
       case .notifierEnabled: "notifier.enabled"
       case .notifierFailedTemporary: "notifier.failedTemporary"
+      case .notifierLost: "notifier.lost"
       case .notifierFailedPermanent: "notifier.failedPermanent"
       case .subscribeOk: "subscribe.ok"
       case .subscribeFailedTemporary: "subscribe.failedTemporary"
+      case .subscribeLost: "subscribe.lost"
       case .subscribeFailedPermanent: "subscribe.failedPermanent"
       case .subscribeAuthError: "subscribe.authError"
       case .checkDue: "check.due"
@@ -97,9 +130,13 @@ package enum Subscription: Machine {
       case .checkInactive: "check.inactive"
       case .checkEnded: "check.ended"
       case .checkFailedTemporary: "check.failedTemporary"
+      case .checkLost: "check.lost"
       case .tokenReplaced: "tokenReplaced"
       case .turnOff: "turnOff"
+      case .releaseDue: "release.due"
       case .turnedOff: "turnedOff"
+      case .releaseFailedTemporary: "release.failedTemporary"
+      case .releaseLost: "release.lost"
       case .forget: "forget"
       }
     }
@@ -120,21 +157,25 @@ package enum Subscription: Machine {
     case deleteRecord
     /// Give the relay the notifier key (NKEY). Answer: notifier.
     case enableNotifier
-    /// Have the relay drop the notifier key (NDEL), asked again until it did. Answer: turnedOff.
+    /// Have the relay drop the notifier key (NDEL). Answer: turnedOff or release.
     case disableNotifier
-    /// Have the server watch (SNEW), together with all others in this state. Answer: subscribe.
+    /// Have the server watch (SNEW), together with others. Answer: subscribe.
     case subscribeAtServer
     /// Ask the server (SCHK), together with others. Answer: check.
     case checkAtServer
+    /// Raise release.due, if this process asks: an extension leaves it to the app.
+    case requestRelease
     /// Offer the relay the queued requests, until it has them.
     case sendQueued
     /// Raise create, if a subscription is wanted again.
     case subscribeAgain
     /// Raise check.due in a day, within every expiry that a server may have (INC-64).
     case scheduleCheck
-    /// Repeat the last request later, after a growing delay: create where the server has nothing yet, else check.due.
+    /// Have what is due asked again later, after a growing delay.
     case scheduleRetry
-    /// Log what was answered. The host sees the status.
+    /// Report the status (subscriptionStatus), together with others, unless it is what was reported last.
+    case reportStatus
+    /// Report that it was refused (subscriptionStatus), and log it.
     case reportError
 
     package var name: String {
@@ -149,10 +190,12 @@ package enum Subscription: Machine {
       case .disableNotifier: "disableNotifier"
       case .subscribeAtServer: "subscribeAtServer"
       case .checkAtServer: "checkAtServer"
+      case .requestRelease: "requestRelease"
       case .sendQueued: "sendQueued"
       case .subscribeAgain: "subscribeAgain"
       case .scheduleCheck: "scheduleCheck"
       case .scheduleRetry: "scheduleRetry"
+      case .reportStatus: "reportStatus"
       case .reportError: "reportError"
       }
     }
@@ -160,12 +203,14 @@ package enum Subscription: Machine {
 
   package enum Reason: UInt8, MachineCode {
     case stale
+    case underWay
     case alreadyOff
     case ended
 
     package var name: String {
       switch self {
       case .stale: "stale"
+      case .underWay: "underWay"
       case .alreadyOff: "alreadyOff"
       case .ended: "ended"
       }
@@ -179,7 +224,9 @@ package enum Subscription: Machine {
   package static func isFinal(_ state: State) -> Bool {
     switch state {
     case .deleted: true
-    case .new, .key, .createdNew, .createdPending, .createdActive, .createdInactive, .off: false
+    case .new, .enabling, .key, .subscribing, .createdNew, .createdPending, .createdActive,
+      .createdInactive, .checking, .unchecked, .turningOff, .releasing, .off:
+      false
     }
   }
 
@@ -189,11 +236,12 @@ package enum Subscription: Machine {
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
-    case .sendQueued, .subscribeAgain, .scheduleCheck, .scheduleRetry, .reportError: .act
+    case .requestRelease, .sendQueued, .subscribeAgain, .scheduleCheck, .scheduleRetry: .act
     case .makeNotifierKeys, .saveNotifier, .saveStatus, .queueRelease, .forgetNotifier,
       .deleteRecord:
       .record
     case .enableNotifier, .disableNotifier, .subscribeAtServer, .checkAtServer: .ask
+    case .reportStatus, .reportError: .tell
     }
   }
 
@@ -201,11 +249,17 @@ package enum Subscription: Machine {
   package static func step(_ state: State, _ event: Event) -> MachineStep<Subscription> {
     switch state {
     case .new: stepNew(event)
+    case .enabling: stepEnabling(event)
     case .key: stepKey(event)
+    case .subscribing: stepSubscribing(event)
     case .createdNew: stepCreatedNew(event)
     case .createdPending: stepCreatedPending(event)
     case .createdActive: stepCreatedActive(event)
     case .createdInactive: stepCreatedInactive(event)
+    case .checking: stepChecking(event)
+    case .unchecked: stepUnchecked(event)
+    case .turningOff: stepTurningOff(event)
+    case .releasing: stepReleasing(event)
     case .off: stepOff(event)
     case .deleted: stepDeleted(event)
     }
@@ -215,20 +269,41 @@ package enum Subscription: Machine {
   private static func stepNew(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create:
-      MachineStep(.new, .stayed, .makeNotifierKeys, .enableNotifier)
-    case .notifierEnabled:
-      MachineStep(.key, .moved, .saveNotifier, .saveStatus, .subscribeAtServer)
-    case .notifierFailedTemporary:
-      MachineStep(.new, .stayed, .scheduleRetry)
-    case .notifierFailedPermanent:
-      // The record stays, and the next create repairs it.
-      MachineStep(.new, .stayed, .reportError)
-    case .subscribeOk, .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError,
-      .checkDue, .checkNew, .checkPending, .checkActive, .checkInactive, .checkEnded,
-      .checkFailedTemporary, .tokenReplaced, .turnedOff:
+      MachineStep(.enabling, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierLost, .notifierFailedPermanent,
+      .subscribeOk, .subscribeFailedTemporary, .subscribeLost, .subscribeFailedPermanent,
+      .subscribeAuthError, .checkDue, .checkNew, .checkPending, .checkActive, .checkInactive,
+      .checkEnded, .checkFailedTemporary, .checkLost, .tokenReplaced, .releaseDue, .turnedOff,
+      .releaseFailedTemporary, .releaseLost:
       MachineStep(.new, .ignored(.stale))
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .queueRelease, .disableNotifier, .sendQueued)
+      MachineStep(.turningOff, .moved, .saveStatus, .queueRelease, .reportStatus, .requestRelease, .sendQueued)
+    case .forget:
+      MachineStep(.deleted, .moved, .deleteRecord)
+    }
+  }
+
+  @inline(__always)
+  private static func stepEnabling(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create:
+      MachineStep(.enabling, .ignored(.underWay))
+    case .notifierEnabled:
+      MachineStep(.subscribing, .moved, .saveNotifier, .saveStatus, .subscribeAtServer)
+    case .notifierFailedTemporary:
+      MachineStep(.new, .moved, .saveStatus, .scheduleRetry)
+    case .notifierLost:
+      MachineStep(.new, .moved, .saveStatus)
+    case .notifierFailedPermanent:
+      // The record stays, and the next create repairs it.
+      MachineStep(.new, .moved, .saveStatus, .reportError)
+    case .subscribeOk, .subscribeFailedTemporary, .subscribeLost, .subscribeFailedPermanent,
+      .subscribeAuthError, .checkDue, .checkNew, .checkPending, .checkActive, .checkInactive,
+      .checkEnded, .checkFailedTemporary, .checkLost, .tokenReplaced, .releaseDue, .turnedOff,
+      .releaseFailedTemporary, .releaseLost:
+      MachineStep(.enabling, .ignored(.stale))
+    case .turnOff:
+      MachineStep(.turningOff, .moved, .saveStatus, .queueRelease, .reportStatus, .requestRelease, .sendQueued)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -237,21 +312,45 @@ package enum Subscription: Machine {
   @inline(__always)
   private static func stepKey(_ event: Event) -> MachineStep<Subscription> {
     switch event {
-    case .create, .tokenReplaced:
-      MachineStep(.key, .stayed, .subscribeAtServer)
-    case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .checkDue, .checkNew,
-      .checkPending, .checkActive, .checkInactive, .checkEnded, .checkFailedTemporary, .turnedOff:
+    case .create:
+      MachineStep(.subscribing, .moved, .saveStatus, .subscribeAtServer)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierLost, .notifierFailedPermanent,
+      .subscribeOk, .subscribeFailedTemporary, .subscribeLost, .subscribeFailedPermanent,
+      .subscribeAuthError, .checkDue, .checkNew, .checkPending, .checkActive, .checkInactive,
+      .checkEnded, .checkFailedTemporary, .checkLost, .tokenReplaced, .releaseDue, .turnedOff,
+      .releaseFailedTemporary, .releaseLost:
       MachineStep(.key, .ignored(.stale))
-    case .subscribeOk:
-      MachineStep(.createdNew, .moved, .saveStatus, .scheduleCheck)
-    case .subscribeFailedTemporary:
-      MachineStep(.key, .stayed, .scheduleRetry)
-    case .subscribeFailedPermanent:
-      MachineStep(.key, .stayed, .reportError)
-    case .subscribeAuthError:
-      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .queueRelease, .disableNotifier, .sendQueued)
+      MachineStep(.turningOff, .moved, .saveStatus, .queueRelease, .reportStatus, .requestRelease, .sendQueued)
+    case .forget:
+      MachineStep(.deleted, .moved, .deleteRecord)
+    }
+  }
+
+  @inline(__always)
+  private static func stepSubscribing(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create:
+      MachineStep(.subscribing, .ignored(.underWay))
+    case .notifierEnabled, .notifierFailedTemporary, .notifierLost, .notifierFailedPermanent,
+      .checkDue, .checkNew, .checkPending, .checkActive, .checkInactive, .checkEnded,
+      .checkFailedTemporary, .checkLost, .releaseDue, .turnedOff, .releaseFailedTemporary,
+      .releaseLost:
+      MachineStep(.subscribing, .ignored(.stale))
+    case .subscribeOk:
+      MachineStep(.createdNew, .moved, .saveStatus, .reportStatus, .scheduleCheck)
+    case .subscribeFailedTemporary:
+      MachineStep(.key, .moved, .saveStatus, .scheduleRetry)
+    case .subscribeLost, .tokenReplaced:
+      // What is under way names a token that the server may no longer have.
+      MachineStep(.key, .moved, .saveStatus)
+    case .subscribeFailedPermanent:
+      MachineStep(.key, .moved, .saveStatus, .reportError)
+    case .subscribeAuthError:
+      // Other keys are made, but not without a pause: a relay may refuse these too.
+      MachineStep(.new, .moved, .saveStatus, .scheduleRetry)
+    case .turnOff:
+      MachineStep(.turningOff, .moved, .saveStatus, .queueRelease, .reportStatus, .requestRelease, .sendQueued)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -261,27 +360,18 @@ package enum Subscription: Machine {
   private static func stepCreatedNew(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create, .checkDue:
-      MachineStep(.createdNew, .stayed, .checkAtServer)
-    case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
-      .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .turnedOff:
+      MachineStep(.checking, .moved, .saveStatus, .checkAtServer)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierLost, .notifierFailedPermanent,
+      .subscribeOk, .subscribeFailedTemporary, .subscribeLost, .subscribeFailedPermanent,
+      .subscribeAuthError, .checkNew, .checkPending, .checkActive, .checkInactive, .checkEnded,
+      .checkFailedTemporary, .checkLost, .releaseDue, .turnedOff, .releaseFailedTemporary,
+      .releaseLost:
       MachineStep(.createdNew, .ignored(.stale))
-    case .checkNew:
-      MachineStep(.createdNew, .stayed, .scheduleCheck)
-    case .checkPending:
-      MachineStep(.createdPending, .moved, .saveStatus, .scheduleCheck)
-    case .checkActive:
-      MachineStep(.createdActive, .moved, .saveStatus, .scheduleCheck)
-    case .checkInactive:
-      MachineStep(.createdInactive, .moved, .saveStatus, .scheduleCheck)
-    case .checkEnded:
-      // Made again from the beginning (INC-67).
-      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
-    case .checkFailedTemporary:
-      MachineStep(.createdNew, .stayed, .scheduleRetry)
     case .tokenReplaced:
-      MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
+      // Asked again once the new token is active.
+      MachineStep(.key, .moved, .saveStatus, .reportStatus)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .queueRelease, .disableNotifier, .sendQueued)
+      MachineStep(.turningOff, .moved, .saveStatus, .queueRelease, .reportStatus, .requestRelease, .sendQueued)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -291,27 +381,18 @@ package enum Subscription: Machine {
   private static func stepCreatedPending(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create, .checkDue:
-      MachineStep(.createdPending, .stayed, .checkAtServer)
-    case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
-      .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .turnedOff:
+      MachineStep(.checking, .moved, .saveStatus, .checkAtServer)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierLost, .notifierFailedPermanent,
+      .subscribeOk, .subscribeFailedTemporary, .subscribeLost, .subscribeFailedPermanent,
+      .subscribeAuthError, .checkNew, .checkPending, .checkActive, .checkInactive, .checkEnded,
+      .checkFailedTemporary, .checkLost, .releaseDue, .turnedOff, .releaseFailedTemporary,
+      .releaseLost:
       MachineStep(.createdPending, .ignored(.stale))
-    case .checkNew:
-      MachineStep(.createdNew, .moved, .saveStatus, .scheduleCheck)
-    case .checkPending:
-      MachineStep(.createdPending, .stayed, .scheduleCheck)
-    case .checkActive:
-      MachineStep(.createdActive, .moved, .saveStatus, .scheduleCheck)
-    case .checkInactive:
-      MachineStep(.createdInactive, .moved, .saveStatus, .scheduleCheck)
-    case .checkEnded:
-      // Made again from the beginning (INC-67).
-      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
-    case .checkFailedTemporary:
-      MachineStep(.createdPending, .stayed, .scheduleRetry)
     case .tokenReplaced:
-      MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
+      // Asked again once the new token is active.
+      MachineStep(.key, .moved, .saveStatus, .reportStatus)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .queueRelease, .disableNotifier, .sendQueued)
+      MachineStep(.turningOff, .moved, .saveStatus, .queueRelease, .reportStatus, .requestRelease, .sendQueued)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -321,27 +402,18 @@ package enum Subscription: Machine {
   private static func stepCreatedActive(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create, .checkDue:
-      MachineStep(.createdActive, .stayed, .checkAtServer)
-    case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
-      .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .turnedOff:
+      MachineStep(.checking, .moved, .saveStatus, .checkAtServer)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierLost, .notifierFailedPermanent,
+      .subscribeOk, .subscribeFailedTemporary, .subscribeLost, .subscribeFailedPermanent,
+      .subscribeAuthError, .checkNew, .checkPending, .checkActive, .checkInactive, .checkEnded,
+      .checkFailedTemporary, .checkLost, .releaseDue, .turnedOff, .releaseFailedTemporary,
+      .releaseLost:
       MachineStep(.createdActive, .ignored(.stale))
-    case .checkNew:
-      MachineStep(.createdNew, .moved, .saveStatus, .scheduleCheck)
-    case .checkPending:
-      MachineStep(.createdPending, .moved, .saveStatus, .scheduleCheck)
-    case .checkActive:
-      MachineStep(.createdActive, .stayed, .scheduleCheck)
-    case .checkInactive:
-      MachineStep(.createdInactive, .moved, .saveStatus, .scheduleCheck)
-    case .checkEnded:
-      // Made again from the beginning (INC-67).
-      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
-    case .checkFailedTemporary:
-      MachineStep(.createdActive, .stayed, .scheduleRetry)
     case .tokenReplaced:
-      MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
+      // Asked again once the new token is active.
+      MachineStep(.key, .moved, .saveStatus, .reportStatus)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .queueRelease, .disableNotifier, .sendQueued)
+      MachineStep(.turningOff, .moved, .saveStatus, .queueRelease, .reportStatus, .requestRelease, .sendQueued)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -351,27 +423,114 @@ package enum Subscription: Machine {
   private static func stepCreatedInactive(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create, .checkDue:
-      MachineStep(.createdInactive, .stayed, .checkAtServer)
-    case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
-      .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .turnedOff:
+      MachineStep(.checking, .moved, .saveStatus, .checkAtServer)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierLost, .notifierFailedPermanent,
+      .subscribeOk, .subscribeFailedTemporary, .subscribeLost, .subscribeFailedPermanent,
+      .subscribeAuthError, .checkNew, .checkPending, .checkActive, .checkInactive, .checkEnded,
+      .checkFailedTemporary, .checkLost, .releaseDue, .turnedOff, .releaseFailedTemporary,
+      .releaseLost:
       MachineStep(.createdInactive, .ignored(.stale))
+    case .tokenReplaced:
+      // Asked again once the new token is active.
+      MachineStep(.key, .moved, .saveStatus, .reportStatus)
+    case .turnOff:
+      MachineStep(.turningOff, .moved, .saveStatus, .queueRelease, .reportStatus, .requestRelease, .sendQueued)
+    case .forget:
+      MachineStep(.deleted, .moved, .deleteRecord)
+    }
+  }
+
+  @inline(__always)
+  private static func stepChecking(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create, .checkDue:
+      MachineStep(.checking, .ignored(.underWay))
+    case .notifierEnabled, .notifierFailedTemporary, .notifierLost, .notifierFailedPermanent,
+      .subscribeOk, .subscribeFailedTemporary, .subscribeLost, .subscribeFailedPermanent,
+      .subscribeAuthError, .releaseDue, .turnedOff, .releaseFailedTemporary, .releaseLost:
+      MachineStep(.checking, .ignored(.stale))
     case .checkNew:
-      MachineStep(.createdNew, .moved, .saveStatus, .scheduleCheck)
+      MachineStep(.createdNew, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkPending:
-      MachineStep(.createdPending, .moved, .saveStatus, .scheduleCheck)
+      MachineStep(.createdPending, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkActive:
-      MachineStep(.createdActive, .moved, .saveStatus, .scheduleCheck)
+      MachineStep(.createdActive, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkInactive:
-      MachineStep(.createdInactive, .stayed, .scheduleCheck)
+      MachineStep(.createdInactive, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkEnded:
       // Made again from the beginning (INC-67).
-      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+      MachineStep(.enabling, .moved, .makeNotifierKeys, .saveStatus, .reportStatus, .enableNotifier)
     case .checkFailedTemporary:
-      MachineStep(.createdInactive, .stayed, .scheduleRetry)
+      MachineStep(.unchecked, .moved, .saveStatus, .scheduleRetry)
+    case .checkLost:
+      MachineStep(.unchecked, .moved, .saveStatus)
     case .tokenReplaced:
-      MachineStep(.key, .moved, .saveStatus, .subscribeAtServer)
+      MachineStep(.key, .moved, .saveStatus, .reportStatus)
     case .turnOff:
-      MachineStep(.off, .moved, .saveStatus, .queueRelease, .disableNotifier, .sendQueued)
+      MachineStep(.turningOff, .moved, .saveStatus, .queueRelease, .reportStatus, .requestRelease, .sendQueued)
+    case .forget:
+      MachineStep(.deleted, .moved, .deleteRecord)
+    }
+  }
+
+  @inline(__always)
+  private static func stepUnchecked(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create, .checkDue:
+      MachineStep(.checking, .moved, .saveStatus, .checkAtServer)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierLost, .notifierFailedPermanent,
+      .subscribeOk, .subscribeFailedTemporary, .subscribeLost, .subscribeFailedPermanent,
+      .subscribeAuthError, .checkNew, .checkPending, .checkActive, .checkInactive, .checkEnded,
+      .checkFailedTemporary, .checkLost, .releaseDue, .turnedOff, .releaseFailedTemporary,
+      .releaseLost:
+      MachineStep(.unchecked, .ignored(.stale))
+    case .tokenReplaced:
+      MachineStep(.key, .moved, .saveStatus, .reportStatus)
+    case .turnOff:
+      MachineStep(.turningOff, .moved, .saveStatus, .queueRelease, .reportStatus, .requestRelease, .sendQueued)
+    case .forget:
+      MachineStep(.deleted, .moved, .deleteRecord)
+    }
+  }
+
+  @inline(__always)
+  private static func stepTurningOff(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create:
+      MachineStep(.enabling, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierLost, .notifierFailedPermanent,
+      .subscribeOk, .subscribeFailedTemporary, .subscribeLost, .subscribeFailedPermanent,
+      .subscribeAuthError, .checkDue, .checkNew, .checkPending, .checkActive, .checkInactive,
+      .checkEnded, .checkFailedTemporary, .checkLost, .tokenReplaced, .turnedOff,
+      .releaseFailedTemporary, .releaseLost:
+      MachineStep(.turningOff, .ignored(.stale))
+    case .turnOff:
+      MachineStep(.turningOff, .ignored(.alreadyOff))
+    case .releaseDue:
+      MachineStep(.releasing, .moved, .saveStatus, .disableNotifier)
+    case .forget:
+      MachineStep(.deleted, .moved, .deleteRecord)
+    }
+  }
+
+  @inline(__always)
+  private static func stepReleasing(_ event: Event) -> MachineStep<Subscription> {
+    switch event {
+    case .create, .releaseDue:
+      MachineStep(.releasing, .ignored(.underWay))
+    case .notifierEnabled, .notifierFailedTemporary, .notifierLost, .notifierFailedPermanent,
+      .subscribeOk, .subscribeFailedTemporary, .subscribeLost, .subscribeFailedPermanent,
+      .subscribeAuthError, .checkDue, .checkNew, .checkPending, .checkActive, .checkInactive,
+      .checkEnded, .checkFailedTemporary, .checkLost, .tokenReplaced:
+      MachineStep(.releasing, .ignored(.stale))
+    case .turnOff:
+      MachineStep(.releasing, .ignored(.alreadyOff))
+    case .turnedOff:
+      MachineStep(.off, .moved, .forgetNotifier, .saveStatus, .subscribeAgain)
+    case .releaseFailedTemporary:
+      MachineStep(.turningOff, .moved, .saveStatus, .scheduleRetry)
+    case .releaseLost:
+      MachineStep(.turningOff, .moved, .saveStatus)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -381,16 +540,15 @@ package enum Subscription: Machine {
   private static func stepOff(_ event: Event) -> MachineStep<Subscription> {
     switch event {
     case .create:
-      MachineStep(.new, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
-    case .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
-      .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .checkDue,
-      .checkNew, .checkPending, .checkActive, .checkInactive, .checkEnded, .checkFailedTemporary,
-      .tokenReplaced:
+      MachineStep(.enabling, .moved, .makeNotifierKeys, .saveStatus, .enableNotifier)
+    case .notifierEnabled, .notifierFailedTemporary, .notifierLost, .notifierFailedPermanent,
+      .subscribeOk, .subscribeFailedTemporary, .subscribeLost, .subscribeFailedPermanent,
+      .subscribeAuthError, .checkDue, .checkNew, .checkPending, .checkActive, .checkInactive,
+      .checkEnded, .checkFailedTemporary, .checkLost, .tokenReplaced, .releaseDue, .turnedOff,
+      .releaseFailedTemporary, .releaseLost:
       MachineStep(.off, .ignored(.stale))
     case .turnOff:
       MachineStep(.off, .ignored(.alreadyOff))
-    case .turnedOff:
-      MachineStep(.off, .stayed, .forgetNotifier, .subscribeAgain)
     case .forget:
       MachineStep(.deleted, .moved, .deleteRecord)
     }
@@ -399,10 +557,11 @@ package enum Subscription: Machine {
   @inline(__always)
   private static func stepDeleted(_ event: Event) -> MachineStep<Subscription> {
     switch event {
-    case .create, .notifierEnabled, .notifierFailedTemporary, .notifierFailedPermanent, .subscribeOk,
-      .subscribeFailedTemporary, .subscribeFailedPermanent, .subscribeAuthError, .checkDue,
-      .checkNew, .checkPending, .checkActive, .checkInactive, .checkEnded, .checkFailedTemporary,
-      .tokenReplaced, .turnOff, .turnedOff, .forget:
+    case .create, .notifierEnabled, .notifierFailedTemporary, .notifierLost,
+      .notifierFailedPermanent, .subscribeOk, .subscribeFailedTemporary, .subscribeLost,
+      .subscribeFailedPermanent, .subscribeAuthError, .checkDue, .checkNew, .checkPending,
+      .checkActive, .checkInactive, .checkEnded, .checkFailedTemporary, .checkLost, .tokenReplaced,
+      .turnOff, .releaseDue, .turnedOff, .releaseFailedTemporary, .releaseLost, .forget:
       MachineStep(.deleted, .ignored(.ended))
     }
   }
@@ -449,8 +608,8 @@ extension Subscription {
       case .queueRelease: try recorder.queueRelease(&argument, step.next)
       case .forgetNotifier: try recorder.forgetNotifier(&argument, step.next)
       case .deleteRecord: try recorder.deleteRecord(&argument, step.next)
-      case .enableNotifier, .disableNotifier, .subscribeAtServer, .checkAtServer, .sendQueued,
-        .subscribeAgain, .scheduleCheck, .scheduleRetry, .reportError:
+      case .enableNotifier, .disableNotifier, .subscribeAtServer, .checkAtServer, .requestRelease,
+        .sendQueued, .subscribeAgain, .scheduleCheck, .scheduleRetry, .reportStatus, .reportError:
         break
       }
     }
@@ -463,21 +622,25 @@ package protocol SubscriptionEffects {
   associatedtype Argument
   /// Give the relay the notifier key (NKEY). Answer: notifier.
   func enableNotifier(_ argument: Argument)
-  /// Have the relay drop the notifier key (NDEL), asked again until it did. Answer: turnedOff.
+  /// Have the relay drop the notifier key (NDEL). Answer: turnedOff or release.
   func disableNotifier(_ argument: Argument)
-  /// Have the server watch (SNEW), together with all others in this state. Answer: subscribe.
+  /// Have the server watch (SNEW), together with others. Answer: subscribe.
   func subscribeAtServer(_ argument: Argument)
   /// Ask the server (SCHK), together with others. Answer: check.
   func checkAtServer(_ argument: Argument)
+  /// Raise release.due, if this process asks: an extension leaves it to the app.
+  func requestRelease(_ argument: Argument)
   /// Offer the relay the queued requests, until it has them.
   func sendQueued(_ argument: Argument)
   /// Raise create, if a subscription is wanted again.
   func subscribeAgain(_ argument: Argument)
   /// Raise check.due in a day, within every expiry that a server may have (INC-64).
   func scheduleCheck(_ argument: Argument)
-  /// Repeat the last request later, after a growing delay: create where the server has nothing yet, else check.due.
+  /// Have what is due asked again later, after a growing delay.
   func scheduleRetry(_ argument: Argument)
-  /// Log what was answered. The host sees the status.
+  /// Report the status (subscriptionStatus), together with others, unless it is what was reported last.
+  func reportStatus(_ argument: Argument)
+  /// Report that it was refused (subscriptionStatus), and log it.
   func reportError(_ argument: Argument)
 }
 
@@ -491,10 +654,12 @@ extension Subscription {
     case .disableNotifier: performer.disableNotifier(argument)
     case .subscribeAtServer: performer.subscribeAtServer(argument)
     case .checkAtServer: performer.checkAtServer(argument)
+    case .requestRelease: performer.requestRelease(argument)
     case .sendQueued: performer.sendQueued(argument)
     case .subscribeAgain: performer.subscribeAgain(argument)
     case .scheduleCheck: performer.scheduleCheck(argument)
     case .scheduleRetry: performer.scheduleRetry(argument)
+    case .reportStatus: performer.reportStatus(argument)
     case .reportError: performer.reportError(argument)
     case .makeNotifierKeys, .saveNotifier, .saveStatus, .queueRelease, .forgetNotifier,
       .deleteRecord:

@@ -3,9 +3,11 @@
 /// The device token as the client knows it. The app registers it, the server proves by an encrypted push that the token
 /// and the device belong together, and only then uses it. The extension may verify as well, since the app may not be
 /// running (INC-62). Intent is recorded and retried (INC-68), and an active token is checked, so that a token that the
-/// provider dropped is noticed (INC-63). The state is stored with the token, and a step that records something is taken
-/// in the transaction that stores it. An attempt to register or replace is a reservation in the same transaction; its
-/// answer counts only while no other process has begun one since (INC-09).
+/// provider dropped is noticed (INC-63). It is then registered anew without being asked: by itself after a growing
+/// delay, at each start, and once a day. The host hears of each status, and why it came to that. The state is stored
+/// with the token, and a step that records something is taken in the transaction that stores it. An attempt to register
+/// or replace is a reservation in the same transaction; its answer counts only while no other process has begun one
+/// since (INC-09).
 package enum TokenStatus: Machine {
   package enum State: UInt8, MachineCode {
     /// There is no token.
@@ -166,6 +168,8 @@ package enum TokenStatus: Machine {
     case turnOffSubscriptions
     /// Store the status. A host that waits is answered with it when nothing is asked any more.
     case saveStatus
+    /// Store why the token has to be made good, and when that was noticed: the name of the event.
+    case saveReason
     /// End the requests under way: their answers go to a mailbox that is given up.
     case abandonRequests
     /// Ask the server to take the token (TNEW). Answer: register.
@@ -186,6 +190,13 @@ package enum TokenStatus: Machine {
     case scheduleRetry
     /// Raise takeUp in a day (INC-63).
     case scheduleCheck
+    /// Raise retry after a delay that doubles with each repair, up to a day; an active token ends the series. A
+    /// provider that refuses the token for good is not asked all the time.
+    case scheduleRepair
+    /// The token works: the next repair begins with the shortest delay.
+    case endRepair
+    /// Report the status and the reason (ntfTokenStatus), unless they are what was reported last.
+    case reportStatus
     /// Answer the host with what the server said.
     case reportError
 
@@ -202,6 +213,7 @@ package enum TokenStatus: Machine {
       case .saveMode: "saveMode"
       case .turnOffSubscriptions: "turnOffSubscriptions"
       case .saveStatus: "saveStatus"
+      case .saveReason: "saveReason"
       case .abandonRequests: "abandonRequests"
       case .sendRegister: "sendRegister"
       case .sendReplace: "sendReplace"
@@ -212,6 +224,9 @@ package enum TokenStatus: Machine {
       case .createSubscriptions: "createSubscriptions"
       case .scheduleRetry: "scheduleRetry"
       case .scheduleCheck: "scheduleCheck"
+      case .scheduleRepair: "scheduleRepair"
+      case .endRepair: "endRepair"
+      case .reportStatus: "reportStatus"
       case .reportError: "reportError"
       }
     }
@@ -223,7 +238,6 @@ package enum TokenStatus: Machine {
     case noServerKey
     case alreadyActive
     case tokenUnusable
-    case unusable
 
     package var name: String {
       switch self {
@@ -232,7 +246,6 @@ package enum TokenStatus: Machine {
       case .noServerKey: "noServerKey"
       case .alreadyActive: "alreadyActive"
       case .tokenUnusable: "tokenUnusable"
-      case .unusable: "unusable"
       }
     }
   }
@@ -252,13 +265,14 @@ package enum TokenStatus: Machine {
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
     case .abandonRequests, .sendInterval, .sendQueued, .createSubscriptions, .scheduleRetry,
-      .scheduleCheck:
+      .scheduleCheck, .scheduleRepair, .endRepair:
       .act
     case .createRecord, .forgetRecord, .saveDeviceToken, .reserveRegister, .reserveReplace,
-      .queueDelete, .saveServerToken, .saveCode, .saveMode, .turnOffSubscriptions, .saveStatus:
+      .queueDelete, .saveServerToken, .saveCode, .saveMode, .turnOffSubscriptions, .saveStatus,
+      .saveReason:
       .record
     case .sendRegister, .sendReplace, .sendVerify, .sendCheck: .ask
-    case .reportError: .tell
+    case .reportStatus, .reportError: .tell
     }
   }
 
@@ -283,7 +297,7 @@ package enum TokenStatus: Machine {
   private static func stepNone(_ event: Event) -> MachineStep<TokenStatus> {
     switch event {
     case .registerNewToken:
-      MachineStep(.new, .moved, .createRecord, .reserveRegister, .saveStatus, .sendRegister)
+      MachineStep(.new, .moved, .createRecord, .reserveRegister, .saveStatus, .reportStatus, .sendRegister)
     case .registerSameToken, .pushVerification, .modeInstant, .modePeriodic, .delete:
       // CMD PROHIBITED in the interface.
       MachineStep(.none, .refused(.noToken))
@@ -301,15 +315,15 @@ package enum TokenStatus: Machine {
     switch event {
     case .registerNewToken:
       MachineStep(.new, .stayed, .saveDeviceToken, .reserveRegister, .sendRegister)
-    case .registerSameToken, .retry, .takeUp:
+    case .registerSameToken, .retry:
       MachineStep(.new, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus, .reportStatus, .scheduleCheck)
     case .registerFailedTemporary:
       MachineStep(.new, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
       // The intent stays stored; the next registration tries again (INC-68).
-      MachineStep(.new, .stayed, .reportError)
+      MachineStep(.new, .stayed, .saveReason, .reportStatus, .reportError, .scheduleCheck)
     case .replaceOk, .replaceFailedTemporary, .replaceFailedPermanent, .verifyOk, .verifyAuthError,
       .verifyFailedTemporary, .checkDue, .checkActive, .checkUnverified, .checkExpired,
       .checkInvalidNoReason, .checkInvalidBad, .checkInvalidTopic, .checkInvalidExpired,
@@ -318,6 +332,8 @@ package enum TokenStatus: Machine {
     case .pushVerification:
       // Without the key of the server's answer no code can have been decrypted.
       MachineStep(.new, .refused(.noServerKey))
+    case .takeUp:
+      MachineStep(.new, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant, .modePeriodic:
       MachineStep(.new, .stayed, .saveMode)
     case .delete:
@@ -339,23 +355,26 @@ package enum TokenStatus: Machine {
     case .registerFailedTemporary:
       MachineStep(.registered, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
-      MachineStep(.registered, .stayed, .reportError)
+      MachineStep(.registered, .stayed, .saveReason, .reportStatus, .reportError, .scheduleCheck)
     case .replaceOk:
-      MachineStep(.registered, .stayed, .saveStatus)
+      MachineStep(.registered, .stayed, .saveStatus, .reportStatus, .scheduleCheck)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.registered, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .pushVerification:
-      MachineStep(.confirmed, .moved, .saveCode, .saveStatus, .sendVerify)
+      MachineStep(.confirmed, .moved, .saveCode, .saveStatus, .reportStatus, .sendVerify)
     case .verifyOk, .checkActive:
       // The other process verified it (INC-62).
-      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(
+        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .verifyAuthError, .checkAuthError:
       // The record is worth nothing to this server: begin again.
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .verifyFailedTemporary:
       MachineStep(.registered, .ignored(.stale))
     case .checkDue:
@@ -365,19 +384,20 @@ package enum TokenStatus: Machine {
       // (INC-62).
       MachineStep(.registered, .stayed, .reserveRegister, .sendRegister, .scheduleCheck)
     case .checkExpired:
-      MachineStep(.expired, .moved, .saveStatus)
+      MachineStep(.expired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
+      MachineStep(.invalid, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .saveStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .saveStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .saveStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+      MachineStep(
+        .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      MachineStep(.registered, .stayed, .sendCheck)
+      MachineStep(.registered, .stayed, .reportStatus, .sendCheck)
     case .modeInstant, .modePeriodic:
       MachineStep(.registered, .stayed, .saveMode)
     case .delete:
@@ -391,41 +411,47 @@ package enum TokenStatus: Machine {
     switch event {
     case .registerNewToken:
       MachineStep(.confirmed, .stayed, .saveDeviceToken, .reserveReplace, .sendReplace)
-    case .registerSameToken, .checkUnverified, .retry, .takeUp:
+    case .registerSameToken, .checkUnverified, .retry:
       MachineStep(.confirmed, .stayed, .sendVerify)
     case .registerOk, .registerFailedTemporary, .registerFailedPermanent:
       MachineStep(.confirmed, .ignored(.stale))
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.confirmed, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .pushVerification:
       MachineStep(.confirmed, .stayed, .saveCode, .sendVerify)
     case .verifyOk, .checkActive:
-      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(
+        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .verifyAuthError, .checkAuthError:
       // The record is worth nothing to this server: begin again.
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .verifyFailedTemporary:
       MachineStep(.confirmed, .stayed, .scheduleRetry)
     case .checkDue:
       MachineStep(.confirmed, .stayed, .sendCheck)
     case .checkExpired:
-      MachineStep(.expired, .moved, .saveStatus)
+      MachineStep(.expired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
+      MachineStep(.invalid, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .saveStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .saveStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .saveStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+      MachineStep(
+        .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
+    case .takeUp:
+      MachineStep(.confirmed, .stayed, .reportStatus, .sendVerify)
     case .modeInstant, .modePeriodic:
       MachineStep(.confirmed, .stayed, .saveMode)
     case .delete:
@@ -439,42 +465,47 @@ package enum TokenStatus: Machine {
     switch event {
     case .registerNewToken:
       MachineStep(.active, .stayed, .saveDeviceToken, .reserveReplace, .sendReplace)
-    case .registerSameToken, .retry, .takeUp:
+    case .registerSameToken, .retry:
       MachineStep(.active, .stayed, .sendCheck)
     case .registerOk, .registerFailedTemporary, .registerFailedPermanent, .verifyFailedTemporary:
       MachineStep(.active, .ignored(.stale))
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.active, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .pushVerification, .verifyOk:
       MachineStep(.active, .ignored(.alreadyActive))
     case .verifyAuthError, .checkAuthError:
       // The record is worth nothing to this server: begin again.
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .checkDue:
       MachineStep(.active, .stayed, .sendCheck)
     case .checkActive:
       MachineStep(.active, .stayed, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
       // The server lost the proof: have it send a code.
-      MachineStep(.registered, .moved, .reserveRegister, .saveStatus, .sendRegister)
+      MachineStep(.registered, .moved, .reserveRegister, .saveStatus, .saveReason, .reportStatus, .sendRegister)
     case .checkExpired:
-      MachineStep(.expired, .moved, .saveStatus)
+      MachineStep(.expired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
+      MachineStep(.invalid, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .saveStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .saveStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .saveStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+      MachineStep(
+        .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
+    case .takeUp:
+      MachineStep(.active, .stayed, .reportStatus, .sendCheck)
     case .modeInstant:
       MachineStep(.active, .stayed, .saveMode, .createSubscriptions)
     case .modePeriodic:
@@ -493,18 +524,19 @@ package enum TokenStatus: Machine {
     case .registerSameToken, .retry:
       MachineStep(.expired, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus, .reportStatus, .scheduleCheck)
     case .registerFailedTemporary:
       MachineStep(.expired, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
-      MachineStep(.expired, .stayed, .reportError)
+      MachineStep(.expired, .stayed, .saveReason, .reportStatus, .reportError, .scheduleCheck)
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.expired, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .pushVerification:
       MachineStep(.expired, .refused(.tokenUnusable))
     case .verifyOk, .verifyFailedTemporary:
@@ -512,28 +544,32 @@ package enum TokenStatus: Machine {
     case .verifyAuthError, .checkAuthError:
       // The record is worth nothing to this server: begin again.
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .checkDue:
       MachineStep(.expired, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(
+        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkExpired:
       MachineStep(.expired, .stayed, .scheduleCheck)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
+      MachineStep(.invalid, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .saveStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .saveStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .saveStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+      MachineStep(
+        .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // The host has to register; it has been notified.
-      MachineStep(.expired, .ignored(.unusable))
+      // Made good without being asked: the provider may take the token again, and a server that gave it up gets it
+      // back.
+      MachineStep(.expired, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant, .modePeriodic:
       MachineStep(.expired, .stayed, .saveMode)
     case .delete:
@@ -550,18 +586,19 @@ package enum TokenStatus: Machine {
     case .registerSameToken, .retry:
       MachineStep(.invalid, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus, .reportStatus, .scheduleCheck)
     case .registerFailedTemporary:
       MachineStep(.invalid, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
-      MachineStep(.invalid, .stayed, .reportError)
+      MachineStep(.invalid, .stayed, .saveReason, .reportStatus, .reportError, .scheduleCheck)
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.invalid, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .pushVerification:
       MachineStep(.invalid, .refused(.tokenUnusable))
     case .verifyOk, .verifyFailedTemporary:
@@ -569,28 +606,32 @@ package enum TokenStatus: Machine {
     case .verifyAuthError, .checkAuthError:
       // The record is worth nothing to this server: begin again.
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .checkDue:
       MachineStep(.invalid, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(
+        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkExpired:
-      MachineStep(.expired, .moved, .saveStatus)
+      MachineStep(.expired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidNoReason:
       MachineStep(.invalid, .stayed, .scheduleCheck)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .saveStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .saveStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .saveStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+      MachineStep(
+        .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // The host has to register; it has been notified.
-      MachineStep(.invalid, .ignored(.unusable))
+      // Made good without being asked: the provider may take the token again, and a server that gave it up gets it
+      // back.
+      MachineStep(.invalid, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant, .modePeriodic:
       MachineStep(.invalid, .stayed, .saveMode)
     case .delete:
@@ -607,18 +648,19 @@ package enum TokenStatus: Machine {
     case .registerSameToken, .retry:
       MachineStep(.invalidBad, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus, .reportStatus, .scheduleCheck)
     case .registerFailedTemporary:
       MachineStep(.invalidBad, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
-      MachineStep(.invalidBad, .stayed, .reportError)
+      MachineStep(.invalidBad, .stayed, .saveReason, .reportStatus, .reportError, .scheduleCheck)
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.invalidBad, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .pushVerification:
       MachineStep(.invalidBad, .refused(.tokenUnusable))
     case .verifyOk, .verifyFailedTemporary:
@@ -626,28 +668,32 @@ package enum TokenStatus: Machine {
     case .verifyAuthError, .checkAuthError:
       // The record is worth nothing to this server: begin again.
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .checkDue:
       MachineStep(.invalidBad, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(
+        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkExpired:
-      MachineStep(.expired, .moved, .saveStatus)
+      MachineStep(.expired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
+      MachineStep(.invalid, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidBad:
       MachineStep(.invalidBad, .stayed, .scheduleCheck)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .saveStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .saveStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+      MachineStep(
+        .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // The host has to register; it has been notified.
-      MachineStep(.invalidBad, .ignored(.unusable))
+      // Made good without being asked: the provider may take the token again, and a server that gave it up gets it
+      // back.
+      MachineStep(.invalidBad, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant, .modePeriodic:
       MachineStep(.invalidBad, .stayed, .saveMode)
     case .delete:
@@ -664,18 +710,19 @@ package enum TokenStatus: Machine {
     case .registerSameToken, .retry:
       MachineStep(.invalidTopic, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus, .reportStatus, .scheduleCheck)
     case .registerFailedTemporary:
       MachineStep(.invalidTopic, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
-      MachineStep(.invalidTopic, .stayed, .reportError)
+      MachineStep(.invalidTopic, .stayed, .saveReason, .reportStatus, .reportError, .scheduleCheck)
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.invalidTopic, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .pushVerification:
       MachineStep(.invalidTopic, .refused(.tokenUnusable))
     case .verifyOk, .verifyFailedTemporary:
@@ -683,28 +730,32 @@ package enum TokenStatus: Machine {
     case .verifyAuthError, .checkAuthError:
       // The record is worth nothing to this server: begin again.
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .checkDue:
       MachineStep(.invalidTopic, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(
+        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkExpired:
-      MachineStep(.expired, .moved, .saveStatus)
+      MachineStep(.expired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
+      MachineStep(.invalid, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .saveStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidTopic:
       MachineStep(.invalidTopic, .stayed, .scheduleCheck)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .saveStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+      MachineStep(
+        .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // The host has to register; it has been notified.
-      MachineStep(.invalidTopic, .ignored(.unusable))
+      // Made good without being asked: the provider may take the token again, and a server that gave it up gets it
+      // back.
+      MachineStep(.invalidTopic, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant, .modePeriodic:
       MachineStep(.invalidTopic, .stayed, .saveMode)
     case .delete:
@@ -721,18 +772,19 @@ package enum TokenStatus: Machine {
     case .registerSameToken, .retry:
       MachineStep(.invalidExpired, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus, .reportStatus, .scheduleCheck)
     case .registerFailedTemporary:
       MachineStep(.invalidExpired, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
-      MachineStep(.invalidExpired, .stayed, .reportError)
+      MachineStep(.invalidExpired, .stayed, .saveReason, .reportStatus, .reportError, .scheduleCheck)
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.invalidExpired, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .pushVerification:
       MachineStep(.invalidExpired, .refused(.tokenUnusable))
     case .verifyOk, .verifyFailedTemporary:
@@ -740,28 +792,32 @@ package enum TokenStatus: Machine {
     case .verifyAuthError, .checkAuthError:
       // The record is worth nothing to this server: begin again.
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .checkDue:
       MachineStep(.invalidExpired, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(
+        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkExpired:
-      MachineStep(.expired, .moved, .saveStatus)
+      MachineStep(.expired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
+      MachineStep(.invalid, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .saveStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .saveStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidExpired:
       MachineStep(.invalidExpired, .stayed, .scheduleCheck)
     case .checkInvalidUnregistered:
-      MachineStep(.invalidUnregistered, .moved, .saveStatus)
+      MachineStep(
+        .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // The host has to register; it has been notified.
-      MachineStep(.invalidExpired, .ignored(.unusable))
+      // Made good without being asked: the provider may take the token again, and a server that gave it up gets it
+      // back.
+      MachineStep(.invalidExpired, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant, .modePeriodic:
       MachineStep(.invalidExpired, .stayed, .saveMode)
     case .delete:
@@ -778,18 +834,19 @@ package enum TokenStatus: Machine {
     case .registerSameToken, .retry:
       MachineStep(.invalidUnregistered, .stayed, .reserveRegister, .sendRegister)
     case .registerOk:
-      MachineStep(.registered, .moved, .saveServerToken, .saveStatus)
+      MachineStep(.registered, .moved, .saveServerToken, .saveStatus, .reportStatus, .scheduleCheck)
     case .registerFailedTemporary:
       MachineStep(.invalidUnregistered, .stayed, .scheduleRetry)
     case .registerFailedPermanent:
-      MachineStep(.invalidUnregistered, .stayed, .reportError)
+      MachineStep(.invalidUnregistered, .stayed, .saveReason, .reportStatus, .reportError, .scheduleCheck)
     case .replaceOk:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .replaceFailedTemporary, .checkFailedTemporary:
       MachineStep(.invalidUnregistered, .stayed, .scheduleRetry)
     case .replaceFailedPermanent:
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .pushVerification:
       MachineStep(.invalidUnregistered, .refused(.tokenUnusable))
     case .verifyOk, .verifyFailedTemporary:
@@ -797,28 +854,31 @@ package enum TokenStatus: Machine {
     case .verifyAuthError, .checkAuthError:
       // The record is worth nothing to this server: begin again.
       MachineStep(
-        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .abandonRequests, .sendRegister)
+        .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
+        .reportStatus, .sendRegister)
     case .checkDue:
       MachineStep(.invalidUnregistered, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .moved, .saveStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(
+        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
-      MachineStep(.registered, .moved, .saveStatus)
+      MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkExpired:
-      MachineStep(.expired, .moved, .saveStatus)
+      MachineStep(.expired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidNoReason:
-      MachineStep(.invalid, .moved, .saveStatus)
+      MachineStep(.invalid, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidBad:
-      MachineStep(.invalidBad, .moved, .saveStatus)
+      MachineStep(.invalidBad, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidTopic:
-      MachineStep(.invalidTopic, .moved, .saveStatus)
+      MachineStep(.invalidTopic, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidExpired:
-      MachineStep(.invalidExpired, .moved, .saveStatus)
+      MachineStep(.invalidExpired, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .checkInvalidUnregistered:
       MachineStep(.invalidUnregistered, .stayed, .scheduleCheck)
     case .takeUp:
-      // The host has to register; it has been notified.
-      MachineStep(.invalidUnregistered, .ignored(.unusable))
+      // Made good without being asked: the provider may take the token again, and a server that gave it up gets it
+      // back.
+      MachineStep(.invalidUnregistered, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant, .modePeriodic:
       MachineStep(.invalidUnregistered, .stayed, .saveMode)
     case .delete:
@@ -866,6 +926,8 @@ package protocol TokenStatusRecord {
   func turnOffSubscriptions(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
   /// Store the status. A host that waits is answered with it when nothing is asked any more.
   func saveStatus(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
+  /// Store why the token has to be made good, and when that was noticed: the name of the event.
+  func saveReason(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
 }
 
 extension TokenStatus {
@@ -886,8 +948,10 @@ extension TokenStatus {
       case .saveMode: try recorder.saveMode(&argument, step.next)
       case .turnOffSubscriptions: try recorder.turnOffSubscriptions(&argument, step.next)
       case .saveStatus: try recorder.saveStatus(&argument, step.next)
+      case .saveReason: try recorder.saveReason(&argument, step.next)
       case .abandonRequests, .sendRegister, .sendReplace, .sendVerify, .sendCheck, .sendInterval,
-        .sendQueued, .createSubscriptions, .scheduleRetry, .scheduleCheck, .reportError:
+        .sendQueued, .createSubscriptions, .scheduleRetry, .scheduleCheck, .scheduleRepair, .endRepair,
+        .reportStatus, .reportError:
         break
       }
     }
@@ -918,6 +982,13 @@ package protocol TokenStatusEffects {
   func scheduleRetry(_ argument: Argument)
   /// Raise takeUp in a day (INC-63).
   func scheduleCheck(_ argument: Argument)
+  /// Raise retry after a delay that doubles with each repair, up to a day; an active token ends the series. A provider
+  /// that refuses the token for good is not asked all the time.
+  func scheduleRepair(_ argument: Argument)
+  /// The token works: the next repair begins with the shortest delay.
+  func endRepair(_ argument: Argument)
+  /// Report the status and the reason (ntfTokenStatus), unless they are what was reported last.
+  func reportStatus(_ argument: Argument)
   /// Answer the host with what the server said.
   func reportError(_ argument: Argument)
 }
@@ -938,9 +1009,13 @@ extension TokenStatus {
     case .createSubscriptions: performer.createSubscriptions(argument)
     case .scheduleRetry: performer.scheduleRetry(argument)
     case .scheduleCheck: performer.scheduleCheck(argument)
+    case .scheduleRepair: performer.scheduleRepair(argument)
+    case .endRepair: performer.endRepair(argument)
+    case .reportStatus: performer.reportStatus(argument)
     case .reportError: performer.reportError(argument)
     case .createRecord, .forgetRecord, .saveDeviceToken, .reserveRegister, .reserveReplace,
-      .queueDelete, .saveServerToken, .saveCode, .saveMode, .turnOffSubscriptions, .saveStatus:
+      .queueDelete, .saveServerToken, .saveCode, .saveMode, .turnOffSubscriptions, .saveStatus,
+      .saveReason:
       break
     }
   }

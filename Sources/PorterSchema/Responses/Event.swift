@@ -23,7 +23,10 @@ package enum Event: Hashable, Sendable {
   case ntfResponse(ResponseReport)
   /// Nothing of the store is open or locked any more.
   case chatSuspended
-  /// Reserved: not emitted yet.
+  /// The device token has another status at the notification server. `reason` is why it had to be made good last: an
+  /// event of the machine `token_status`, left out if it never had to.
+  case ntfTokenStatus(TokenStatus, reason: String?)
+  /// Connections whose push subscription has another status at the notification server `server`.
   case subscriptionStatus(server: String, SubscriptionStatus, connections: [String])
 
   /// Reserved: not emitted yet. `severity` is `warning` or `error`.
@@ -57,6 +60,9 @@ package enum Event: Hashable, Sendable {
       .about(user, "ntfMessage", ["connEntity": entity.json, "ntfMessage": message.acknowledgementJSON])
     case .ntfResponse(let report): report.eventJSON
     case .chatSuspended: .tagged("chatSuspended")
+    case .ntfTokenStatus(let status, let reason):
+      .tagged(
+        "ntfTokenStatus", ["status": .string(status.rawValue), "reason": reason.map(JSONValue.string)])
     case .subscriptionStatus(let server, let status, let connections):
       .tagged(
         "subscriptionStatus",

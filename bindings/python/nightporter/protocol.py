@@ -680,7 +680,17 @@ class Event_chatSuspended(TypedDict):
     type: Literal["chatSuspended"]
 
 
+class Event_ntfTokenStatus(TypedDict):
+    """The device token has another status at the notification server."""
+
+    type: Literal["ntfTokenStatus"]
+    status: "TokenStatus"
+    reason: NotRequired[str]
+
+
 class Event_subscriptionStatus(TypedDict):
+    """Connections whose push subscription has another status at the notification server."""
+
     type: Literal["subscriptionStatus"]
     server: str
     subscriptionStatus: "SubscriptionStatus"
@@ -1040,6 +1050,22 @@ class ClaimState(TypedDict):
     epoch: NotRequired[int]
 
 
+class NotificationState_token(TypedDict):
+    """Left out without a device token."""
+
+    status: str
+    mode: str
+    reason: NotRequired[str]
+    reasonTs: NotRequired[str]
+
+
+class NotificationState(TypedDict):
+    """How the pushes are. Left out while the store is closed."""
+
+    token: NotRequired["NotificationState_token"]
+    subscriptions: dict[str, int]
+
+
 class PresenceState(TypedDict):
     """The process of the other role."""
 
@@ -1084,7 +1110,8 @@ class State_operations(TypedDict):
 
 class State_busy(TypedDict):
     """Only when the engine has been at one thing for a second and could not be asked: what that is, and for how
-    long. The rest is then as it was when it began; token_status, unread, channel and owners are left out.
+    long. The rest is then as it was when it began; token_status, unread, notifications, channel and owners are
+    left out.
     """
 
     doing: str
@@ -1101,6 +1128,7 @@ class State(TypedDict):
     machines: dict[str, str]
     instance: str
     unread: NotRequired[int]
+    notifications: NotRequired["NotificationState"]
     presence: "PresenceState"
     channel: NotRequired["ChannelState"]
     claims: list["ClaimState"]
@@ -1916,6 +1944,7 @@ Event: TypeAlias = Union[
     "Event_ntfMessage",
     "Event_ntfResponse",
     "Event_chatSuspended",
+    "Event_ntfTokenStatus",
     "Event_subscriptionStatus",
     "Event_messageError",
     "Event_chatErrors",

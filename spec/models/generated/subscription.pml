@@ -4,33 +4,45 @@
  * Alone: every state is offered every event, and must answer. */
 
 #define subscription_state_new 0
-#define subscription_state_key 1
-#define subscription_state_createdNew 2
-#define subscription_state_createdPending 3
-#define subscription_state_createdActive 4
-#define subscription_state_createdInactive 5
-#define subscription_state_off 6
-#define subscription_state_deleted 7
+#define subscription_state_enabling 1
+#define subscription_state_key 2
+#define subscription_state_subscribing 3
+#define subscription_state_createdNew 4
+#define subscription_state_createdPending 5
+#define subscription_state_createdActive 6
+#define subscription_state_createdInactive 7
+#define subscription_state_checking 8
+#define subscription_state_unchecked 9
+#define subscription_state_turningOff 10
+#define subscription_state_releasing 11
+#define subscription_state_off 12
+#define subscription_state_deleted 13
 
 #define subscription_on_create 0
 #define subscription_on_notifierEnabled 1
 #define subscription_on_notifierFailedTemporary 2
-#define subscription_on_notifierFailedPermanent 3
-#define subscription_on_subscribeOk 4
-#define subscription_on_subscribeFailedTemporary 5
-#define subscription_on_subscribeFailedPermanent 6
-#define subscription_on_subscribeAuthError 7
-#define subscription_on_checkDue 8
-#define subscription_on_checkNew 9
-#define subscription_on_checkPending 10
-#define subscription_on_checkActive 11
-#define subscription_on_checkInactive 12
-#define subscription_on_checkEnded 13
-#define subscription_on_checkFailedTemporary 14
-#define subscription_on_tokenReplaced 15
-#define subscription_on_turnOff 16
-#define subscription_on_turnedOff 17
-#define subscription_on_forget 18
+#define subscription_on_notifierLost 3
+#define subscription_on_notifierFailedPermanent 4
+#define subscription_on_subscribeOk 5
+#define subscription_on_subscribeFailedTemporary 6
+#define subscription_on_subscribeLost 7
+#define subscription_on_subscribeFailedPermanent 8
+#define subscription_on_subscribeAuthError 9
+#define subscription_on_checkDue 10
+#define subscription_on_checkNew 11
+#define subscription_on_checkPending 12
+#define subscription_on_checkActive 13
+#define subscription_on_checkInactive 14
+#define subscription_on_checkEnded 15
+#define subscription_on_checkFailedTemporary 16
+#define subscription_on_checkLost 17
+#define subscription_on_tokenReplaced 18
+#define subscription_on_turnOff 19
+#define subscription_on_releaseDue 20
+#define subscription_on_turnedOff 21
+#define subscription_on_releaseFailedTemporary 22
+#define subscription_on_releaseLost 23
+#define subscription_on_forget 24
 
 #define subscription_do_makeNotifierKeys 0
 #define subscription_do_saveNotifier 1
@@ -42,11 +54,13 @@
 #define subscription_do_disableNotifier 7
 #define subscription_do_subscribeAtServer 8
 #define subscription_do_checkAtServer 9
-#define subscription_do_sendQueued 10
-#define subscription_do_subscribeAgain 11
-#define subscription_do_scheduleCheck 12
-#define subscription_do_scheduleRetry 13
-#define subscription_do_reportError 14
+#define subscription_do_requestRelease 10
+#define subscription_do_sendQueued 11
+#define subscription_do_subscribeAgain 12
+#define subscription_do_scheduleCheck 13
+#define subscription_do_scheduleRetry 14
+#define subscription_do_reportStatus 15
+#define subscription_do_reportError 16
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -70,16 +84,20 @@ inline subscription_step(state, event, answer) {
   :: state == subscription_state_new ->
     if
     :: event == subscription_on_create ->
-       answer = STAYED; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_enableNotifier)
+       answer = MOVED; state = subscription_state_enabling; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
     :: event == subscription_on_notifierEnabled ->
-       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveNotifier); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
+       answer = IGNORED
     :: event == subscription_on_notifierFailedTemporary ->
-       answer = STAYED; subscription_does(subscription_do_scheduleRetry)
+       answer = IGNORED
+    :: event == subscription_on_notifierLost ->
+       answer = IGNORED
     :: event == subscription_on_notifierFailedPermanent ->
-       answer = STAYED; subscription_does(subscription_do_reportError)
+       answer = IGNORED
     :: event == subscription_on_subscribeOk ->
        answer = IGNORED
     :: event == subscription_on_subscribeFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeLost ->
        answer = IGNORED
     :: event == subscription_on_subscribeFailedPermanent ->
        answer = IGNORED
@@ -99,11 +117,72 @@ inline subscription_step(state, event, answer) {
        answer = IGNORED
     :: event == subscription_on_checkFailedTemporary ->
        answer = IGNORED
+    :: event == subscription_on_checkLost ->
+       answer = IGNORED
     :: event == subscription_on_tokenReplaced ->
        answer = IGNORED
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_disableNotifier); subscription_does(subscription_do_sendQueued)
+       answer = MOVED; state = subscription_state_turningOff; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_requestRelease); subscription_does(subscription_do_sendQueued)
+    :: event == subscription_on_releaseDue ->
+       answer = IGNORED
     :: event == subscription_on_turnedOff ->
+       answer = IGNORED
+    :: event == subscription_on_releaseFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_releaseLost ->
+       answer = IGNORED
+    :: event == subscription_on_forget ->
+       answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
+    fi
+  :: state == subscription_state_enabling ->
+    if
+    :: event == subscription_on_create ->
+       answer = IGNORED
+    :: event == subscription_on_notifierEnabled ->
+       answer = MOVED; state = subscription_state_subscribing; subscription_does(subscription_do_saveNotifier); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
+    :: event == subscription_on_notifierFailedTemporary ->
+       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleRetry)
+    :: event == subscription_on_notifierLost ->
+       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_saveStatus)
+    :: event == subscription_on_notifierFailedPermanent ->
+       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportError)
+    :: event == subscription_on_subscribeOk ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeLost ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeFailedPermanent ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeAuthError ->
+       answer = IGNORED
+    :: event == subscription_on_checkDue ->
+       answer = IGNORED
+    :: event == subscription_on_checkNew ->
+       answer = IGNORED
+    :: event == subscription_on_checkPending ->
+       answer = IGNORED
+    :: event == subscription_on_checkActive ->
+       answer = IGNORED
+    :: event == subscription_on_checkInactive ->
+       answer = IGNORED
+    :: event == subscription_on_checkEnded ->
+       answer = IGNORED
+    :: event == subscription_on_checkFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_checkLost ->
+       answer = IGNORED
+    :: event == subscription_on_tokenReplaced ->
+       answer = IGNORED
+    :: event == subscription_on_turnOff ->
+       answer = MOVED; state = subscription_state_turningOff; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_requestRelease); subscription_does(subscription_do_sendQueued)
+    :: event == subscription_on_releaseDue ->
+       answer = IGNORED
+    :: event == subscription_on_turnedOff ->
+       answer = IGNORED
+    :: event == subscription_on_releaseFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_releaseLost ->
        answer = IGNORED
     :: event == subscription_on_forget ->
        answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
@@ -111,21 +190,25 @@ inline subscription_step(state, event, answer) {
   :: state == subscription_state_key ->
     if
     :: event == subscription_on_create ->
-       answer = STAYED; subscription_does(subscription_do_subscribeAtServer)
+       answer = MOVED; state = subscription_state_subscribing; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
     :: event == subscription_on_notifierEnabled ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedTemporary ->
        answer = IGNORED
+    :: event == subscription_on_notifierLost ->
+       answer = IGNORED
     :: event == subscription_on_notifierFailedPermanent ->
        answer = IGNORED
     :: event == subscription_on_subscribeOk ->
-       answer = MOVED; state = subscription_state_createdNew; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_subscribeFailedTemporary ->
-       answer = STAYED; subscription_does(subscription_do_scheduleRetry)
+       answer = IGNORED
+    :: event == subscription_on_subscribeLost ->
+       answer = IGNORED
     :: event == subscription_on_subscribeFailedPermanent ->
-       answer = STAYED; subscription_does(subscription_do_reportError)
+       answer = IGNORED
     :: event == subscription_on_subscribeAuthError ->
-       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
+       answer = IGNORED
     :: event == subscription_on_checkDue ->
        answer = IGNORED
     :: event == subscription_on_checkNew ->
@@ -140,11 +223,72 @@ inline subscription_step(state, event, answer) {
        answer = IGNORED
     :: event == subscription_on_checkFailedTemporary ->
        answer = IGNORED
+    :: event == subscription_on_checkLost ->
+       answer = IGNORED
     :: event == subscription_on_tokenReplaced ->
-       answer = STAYED; subscription_does(subscription_do_subscribeAtServer)
+       answer = IGNORED
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_disableNotifier); subscription_does(subscription_do_sendQueued)
+       answer = MOVED; state = subscription_state_turningOff; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_requestRelease); subscription_does(subscription_do_sendQueued)
+    :: event == subscription_on_releaseDue ->
+       answer = IGNORED
     :: event == subscription_on_turnedOff ->
+       answer = IGNORED
+    :: event == subscription_on_releaseFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_releaseLost ->
+       answer = IGNORED
+    :: event == subscription_on_forget ->
+       answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
+    fi
+  :: state == subscription_state_subscribing ->
+    if
+    :: event == subscription_on_create ->
+       answer = IGNORED
+    :: event == subscription_on_notifierEnabled ->
+       answer = IGNORED
+    :: event == subscription_on_notifierFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_notifierLost ->
+       answer = IGNORED
+    :: event == subscription_on_notifierFailedPermanent ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeOk ->
+       answer = MOVED; state = subscription_state_createdNew; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_scheduleCheck)
+    :: event == subscription_on_subscribeFailedTemporary ->
+       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleRetry)
+    :: event == subscription_on_subscribeLost ->
+       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus)
+    :: event == subscription_on_subscribeFailedPermanent ->
+       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportError)
+    :: event == subscription_on_subscribeAuthError ->
+       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleRetry)
+    :: event == subscription_on_checkDue ->
+       answer = IGNORED
+    :: event == subscription_on_checkNew ->
+       answer = IGNORED
+    :: event == subscription_on_checkPending ->
+       answer = IGNORED
+    :: event == subscription_on_checkActive ->
+       answer = IGNORED
+    :: event == subscription_on_checkInactive ->
+       answer = IGNORED
+    :: event == subscription_on_checkEnded ->
+       answer = IGNORED
+    :: event == subscription_on_checkFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_checkLost ->
+       answer = IGNORED
+    :: event == subscription_on_tokenReplaced ->
+       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus)
+    :: event == subscription_on_turnOff ->
+       answer = MOVED; state = subscription_state_turningOff; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_requestRelease); subscription_does(subscription_do_sendQueued)
+    :: event == subscription_on_releaseDue ->
+       answer = IGNORED
+    :: event == subscription_on_turnedOff ->
+       answer = IGNORED
+    :: event == subscription_on_releaseFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_releaseLost ->
        answer = IGNORED
     :: event == subscription_on_forget ->
        answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
@@ -152,10 +296,12 @@ inline subscription_step(state, event, answer) {
   :: state == subscription_state_createdNew ->
     if
     :: event == subscription_on_create ->
-       answer = STAYED; subscription_does(subscription_do_checkAtServer)
+       answer = MOVED; state = subscription_state_checking; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_checkAtServer)
     :: event == subscription_on_notifierEnabled ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_notifierLost ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedPermanent ->
        answer = IGNORED
@@ -163,29 +309,39 @@ inline subscription_step(state, event, answer) {
        answer = IGNORED
     :: event == subscription_on_subscribeFailedTemporary ->
        answer = IGNORED
+    :: event == subscription_on_subscribeLost ->
+       answer = IGNORED
     :: event == subscription_on_subscribeFailedPermanent ->
        answer = IGNORED
     :: event == subscription_on_subscribeAuthError ->
        answer = IGNORED
     :: event == subscription_on_checkDue ->
-       answer = STAYED; subscription_does(subscription_do_checkAtServer)
+       answer = MOVED; state = subscription_state_checking; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_checkAtServer)
     :: event == subscription_on_checkNew ->
-       answer = STAYED; subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkPending ->
-       answer = MOVED; state = subscription_state_createdPending; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkActive ->
-       answer = MOVED; state = subscription_state_createdActive; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkInactive ->
-       answer = MOVED; state = subscription_state_createdInactive; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkEnded ->
-       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
+       answer = IGNORED
     :: event == subscription_on_checkFailedTemporary ->
-       answer = STAYED; subscription_does(subscription_do_scheduleRetry)
+       answer = IGNORED
+    :: event == subscription_on_checkLost ->
+       answer = IGNORED
     :: event == subscription_on_tokenReplaced ->
-       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
+       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_disableNotifier); subscription_does(subscription_do_sendQueued)
+       answer = MOVED; state = subscription_state_turningOff; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_requestRelease); subscription_does(subscription_do_sendQueued)
+    :: event == subscription_on_releaseDue ->
+       answer = IGNORED
     :: event == subscription_on_turnedOff ->
+       answer = IGNORED
+    :: event == subscription_on_releaseFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_releaseLost ->
        answer = IGNORED
     :: event == subscription_on_forget ->
        answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
@@ -193,10 +349,12 @@ inline subscription_step(state, event, answer) {
   :: state == subscription_state_createdPending ->
     if
     :: event == subscription_on_create ->
-       answer = STAYED; subscription_does(subscription_do_checkAtServer)
+       answer = MOVED; state = subscription_state_checking; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_checkAtServer)
     :: event == subscription_on_notifierEnabled ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_notifierLost ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedPermanent ->
        answer = IGNORED
@@ -204,29 +362,39 @@ inline subscription_step(state, event, answer) {
        answer = IGNORED
     :: event == subscription_on_subscribeFailedTemporary ->
        answer = IGNORED
+    :: event == subscription_on_subscribeLost ->
+       answer = IGNORED
     :: event == subscription_on_subscribeFailedPermanent ->
        answer = IGNORED
     :: event == subscription_on_subscribeAuthError ->
        answer = IGNORED
     :: event == subscription_on_checkDue ->
-       answer = STAYED; subscription_does(subscription_do_checkAtServer)
+       answer = MOVED; state = subscription_state_checking; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_checkAtServer)
     :: event == subscription_on_checkNew ->
-       answer = MOVED; state = subscription_state_createdNew; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkPending ->
-       answer = STAYED; subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkActive ->
-       answer = MOVED; state = subscription_state_createdActive; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkInactive ->
-       answer = MOVED; state = subscription_state_createdInactive; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkEnded ->
-       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
+       answer = IGNORED
     :: event == subscription_on_checkFailedTemporary ->
-       answer = STAYED; subscription_does(subscription_do_scheduleRetry)
+       answer = IGNORED
+    :: event == subscription_on_checkLost ->
+       answer = IGNORED
     :: event == subscription_on_tokenReplaced ->
-       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
+       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_disableNotifier); subscription_does(subscription_do_sendQueued)
+       answer = MOVED; state = subscription_state_turningOff; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_requestRelease); subscription_does(subscription_do_sendQueued)
+    :: event == subscription_on_releaseDue ->
+       answer = IGNORED
     :: event == subscription_on_turnedOff ->
+       answer = IGNORED
+    :: event == subscription_on_releaseFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_releaseLost ->
        answer = IGNORED
     :: event == subscription_on_forget ->
        answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
@@ -234,10 +402,12 @@ inline subscription_step(state, event, answer) {
   :: state == subscription_state_createdActive ->
     if
     :: event == subscription_on_create ->
-       answer = STAYED; subscription_does(subscription_do_checkAtServer)
+       answer = MOVED; state = subscription_state_checking; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_checkAtServer)
     :: event == subscription_on_notifierEnabled ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_notifierLost ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedPermanent ->
        answer = IGNORED
@@ -245,29 +415,39 @@ inline subscription_step(state, event, answer) {
        answer = IGNORED
     :: event == subscription_on_subscribeFailedTemporary ->
        answer = IGNORED
+    :: event == subscription_on_subscribeLost ->
+       answer = IGNORED
     :: event == subscription_on_subscribeFailedPermanent ->
        answer = IGNORED
     :: event == subscription_on_subscribeAuthError ->
        answer = IGNORED
     :: event == subscription_on_checkDue ->
-       answer = STAYED; subscription_does(subscription_do_checkAtServer)
+       answer = MOVED; state = subscription_state_checking; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_checkAtServer)
     :: event == subscription_on_checkNew ->
-       answer = MOVED; state = subscription_state_createdNew; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkPending ->
-       answer = MOVED; state = subscription_state_createdPending; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkActive ->
-       answer = STAYED; subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkInactive ->
-       answer = MOVED; state = subscription_state_createdInactive; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkEnded ->
-       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
+       answer = IGNORED
     :: event == subscription_on_checkFailedTemporary ->
-       answer = STAYED; subscription_does(subscription_do_scheduleRetry)
+       answer = IGNORED
+    :: event == subscription_on_checkLost ->
+       answer = IGNORED
     :: event == subscription_on_tokenReplaced ->
-       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
+       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_disableNotifier); subscription_does(subscription_do_sendQueued)
+       answer = MOVED; state = subscription_state_turningOff; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_requestRelease); subscription_does(subscription_do_sendQueued)
+    :: event == subscription_on_releaseDue ->
+       answer = IGNORED
     :: event == subscription_on_turnedOff ->
+       answer = IGNORED
+    :: event == subscription_on_releaseFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_releaseLost ->
        answer = IGNORED
     :: event == subscription_on_forget ->
        answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
@@ -275,10 +455,12 @@ inline subscription_step(state, event, answer) {
   :: state == subscription_state_createdInactive ->
     if
     :: event == subscription_on_create ->
-       answer = STAYED; subscription_does(subscription_do_checkAtServer)
+       answer = MOVED; state = subscription_state_checking; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_checkAtServer)
     :: event == subscription_on_notifierEnabled ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_notifierLost ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedPermanent ->
        answer = IGNORED
@@ -286,46 +468,272 @@ inline subscription_step(state, event, answer) {
        answer = IGNORED
     :: event == subscription_on_subscribeFailedTemporary ->
        answer = IGNORED
+    :: event == subscription_on_subscribeLost ->
+       answer = IGNORED
     :: event == subscription_on_subscribeFailedPermanent ->
        answer = IGNORED
     :: event == subscription_on_subscribeAuthError ->
        answer = IGNORED
     :: event == subscription_on_checkDue ->
-       answer = STAYED; subscription_does(subscription_do_checkAtServer)
+       answer = MOVED; state = subscription_state_checking; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_checkAtServer)
     :: event == subscription_on_checkNew ->
-       answer = MOVED; state = subscription_state_createdNew; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkPending ->
-       answer = MOVED; state = subscription_state_createdPending; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkActive ->
-       answer = MOVED; state = subscription_state_createdActive; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkInactive ->
-       answer = STAYED; subscription_does(subscription_do_scheduleCheck)
+       answer = IGNORED
     :: event == subscription_on_checkEnded ->
-       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
+       answer = IGNORED
     :: event == subscription_on_checkFailedTemporary ->
-       answer = STAYED; subscription_does(subscription_do_scheduleRetry)
+       answer = IGNORED
+    :: event == subscription_on_checkLost ->
+       answer = IGNORED
     :: event == subscription_on_tokenReplaced ->
-       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAtServer)
+       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus)
     :: event == subscription_on_turnOff ->
-       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_disableNotifier); subscription_does(subscription_do_sendQueued)
+       answer = MOVED; state = subscription_state_turningOff; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_requestRelease); subscription_does(subscription_do_sendQueued)
+    :: event == subscription_on_releaseDue ->
+       answer = IGNORED
     :: event == subscription_on_turnedOff ->
        answer = IGNORED
+    :: event == subscription_on_releaseFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_releaseLost ->
+       answer = IGNORED
+    :: event == subscription_on_forget ->
+       answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
+    fi
+  :: state == subscription_state_checking ->
+    if
+    :: event == subscription_on_create ->
+       answer = IGNORED
+    :: event == subscription_on_notifierEnabled ->
+       answer = IGNORED
+    :: event == subscription_on_notifierFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_notifierLost ->
+       answer = IGNORED
+    :: event == subscription_on_notifierFailedPermanent ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeOk ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeLost ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeFailedPermanent ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeAuthError ->
+       answer = IGNORED
+    :: event == subscription_on_checkDue ->
+       answer = IGNORED
+    :: event == subscription_on_checkNew ->
+       answer = MOVED; state = subscription_state_createdNew; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_scheduleCheck)
+    :: event == subscription_on_checkPending ->
+       answer = MOVED; state = subscription_state_createdPending; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_scheduleCheck)
+    :: event == subscription_on_checkActive ->
+       answer = MOVED; state = subscription_state_createdActive; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_scheduleCheck)
+    :: event == subscription_on_checkInactive ->
+       answer = MOVED; state = subscription_state_createdInactive; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_scheduleCheck)
+    :: event == subscription_on_checkEnded ->
+       answer = MOVED; state = subscription_state_enabling; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_enableNotifier)
+    :: event == subscription_on_checkFailedTemporary ->
+       answer = MOVED; state = subscription_state_unchecked; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleRetry)
+    :: event == subscription_on_checkLost ->
+       answer = MOVED; state = subscription_state_unchecked; subscription_does(subscription_do_saveStatus)
+    :: event == subscription_on_tokenReplaced ->
+       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus)
+    :: event == subscription_on_turnOff ->
+       answer = MOVED; state = subscription_state_turningOff; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_requestRelease); subscription_does(subscription_do_sendQueued)
+    :: event == subscription_on_releaseDue ->
+       answer = IGNORED
+    :: event == subscription_on_turnedOff ->
+       answer = IGNORED
+    :: event == subscription_on_releaseFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_releaseLost ->
+       answer = IGNORED
+    :: event == subscription_on_forget ->
+       answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
+    fi
+  :: state == subscription_state_unchecked ->
+    if
+    :: event == subscription_on_create ->
+       answer = MOVED; state = subscription_state_checking; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_checkAtServer)
+    :: event == subscription_on_notifierEnabled ->
+       answer = IGNORED
+    :: event == subscription_on_notifierFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_notifierLost ->
+       answer = IGNORED
+    :: event == subscription_on_notifierFailedPermanent ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeOk ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeLost ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeFailedPermanent ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeAuthError ->
+       answer = IGNORED
+    :: event == subscription_on_checkDue ->
+       answer = MOVED; state = subscription_state_checking; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_checkAtServer)
+    :: event == subscription_on_checkNew ->
+       answer = IGNORED
+    :: event == subscription_on_checkPending ->
+       answer = IGNORED
+    :: event == subscription_on_checkActive ->
+       answer = IGNORED
+    :: event == subscription_on_checkInactive ->
+       answer = IGNORED
+    :: event == subscription_on_checkEnded ->
+       answer = IGNORED
+    :: event == subscription_on_checkFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_checkLost ->
+       answer = IGNORED
+    :: event == subscription_on_tokenReplaced ->
+       answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus)
+    :: event == subscription_on_turnOff ->
+       answer = MOVED; state = subscription_state_turningOff; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_queueRelease); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_requestRelease); subscription_does(subscription_do_sendQueued)
+    :: event == subscription_on_releaseDue ->
+       answer = IGNORED
+    :: event == subscription_on_turnedOff ->
+       answer = IGNORED
+    :: event == subscription_on_releaseFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_releaseLost ->
+       answer = IGNORED
+    :: event == subscription_on_forget ->
+       answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
+    fi
+  :: state == subscription_state_turningOff ->
+    if
+    :: event == subscription_on_create ->
+       answer = MOVED; state = subscription_state_enabling; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
+    :: event == subscription_on_notifierEnabled ->
+       answer = IGNORED
+    :: event == subscription_on_notifierFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_notifierLost ->
+       answer = IGNORED
+    :: event == subscription_on_notifierFailedPermanent ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeOk ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeLost ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeFailedPermanent ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeAuthError ->
+       answer = IGNORED
+    :: event == subscription_on_checkDue ->
+       answer = IGNORED
+    :: event == subscription_on_checkNew ->
+       answer = IGNORED
+    :: event == subscription_on_checkPending ->
+       answer = IGNORED
+    :: event == subscription_on_checkActive ->
+       answer = IGNORED
+    :: event == subscription_on_checkInactive ->
+       answer = IGNORED
+    :: event == subscription_on_checkEnded ->
+       answer = IGNORED
+    :: event == subscription_on_checkFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_checkLost ->
+       answer = IGNORED
+    :: event == subscription_on_tokenReplaced ->
+       answer = IGNORED
+    :: event == subscription_on_turnOff ->
+       answer = IGNORED
+    :: event == subscription_on_releaseDue ->
+       answer = MOVED; state = subscription_state_releasing; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_disableNotifier)
+    :: event == subscription_on_turnedOff ->
+       answer = IGNORED
+    :: event == subscription_on_releaseFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_releaseLost ->
+       answer = IGNORED
+    :: event == subscription_on_forget ->
+       answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
+    fi
+  :: state == subscription_state_releasing ->
+    if
+    :: event == subscription_on_create ->
+       answer = IGNORED
+    :: event == subscription_on_notifierEnabled ->
+       answer = IGNORED
+    :: event == subscription_on_notifierFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_notifierLost ->
+       answer = IGNORED
+    :: event == subscription_on_notifierFailedPermanent ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeOk ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeLost ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeFailedPermanent ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeAuthError ->
+       answer = IGNORED
+    :: event == subscription_on_checkDue ->
+       answer = IGNORED
+    :: event == subscription_on_checkNew ->
+       answer = IGNORED
+    :: event == subscription_on_checkPending ->
+       answer = IGNORED
+    :: event == subscription_on_checkActive ->
+       answer = IGNORED
+    :: event == subscription_on_checkInactive ->
+       answer = IGNORED
+    :: event == subscription_on_checkEnded ->
+       answer = IGNORED
+    :: event == subscription_on_checkFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_checkLost ->
+       answer = IGNORED
+    :: event == subscription_on_tokenReplaced ->
+       answer = IGNORED
+    :: event == subscription_on_turnOff ->
+       answer = IGNORED
+    :: event == subscription_on_releaseDue ->
+       answer = IGNORED
+    :: event == subscription_on_turnedOff ->
+       answer = MOVED; state = subscription_state_off; subscription_does(subscription_do_forgetNotifier); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_subscribeAgain)
+    :: event == subscription_on_releaseFailedTemporary ->
+       answer = MOVED; state = subscription_state_turningOff; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleRetry)
+    :: event == subscription_on_releaseLost ->
+       answer = MOVED; state = subscription_state_turningOff; subscription_does(subscription_do_saveStatus)
     :: event == subscription_on_forget ->
        answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
     fi
   :: state == subscription_state_off ->
     if
     :: event == subscription_on_create ->
-       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
+       answer = MOVED; state = subscription_state_enabling; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_enableNotifier)
     :: event == subscription_on_notifierEnabled ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_notifierLost ->
        answer = IGNORED
     :: event == subscription_on_notifierFailedPermanent ->
        answer = IGNORED
     :: event == subscription_on_subscribeOk ->
        answer = IGNORED
     :: event == subscription_on_subscribeFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_subscribeLost ->
        answer = IGNORED
     :: event == subscription_on_subscribeFailedPermanent ->
        answer = IGNORED
@@ -345,12 +753,20 @@ inline subscription_step(state, event, answer) {
        answer = IGNORED
     :: event == subscription_on_checkFailedTemporary ->
        answer = IGNORED
+    :: event == subscription_on_checkLost ->
+       answer = IGNORED
     :: event == subscription_on_tokenReplaced ->
        answer = IGNORED
     :: event == subscription_on_turnOff ->
        answer = IGNORED
+    :: event == subscription_on_releaseDue ->
+       answer = IGNORED
     :: event == subscription_on_turnedOff ->
-       answer = STAYED; subscription_does(subscription_do_forgetNotifier); subscription_does(subscription_do_subscribeAgain)
+       answer = IGNORED
+    :: event == subscription_on_releaseFailedTemporary ->
+       answer = IGNORED
+    :: event == subscription_on_releaseLost ->
+       answer = IGNORED
     :: event == subscription_on_forget ->
        answer = MOVED; state = subscription_state_deleted; subscription_does(subscription_do_deleteRecord)
     fi
@@ -370,9 +786,11 @@ active proctype subscription_world() {
       :: event = subscription_on_create
       :: event = subscription_on_notifierEnabled
       :: event = subscription_on_notifierFailedTemporary
+      :: event = subscription_on_notifierLost
       :: event = subscription_on_notifierFailedPermanent
       :: event = subscription_on_subscribeOk
       :: event = subscription_on_subscribeFailedTemporary
+      :: event = subscription_on_subscribeLost
       :: event = subscription_on_subscribeFailedPermanent
       :: event = subscription_on_subscribeAuthError
       :: event = subscription_on_checkDue
@@ -382,9 +800,13 @@ active proctype subscription_world() {
       :: event = subscription_on_checkInactive
       :: event = subscription_on_checkEnded
       :: event = subscription_on_checkFailedTemporary
+      :: event = subscription_on_checkLost
       :: event = subscription_on_tokenReplaced
       :: event = subscription_on_turnOff
+      :: event = subscription_on_releaseDue
       :: event = subscription_on_turnedOff
+      :: event = subscription_on_releaseFailedTemporary
+      :: event = subscription_on_releaseLost
       :: event = subscription_on_forget
       fi;
       answer = 0;

@@ -55,17 +55,21 @@
 #define token_status_do_saveMode 8
 #define token_status_do_turnOffSubscriptions 9
 #define token_status_do_saveStatus 10
-#define token_status_do_abandonRequests 11
-#define token_status_do_sendRegister 12
-#define token_status_do_sendReplace 13
-#define token_status_do_sendVerify 14
-#define token_status_do_sendCheck 15
-#define token_status_do_sendInterval 16
-#define token_status_do_sendQueued 17
-#define token_status_do_createSubscriptions 18
-#define token_status_do_scheduleRetry 19
-#define token_status_do_scheduleCheck 20
-#define token_status_do_reportError 21
+#define token_status_do_saveReason 11
+#define token_status_do_abandonRequests 12
+#define token_status_do_sendRegister 13
+#define token_status_do_sendReplace 14
+#define token_status_do_sendVerify 15
+#define token_status_do_sendCheck 16
+#define token_status_do_sendInterval 17
+#define token_status_do_sendQueued 18
+#define token_status_do_createSubscriptions 19
+#define token_status_do_scheduleRetry 20
+#define token_status_do_scheduleCheck 21
+#define token_status_do_scheduleRepair 22
+#define token_status_do_endRepair 23
+#define token_status_do_reportStatus 24
+#define token_status_do_reportError 25
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -89,7 +93,7 @@ inline token_status_step(state, event, answer) {
   :: state == token_status_state_none ->
     if
     :: event == token_status_on_registerNewToken ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerSameToken ->
        answer = REFUSED
     :: event == token_status_on_registerOk ->
@@ -152,11 +156,11 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_registerSameToken ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
-       answer = STAYED; token_status_does(token_status_do_reportError)
+       answer = STAYED; token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_reportError); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceOk ->
        answer = IGNORED
     :: event == token_status_on_replaceFailedTemporary ->
@@ -196,7 +200,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_retry ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_takeUp ->
-       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
@@ -215,47 +219,47 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
-       answer = STAYED; token_status_does(token_status_do_reportError)
+       answer = STAYED; token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_reportError); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceOk ->
-       answer = STAYED; token_status_does(token_status_do_saveStatus)
+       answer = STAYED; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
-       answer = MOVED; state = token_status_state_confirmed; token_status_does(token_status_do_saveCode); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendVerify)
+       answer = MOVED; state = token_status_state_confirmed; token_status_does(token_status_do_saveCode); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendVerify)
     :: event == token_status_on_verifyOk ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_retry ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_takeUp ->
-       answer = STAYED; token_status_does(token_status_do_sendCheck)
+       answer = STAYED; token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
@@ -276,45 +280,45 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_registerFailedPermanent ->
        answer = IGNORED
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = STAYED; token_status_does(token_status_do_saveCode); token_status_does(token_status_do_sendVerify)
     :: event == token_status_on_verifyOk ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = STAYED; token_status_does(token_status_do_sendVerify)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_retry ->
        answer = STAYED; token_status_does(token_status_do_sendVerify)
     :: event == token_status_on_takeUp ->
-       answer = STAYED; token_status_does(token_status_do_sendVerify)
+       answer = STAYED; token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendVerify)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
@@ -335,17 +339,17 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_registerFailedPermanent ->
        answer = IGNORED
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = IGNORED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
@@ -353,27 +357,27 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkActive ->
        answer = STAYED; token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_retry ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_takeUp ->
-       answer = STAYED; token_status_does(token_status_do_sendCheck)
+       answer = STAYED; token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode); token_status_does(token_status_do_createSubscriptions)
     :: event == token_status_on_modePeriodic ->
@@ -388,51 +392,51 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_registerSameToken ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
-       answer = STAYED; token_status_does(token_status_do_reportError)
+       answer = STAYED; token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_reportError); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = REFUSED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
        answer = STAYED; token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_retry ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_takeUp ->
-       answer = IGNORED
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
@@ -447,51 +451,51 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_registerSameToken ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
-       answer = STAYED; token_status_does(token_status_do_reportError)
+       answer = STAYED; token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_reportError); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = REFUSED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidNoReason ->
        answer = STAYED; token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_retry ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_takeUp ->
-       answer = IGNORED
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
@@ -506,51 +510,51 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_registerSameToken ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
-       answer = STAYED; token_status_does(token_status_do_reportError)
+       answer = STAYED; token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_reportError); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = REFUSED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidBad ->
        answer = STAYED; token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_retry ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_takeUp ->
-       answer = IGNORED
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
@@ -565,51 +569,51 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_registerSameToken ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
-       answer = STAYED; token_status_does(token_status_do_reportError)
+       answer = STAYED; token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_reportError); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = REFUSED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidTopic ->
        answer = STAYED; token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_retry ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_takeUp ->
-       answer = IGNORED
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
@@ -624,51 +628,51 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_registerSameToken ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
-       answer = STAYED; token_status_does(token_status_do_reportError)
+       answer = STAYED; token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_reportError); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = REFUSED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidExpired ->
        answer = STAYED; token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidUnregistered ->
-       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidUnregistered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_retry ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_takeUp ->
-       answer = IGNORED
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
@@ -683,51 +687,51 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_registerSameToken ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_registerOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveServerToken); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_registerFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_registerFailedPermanent ->
-       answer = STAYED; token_status_does(token_status_do_reportError)
+       answer = STAYED; token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_reportError); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceOk ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_replaceFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_replaceFailedPermanent ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
        answer = REFUSED
     :: event == token_status_on_verifyOk ->
        answer = IGNORED
     :: event == token_status_on_verifyAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
        answer = IGNORED
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
-       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
-       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_expired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidNoReason ->
-       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalid; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidBad ->
-       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidBad; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidTopic ->
-       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidTopic; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidExpired ->
-       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus)
+       answer = MOVED; state = token_status_state_invalidExpired; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleRepair); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkInvalidUnregistered ->
        answer = STAYED; token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkAuthError ->
-       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendRegister)
+       answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkFailedTemporary ->
        answer = STAYED; token_status_does(token_status_do_scheduleRetry)
     :: event == token_status_on_retry ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_takeUp ->
-       answer = IGNORED
+       answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->

@@ -1,0 +1,184 @@
+import Foundation
+import PorterPlatform
+import PorterPush
+import PorterServer
+import XCTest
+
+/// A host hears when its pushes stop working and why, and they are made good without being asked.
+final class PushHealthTests: XCTestCase {
+  /// The provider refuses the token with each reason that it has; later it takes it again.
+  func testEachRefusalOfTheProviderReachesTheHostAndIsRepaired() throws {
+    let alice = try Watched()
+    try alice.waitUntilIdle()
+    XCTAssertEqual(alice.statuses().last, "ACTIVE")
+    for reason in [PushOutcome.Invalid.bad, .topic, .expired, .unregistered] {
+      let status = "INVALID,\(reason.rawValue.uppercased())"
+      alice.server?.providerAnswers(.invalid(reason))
+      try alice.wait(status) {
+        // A wake-up is due, which the server looks for whenever it is asked something.
+        try alice.execute("UPDATE token SET woken_at = 0")
+        return alice.check() == status
+      }
+      alice.server?.providerAnswers(.accepted)
+      let event = try XCTUnwrap(alice.events("ntfTokenStatus").last { $0["status"].text == status }, status)
+      XCTAssertEqual(event["reason"].text, "check.invalid.\(reason.rawValue)")
+
+      // Nothing is asked of the host but to pass on the verification push.
+      alice.clock.move(.days(1))
+      alice.send("/_check running")
+      try alice.verify(alice.token)
+      XCTAssertEqual(alice.check(), "ACTIVE")
+      let statuses = alice.statuses()
+      XCTAssertEqual(statuses.last, "ACTIVE", "\(statuses)")
+      XCTAssertTrue(statuses.contains("REGISTERED"), "\(statuses)")
+      let health = alice.state["notifications"]["token"]
+      XCTAssertEqual(health["status"].text, "ACTIVE", health.description)
+      XCTAssertEqual(health["reason"].text, "check.invalid.\(reason.rawValue)", health.description)
+      XCTAssertTrue(health["reasonTs"].exists, health.description)
+    }
+  }
+
+  /// The server drops a token that was not used for a year; its app comes back.
+  func testATokenThatExpiredAtTheServerIsRegisteredAnew() throws {
+    let alice = try Watched()
+    try alice.waitUntilIdle()
+    alice.stopServer()
+    try alice.execute("UPDATE token SET used_at = 0")
+    try alice.startServer()
+    XCTAssertEqual(alice.check(), "EXPIRED")
+    XCTAssertEqual(alice.events("ntfTokenStatus").last?["reason"].text, "check.expired")
+    alice.clock.move(.seconds(5))
+    alice.send("/_check running")
+    try alice.verify(alice.token)
+    XCTAssertEqual(alice.statuses().suffix(3), ["REGISTERED", "CONFIRMED", "ACTIVE"])
+  }
+
+  /// Servers of older versions name no reason.
+  func testATokenThatIsRefusedWithoutAReason() throws {
+    let alice = try Watched({ _ in })
+    try alice.registerAtScript()
+    alice.script?.answers("TCHK", .status(.invalid))
+    XCTAssertEqual(alice.check(), "INVALID")
+    XCTAssertEqual(alice.statuses().last, "INVALID")
+    XCTAssertEqual(alice.state["notifications"]["token"]["reason"].text, "check.invalid.noReason")
+  }
+
+  /// It is registered anew at each start, and once a day, as long as the server refuses it.
+  func testAnUnusableTokenIsTakenUpAtEachStartAndEachDay() throws {
+    let alice = try Watched({ _ in })
+    try alice.registerAtScript()
+    alice.script?.answers("TCHK", .status(.invalidBad))
+    alice.script?.answers("TNEW", .refusal(.authorization))
+    XCTAssertEqual(alice.check(), "INVALID,BAD")
+    _ = alice.script?.takeRequests()
+    try alice.restart()
+    try alice.wait("asked at the start") { alice.script?.count("TNEW") == 1 }
+    try alice.waitUntilIdle()
+    for day in 2...3 {
+      alice.clock.move(.days(1))
+      try alice.wait("asked each day") { alice.script?.count("TNEW") == day }
+      try alice.waitUntilIdle()
+    }
+    XCTAssertEqual(alice.script?.count("TCHK"), 0)
+    XCTAssertEqual(alice.events("ntfTokenStatus").last?["reason"].text, "register.failedPermanent")
+  }
+
+  /// A refused repair is followed by the next after a longer pause, so that a provider that refuses for good is not asked
+  /// all the time.
+  func testRepairsBecomeRarer() throws {
+    let alice = try Watched({ _ in })
+    try alice.registerAtScript()
+    alice.script?.answers("TCHK", .status(.invalidBad))
+    for pause in [5, 10, 20] as [Int64] {
+      XCTAssertEqual(alice.check(), "INVALID,BAD")
+      try alice.waitUntilIdle()
+      _ = alice.script?.takeRequests()
+      // A real second may pass meanwhile, and more on a slow machine; half of the pause is not the whole.
+      alice.clock.move(.milliseconds(pause * 500))
+      alice.send("/_check running")
+      try alice.waitUntilIdle()
+      XCTAssertEqual(alice.script?.takeRequests().contains("TNEW"), false, "after half of \(pause) s")
+      alice.clock.move(.milliseconds(pause * 500))
+      try alice.wait("repaired after \(pause) s") { alice.script?.count("TNEW") == 1 }
+      try alice.waitUntilIdle()
+    }
+  }
+
+  /// What an extension or the server has changed while the app slept is said when it wakes, once.
+  func testTheStatusIsReportedAtAStartAndNotAgain() throws {
+    let alice = try Watched({ _ in })
+    try alice.registerAtScript()
+    XCTAssertEqual(alice.statuses(), ["NEW", "REGISTERED", "ACTIVE"])
+    alice.send("/_app suspend 0").assert("cmdOk")
+    try alice.executeAtHome("UPDATE token SET status = 'registered'")
+    alice.script?.answers("TCHK", .silence)
+    alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(alice.statuses(), ["REGISTERED"])
+    alice.send("/_app suspend 0").assert("cmdOk")
+    alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(alice.statuses(), [])
+  }
+
+  func testActivationAsksTheServerAboutTheTokenOnce() throws {
+    let alice = try Watched({ _ in })
+    try alice.registerAtScript()
+    try alice.wait("subscribed") { try alice.inState("subscription LIKE 'created%'") == 1 }
+    for restore in ["", " restore=on"] {
+      try alice.waitUntilIdle()
+      alice.send("/_app suspend 0").assert("cmdOk")
+      _ = alice.script?.takeRequests()
+      alice.send("/_app activate" + restore).assert("cmdOk")
+      try alice.wait("checked") { try alice.inState("subscription = 'createdActive'") == 1 }
+      try alice.waitUntilIdle()
+      XCTAssertEqual(alice.script?.takeRequests().filter { $0 == "TCHK" }.count, 1)
+    }
+  }
+
+  /// The server has no credentials for the provider: the host that waits gets the error, and the event says why.
+  func testARefusedRegistrationIsReported() throws {
+    let alice = try Watched({ $0.answers("TNEW", .refusal(.noCredentials)) })
+    let answer = alice.send("/_ntf register apns_test \(alice.token) INSTANT")
+    XCTAssertEqual(answer["error"]["agentError"]["type"].text, "NTF", answer.description)
+    let events = alice.events("ntfTokenStatus")
+    XCTAssertEqual(events.map { $0["status"].text }, ["NEW", "NEW"])
+    XCTAssertEqual(events.last?["reason"].text, "register.failedPermanent")
+  }
+
+  /// The server has lost the proof that token and device belong together.
+  func testATokenWhoseProofIsLostIsProvenAnew() throws {
+    let alice = try Watched({ _ in })
+    try alice.registerAtScript()
+    _ = alice.script?.takeRequests()
+    alice.script?.answers("TCHK", .status(.confirmed))
+    XCTAssertEqual(alice.check(), "REGISTERED")
+    XCTAssertEqual(alice.script?.count("TNEW"), 1)
+    XCTAssertEqual(alice.events("ntfTokenStatus").last?["reason"].text, "check.unverified")
+  }
+
+  /// A replacement whose answer says to try again is tried again.
+  func testAReplacementIsRepeatedUntilTheServerTakesIt() throws {
+    let alice = try Watched({ _ in })
+    try alice.registerAtScript()
+    alice.script?.answers("TRPL", .refusal(.internal))
+    let token = TextEncoding.hex(SystemRandomness().bytes(32))
+    XCTAssertTrue(alice.send("/_ntf register apns_test \(token) INSTANT")["error"].exists)
+    alice.script?.answers("TRPL", nil)
+    alice.clock.move(.seconds(200))
+    try alice.wait("replaced") { alice.send("/_ntf get")["result"]["status"].text == "REGISTERED" }
+    XCTAssertEqual(alice.send("/_ntf get")["result"]["token"]["token"].text, token)
+  }
+}
+
+extension Watched {
+  /// The status that `/_ntf check` answers with.
+  func check() -> String { send("/_ntf check apns_test \(token)")["result"]["status"].text }
+
+  func statuses() -> [String] { events("ntfTokenStatus").map { $0["status"].text } }
+
+  /// The scripted server sends no verification push: it says that the token is active.
+  func registerAtScript(idle: Bool = true, file: StaticString = #filePath, line: UInt = #line) throws {
+    send("/_ntf register apns_test \(token) INSTANT").assert("ntfTokenStatus", file, line)
+    XCTAssertEqual(check(), "ACTIVE", file: file, line: line)
+    if idle { try waitUntilIdle(file: file, line: line) }
+  }
+}

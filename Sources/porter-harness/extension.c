@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "host_side.h"
+#include "json.h"
 #include "keychain.h"
 #include "nightporter.h"
 
@@ -78,6 +79,21 @@ static void take_push(chat_ctrl controller, const char *payload, const struct op
   if (expires) pthread_join(thread, NULL);
 }
 
+/* A store that does not open has a notice to show in place of the push. */
+static void answer_with_notice(const char *migration) {
+  struct json *json = migration == NULL ? NULL : json_parse(migration, strlen(migration));
+  const char *code = json_string_at(json, "np.code");
+  const struct json *notice = json_at(json, "notice");
+  struct text line = {0};
+  text_format(&line, "{\"migration\":%s,\"outcome\":\"%s\",\"notifications\":[", migration == NULL ? "null" : migration,
+              code != NULL && strcmp(code, "storeKeyMissing") == 0 ? "locked" : "failed");
+  if (notice != NULL) json_write(&line, notice);
+  text_add_string(&line, "]}");
+  answer(text_string(&line));
+  text_free(&line);
+  json_free(json);
+}
+
 int extension_main(int argument_count, char **arguments) {
   struct options options;
   if (!read_options(argument_count, arguments, &options)) {
@@ -95,9 +111,7 @@ int extension_main(int argument_count, char **arguments) {
   char *migration = chat_migrate_init_key(options.store, given, 1, "error", 1, &controller);
   memset(key, 0, sizeof key);
   if (controller == NULL) {
-    fputs("{\"migration\":", stdout);
-    fputs(migration == NULL ? "null" : migration, stdout);
-    answer("}");
+    answer_with_notice(migration);
     np_string_free(migration);
     return 1;
   }

@@ -6,6 +6,8 @@
 static const struct scenario scenarios[] = {
     {"muted-chat", "A muted chat shows nothing and rings nobody, and its messages are there.", scenario_muted_chat},
     {"hidden-preview", "With previews hidden, neither a name nor a text reaches the screen.", scenario_hidden_preview},
+    {"app-lock", "Before the first unlock a push shows that something came; afterwards, what it was.",
+     scenario_app_lock},
     {"burst", "Fifty messages in a minute are one sound and one notification, and none is lost.", scenario_burst},
     {"reply", "A reply is stored while the app sleeps, and sent once when it wakes.", scenario_reply},
     {"server-down", "The server is down for an hour while messages are sent; afterwards each is shown once.",

@@ -6,6 +6,7 @@
 
 bool scenario_muted_chat(struct device *device);
 bool scenario_hidden_preview(struct device *device);
+bool scenario_app_lock(struct device *device);
 bool scenario_burst(struct device *device);
 bool scenario_reply(struct device *device);
 bool scenario_server_down(struct device *device);

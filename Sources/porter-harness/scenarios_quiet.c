@@ -59,3 +59,17 @@ bool scenario_burst(struct device *device) {
                      screen_count(screen)) &&
          stage_badge(device, BURST) && stage_wake(device) && has_burst(device);
 }
+
+bool scenario_app_lock(struct device *device) {
+  const struct presenting locked = {.locked = true};
+  return stage_set(device) && stage_sleep(device) && stage_write(device, "good morning") &&
+         stage_push(device, "locked", &locked) &&
+         stage_check(device, screen_count(&device->screen) == 1, "a notice says that something came",
+                     "%u notifications", screen_count(&device->screen)) &&
+         stage_check(device, !screen_contains(&device->screen, "bob"), "it names nobody", "it names bob") &&
+         stage_write(device, "are you up?") && stage_push_until(device, 3) &&
+         stage_shows(device, "bob", "good morning") && stage_shows(device, "bob", "are you up?") &&
+         stage_check(device, screen_count(&device->screen) == 2, "the notice is gone", "%u notifications",
+                     screen_count(&device->screen)) &&
+         stage_badge(device, 2) && stage_wake(device) && stage_has_once(device, "good morning");
+}

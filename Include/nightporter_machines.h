@@ -360,12 +360,14 @@ enum np_ledger_entry_state {
   NP_LEDGER_ENTRY_STATE_UPGRADED = 3,
   /* It was shown. */
   NP_LEDGER_ENTRY_STATE_PRESENTED = 4,
+  /* It was shown, and says something else now. */
+  NP_LEDGER_ENTRY_STATE_OUTDATED = 5,
   /* The user has read it. */
-  NP_LEDGER_ENTRY_STATE_READ = 5,
+  NP_LEDGER_ENTRY_STATE_READ = 6,
   /* It could not be decrypted or verified. It is never shown as it is, and stops nothing else (INC-41, INC-66). */
-  NP_LEDGER_ENTRY_STATE_QUARANTINED = 6,
+  NP_LEDGER_ENTRY_STATE_QUARANTINED = 7,
   /* It is gone, and must not come back. */
-  NP_LEDGER_ENTRY_STATE_WITHDRAWN = 7
+  NP_LEDGER_ENTRY_STATE_WITHDRAWN = 8
 };
 
 enum np_ledger_entry_event {
@@ -379,10 +381,12 @@ enum np_ledger_entry_event {
   NP_LEDGER_ENTRY_EVENT_PRESENT = 3,
   /* The user has read it, here or elsewhere. */
   NP_LEDGER_ENTRY_EVENT_READ = 4,
-  /* The user deleted it. */
-  NP_LEDGER_ENTRY_EVENT_WITHDRAW = 5,
+  /* Its author changed what it says. */
+  NP_LEDGER_ENTRY_EVENT_EDIT = 5,
+  /* It was deleted, by the user or by its author. */
+  NP_LEDGER_ENTRY_EVENT_WITHDRAW = 6,
   /* It arrived again. */
-  NP_LEDGER_ENTRY_EVENT_REPEAT = 6
+  NP_LEDGER_ENTRY_EVENT_REPEAT = 7
 };
 
 enum np_ledger_entry_effect {
@@ -394,26 +398,30 @@ enum np_ledger_entry_effect {
   NP_LEDGER_ENTRY_EFFECT_SHOW = 2,
   /* Show that something came, under the identifier that the message will have. */
   NP_LEDGER_ENTRY_EFFECT_SHOW_PLACEHOLDER = 3,
+  /* Show it again under its identifier, without a sound. */
+  NP_LEDGER_ENTRY_EFFECT_REPLACE = 4,
   /* Have the platform remove what was shown under its identifier. */
-  NP_LEDGER_ENTRY_EFFECT_REMOVE = 4,
+  NP_LEDGER_ENTRY_EFFECT_REMOVE = 5,
   /* Record why it is quarantined. */
-  NP_LEDGER_ENTRY_EFFECT_RECORD_REASON = 5,
+  NP_LEDGER_ENTRY_EFFECT_RECORD_REASON = 6,
   /* Count one more attempt to open it; there are only so many. */
-  NP_LEDGER_ENTRY_EFFECT_COUNT_ATTEMPT = 6,
+  NP_LEDGER_ENTRY_EFFECT_COUNT_ATTEMPT = 7,
   /* Have the platform remove the placeholder, unless the notification has the same identifier and replaces it. */
-  NP_LEDGER_ENTRY_EFFECT_DROP_PLACEHOLDER = 7
+  NP_LEDGER_ENTRY_EFFECT_DROP_PLACEHOLDER = 8
 };
 
 enum np_ledger_entry_reason {
   NP_LEDGER_ENTRY_REASON_NOT_COMMITTED = 0,
   NP_LEDGER_ENTRY_REASON_ALREADY_SEEN = 1,
   NP_LEDGER_ENTRY_REASON_ALREADY_ANNOUNCED = 2,
-  NP_LEDGER_ENTRY_REASON_ALREADY_COMMITTED = 3,
-  NP_LEDGER_ENTRY_REASON_ALREADY_PRESENTED = 4,
-  NP_LEDGER_ENTRY_REASON_ALREADY_READ = 5,
-  NP_LEDGER_ENTRY_REASON_ALREADY_QUARANTINED = 6,
-  NP_LEDGER_ENTRY_REASON_QUARANTINED = 7,
-  NP_LEDGER_ENTRY_REASON_ENDED = 8
+  NP_LEDGER_ENTRY_REASON_NOT_SHOWN_YET = 3,
+  NP_LEDGER_ENTRY_REASON_ALREADY_COMMITTED = 4,
+  NP_LEDGER_ENTRY_REASON_ALREADY_PRESENTED = 5,
+  NP_LEDGER_ENTRY_REASON_ALREADY_OUTDATED = 6,
+  NP_LEDGER_ENTRY_REASON_ALREADY_READ = 7,
+  NP_LEDGER_ENTRY_REASON_ALREADY_QUARANTINED = 8,
+  NP_LEDGER_ENTRY_REASON_QUARANTINED = 9,
+  NP_LEDGER_ENTRY_REASON_ENDED = 10
 };
 
 /* Getting one mailbox's messages one by one: get, commit, acknowledge. Each wait has a deadline (INC-39). A message

@@ -32,9 +32,13 @@ extension Store {
       """
       SELECT ledger.contact_id, connections.user_id, count(*)
       FROM ledger JOIN connections ON connections.connection_id = ledger.connection_id
-      WHERE ledger.summary = ? AND ledger.state = ? AND ledger.contact_id IS NOT NULL
+      WHERE ledger.summary = ? AND ledger.state IN (?, ?) AND ledger.contact_id IS NOT NULL
       GROUP BY ledger.contact_id ORDER BY max(ledger.entry_id) DESC
-      """, [.text(summary), .text(PorterMachines.LedgerEntry.State.presented.name)]
+      """,
+      [
+        .text(summary), .text(PorterMachines.LedgerEntry.State.presented.name),
+        .text(PorterMachines.LedgerEntry.State.outdated.name),
+      ]
     ) { (row) throws(StoreError) in
       SummaryPart(contactID: row.integer(0), userID: row.integer(1), count: Int(row.integer(2)))
     }

@@ -3,7 +3,7 @@ import PorterPlatform
 extension Store {
   private static let contactColumns = """
     contact_id, user_id, local_name, display_name, full_name, notifications, favorite, unread, marked_unread, created_at,
-    updated_at, chat_at, profile, sends_receipts
+    updated_at, chat_at, profile, sends_receipts, unread_mentions
     """
 
   private static func contact(_ row: borrowing Row) throws(StoreError) -> StoredContact {
@@ -12,7 +12,7 @@ extension Store {
       id: row.integer(0), userID: row.integer(1), localName: row.text(2), displayName: row.text(3),
       fullName: row.text(4), profile: row.optionalText(12), notifications: notifications, isFavorite: row.flag(6),
       sendsReceipts: row.optionalInteger(13).map { $0 != 0 },
-      unread: row.integer(7),
+      unread: row.integer(7), unreadMentions: row.integer(14),
       isMarkedUnread: row.flag(8), createdAt: WallTime(milliseconds: row.integer(9)),
       updatedAt: WallTime(milliseconds: row.integer(10)), chatAt: WallTime(milliseconds: row.integer(11)))
   }
@@ -90,12 +90,12 @@ extension Store {
   ) throws(StoreError) {
     try transaction { () throws(StoreError) in
       let before = try contact(id)
-      let counted = before.notifications == .all ? before.unread : 0
-      let counts = setting == .all ? before.unread : 0
+      var after = before
+      after.notifications = setting
       try run(
         "UPDATE contacts SET notifications = ?, favorite = ?, sends_receipts = ? WHERE contact_id = ?",
         [.text(setting.rawValue), .flag(isFavorite), .optional(sendsReceipts.map { $0 ? Int64(1) : 0 }), .integer(id)])
-      try addUnread(counts - counted, userID: before.userID)
+      try addUnread(after.countedUnread - before.countedUnread, userID: before.userID)
     }
   }
 
@@ -109,12 +109,36 @@ extension Store {
   /// Deletes the contact with its items. The caller ends its connection first. Part of the caller's transaction.
   package func deleteContact(_ id: Int64) throws(StoreError) {
     let contact = try contact(id)
-    if contact.notifications == .all { try addUnread(-contact.unread, userID: contact.userID) }
+    try addUnread(-contact.countedUnread, userID: contact.userID)
     try run("DELETE FROM contacts WHERE contact_id = ?", [.integer(id)])
+  }
+
+  /// Changes what is unread in a chat, and the badge with it (INC-60). Part of the caller's transaction.
+  func setUnread(
+    _ contact: StoredContact, to unread: Int64, mentions: Int64
+  ) throws(StoreError) -> StoredContact {
+    var after = contact
+    (after.unread, after.unreadMentions) = (max(0, unread), max(0, mentions))
+    try run(
+      "UPDATE contacts SET unread = ?, unread_mentions = ? WHERE contact_id = ?",
+      [.integer(after.unread), .integer(after.unreadMentions), .integer(contact.id)])
+    try addUnread(after.countedUnread - contact.countedUnread, userID: contact.userID)
+    return after
   }
 
   func addUnread(_ count: Int64, userID: Int64) throws(StoreError) {
     guard count != 0 else { return }
     try run("UPDATE users SET unread = max(0, unread + ?) WHERE user_id = ?", [.integer(count), .integer(userID)])
+  }
+}
+
+extension StoredContact {
+  /// What the badge counts of this chat: all that is unread, what mentions the user, or nothing.
+  var countedUnread: Int64 {
+    switch notifications {
+    case .all: unread
+    case .mentions: unreadMentions
+    case .none: 0
+    }
   }
 }

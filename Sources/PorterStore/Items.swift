@@ -10,15 +10,28 @@ package enum ItemPage: Sendable {
 }
 
 extension Store {
-  private static let itemColumns =
-    "item_id, contact_id, sent, content, status, shared_id, item_at, created_at, updated_at, quote"
+  static let itemColumns = """
+    item_id, contact_id, sent, content, status, shared_id, item_at, created_at, updated_at, quote, edited, deleted_at,
+    live, ttl, delete_at, mentions_user, overtook,
+    (SELECT group_concat(own || reaction, char(10)) FROM reactions
+      WHERE reactions.contact_id = items.contact_id AND reactions.shared_id = items.shared_id)
+    """
 
-  private static func item(_ row: borrowing Row) -> StoredItem {
+  static func item(_ row: borrowing Row) -> StoredItem {
     StoredItem(
       id: row.integer(0), contactID: row.integer(1), isSent: row.flag(2), content: row.text(3),
       quote: row.optionalText(9), status: row.text(4), sharedID: row.optionalBlob(5),
       itemAt: WallTime(milliseconds: row.integer(6)),
-      createdAt: WallTime(milliseconds: row.integer(7)), updatedAt: WallTime(milliseconds: row.integer(8)))
+      createdAt: WallTime(milliseconds: row.integer(7)), updatedAt: WallTime(milliseconds: row.integer(8)),
+      isEdited: row.flag(10), deletedAt: row.optionalInteger(11).map { WallTime(milliseconds: $0) },
+      isLive: row.flag(12), secondsToLive: row.optionalInteger(13),
+      disappearsAt: row.optionalInteger(14).map { WallTime(milliseconds: $0) }, mentionsUser: row.flag(15),
+      hasOvertaken: row.flag(16), reactions: row.optionalText(17).map { reactions($0) } ?? [])
+  }
+
+  /// JSON has no line end of its own, so that one may stand between two.
+  private static func reactions(_ text: String) -> [StoredReaction] {
+    text.split(separator: "\n").map { StoredReaction(isOwn: $0.first == "1", reaction: String($0.dropFirst())) }
   }
 
   package func item(_ id: Int64) throws(StoreError) -> StoredItem {
@@ -95,9 +108,10 @@ extension Store {
 
   /// Part of the caller's transaction.
   package func insertSentItem(
-    contactID: Int64, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime
+    contactID: Int64, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime,
+    traits: ItemTraits = ItemTraits()
   ) throws(StoreError) -> Int64 {
-    let id = try insertItem(contactID, isSent: true, content, quote, sharedID, itemAt, at: time)
+    let id = try insertItem(contactID, isSent: true, content, quote, sharedID, itemAt, at: time, traits)
     try run(
       "UPDATE contacts SET chat_at = ? WHERE contact_id = ?", [.integer(itemAt.milliseconds), .integer(contactID)])
     return id
@@ -105,47 +119,44 @@ extension Store {
 
   /// Part of the caller's transaction. It is counted as unread by its ledger entry (`enter`).
   package func insertReceivedItem(
-    contactID: Int64, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime
+    contactID: Int64, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime,
+    traits: ItemTraits = ItemTraits()
   ) throws(StoreError) -> Int64 {
-    try insertItem(contactID, isSent: false, content, quote, sharedID, itemAt, at: time)
+    try insertItem(contactID, isSent: false, content, quote, sharedID, itemAt, at: time, traits)
   }
 
-  /// Counts a received item as unread in its chat, and in the badge unless the chat is muted. Returns the contact as it is
+  /// Counts a received item as unread in its chat, and in the badge as the chat's setting has it. Returns the contact as it is
   /// afterwards.
-  func countUnread(_ contactID: Int64, itemAt: WallTime) throws(StoreError) -> StoredContact {
-    var contact = try contact(contactID)
-    contact.chatAt = itemAt
-    contact.unread += 1
+  func countUnread(_ contactID: Int64, itemAt: WallTime, mentionsUser: Bool) throws(StoreError) -> StoredContact {
+    let before = try contact(contactID)
+    var after = before
+    after.chatAt = itemAt
+    after.unread += 1
+    if mentionsUser { after.unreadMentions += 1 }
     try run(
-      "UPDATE contacts SET unread = unread + 1, chat_at = ? WHERE contact_id = ?",
-      [.integer(itemAt.milliseconds), .integer(contactID)])
-    if contact.notifications == .all { try addUnread(1, userID: contact.userID) }
-    return contact
+      "UPDATE contacts SET unread = ?, unread_mentions = ?, chat_at = ? WHERE contact_id = ?",
+      [
+        .integer(after.unread), .integer(after.unreadMentions), .integer(itemAt.milliseconds), .integer(contactID),
+      ])
+    try addUnread(after.countedUnread - before.countedUnread, userID: before.userID)
+    return after
   }
 
   private func insertItem(
     _ contactID: Int64, isSent: Bool, _ content: String, _ quote: String?, _ sharedID: [UInt8]?, _ itemAt: WallTime,
-    at time: WallTime
+    at time: WallTime, _ traits: ItemTraits
   ) throws(StoreError) -> Int64 {
     try insert(
       """
-      INSERT INTO items (contact_id, sent, content, status, shared_id, item_at, created_at, updated_at, quote)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
+      INSERT INTO items (contact_id, sent, content, status, shared_id, item_at, created_at, updated_at, quote, live, ttl,
+        mentions_user, overtook, edited)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?12)
       """,
       [
         .integer(contactID), .flag(isSent), .text(content), .text(isSent ? "sndNew" : "rcvNew"),
         .optional(sharedID), .integer(itemAt.milliseconds), .integer(time.milliseconds), .optional(quote),
+        .flag(traits.isLive), .optional(traits.secondsToLive), .flag(traits.mentionsUser), .flag(traits.hasOvertaken),
       ])
-  }
-
-  /// The item that both sides know by this name, if it is among the last of the chat. Looking up an unknown name costs
-  /// no more than scanning those.
-  package func recentItem(contactID: Int64, sharedID: [UInt8]) throws(StoreError) -> Int64? {
-    try integer(
-      """
-      SELECT item_id FROM (SELECT item_id, shared_id FROM items WHERE contact_id = ? ORDER BY item_id DESC LIMIT 1000)
-      WHERE shared_id = ? LIMIT 1
-      """, [.integer(contactID), .blob(sharedID)])
   }
 
   /// Deletes a chat's items; notifications shown for them are to be withdrawn (INC-46).
@@ -161,9 +172,11 @@ extension Store {
       try run(
         "UPDATE outbox SET item_id = NULL WHERE item_id IN (SELECT item_id FROM items WHERE contact_id = ?)",
         [.integer(contactID)])
+      try noteRemoved(lastOf: contactID)
       try run("DELETE FROM items WHERE contact_id = ?", [.integer(contactID)])
-      try run("UPDATE contacts SET unread = 0, marked_unread = 0 WHERE contact_id = ?", [.integer(contactID)])
-      if contact.notifications == .all { try addUnread(-contact.unread, userID: contact.userID) }
+      try run("DELETE FROM reactions WHERE contact_id = ?", [.integer(contactID)])
+      try run("UPDATE contacts SET marked_unread = 0 WHERE contact_id = ?", [.integer(contactID)])
+      _ = try setUnread(contact, to: 0, mentions: 0)
     }
   }
 
@@ -174,37 +187,46 @@ extension Store {
   }
 
   /// Marks items as read, together with their ledger entries, the chat's count and the badge. `only`: these items; nil:
-  /// the whole chat. Returns the items that were unread.
+  /// the whole chat. The time of those that disappear begins to run if `end` says when it is over. Returns the items that
+  /// were unread.
   @discardableResult
-  package func markRead(contactID: Int64, only: [Int64]?, at time: WallTime) throws(StoreError) -> [Int64] {
-    try transaction { () throws(StoreError) in try recordRead(contactID: contactID, only: only, at: time) }
+  package func markRead(
+    contactID: Int64, only: [Int64]?, at time: WallTime, until end: (_ seconds: Int64) -> Disappearance? = { _ in nil }
+  ) throws(StoreError) -> [Int64] {
+    try transaction { () throws(StoreError) in
+      try recordRead(contactID: contactID, only: only, at: time, until: end)
+    }
   }
 
   /// What `markRead` does, as part of the caller's transaction.
   @discardableResult
-  package func recordRead(contactID: Int64, only: [Int64]?, at time: WallTime) throws(StoreError) -> [Int64] {
+  package func recordRead(
+    contactID: Int64, only: [Int64]?, at time: WallTime, until end: (_ seconds: Int64) -> Disappearance?
+  ) throws(StoreError) -> [Int64] {
     let contact = try contact(contactID)
     let unread = try rows(
-      "SELECT item_id FROM items WHERE contact_id = ? AND status = 'rcvNew'", [.integer(contactID)]
-    ) { $0.integer(0) }
+      "SELECT item_id, mentions_user, ttl FROM items WHERE contact_id = ? AND status = 'rcvNew'",
+      [.integer(contactID)]
+    ) { (id: $0.integer(0), mentionsUser: $0.flag(1), secondsToLive: $0.optionalInteger(2)) }
     let wanted = only.map(Set.init)
-    let read = unread.filter { wanted?.contains($0) ?? true }
-    var uncounted: Int64 = 0
-    for id in read {
-      try setItemStatus(id, "rcvRead", at: time)
-      for entry in try ledgerEntries(itemID: id) where try raise(.read, entry).isUncounted {
+    let read = unread.filter { wanted?.contains($0.id) ?? true }
+    var (uncounted, mentions): (Int64, Int64) = (0, 0)
+    for item in read {
+      try setItemStatus(item.id, "rcvRead", at: time)
+      if let end = item.secondsToLive.flatMap(end) { try startDisappearing(item.id, end) }
+      for entry in try ledgerEntries(itemID: item.id) where try raise(.read, entry).isUncounted {
         uncounted += 1
+        if item.mentionsUser { mentions += 1 }
       }
     }
     if only == nil {
       for entry in try announcedEntries(contactID: contactID) { try raise(.read, entry) }
+      // A chat that was read as a whole has no unread items left, whatever the count said.
+      try run("UPDATE contacts SET marked_unread = 0 WHERE contact_id = ?", [.integer(contactID)])
+      _ = try setUnread(contact, to: 0, mentions: 0)
+    } else {
+      _ = try setUnread(contact, to: contact.unread - uncounted, mentions: contact.unreadMentions - mentions)
     }
-    // A chat that was read as a whole has no unread items left, whatever the count said.
-    let left = only == nil ? 0 : max(0, contact.unread - uncounted)
-    try run(
-      "UPDATE contacts SET unread = ?, marked_unread = CASE WHEN ? THEN 0 ELSE marked_unread END WHERE contact_id = ?",
-      [.integer(left), .flag(only == nil), .integer(contactID)])
-    if contact.notifications == .all { try addUnread(left - contact.unread, userID: contact.userID) }
-    return read
+    return read.map(\.id)
   }
 }

@@ -3,14 +3,15 @@ import PorterPlatform
 
 extension Store {
   static let ledgerColumns =
-    "entry_id, connection_id, message_id, message_at, state, kind, contact_id, item_id"
+    "entry_id, connection_id, message_id, message_at, state, kind, contact_id, item_id, detail, summary"
 
   static func ledgerEntry(_ row: borrowing Row) throws(StoreError) -> StoredLedgerEntry {
     guard let kind = StoredLedgerEntry.Kind(rawValue: row.text(5)) else { throw .damaged(.ledgerEntry) }
     return StoredLedgerEntry(
       id: row.integer(0), connectionID: row.integer(1), messageID: row.blob(2),
       messageAt: WallTime(milliseconds: row.integer(3)), state: row.text(4), kind: kind,
-      contactID: row.optionalInteger(6), itemID: row.optionalInteger(7))
+      contactID: row.optionalInteger(6), itemID: row.optionalInteger(7), detail: row.optionalText(8),
+      summary: row.optionalText(9))
   }
 
   /// The entry of a source's message; this is how a repeat is recognised (INC-34).
@@ -28,10 +29,11 @@ extension Store {
   @discardableResult
   package func enter(
     _ new: NewLedgerEntry, inPlaceOf earlier: StoredLedgerEntry? = nil,
-    after events: [PorterMachines.LedgerEntry.Event], itemAt: WallTime? = nil, at time: WallTime
+    after events: [PorterMachines.LedgerEntry.Event], itemAt: WallTime? = nil,
+    mentionsUser: Bool = false, at time: WallTime
   ) throws(StoreError) -> StoredContact? {
     var entry = MachineRunner<PorterMachines.LedgerEntry>(state: try Self.state(of: earlier))
-    var change = LedgerChange(new.kind, contactID: new.contactID, itemAt: itemAt)
+    var change = LedgerChange(new.kind, contactID: new.contactID, itemAt: itemAt, mentionsUser: mentionsUser)
     for event in [.commit] + events {
       try PorterMachines.LedgerEntry.record(entry.handle(event), by: LedgerRecorder(store: self), &change)
     }
@@ -53,13 +55,13 @@ extension Store {
     try run(
       """
       INSERT INTO ledger
-        (connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at, removal_due)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        (connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at, removal_due, detail)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         .integer(new.connectionID), .blob(new.messageID), .integer(new.messageAt.milliseconds),
         .text(state.name), .text(new.kind.rawValue), .optional(new.contactID), .optional(new.itemID),
-        .integer(time.milliseconds), .flag(removalDue),
+        .integer(time.milliseconds), .flag(removalDue), .optional(new.detail),
       ])
   }
 
@@ -110,12 +112,14 @@ extension Store {
   }
 
   /// Entries that are committed and not yet shown, oldest first, including those that a killed process left (INC-38).
-  /// Of more than `limit`, the newest: of thousands of notifications a user wants to see those. The others follow once
-  /// these are recorded as shown.
+  /// Also those on screen that have to be shown anew, because what they say was edited. Of more than `limit`, the newest: of
+  /// thousands of notifications a user wants to see those. The others follow once these are recorded as shown.
   package func entriesToPresent(limit: Int64) throws(StoreError) -> [StoredLedgerEntry] {
     try rows(
-      "SELECT \(Self.ledgerColumns) FROM ledger WHERE state IN ('committed', 'upgraded') ORDER BY entry_id DESC LIMIT ?",
-      [.integer(limit)]
+      """
+      SELECT \(Self.ledgerColumns) FROM ledger WHERE state IN ('committed', 'upgraded')
+      UNION ALL SELECT \(Self.ledgerColumns) FROM ledger WHERE state = 'outdated' ORDER BY entry_id DESC LIMIT ?
+      """, [.integer(limit)]
     ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }.reversed()
   }
 
@@ -174,7 +178,7 @@ extension Store {
     let shown = try rows(
       """
       SELECT \(Self.ledgerColumns) FROM ledger
-      WHERE connection_id = ? AND state IN ('presented', 'announced', 'upgraded')
+      WHERE connection_id = ? AND state IN ('presented', 'outdated', 'announced', 'upgraded')
       """, [.integer(connectionID)]
     ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
     for entry in shown { try raise(.withdraw, entry) }

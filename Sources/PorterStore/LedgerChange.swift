@@ -8,6 +8,7 @@ package struct LedgerChange {
   fileprivate let contactID: Int64?
   /// When the message was sent that is counted.
   fileprivate let itemAt: WallTime?
+  fileprivate let mentionsUser: Bool
   fileprivate let quarantineReason: String?
 
   /// The contact as counting left it; nil if nothing was counted.
@@ -23,11 +24,13 @@ package struct LedgerChange {
   fileprivate(set) var dropsPlaceholder = false
 
   init(
-    _ kind: StoredLedgerEntry.Kind, contactID: Int64? = nil, itemAt: WallTime? = nil, quarantineReason: String? = nil
+    _ kind: StoredLedgerEntry.Kind, contactID: Int64? = nil, itemAt: WallTime? = nil, mentionsUser: Bool = false,
+    quarantineReason: String? = nil
   ) {
     self.kind = kind
     self.contactID = contactID
     self.itemAt = itemAt
+    self.mentionsUser = mentionsUser
     self.quarantineReason = quarantineReason
   }
 }
@@ -41,7 +44,8 @@ struct LedgerRecorder: LedgerEntryRecord {
   /// A message counts in its chat, and in the badge unless the chat is muted. Nothing else counts.
   func countUnread(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
     guard change.kind == .message, let contactID = change.contactID, let itemAt = change.itemAt else { return }
-    change.countedContact = try store.countUnread(contactID, itemAt: itemAt)
+    change.countedContact = try store.countUnread(
+      contactID, itemAt: itemAt, mentionsUser: change.mentionsUser)
   }
 
   func uncountUnread(_ change: inout LedgerChange, _ next: State) throws(StoreError) { change.isUncounted = true }

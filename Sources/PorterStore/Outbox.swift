@@ -37,7 +37,12 @@ extension Store {
   package func finishOutbox(_ entry: OutboxEntry, itemStatus: String, at time: WallTime) throws(StoreError) {
     try lightTransaction { () throws(StoreError) in
       try run("DELETE FROM outbox WHERE outbox_id = ?", [.integer(entry.id)])
-      if let item = entry.itemID { try setItemStatus(item, itemStatus, at: time) }
+      // A receipt may be faster than the relay's answer, and says more.
+      if let item = entry.itemID {
+        try run(
+          "UPDATE items SET status = ?, updated_at = ? WHERE item_id = ? AND status <> 'sndRcvd'",
+          [.text(itemStatus), .integer(time.milliseconds), .integer(item)])
+      }
     }
   }
 

@@ -12,6 +12,7 @@ package struct StoredUser: Sendable {
   package var isActive: Bool
   package var activeOrder: Int64
   package var showsNotifications: Bool
+  package var sendsReceipts: Bool
   package var unread: Int64
   package var createdAt: WallTime
 }
@@ -33,6 +34,8 @@ package struct StoredContact: Sendable {
   package var isFavorite: Bool
   package var sendsReceipts: Bool?
   package var unread: Int64
+  /// Of those, the ones that mention the user.
+  package var unreadMentions: Int64
   package var isMarkedUnread: Bool
   package var createdAt: WallTime
   package var updatedAt: WallTime
@@ -119,8 +122,33 @@ package struct StoredItem: Sendable, CustomStringConvertible {
   package var itemAt: WallTime
   package var createdAt: WallTime
   package var updatedAt: WallTime
+  package var isEdited: Bool
+  /// When it was marked as deleted.
+  package var deletedAt: WallTime?
+  /// Still being written.
+  package var isLive: Bool
+  /// How long it stays, once its time runs, and until when.
+  package var secondsToLive: Int64?
+  package var disappearsAt: WallTime?
+  package var mentionsUser: Bool
+  /// Made by an edit that came before its message.
+  package var hasOvertaken: Bool
+  package var reactions: [StoredReaction]
 
   package var description: String { "item \(id)" }
+}
+
+/// One side's reaction to a message.
+package struct StoredReaction: Hashable, Sendable {
+  /// Whether it is the user's.
+  package var isOwn: Bool
+  /// As JSON.
+  package var reaction: String
+
+  package init(isOwn: Bool, reaction: String) {
+    self.isOwn = isOwn
+    self.reaction = reaction
+  }
 }
 
 /// An entry to be written.
@@ -131,10 +159,12 @@ package struct NewLedgerEntry: Sendable {
   package var kind: StoredLedgerEntry.Kind
   package var contactID: Int64?
   package var itemID: Int64?
+  /// What an entry of the kind `changed` changed, as JSON.
+  package var detail: String?
 
   package init(
     connectionID: Int64, messageID: [UInt8], messageAt: WallTime, kind: StoredLedgerEntry.Kind, contactID: Int64?,
-    itemID: Int64? = nil
+    itemID: Int64? = nil, detail: String? = nil
   ) {
     self.connectionID = connectionID
     self.messageID = messageID
@@ -142,6 +172,7 @@ package struct NewLedgerEntry: Sendable {
     self.kind = kind
     self.contactID = contactID
     self.itemID = itemID
+    self.detail = detail
   }
 }
 
@@ -158,11 +189,13 @@ package struct StoredLedgerEntry: Sendable {
     case updated
     /// As `updated`: the contact has deleted the connection.
     case left
+    /// As `updated`: the contact has changed, deleted or reacted to a message, or received one. `detail` says which.
+    case changed
 
     package var isShown: Bool {
       switch self {
       case .message, .connected: true
-      case .silent, .updated, .left: false
+      case .silent, .updated, .left, .changed: false
       }
     }
   }
@@ -176,6 +209,10 @@ package struct StoredLedgerEntry: Sendable {
   package var kind: Kind
   package var contactID: Int64?
   package var itemID: Int64?
+  /// What an entry of the kind `changed` changed, as JSON.
+  package var detail: String?
+  /// The notification that stands for it among others.
+  package var summary: String?
 }
 
 /// A notification that is to be withdrawn.

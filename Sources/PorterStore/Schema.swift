@@ -23,6 +23,7 @@ enum Schema {
     Migration(name: "20261122_bursts", sql: bursts),
     Migration(name: "20261122_announcements", sql: announcements),
     Migration(name: "20261122_push_health", sql: pushHealth),
+    Migration(name: "20261122_changes", sql: changes),
   ]
 
   /// "NPst": identifies a store among SQLite files.

@@ -2,12 +2,15 @@ import PorterPlatform
 
 extension Store {
   private static let userColumns =
-    "user_id, display_name, full_name, active, active_order, show_notifications, unread, created_at, profile"
+    """
+    user_id, display_name, full_name, active, active_order, show_notifications, unread, created_at, profile, sends_receipts
+    """
 
   private static func user(_ row: borrowing Row) -> StoredUser {
     StoredUser(
       id: row.integer(0), displayName: row.text(1), fullName: row.text(2), profile: row.optionalText(8),
-      isActive: row.flag(3), activeOrder: row.integer(4), showsNotifications: row.flag(5), unread: row.integer(6),
+      isActive: row.flag(3), activeOrder: row.integer(4), showsNotifications: row.flag(5),
+      sendsReceipts: row.flag(9), unread: row.integer(6),
       createdAt: WallTime(milliseconds: row.integer(7)))
   }
 
@@ -76,6 +79,17 @@ extension Store {
       try run("UPDATE users SET show_notifications = ? WHERE user_id = ?", [.flag(shown), .integer(id)])
     }
     return try user(id)
+  }
+
+  /// `overridesContacts`: also for contacts that have a setting of their own.
+  package func setUserReceipts(_ id: Int64, sent: Bool, overridesContacts: Bool) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      _ = try user(id)
+      try run("UPDATE users SET sends_receipts = ? WHERE user_id = ?", [.flag(sent), .integer(id)])
+      if overridesContacts {
+        try run("UPDATE contacts SET sends_receipts = NULL WHERE user_id = ?", [.integer(id)])
+      }
+    }
   }
 
   /// Unread items over all profiles: the badge (INC-60). Profiles that hide their notifications do not count.

@@ -52,7 +52,7 @@ final class CommandErrorTests: XCTestCase {
   func testUnsupportedCommandsAreToldApartFromTypingErrors() {
     for text in [
       "/_group 1 {}", "/_members #1", "/_db export {}", "/_call invite @1 {}", "/_get item info @1 2",
-      "/_delete item @1 2 broadcast", "/_send @1 live=on text a", "/_send @1 ttl=3 text a", "/freceive 1",
+      "/_set receipts groups 1 on", "/freceive 1",
       #"/_send @1 json [{"fileSource":{"filePath":"x"},"msgContent":{"type":"file","text":""}}]"#,
       "/_connect 1 incognito=on", "/_accept 1", "/_accept member #1 2 member", "/_set prefs @1 {}",
     ] {

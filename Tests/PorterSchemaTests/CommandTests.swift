@@ -104,12 +104,34 @@ final class CommandTests: XCTestCase {
       #"/_send @1 json [{"msgContent":{"type":"text","text":"hello"},"mentions":{}}]"#: .send(.contact(1), [hello]),
       #"/_send @1 live=off sign=off json {"quotedItemId":5,"msgContent":{"type":"text","text":"hello"}}"#:
         .send(.contact(1), [quoting]),
+      "/_send @1 live=on ttl=30 text hello":
+        .send(.contact(1), [hello], SendOptions(isLive: true, secondsToLive: 30)),
+      #"/_send @1 ttl=5 json [{"msgContent":{"type":"text","text":"hello"},"mentions":{"bob":7}}]"#:
+        .send(
+          .contact(1), [ComposedMessage(.text("hello"), mentions: ["bob"])], SendOptions(secondsToLive: 5)),
       "@bob hello": .sendByName("bob", hello), "@'bob b' hello": .sendByName("bob b", hello),
       "/_delete @1": .deleteChat(.contact(1), .full, notifies: true),
       "/_delete @1 notify=off": .deleteChat(.contact(1), .full, notifies: false),
       "/_delete @1 entity notify=off": .deleteChat(.contact(1), .entity, notifies: false),
       "/_delete :1 messages": .deleteChat(.pendingConnection(1), .messages, notifies: true),
       "/_call get": .getCalls,
+    ])
+  }
+
+  func testItemCommands() throws {
+    let hello = UpdatedMessage(.text("hello"))
+    try assertReads([
+      #"/_update item @1 5 json {"msgContent":{"type":"text","text":"hello"},"mentions":{}}"#:
+        .updateItem(.contact(1), 5, hello, live: false),
+      "/_update item @1 5 live=on text hello": .updateItem(.contact(1), 5, hello, live: true),
+      "/_delete item @1 5 broadcast": .deleteItems(.contact(1), [5], .broadcast),
+      "/_delete item @1 5,6 internal": .deleteItems(.contact(1), [5, 6], .internal),
+      "/_delete item @1 5 internalMark": .deleteItems(.contact(1), [5], .internalMark),
+      "/_delete item #1 5 history": .deleteItems(.group(1), [5], .history),
+      #"/_reaction @1 5 on {"type":"emoji","emoji":"👍"}"#: .react(.contact(1), 5, add: true, .emoji("👍")),
+      #"/_reaction @1 5 off {"type":"emoji","emoji":"❤"}"#: .react(.contact(1), 5, add: false, .emoji("❤")),
+      "/_set receipts contacts 1 on": .setReceipts(1, true, overridesContacts: false),
+      "/_set receipts contacts 1 off clear_overrides=on": .setReceipts(1, false, overridesContacts: true),
     ])
   }
 

@@ -42,7 +42,8 @@ enum EveryCase {
       .userAlreadyHidden(number), .userNotHidden(number), .invalidDisplayName(given: words, valid: ""),
       .chatNotStarted, .chatNotStopped, .chatStoreChanged, .invalidConnReq, .unsupportedConnReq,
       .contactNotReady(contact), .contactNotActive(contact), .contactDisabled(contact),
-      .connectionDisabled(connection), .noCurrentCall, .agentVersion, .commandError(message: words),
+      .connectionDisabled(connection), .invalidChatItemUpdate, .invalidChatItemDelete, .noCurrentCall,
+      .agentVersion, .commandError(message: words),
       .agentCommandError(message: words), .internalError(message: words), .exception(message: words),
     ]
   }

@@ -121,7 +121,30 @@ enum Make {
         content: choices.draw(content), quote: choices.draw(quote.optional), status: choices.draw(status),
         sharedID: choices.draw(text.optional),
         timestamp: choices.draw(time), created: choices.draw(time), updated: choices.draw(time),
-        isEdited: choices.flag(), deleted: choices.draw(time.optional))
+        isEdited: choices.flag(), deleted: choices.draw(time.optional), isLive: choices.flag(),
+        timed: choices.flag() ? .init(seconds: choices.draw(id), deletedAt: choices.draw(time.optional)) : nil,
+        mentionsUser: choices.flag(), reactions: choices.draw(reactionCount.array(0...2)), isChangeable: choices.flag())
+    }
+  }
+
+  static var reaction: Generator<MessageReaction> {
+    Generator { choices in
+      choices.flag()
+        ? .emoji(choices.element(of: MessageReaction.emojis)) : .unknown(tag: "wave", json: ["type": "wave"])
+    }
+  }
+
+  static var reactionCount: Generator<ReactionCount> {
+    Generator { choices in
+      ReactionCount(reaction: choices.draw(reaction), userReacted: choices.flag(), total: choices.draw(id))
+    }
+  }
+
+  static var reactionInChat: Generator<ReactionInChat> {
+    Generator { choices in
+      ReactionInChat(
+        info: choices.draw(info), direction: choices.element(of: MessageDirection.allCases), item: choices.draw(item),
+        sentAt: choices.draw(time), reaction: choices.draw(reaction))
     }
   }
 
@@ -140,7 +163,8 @@ enum Make {
   static var chat: Generator<ChatRecord> {
     Generator { choices in
       let stats = ChatStats(
-        unreadCount: choices.draw(id), minimumUnreadItemID: choices.draw(id), isMarkedUnread: choices.flag())
+        unreadCount: choices.draw(id), unreadMentions: choices.draw(id), minimumUnreadItemID: choices.draw(id),
+        isMarkedUnread: choices.flag())
       return ChatRecord(info: choices.draw(info), items: choices.draw(item.array(0...3)), stats: stats)
     }
   }

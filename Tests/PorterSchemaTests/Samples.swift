@@ -14,6 +14,7 @@ struct Parts {
   var pending: PendingConnectionRecord
   var item: ChatItemInChat
   var chat: ChatRecord
+  var reaction: ReactionInChat
   var errors: [ChatError]
 
   static var any: Generator<Parts> {
@@ -22,6 +23,7 @@ struct Parts {
         number: choices.draw(Make.id), words: choices.draw(Make.text), flag: choices.flag(),
         user: choices.draw(Make.user), contact: choices.draw(Make.contact), connection: choices.draw(Make.connection),
         pending: choices.draw(Make.pending), item: choices.draw(Make.itemInChat), chat: choices.draw(Make.chat),
+        reaction: choices.draw(Make.reactionInChat),
         errors: choices.draw(Make.chatError.array(0...2)))
     }
   }
@@ -43,7 +45,9 @@ enum Samples {
       .cmdOk(user), .cmdOk(nil), .apiChats(user, [parts.chat]), .newChatItems(user, [parts.item]),
       .invitation(user, link: parts.words, pending), .sentConfirmation(user, pending),
       .contactAlreadyExists(user, contact), .contactsList(user, [contact]), .contactDeleted(user, contact),
-      .contactConnectionDeleted(user, pending),
+      .contactConnectionDeleted(user, pending), .chatItemUpdated(user, parts.item),
+      .chatItemNotChanged(user, parts.item), .chatItemReaction(user, isAdded: parts.flag, parts.reaction),
+      .chatItemsDeleted(user, [ChatItemDeletion(deleted: parts.item, remaining: parts.flag ? parts.item : nil)]),
     ] + plans.map { .connectionPlan(user, link: parts.words, $0) }
   }
 
@@ -55,7 +59,8 @@ enum Samples {
       .contactConnecting(user, contact), .contactSndReady(user, contact), .contactConnected(user, contact),
       .contactUpdated(user, from: contact, to: contact), .contactDeletedByContact(user, contact),
       .newChatItems(user, [item]), .chatItemUpdated(user, item), .chatItemsStatusesUpdated(user, [item]),
-      .chatItemsDeleted(user, [deletion], byUser: parts.flag),
+      .chatItemsDeleted(user, [deletion], byUser: parts.flag, isTimed: !parts.flag),
+      .chatItemReaction(user, isAdded: parts.flag, parts.reaction),
       .messageError(user, severity: "warning", message: parts.words), .chatErrors(parts.errors),
     ] + statuses.map { .subscriptionStatus(server: parts.words, $0, connections: [parts.words]) }
   }
@@ -120,6 +125,15 @@ enum Samples {
         (item.content, item.direction) = (content, direction)
         items.append(item)
       }
+    }
+    for isLive in [true, false] {
+      var item = parts.item.item
+      (item.isLive, item.deleted) = (isLive, isLive ? nil : item.created)
+      item.timed = .init(seconds: parts.number, deletedAt: isLive ? nil : item.created)
+      item.reactions = [.emoji("👍"), .unknown(tag: "wave", json: ["type": "wave"])].map {
+        ReactionCount(reaction: $0, userReacted: isLive, total: 1)
+      }
+      items.append(item)
     }
     for status in EveryCase.itemStatuses(parts.words) {
       items.append(parts.item.item)

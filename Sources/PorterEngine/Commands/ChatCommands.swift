@@ -103,35 +103,43 @@ extension Engine {
   private func chatRecord(_ contact: StoredContact, items: [StoredItem]) throws(ChatError) -> ChatRecord {
     let store = try requireStore()
     let first = try stored { () throws(StoreError) in try store.firstUnreadItem(contactID: contact.id) }
+    let now = context.clock.wall()
     return ChatRecord(
-      info: .direct(try contactRecord(contact)), items: items.map { ChatItemRecord($0) },
+      info: .direct(try contactRecord(contact)), items: items.map { ChatItemRecord($0, at: now) },
       stats: ChatStats(
-        unreadCount: contact.unread, minimumUnreadItemID: first ?? 0, isMarkedUnread: contact.isMarkedUnread))
+        unreadCount: contact.unread, unreadMentions: contact.unreadMentions, minimumUnreadItemID: first ?? 0,
+        isMarkedUnread: contact.isMarkedUnread))
   }
 
   // MARK: Sending
 
-  func sendMessages(contactID: Int64, _ messages: [ComposedMessage]) throws(ChatError) -> Response {
+  func sendMessages(
+    contactID: Int64, _ messages: [ComposedMessage], _ options: SendOptions = SendOptions()
+  ) throws(ChatError) -> Response {
     let store = try requireStore()
     try requireStarted()
     let contact = try requireContact(contactID)
     let user = try stored { () throws(StoreError) in try store.user(contact.userID) }
     let connection = try stored { () throws(StoreError) in try store.connection(contactID: contactID) }
     let record = ContactRecord(contact, connection: connection)
-    var quotes: [(Quote, itemID: Int64)?] = []
+    let secondsToLive = ContactFeatures(user, contact).secondsToLive(wanted: options.secondsToLive)
+    var drafts: [Draft] = []
     for message in messages {
       let quote = try message.quotedItemID.map { (id) throws(ChatError) in try self.quote(id, contactID, store) }
       let bytes = message.content.json.utf8.count + (quote?.0.json.utf8.count ?? 0)
       guard bytes <= Envelope.largestContent else {
         throw .nightporter(.messageTooLarge(bytes: bytes, limit: Envelope.largestContent))
       }
-      quotes.append(quote)
+      drafts.append(
+        Draft(
+          content: message.content, quote: quote,
+          traits: MessageTraits(
+            isLive: options.isLive, secondsToLive: secondsToLive, mentions: message.mentions)))
     }
     let ids = try stored { () throws(StoreError) -> [Int64]? in
       try store.transaction { () throws(StoreError) -> [Int64]? in
         // What was received meanwhile counts: the contact may have left.
         let connection = try store.connection(connection.id)
-        let drafts = zip(messages, quotes).map { (content: $0.content, quote: $1) }
         var ids: [Int64]?
         let enqueue = { () throws(StoreError) in
           ids = try self.enqueue(drafts, contact: contact, connectionID: connection.id, store)
@@ -150,6 +158,7 @@ extension Engine {
       items.append(ChatItemInChat(info: .direct(record), item: ChatItemRecord(item)))
     }
     sender.flush()
+    if secondsToLive != nil { disappearing.takeUp() }
     return .newChatItems(UserRecord(user), items)
   }
 
@@ -171,9 +180,14 @@ extension Engine {
     )
   }
 
+  struct Draft {
+    let content: MessageContent
+    let quote: (Quote, itemID: Int64)?
+    let traits: MessageTraits
+  }
+
   func enqueue(
-    _ drafts: [(content: MessageContent, quote: (Quote, itemID: Int64)?)], contact: StoredContact, connectionID: Int64,
-    _ store: Store
+    _ drafts: [Draft], contact: StoredContact, connectionID: Int64, _ store: Store
   ) throws(StoreError) -> [Int64] {
     guard var ratchet = try store.ratchet(connectionID: connectionID) else { throw .notFound(.connection) }
     let now = configuration.clock.wall()
@@ -182,9 +196,14 @@ extension Engine {
       let sharedID = configuration.randomness.bytes(12)
       let id = try store.insertSentItem(
         contactID: contact.id, content: draft.content.json.text,
-        quote: draft.quote.map { $0.0.stored(itemID: $0.itemID) }, sharedID: sharedID, itemAt: now, at: now)
+        quote: draft.quote.map { $0.0.stored(itemID: $0.itemID) }, sharedID: sharedID, itemAt: now, at: now,
+        traits: ItemTraits(isLive: draft.traits.isLive, secondsToLive: draft.traits.secondsToLive))
+      // A sent message's time runs from the start; a live one's when it is whole.
+      if let seconds = draft.traits.secondsToLive, !draft.traits.isLive {
+        try store.startDisappearing(id, context.disappearance(after: seconds))
+      }
       let content = ChatMessage.Content(
-        content: draft.content, sharedID: sharedID, sentAt: now, quote: draft.quote?.0)
+        content: draft.content, sharedID: sharedID, sentAt: now, quote: draft.quote?.0, traits: draft.traits)
       try store.enqueue(
         .content(content), connectionID: connectionID, itemID: id, with: &ratchet, attempt: context.randomness.bytes(24)
       )
@@ -200,8 +219,11 @@ extension Engine {
     let store = try requireStore()
     let contact = try requireContact(contactID)
     try stored { () throws(StoreError) in
-      _ = try store.markRead(contactID: contactID, only: items, at: self.configuration.clock.wall())
+      _ = try store.markRead(contactID: contactID, only: items, at: self.configuration.clock.wall()) {
+        self.context.disappearance(after: $0)
+      }
     }
+    disappearing.takeUp()
     let user = try stored { () throws(StoreError) in try store.user(contact.userID) }
     guard items != nil else { return .cmdOk(UserRecord(user)) }
     return .itemsReadForChat(UserRecord(user), .direct(try contactRecord(try requireContact(contactID))))

@@ -75,8 +75,16 @@ extension Engine {
     case .readUser(let id): try readUser(id)
     case .markUnread(let chat, let unread): try markUnread(contactID: try contactID(chat), unread)
     case .setChatSettings(let chat, let settings): try changeSettings(contactID: try contactID(chat), settings)
-    case .send(let chat, let messages): try sendMessages(contactID: try contactID(chat), messages)
+    case .send(let chat, let messages, let options):
+      try sendMessages(contactID: try contactID(chat), messages, options)
     case .sendByName(let name, let message): try sendMessages(contactID: try contactID(named: name), [message])
+    case .updateItem(let chat, let item, let message, let isLive):
+      try updateItem(contactID: try contactID(chat), item, message, isLive: isLive)
+    case .deleteItems(let chat, let items, let mode): try deleteItems(contactID: try contactID(chat), items, mode)
+    case .react(let chat, let item, let adds, let reaction):
+      try react(contactID: try contactID(chat), item, adds: adds, reaction)
+    case .setReceipts(let user, let sends, let overrides):
+      try setReceipts(user, sends, overridesContacts: overrides)
     case .deleteChat(let chat, let deletion, let tellsPeer): try deleteChat(chat, deletion, tellsPeer: tellsPeer)
     case .listContacts(let user): try listContacts(userID: try userID(user))
     case .saveAppSettings(let settings): try saveAppSettings(settings)

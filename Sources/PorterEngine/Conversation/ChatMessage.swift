@@ -9,6 +9,13 @@ enum ChatMessage: Equatable, Sendable {
   /// The joining side's answer to who the inviting side is: the connection works both ways.
   case greeted
   case content(Content)
+  /// A message says something else from now on.
+  case edit(Edit)
+  /// A message is deleted.
+  case removal(sharedID: [UInt8])
+  case reaction(Reaction)
+  /// A message has arrived.
+  case receipt(sharedID: [UInt8])
   /// I have deleted the connection, and read nothing any more.
   case left
   /// An event of a later version: kept in the ledger, not shown.
@@ -20,13 +27,15 @@ enum ChatMessage: Equatable, Sendable {
     var sharedID: [UInt8]
     var sentAt: WallTime
     var quote: Quote?
+    var traits = MessageTraits()
   }
 
   /// Whether the receiver's notification server is to be told; SimpleX's flag `T`.
   var notifies: Bool {
     switch self {
     case .content: true
-    case .information, .greeted, .left, .unknown: false
+    // As SimpleX has it: what is not shown again with a sound wakes no device.
+    case .information, .greeted, .left, .unknown, .edit, .removal, .reaction, .receipt: false
     }
   }
 
@@ -47,8 +56,14 @@ enum ChatMessage: Equatable, Sendable {
         "event": "x.msg.new", "msgId": .string(TextEncoding.base64URL(content.sharedID)),
         "params": .compact([
           "content": content.content.json, "sentAt": .string(content.sentAt.iso8601), "quote": content.quote?.json,
+          "ttl": content.traits.secondsToLive.map { .integer($0) }, "live": content.traits.isLive ? .bool(true) : nil,
+          "mentions": content.traits.mentionsJSON,
         ]),
       ]
+    case .edit(let edit): edit.json
+    case .removal(let sharedID): Self.about(sharedID, "x.msg.del")
+    case .reaction(let reaction): reaction.json
+    case .receipt(let sharedID): Self.about(sharedID, "x.msg.rcpt")
     case .left: ["event": "x.direct.del", "params": [:]]
     case .greeted: ["event": "x.ok", "params": [:]]
     case .unknown(let event): ["event": .string(event), "params": [:]]
@@ -74,7 +89,19 @@ enum ChatMessage: Equatable, Sendable {
         Content(
           content: content, sharedID: sharedID, sentAt: sentAt ?? WallTime(milliseconds: 0),
           // One that does not read is left out, so that the message itself is still shown.
-          quote: params["quote"].flatMap { Quote(json: $0) }))
+          quote: params["quote"].flatMap { Quote(json: $0) }, traits: MessageTraits(json: params)))
+    case "x.msg.update":
+      guard let edit = Edit(json: params) else { return nil }
+      self = .edit(edit)
+    case "x.msg.del":
+      guard let sharedID = Self.sharedID(params) else { return nil }
+      self = .removal(sharedID: sharedID)
+    case "x.msg.react":
+      guard let reaction = Reaction(json: params) else { return nil }
+      self = .reaction(reaction)
+    case "x.msg.rcpt":
+      guard let sharedID = Self.sharedID(params) else { return nil }
+      self = .receipt(sharedID: sharedID)
     case "x.direct.del": self = .left
     case "x.ok": self = .greeted
     default: self = .unknown(event: event)

@@ -21,6 +21,7 @@ package final class Engine {
   private(set) lazy var connections = Connections(context, lifecycle: lifecycle, relay: relayLink, work: self)
   private(set) lazy var sender = Sender(
     context, lifecycle: lifecycle, relay: relayLink, connections: connections)
+  private(set) lazy var disappearing = Disappearing(context, lifecycle: lifecycle)
   private(set) lazy var joiner = Joiner(
     context, lifecycle: lifecycle, relay: relayLink, connections: connections, sender: sender)
   private(set) lazy var changes = CommittedChanges(context)
@@ -137,6 +138,7 @@ extension Engine: LifecycleWork {
     tokens.takeReplies()
     joiner.finishLeft()
     sender.flush()
+    disappearing.takeUp()
     connections.deleteMailboxes()
     tokens.takeUpWork()
   }

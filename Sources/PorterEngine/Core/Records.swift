@@ -11,7 +11,7 @@ extension UserRecord {
     self.init(
       id: user.id, contactID: user.id, localDisplayName: user.displayName,
       profile: ProfileRecord(id: user.id, profile: profile), isActive: user.isActive, activeOrder: user.activeOrder,
-      showsNotifications: user.showsNotifications)
+      showsNotifications: user.showsNotifications, sendsReceipts: user.sendsReceipts)
   }
 }
 
@@ -84,13 +84,38 @@ extension PendingConnectionRecord {
 }
 
 extension ChatItemRecord {
-  init(_ item: StoredItem) {
+  /// `now`: when it is reported, if that may be long after it was written.
+  init(_ item: StoredItem, at now: WallTime? = nil) {
     let content = (try? JSONValue(parsing: item.content)).flatMap { MessageContent(json: $0) }
     self.init(
       id: item.id, direction: item.isSent ? .sent : .received, content: content ?? .text(""),
       quote: item.quote.flatMap { QuoteRecord(stored: $0, isSent: item.isSent) },
       status: ChatItemStatus(stored: item.status), sharedID: item.sharedID.map { TextEncoding.base64URL($0) },
-      timestamp: item.itemAt, created: item.createdAt, updated: item.updatedAt)
+      timestamp: item.itemAt, created: item.createdAt, updated: item.updatedAt, isEdited: item.isEdited,
+      deleted: item.deletedAt, isLive: item.isLive,
+      timed: item.secondsToLive.map { Timed(seconds: $0, deletedAt: item.disappearsAt) },
+      mentionsUser: item.mentionsUser, reactions: ReactionCount.counted(item.reactions),
+      isChangeable: item.sharedID != nil
+        && ItemRules.edit(ItemRules.Subject(item, at: now ?? item.itemAt)) == .allowed)
+  }
+}
+
+extension ReactionCount {
+  /// Each reaction once, with the sides that have it.
+  static func counted(_ reactions: [StoredReaction]) -> [ReactionCount] {
+    var counts: [ReactionCount] = []
+    for stored in reactions {
+      guard let reaction = (try? JSONValue(parsing: stored.reaction)).flatMap({ MessageReaction(json: $0) }) else {
+        continue
+      }
+      if let index = counts.firstIndex(where: { $0.reaction == reaction }) {
+        counts[index].total += 1
+        counts[index].userReacted = counts[index].userReacted || stored.isOwn
+      } else {
+        counts.append(ReactionCount(reaction: reaction, userReacted: stored.isOwn, total: 1))
+      }
+    }
+    return counts
   }
 }
 
@@ -99,6 +124,7 @@ extension ChatItemStatus {
     switch stored {
     case "sndNew": self = .sndNew
     case "sndSent": self = .sndSent
+    case "sndRcvd": self = .sndRcvd
     case "sndErrorAuth": self = .sndErrorAuth
     case "sndErrorQuota": self = .sndError(.quota)
     case "rcvNew": self = .rcvNew

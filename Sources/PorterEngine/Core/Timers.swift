@@ -68,11 +68,12 @@ enum TimerName {
   static let replies = "replies"
   static let busyRelay = "busy relay"
   static let responses = "responses"
+  static let disappearing = "disappearing"
 
   static let work = [
     outbox, subscribe, reload, announce, subscriptions, allSubscriptions, releases, lostRequests, unstored,
     subscriptionCheck, serverRequests, tokenRetry, tokenRepair, tokenCheck, joining, relay, mailboxes, replies,
-    busyRelay, responses,
+    busyRelay, responses, disappearing,
   ]
 
   /// Those that try again what the relay did not take or give.

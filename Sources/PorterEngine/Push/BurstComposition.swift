@@ -11,6 +11,8 @@ struct BurstComposition {
     let event: NotificationEvent
     /// The agent's name of its connection.
     let connection: String
+    /// It is on screen on its own, and says something else now.
+    let isReplaced: Bool
   }
 
   private let context: EngineContext
@@ -29,6 +31,8 @@ struct BurstComposition {
     boot = context.instance.boot
     let chats = Set(shown.compactMap(\.entry.contactID))
     sounds = SoundRule(last: try store.lastSounds(contacts: chats, boot: boot), now: context.clock.now())
+    for part in shown where part.isReplaced { add(part.event, of: part.connection, isHeard: false) }
+    let shown = shown.filter { !$0.isReplaced }
     let plan = BurstPlan(shown.map(Self.item), hidesChats: policy.hidesNames)
     let byEntry = Dictionary(shown.map { ($0.entry.id, $0) }, uniquingKeysWith: { first, _ in first })
     for planned in plan.notifications {

@@ -96,14 +96,24 @@ struct PushPresentation {
     var filled = Filled()
     let policy = try policy(store)
     var shown: [BurstComposition.Shown] = []
+    var obsolete: [String] = []
     for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) {
       do throws(StoreError) {
         let event = try notificationEvent(of: entry, run, store)
         filled.shown.append(entry)
         guard let event else { continue }
-        guard case .show = policy.verdict(for: event) else { continue }
+        let isReplaced = appearance(of: entry) == .replaced
+        guard case .show = policy.verdict(for: event) else {
+          // What is on screen says what was true before the edit.
+          if isReplaced, entry.summary == nil { obsolete.append(event.identifier.description) }
+          continue
+        }
+        // A summary tells how many there are, which an edit does not change.
+        if isReplaced, entry.summary != nil { continue }
         let connection = try run.records.connection(entry.connectionID, store)
-        shown.append(.init(entry: entry, event: event, connection: TextEncoding.base64URL(connection.agentID)))
+        shown.append(
+          .init(
+            entry: entry, event: event, connection: TextEncoding.base64URL(connection.agentID), isReplaced: isReplaced))
       } catch .damaged(let entity) {
         run.noteDamage(.damaged(entity))
       }
@@ -116,7 +126,7 @@ struct PushPresentation {
     filled.bursts = bursts
     content.withdrawals =
       filled.removals.filter { $0.summary == nil }.map { Self.notificationIdentifier(of: $0).description }
-      + bursts.withdrawals
+      + bursts.withdrawals + obsolete
     let notifications = bursts.notifications + filled.placeholders.map(\.content)
     // The store can be read again: what was said of it does not hold any more.
     if context.role == .extension, NoticeMark(context.configuration).isSet {
@@ -146,35 +156,38 @@ struct PushPresentation {
     of entry: StoredLedgerEntry, _ run: PushRun, _ store: Store
   ) throws(StoreError) -> NotificationEvent? {
     let connection = try run.records.connection(entry.connectionID, store)
-    guard let contactID = entry.contactID, isShown(entry) else { return nil }
+    guard let contactID = entry.contactID, appearance(of: entry) != .none else { return nil }
     let contact = try run.records.contact(contactID, store)
     let owner = NotificationEvent.Owner(UserRecord(try run.records.user(contact.userID, store)))
     let record = ContactRecord(contact, connection: connection)
     let filter = NotificationFilter(contact.notifications)
     let identifier = Self.notificationIdentifier(of: entry, connection)
     switch entry.kind {
-    case .silent, .updated, .left: return nil
+    case .silent, .updated, .left, .changed: return nil
     case .connected:
       return NotificationEvent(
         identifier: identifier, owner: owner, kind: .contactConnected(id: contact.id, name: record.shownName),
         filter: filter)
     case .message:
       guard let itemID = entry.itemID else { return nil }
-      let item = ChatItemRecord(try run.records.item(itemID, store))
+      let item = ChatItemRecord(try store.item(itemID))
       return NotificationEvent(
         identifier: identifier, owner: owner,
-        kind: .message(.init(chat: .init(record), content: item.content, direction: .received)), filter: filter)
+        kind: .message(
+          .init(
+            chat: .init(record), content: item.content, direction: .received, isDeleted: item.deleted != nil,
+            mentionsUser: item.mentionsUser)), filter: filter)
     }
   }
 
-  /// Whether the machine has it shown when it is presented.
-  private func isShown(_ entry: StoredLedgerEntry) -> Bool {
-    guard let state = PorterMachines.LedgerEntry.State(name: entry.state) else { return false }
+  /// How the machine has it shown when it is presented.
+  private func appearance(of entry: StoredLedgerEntry) -> Showing.Appearance {
+    guard let state = PorterMachines.LedgerEntry.State(name: entry.state) else { return .none }
     let showing = Showing()
     for effect in PorterMachines.LedgerEntry.step(state, .present).effects {
       PorterMachines.LedgerEntry.perform(effect, by: showing, ())
     }
-    return showing.isAsked
+    return showing.appearance
   }
 
   private static func notificationIdentifier(
@@ -198,8 +211,15 @@ struct PushPresentation {
 
 /// Carries out what `ledger_entry` asks for beside what is recorded.
 private final class Showing: LedgerEntryEffects {
-  private(set) var isAsked = false
+  enum Appearance {
+    case none, new
+    /// It is on screen, and says something else now.
+    case replaced
+  }
 
-  func show(_ argument: Void) { isAsked = true }
+  private(set) var appearance = Appearance.none
+
+  func show(_ argument: Void) { appearance = .new }
   func showPlaceholder(_ argument: Void) {}
+  func replace(_ argument: Void) { appearance = .replaced }
 }

@@ -77,6 +77,9 @@ final class CommittedChanges {
       // What it was before was not seen by this process.
       case .updated: return [.contactUpdated(user, from: contact, to: contact)]
       case .left: return [.contactDeletedByContact(user, contact)]
+      case .changed:
+        guard let change = entry.detail.flatMap({ ItemChange(stored: $0) }) else { return [] }
+        return [change.event(user: user, contact: contact, try change.remainingItem(store))].compactMap { $0 }
       case .connected: return [.contactConnected(user, contact)]
       case .message:
         guard let itemID = entry.itemID else { return [] }

@@ -20,19 +20,15 @@ struct KnownRecords {
   private var connections: [Int64: StoredConnection] = [:]
   private var users: [Int64: StoredUser] = [:]
   private var contacts: [Int64: StoredContact] = [:]
-  private var items: [Int64: StoredItem] = [:]
 
-  /// The last message's records replace those of earlier ones. Items are kept up to a bound, since a push may take in
-  /// thousands, and has to fit an extension's memory (INC-33).
+  /// The last message's records replace those of earlier ones. Items are not kept: another process may edit or delete one
+  /// before it is shown.
   mutating func note(_ committed: CommittedMessage) {
     connections[committed.connection.id] = committed.connection
     guard let records = committed.records else { return }
     users[records.user.id] = records.user
     contacts[records.contact.id] = records.contact
-    if let item = records.item, items.count < Self.itemsKept { items[item.id] = item }
   }
-
-  private static let itemsKept = 32
 
   mutating func connection(_ id: Int64, _ store: Store) throws(StoreError) -> StoredConnection {
     try Self.known(id, &connections) { (id) throws(StoreError) in try store.connection(id) }
@@ -44,11 +40,6 @@ struct KnownRecords {
 
   mutating func contact(_ id: Int64, _ store: Store) throws(StoreError) -> StoredContact {
     try Self.known(id, &contacts) { (id) throws(StoreError) in try store.contact(id) }
-  }
-
-  func item(_ id: Int64, _ store: Store) throws(StoreError) -> StoredItem {
-    if let item = items[id] { return item }
-    return try store.item(id)
   }
 
   private static func known<Record>(

@@ -100,7 +100,21 @@ struct MailboxOpening {
   ) throws(StoreError) -> OpenedMessage {
     switch chatMessage {
     case .information(let profile, _): return try recordInformation(profile, connection, &stored, store)
-    case .content(let content): return try recordContent(content, message, connection, store)
+    case .content(let content): return try recordContent(content, message, connection, &stored, store)
+    case .edit(let edit):
+      return try recordChange(message, connection, store) { (changes) throws(StoreError) in try changes.edit(edit) }
+    case .removal(let sharedID):
+      return try recordChange(message, connection, store) { (changes) throws(StoreError) in
+        try changes.remove(sharedID)
+      }
+    case .reaction(let reaction):
+      return try recordChange(message, connection, store) { (changes) throws(StoreError) in
+        try changes.react(reaction)
+      }
+    case .receipt(let sharedID):
+      return try recordChange(message, connection, store) { (changes) throws(StoreError) in
+        try changes.confirm(sharedID)
+      }
     case .left: return try recordLeft(connection, store)
     case .greeted: return try recordAnswer(connection, store)
     case .unknown: return silent(connection)
@@ -129,7 +143,28 @@ struct MailboxOpening {
   }
 
   private func recordContent(
-    _ content: ChatMessage.Content, _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
+    _ content: ChatMessage.Content, _ message: SourceMessage, _ connection: StoredConnection,
+    _ stored: inout StoredRatchet, _ store: Store
+  ) throws(StoreError) -> OpenedMessage {
+    let opened = try recordChange(message, connection, store) { (changes) throws(StoreError) in
+      try changes.insert(content)
+    }
+    switch opened.content {
+    case .item(_, let contactID, _, _), .changed(_, let contactID):
+      let changes = changes(message, connection, contactID, store)
+      guard try changes.wantsReceipt() else { return opened }
+      try store.enqueue(
+        .receipt(sharedID: content.sharedID), connectionID: connection.id, itemID: nil, with: &stored,
+        attempt: context.randomness.bytes(24))
+    default: break
+    }
+    return opened
+  }
+
+  /// What a contact says, or changes in what was said.
+  private func recordChange(
+    _ message: SourceMessage, _ connection: StoredConnection, _ store: Store,
+    _ change: @escaping (ReceivedChanges) throws(StoreError) -> OpenedMessage.Content
   ) throws(StoreError) -> OpenedMessage {
     guard let contactID = try sender(on: connection, store) else {
       guard try connections.refusal(of: .messageArrived, connection) == nil else {
@@ -137,23 +172,22 @@ struct MailboxOpening {
       }
       return OpenedMessage(.quarantined("content before the contact was confirmed"))
     }
-    // The sender's clock may be wrong: a time in the future would keep its message at the chat's end for ever.
-    let relayed = message.timestamp
-    let sentAt = content.sentAt.milliseconds > 0 ? min(content.sentAt, relayed) : relayed
-    var itemID: Int64?
-    let insert = { () throws(StoreError) in
-      itemID = try store.insertReceivedItem(
-        contactID: contactID, content: content.content.json.text,
-        quote: try content.quote.map { (quote) throws(StoreError) in
-          try quote.stored(itemID: store.recentItem(contactID: contactID, sharedID: quote.sharedID))
-        }, sharedID: content.sharedID, itemAt: sentAt, at: self.context.clock.wall())
-    }
-    let step = try connections.take(.arrived(insert), of: connection, store).step
-    guard let itemID else {
+    let changes = changes(message, connection, contactID, store)
+    var content: OpenedMessage.Content?
+    let record = { () throws(StoreError) in content = try change(changes) }
+    let step = try connections.take(.arrived(record), of: connection, store).step
+    guard let content else {
       return OpenedMessage(.quarantined("content on a connection that is \(step.next.name)"))
     }
-    return OpenedMessage(
-      .item(itemID, contactID: contactID, at: sentAt), changesConnection: connection.contactID == nil)
+    return OpenedMessage(content, changesConnection: connection.contactID == nil)
+  }
+
+  private func changes(
+    _ message: SourceMessage, _ connection: StoredConnection, _ contactID: Int64, _ store: Store
+  ) -> ReceivedChanges {
+    ReceivedChanges(
+      store: store, contactID: contactID, userID: connection.userID, relayedAt: message.timestamp,
+      now: context.clock.wall(), log: context.log)
   }
 
   /// What overtakes the hello has no contact yet, and is not given again: the contact gets its name from the hello.

@@ -136,11 +136,15 @@ final class MessageCommitter {
     of content: OpenedMessage.Content, _ connection: StoredConnection, counted: StoredContact?, _ store: Store
   ) throws(StoreError) -> CommittedMessage.Records? {
     switch content {
-    case .item(let id, let contactID, _):
+    case .item(let id, let contactID, _, _):
       let contact: StoredContact
       if let counted { contact = counted } else { contact = try store.contact(contactID) }
       return CommittedMessage.Records(
         user: try store.user(connection.userID), contact: contact, item: try store.item(id))
+    case .changed(let change, let contactID):
+      return CommittedMessage.Records(
+        user: try store.user(connection.userID), contact: try store.contact(contactID),
+        item: try change.remainingItem(store))
     case .connected, .updated, .left:
       guard let contactID = connection.contactID else { return nil }
       return CommittedMessage.Records(
@@ -159,8 +163,12 @@ final class MessageCommitter {
   ) throws(StoreError) -> StoredContact? {
     let (kind, contactID): (StoredLedgerEntry.Kind, Int64?)
     var (itemID, itemAt): (Int64?, WallTime?)
+    var (isMention, detail): (Bool, String?) = (false, nil)
     switch content {
-    case .item(let id, let contact, let time): (kind, contactID, itemID, itemAt) = (.message, contact, id, time)
+    case .item(let id, let contact, let time, let mentionsUser):
+      (kind, contactID, itemID, itemAt) = (.message, contact, id, time)
+      isMention = mentionsUser
+    case .changed(let change, let contact): (kind, contactID, detail) = (.changed, contact, change.stored)
     case .connected(let contact): (kind, contactID) = (.connected, contact)
     case .updated(let before): (kind, contactID) = (.updated, before.id)
     case .left(let contact): (kind, contactID) = (.left, contact)
@@ -174,7 +182,8 @@ final class MessageCommitter {
     return try store.enter(
       NewLedgerEntry(
         connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, kind: kind,
-        contactID: contactID, itemID: itemID), inPlaceOf: earlier, after: events, itemAt: itemAt,
+        contactID: contactID, itemID: itemID, detail: detail), inPlaceOf: earlier, after: events, itemAt: itemAt,
+      mentionsUser: isMention,
       at: context.clock.wall())
   }
 
@@ -200,6 +209,8 @@ final class MessageCommitter {
     case .item:
       guard let item = records.item else { return }
       context.emit(.newChatItems(user, [ChatItemInChat(info: .direct(contact), item: ChatItemRecord(item))]))
+    case .changed(let change, _):
+      if let event = change.event(user: user, contact: contact, records.item) { context.emit(event) }
     case .connected: context.emit(.contactConnected(user, contact))
     case .updated(let before):
       context.emit(

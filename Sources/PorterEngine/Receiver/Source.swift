@@ -92,7 +92,9 @@ struct OpenedMessage {
   let changesConnection: Bool
 
   enum Content {
-    case item(Int64, contactID: Int64, at: WallTime)
+    case item(Int64, contactID: Int64, at: WallTime, mentionsUser: Bool = false)
+    /// It changed another message.
+    case changed(ItemChange, contactID: Int64)
     case connected(contactID: Int64)
     /// The contact has another profile; this is what it was.
     case updated(StoredContact)

@@ -8,12 +8,16 @@ extension Engine: ResponseHost {
     _ text: String, to contact: StoredContact, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> [Int64]? {
     var ids: [Int64]?
+    let secondsToLive = ContactFeatures(try store.user(contact.userID), contact).secondsToLive(wanted: nil)
+    let draft = Draft(content: .text(text), quote: nil, traits: MessageTraits(secondsToLive: secondsToLive))
     let enqueue = { () throws(StoreError) in
-      ids = try self.enqueue([(content: .text(text), quote: nil)], contact: contact, connectionID: connection.id, store)
+      ids = try self.enqueue([draft], contact: contact, connectionID: connection.id, store)
     }
     try connections.take(.given(enqueue), of: connection, store)
     return ids
   }
+
+  func messagesWereRead() { disappearing.takeUp() }
 
   func replyWasRecorded(_ items: [Int64]) {
     sender.flush()

@@ -11,6 +11,8 @@ protocol ResponseHost: AnyObject {
   func recordReply(
     _ text: String, to contact: StoredContact, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> [Int64]?
+  /// The time of those that disappear runs.
+  func messagesWereRead()
   /// Sends what waits in the outbox, and reports the items to the host.
   func replyWasRecorded(_ items: [Int64])
 }
@@ -74,7 +76,10 @@ struct ResponseWork {
       let item = try store.ledgerEntry(connectionID: connection.id, messageID: messageID)?.itemID
     else { return false }
     let unread = try store.unreadItems(contactID: contact.id, through: item)
-    try store.recordRead(contactID: contact.id, only: unread, at: context.clock.wall())
+    try store.recordRead(contactID: contact.id, only: unread, at: context.clock.wall()) {
+      context.disappearance(after: $0)
+    }
+    store.afterCommit { [weak host] in host?.messagesWereRead() }
     return true
   }
 }

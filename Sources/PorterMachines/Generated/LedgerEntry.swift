@@ -18,6 +18,8 @@ package enum LedgerEntry: Machine {
     case upgraded
     /// It was shown.
     case presented
+    /// It was shown, and says something else now.
+    case outdated
     /// The user has read it.
     case read
     /// It could not be decrypted or verified. It is never shown as it is, and stops nothing else (INC-41, INC-66).
@@ -32,6 +34,7 @@ package enum LedgerEntry: Machine {
       case .committed: "committed"
       case .upgraded: "upgraded"
       case .presented: "presented"
+      case .outdated: "outdated"
       case .read: "read"
       case .quarantined: "quarantined"
       case .withdrawn: "withdrawn"
@@ -50,7 +53,9 @@ package enum LedgerEntry: Machine {
     case present
     /// The user has read it, here or elsewhere.
     case read
-    /// The user deleted it.
+    /// Its author changed what it says.
+    case edit
+    /// It was deleted, by the user or by its author.
     case withdraw
     /// It arrived again.
     case `repeat`
@@ -62,6 +67,7 @@ package enum LedgerEntry: Machine {
       case .announce: "announce"
       case .present: "present"
       case .read: "read"
+      case .edit: "edit"
       case .withdraw: "withdraw"
       case .`repeat`: "repeat"
       }
@@ -77,6 +83,8 @@ package enum LedgerEntry: Machine {
     case show
     /// Show that something came, under the identifier that the message will have.
     case showPlaceholder
+    /// Show it again under its identifier, without a sound.
+    case replace
     /// Have the platform remove what was shown under its identifier.
     case remove
     /// Record why it is quarantined.
@@ -92,6 +100,7 @@ package enum LedgerEntry: Machine {
       case .uncountUnread: "uncountUnread"
       case .show: "show"
       case .showPlaceholder: "showPlaceholder"
+      case .replace: "replace"
       case .remove: "remove"
       case .recordReason: "recordReason"
       case .countAttempt: "countAttempt"
@@ -104,8 +113,10 @@ package enum LedgerEntry: Machine {
     case notCommitted
     case alreadySeen
     case alreadyAnnounced
+    case notShownYet
     case alreadyCommitted
     case alreadyPresented
+    case alreadyOutdated
     case alreadyRead
     case alreadyQuarantined
     case quarantined
@@ -116,8 +127,10 @@ package enum LedgerEntry: Machine {
       case .notCommitted: "notCommitted"
       case .alreadySeen: "alreadySeen"
       case .alreadyAnnounced: "alreadyAnnounced"
+      case .notShownYet: "notShownYet"
       case .alreadyCommitted: "alreadyCommitted"
       case .alreadyPresented: "alreadyPresented"
+      case .alreadyOutdated: "alreadyOutdated"
       case .alreadyRead: "alreadyRead"
       case .alreadyQuarantined: "alreadyQuarantined"
       case .quarantined: "quarantined"
@@ -133,7 +146,7 @@ package enum LedgerEntry: Machine {
   package static func isFinal(_ state: State) -> Bool {
     switch state {
     case .withdrawn: true
-    case .seen, .announced, .committed, .upgraded, .presented, .read, .quarantined: false
+    case .seen, .announced, .committed, .upgraded, .presented, .outdated, .read, .quarantined: false
     }
   }
 
@@ -143,7 +156,7 @@ package enum LedgerEntry: Machine {
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
-    case .show, .showPlaceholder: .act
+    case .show, .showPlaceholder, .replace: .act
     case .countUnread, .uncountUnread, .remove, .recordReason, .countAttempt, .dropPlaceholder:
       .record
     }
@@ -157,6 +170,7 @@ package enum LedgerEntry: Machine {
     case .committed: stepCommitted(event)
     case .upgraded: stepUpgraded(event)
     case .presented: stepPresented(event)
+    case .outdated: stepOutdated(event)
     case .read: stepRead(event)
     case .quarantined: stepQuarantined(event)
     case .withdrawn: stepWithdrawn(event)
@@ -172,7 +186,7 @@ package enum LedgerEntry: Machine {
       MachineStep(.quarantined, .moved, .recordReason)
     case .announce:
       MachineStep(.announced, .moved, .showPlaceholder)
-    case .present, .read, .withdraw:
+    case .present, .read, .edit, .withdraw:
       MachineStep(.seen, .refused(.notCommitted))
     case .`repeat`:
       MachineStep(.seen, .ignored(.alreadySeen))
@@ -194,6 +208,8 @@ package enum LedgerEntry: Machine {
     case .read:
       // Its chat was read as a whole. The message itself is still to come.
       MachineStep(.announced, .stayed, .remove)
+    case .edit:
+      MachineStep(.announced, .ignored(.notShownYet))
     case .withdraw:
       MachineStep(.withdrawn, .moved, .remove)
     }
@@ -210,6 +226,9 @@ package enum LedgerEntry: Machine {
       MachineStep(.presented, .moved, .show)
     case .read:
       MachineStep(.read, .moved, .uncountUnread)
+    case .edit:
+      // It will be shown as it is then.
+      MachineStep(.committed, .ignored(.notShownYet))
     case .withdraw:
       MachineStep(.withdrawn, .moved, .uncountUnread)
     }
@@ -226,6 +245,9 @@ package enum LedgerEntry: Machine {
       MachineStep(.presented, .moved, .show)
     case .read:
       MachineStep(.read, .moved, .uncountUnread, .remove)
+    case .edit:
+      // It will be shown as it is then.
+      MachineStep(.upgraded, .ignored(.notShownYet))
     case .withdraw:
       MachineStep(.withdrawn, .moved, .uncountUnread, .remove)
     }
@@ -243,6 +265,26 @@ package enum LedgerEntry: Machine {
       MachineStep(.presented, .ignored(.alreadyPresented))
     case .read:
       MachineStep(.read, .moved, .uncountUnread, .remove)
+    case .edit:
+      MachineStep(.outdated, .moved)
+    case .withdraw:
+      MachineStep(.withdrawn, .moved, .uncountUnread, .remove)
+    }
+  }
+
+  @inline(__always)
+  private static func stepOutdated(_ event: Event) -> MachineStep<LedgerEntry> {
+    switch event {
+    case .commit, .announce, .`repeat`:
+      MachineStep(.outdated, .ignored(.alreadyCommitted))
+    case .quarantine:
+      MachineStep(.outdated, .refused(.alreadyCommitted))
+    case .present:
+      MachineStep(.presented, .moved, .replace)
+    case .read:
+      MachineStep(.read, .moved, .uncountUnread, .remove)
+    case .edit:
+      MachineStep(.outdated, .ignored(.alreadyOutdated))
     case .withdraw:
       MachineStep(.withdrawn, .moved, .uncountUnread, .remove)
     }
@@ -251,7 +293,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepRead(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .announce, .present, .read, .`repeat`:
+    case .commit, .announce, .present, .read, .edit, .`repeat`:
       MachineStep(.read, .ignored(.alreadyRead))
     case .quarantine:
       MachineStep(.read, .refused(.alreadyCommitted))
@@ -271,7 +313,7 @@ package enum LedgerEntry: Machine {
       MachineStep(.quarantined, .stayed, .countAttempt)
     case .announce, .`repeat`:
       MachineStep(.quarantined, .ignored(.alreadyQuarantined))
-    case .present, .read:
+    case .present, .read, .edit:
       MachineStep(.quarantined, .refused(.quarantined))
     case .withdraw:
       MachineStep(.withdrawn, .moved)
@@ -281,7 +323,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepWithdrawn(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .quarantine, .announce, .present, .read, .withdraw, .`repeat`:
+    case .commit, .quarantine, .announce, .present, .read, .edit, .withdraw, .`repeat`:
       MachineStep(.withdrawn, .ignored(.ended))
     }
   }
@@ -328,7 +370,7 @@ extension LedgerEntry {
       case .recordReason: try recorder.recordReason(&argument, step.next)
       case .countAttempt: try recorder.countAttempt(&argument, step.next)
       case .dropPlaceholder: try recorder.dropPlaceholder(&argument, step.next)
-      case .show, .showPlaceholder: break
+      case .show, .showPlaceholder, .replace: break
       }
     }
   }
@@ -342,6 +384,8 @@ package protocol LedgerEntryEffects {
   func show(_ argument: Argument)
   /// Show that something came, under the identifier that the message will have.
   func showPlaceholder(_ argument: Argument)
+  /// Show it again under its identifier, without a sound.
+  func replace(_ argument: Argument)
 }
 
 extension LedgerEntry {
@@ -352,6 +396,7 @@ extension LedgerEntry {
     switch effect {
     case .show: performer.show(argument)
     case .showPlaceholder: performer.showPlaceholder(argument)
+    case .replace: performer.replace(argument)
     case .countUnread, .uncountUnread, .remove, .recordReason, .countAttempt, .dropPlaceholder:
       break
     }

@@ -40,14 +40,21 @@ extension Command {
     },
     Rule("/_send") { (cursor) throws(ChatError) in
       let chat = try cursor.chatReference()
-      if try cursor.onOffOption("live") ?? false { throw .nightporter(.notSupported("live messages")) }
-      if cursor.skip(" ttl=") { throw .nightporter(.notSupported("disappearing messages")) }
+      var options = SendOptions(isLive: try cursor.onOffOption("live") ?? false)
+      if cursor.skip(" ttl=") {
+        let start = cursor
+        let seconds = try cursor.number("a number of seconds")
+        guard (1...SendOptions.longestLife).contains(seconds) else {
+          throw start.failure("between 1 and \(SendOptions.longestLife) seconds")
+        }
+        options.secondsToLive = seconds
+      }
       if try cursor.onOffOption("sign") ?? false { throw .nightporter(.notSupported("signed messages")) }
       if cursor.skip(" text ") {
-        return .send(chat, [ComposedMessage(.text(try cursor.nonEmptyRest("a text")))])
+        return .send(chat, [ComposedMessage(.text(try cursor.nonEmptyRest("a text")))], options)
       }
       guard cursor.skip(" json ") else { throw cursor.failure("json and messages, or text and a text") }
-      return .send(chat, try composedMessages(&cursor))
+      return .send(chat, try composedMessages(&cursor), options)
     },
     Rule("/_delete") { (cursor) throws(ChatError) in
       let chat = try cursor.chatReference()
@@ -109,7 +116,7 @@ extension ComposedMessage {
     guard let content = json["msgContent"].flatMap(MessageContent.init(json:)) else {
       throw cursor.failure("msgContent with type and text")
     }
-    self.init(content, quotedItemID: json["quotedItemId"]?.integerValue)
+    self.init(content, quotedItemID: json["quotedItemId"]?.integerValue, mentions: Command.mentionedNames(json))
   }
 }
 

@@ -51,10 +51,15 @@ package enum Command: Hashable, Sendable {
   case readUser(Int64)
   case markUnread(ChatReference, Bool)
   case setChatSettings(ChatReference, ChatSettings)
-  case send(ChatReference, [ComposedMessage])
+  case send(ChatReference, [ComposedMessage], SendOptions = SendOptions())
   /// To the active user's contact of that name.
   case sendByName(String, ComposedMessage)
   case deleteChat(ChatReference, ChatDeletion, notifies: Bool)
+  case updateItem(ChatReference, Int64, UpdatedMessage, live: Bool)
+  case deleteItems(ChatReference, [Int64], ItemDeletion)
+  case react(ChatReference, Int64, add: Bool, MessageReaction)
+  /// Whether contacts learn that their messages arrived; of the profile.
+  case setReceipts(Int64, Bool, overridesContacts: Bool)
 
   // Contacts.
   case addContact(user: UserSelection)
@@ -150,10 +155,13 @@ package enum ChatPage: Hashable, Sendable {
 package struct ComposedMessage: Hashable, Sendable {
   package var content: MessageContent
   package var quotedItemID: Int64?
+  /// Names that it mentions.
+  package var mentions: [String]
 
-  package init(_ content: MessageContent, quotedItemID: Int64? = nil) {
+  package init(_ content: MessageContent, quotedItemID: Int64? = nil, mentions: [String] = []) {
     self.content = content
     self.quotedItemID = quotedItemID
+    self.mentions = mentions
   }
 }
 

@@ -50,11 +50,10 @@ extension Command {
   private static let grammar: [Rule] = absentDeletions + presentRules + absentRules
 
   static let presentRules: [Rule] =
-    userRules + lifecycleRules + notificationRules + chatRules + contactRules + settingsRules
+    userRules + lifecycleRules + notificationRules + itemRules + chatRules + contactRules + settingsRules
 
   /// Before `/_delete`, with which they begin.
   private static let absentDeletions: [Rule] = [
-    Rule("/_delete item", absent: "deleting messages"),
     Rule("/_delete member item", absent: "groups"),
     Rule("/_delete link", absent: "groups"),
   ]
@@ -66,8 +65,7 @@ extension Command {
       Rule("/_db import", absent: "archives"),
       Rule("/_get item info", absent: "versions of messages"),
       Rule("/_get items", absent: "messages of all conversations"),
-      Rule("/_update item", absent: "editing"),
-      Rule("/_reaction", absent: "reactions"),
+      Rule("/_set receipts groups", absent: "groups"),
       Rule("/freceive", absent: "files"),
       Rule("/fcancel", absent: "files"),
       Rule("/_set_file_to_receive", absent: "files"),

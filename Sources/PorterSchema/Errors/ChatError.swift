@@ -60,6 +60,9 @@ extension ChatError {
     case contactNotActive(ContactRecord)
     case contactDisabled(ContactRecord)
     case connectionDisabled(ConnectionRecord)
+    /// The message is not the user's, too old, or deleted.
+    case invalidChatItemUpdate
+    case invalidChatItemDelete
     case noCurrentCall
     case agentVersion
     case commandError(message: String)
@@ -94,6 +97,8 @@ extension ChatError {
       case .contactNotActive(let contact): .tagged("contactNotActive", ["contact": contact.json])
       case .contactDisabled(let contact): .tagged("contactDisabled", ["contact": contact.json])
       case .connectionDisabled(let connection): .tagged("connectionDisabled", ["connection": connection.json])
+      case .invalidChatItemUpdate: .tagged("invalidChatItemUpdate")
+      case .invalidChatItemDelete: .tagged("invalidChatItemDelete")
       case .noCurrentCall: .tagged("noCurrentCall")
       case .agentVersion: .tagged("agentVersion")
       case .commandError(let message): .tagged("commandError", ["message": .string(message)])

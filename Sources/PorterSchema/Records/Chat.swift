@@ -15,13 +15,18 @@ package enum ChatInfo: Hashable, Sendable {
 
 package struct ChatStats: Hashable, Sendable {
   package var unreadCount: Int64
+  /// Of those, the ones that mention the user.
+  package var unreadMentions: Int64
   /// The first unread message; 0 if there is none.
   package var minimumUnreadItemID: Int64
   /// Marked unread by hand.
   package var isMarkedUnread: Bool
 
-  package init(unreadCount: Int64 = 0, minimumUnreadItemID: Int64 = 0, isMarkedUnread: Bool = false) {
+  package init(
+    unreadCount: Int64 = 0, unreadMentions: Int64 = 0, minimumUnreadItemID: Int64 = 0, isMarkedUnread: Bool = false
+  ) {
     self.unreadCount = unreadCount
+    self.unreadMentions = unreadMentions
     self.minimumUnreadItemID = minimumUnreadItemID
     self.isMarkedUnread = isMarkedUnread
   }
@@ -29,7 +34,7 @@ package struct ChatStats: Hashable, Sendable {
   package var json: JSONValue {
     .compact([
       "unreadCount": .integer(unreadCount),
-      "unreadMentions": .integer(0),
+      "unreadMentions": .integer(unreadMentions),
       "reportsCount": .integer(0),
       "minUnreadItemId": .integer(minimumUnreadItemID),
       "unreadChat": .bool(isMarkedUnread),

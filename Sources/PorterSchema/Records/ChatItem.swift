@@ -88,11 +88,36 @@ package struct ChatItemRecord: Hashable, Sendable {
   package var updated: WallTime
   package var isEdited: Bool
   package var deleted: WallTime?
+  /// Still being written.
+  package var isLive: Bool
+  /// How long it stays, once its time runs, and until when.
+  package var timed: Timed?
+  /// By name, or in its list of those mentioned.
+  package var mentionsUser: Bool
+  package var reactions: [ReactionCount]
+  /// Whether the user may still change it, and delete it for both sides.
+  package var isChangeable: Bool
+
+  package struct Timed: Hashable, Sendable {
+    package var seconds: Int64
+    package var deletedAt: WallTime?
+
+    package init(seconds: Int64, deletedAt: WallTime?) {
+      self.seconds = seconds
+      self.deletedAt = deletedAt
+    }
+
+    /// The `CITimed` shape.
+    package var json: JSONValue {
+      .compact(["ttl": .integer(seconds), "deleteAt": deletedAt.map { .string($0.iso8601) }])
+    }
+  }
 
   package init(
     id: Int64, direction: MessageDirection, content: MessageContent, quote: QuoteRecord? = nil, status: ChatItemStatus,
     sharedID: String? = nil, timestamp: WallTime, created: WallTime, updated: WallTime, isEdited: Bool = false,
-    deleted: WallTime? = nil
+    deleted: WallTime? = nil, isLive: Bool = false, timed: Timed? = nil, mentionsUser: Bool = false,
+    reactions: [ReactionCount] = [], isChangeable: Bool = false
   ) {
     self.id = id
     self.direction = direction
@@ -105,6 +130,11 @@ package struct ChatItemRecord: Hashable, Sendable {
     self.updated = updated
     self.isEdited = isEdited
     self.deleted = deleted
+    self.isLive = isLive
+    self.timed = timed
+    self.mentionsUser = mentionsUser
+    self.reactions = reactions
+    self.isChangeable = isChangeable
   }
 
   /// The `ChatItem` shape.
@@ -118,7 +148,7 @@ package struct ChatItemRecord: Hashable, Sendable {
       "quotedItem": quote?.json,
       "mentions": .object(JSONObject()),
       "formattedText": formatted.map { .array($0.map(\.json)) },
-      "reactions": .array([]),
+      "reactions": .array(reactions.map(\.json)),
     ])
   }
 
@@ -131,10 +161,12 @@ package struct ChatItemRecord: Hashable, Sendable {
       "itemSharedMsgId": sharedID.map(JSONValue.string),
       "itemDeleted": deleted.map { .tagged("deleted", ["deletedTs": .string($0.iso8601), "chatType": "direct"]) },
       "itemEdited": .bool(isEdited),
-      "userMention": .bool(false),
+      "itemTimed": timed?.json,
+      "itemLive": isLive ? .bool(true) : nil,
+      "userMention": .bool(mentionsUser),
       "hasLink": .bool(hasLink),
-      "deletable": .bool(direction == .sent && deleted == nil),
-      "editable": .bool(false),
+      "deletable": .bool(isChangeable),
+      "editable": .bool(isChangeable),
       "showGroupAsSender": .bool(false),
       "createdAt": .string(created.iso8601),
       "updatedAt": .string(updated.iso8601),

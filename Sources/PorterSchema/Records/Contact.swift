@@ -1,8 +1,7 @@
 import PorterJSON
 import PorterPlatform
 
-/// Which of a conversation's messages may notify. `mentions` concerns groups; a direct conversation has no mentions, so
-/// nothing notifies.
+/// Which of a conversation's messages may notify: all, none, or those that mention the user.
 package enum NotificationFilter: String, Hashable, Sendable, CaseIterable {
   case none, all, mentions
 }

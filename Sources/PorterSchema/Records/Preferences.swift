@@ -31,8 +31,13 @@ package struct Preferences: Hashable, Sendable {
     timedMessagesSeconds = json[Feature.timedMessages.rawValue]?["ttl"]?.integerValue
   }
 
-  /// Features this library does not support are not offered, so that a host can grey them out.
-  package static func byDefault(_ feature: Feature) -> FeatureAllowed { .no }
+  /// SimpleX's defaults. Features this library does not support are not offered, so that a host can grey them out.
+  package static func byDefault(_ feature: Feature) -> FeatureAllowed {
+    switch feature {
+    case .timedMessages, .reactions: .yes
+    case .fullDelete, .voice, .files, .calls, .sessions: .no
+    }
+  }
 
   package func allows(_ feature: Feature) -> FeatureAllowed { allowed[feature] ?? Self.byDefault(feature) }
 
@@ -77,6 +82,13 @@ package struct Preferences: Hashable, Sendable {
       ])
     }
     return .object(object)
+  }
+
+  /// `self` is the profile owner's side.
+  package func enabled(
+    _ feature: Feature, with contact: Preferences
+  ) -> (forUser: Bool, forContact: Bool) {
+    Self.enabled(own: allows(feature), contact: contact.allows(feature))
   }
 
   /// `always` grants the other side a feature even if it does not reciprocate.

@@ -11,11 +11,11 @@ package enum Event: Hashable, Sendable {
   case contactDeletedByContact(UserRecord, ContactRecord)
 
   case newChatItems(UserRecord, [ChatItemInChat])
-  /// Reserved: not emitted yet.
   case chatItemUpdated(UserRecord, ChatItemInChat)
   case chatItemsStatusesUpdated(UserRecord, [ChatItemInChat])
-  /// Reserved: not emitted yet.
-  case chatItemsDeleted(UserRecord, [ChatItemDeletion], byUser: Bool)
+  /// `isTimed`: they were to disappear.
+  case chatItemsDeleted(UserRecord, [ChatItemDeletion], byUser: Bool, isTimed: Bool)
+  case chatItemReaction(UserRecord, isAdded: Bool, ReactionInChat)
 
   /// The message that a push announced has been fetched from the relay and acknowledged.
   case ntfMessage(UserRecord, ConnectionEntity, NotificationMessage)
@@ -52,10 +52,10 @@ package enum Event: Hashable, Sendable {
     case .chatItemUpdated(let user, let item): .about(user, "chatItemUpdated", ["chatItem": item.json])
     case .chatItemsStatusesUpdated(let user, let items):
       .about(user, "chatItemsStatusesUpdated", ["chatItems": .array(items.map(\.json))])
-    case .chatItemsDeleted(let user, let deletions, let byUser):
-      .about(
-        user, "chatItemsDeleted",
-        ["chatItemDeletions": .array(deletions.map(\.json)), "byUser": .bool(byUser), "timed": false])
+    case .chatItemsDeleted(let user, let deletions, let byUser, let isTimed):
+      .itemsDeleted(user, deletions, byUser: byUser, isTimed: isTimed)
+    case .chatItemReaction(let user, let isAdded, let reaction):
+      .about(user, "chatItemReaction", ["added": .bool(isAdded), "reaction": reaction.json])
     case .ntfMessage(let user, let entity, let message):
       .about(user, "ntfMessage", ["connEntity": entity.json, "ntfMessage": message.acknowledgementJSON])
     case .ntfResponse(let report): report.eventJSON
@@ -79,6 +79,17 @@ package enum Event: Hashable, Sendable {
 
   /// The text that crosses the C interface.
   package var text: String { JSONValue.compact(["result": json]).text }
+}
+
+extension JSONValue {
+  /// The same as an answer and as an event.
+  static func itemsDeleted(
+    _ user: UserRecord, _ deletions: [ChatItemDeletion], byUser: Bool, isTimed: Bool
+  ) -> JSONValue {
+    .about(
+      user, "chatItemsDeleted",
+      ["chatItemDeletions": .array(deletions.map(\.json)), "byUser": .bool(byUser), "timed": .bool(isTimed)])
+  }
 }
 
 /// A deleted message, and its replacement, if there is one.

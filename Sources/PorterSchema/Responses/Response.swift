@@ -18,6 +18,10 @@ package enum Response: Hashable, Sendable {
   case apiChat(UserRecord, ChatRecord, NavigationInfo?)
   case itemsReadForChat(UserRecord, ChatInfo)
   case newChatItems(UserRecord, [ChatItemInChat])
+  case chatItemUpdated(UserRecord, ChatItemInChat)
+  case chatItemNotChanged(UserRecord, ChatItemInChat)
+  case chatItemsDeleted(UserRecord, [ChatItemDeletion])
+  case chatItemReaction(UserRecord, isAdded: Bool, ReactionInChat)
 
   case invitation(UserRecord, link: String, PendingConnectionRecord)
   case sentConfirmation(UserRecord, PendingConnectionRecord)
@@ -58,6 +62,12 @@ package enum Response: Hashable, Sendable {
       .about(user, "apiChat", ["chat": chat.json, "navInfo": place?.json])
     case .itemsReadForChat(let user, let chat): .about(user, "itemsReadForChat", ["chatInfo": chat.json])
     case .newChatItems(let user, let items): .about(user, "newChatItems", ["chatItems": .array(items.map(\.json))])
+    case .chatItemUpdated(let user, let item): .about(user, "chatItemUpdated", ["chatItem": item.json])
+    case .chatItemNotChanged(let user, let item): .about(user, "chatItemNotChanged", ["chatItem": item.json])
+    case .chatItemsDeleted(let user, let deletions):
+      .itemsDeleted(user, deletions, byUser: true, isTimed: false)
+    case .chatItemReaction(let user, let isAdded, let reaction):
+      .about(user, "chatItemReaction", ["added": .bool(isAdded), "reaction": reaction.json])
     case .invitation(let user, let link, let connection):
       .about(
         user, "invitation",

@@ -132,6 +132,14 @@ class ErrorType_connectionDisabled(TypedDict):
     connection: "Connection"
 
 
+class ErrorType_invalidChatItemUpdate(TypedDict):
+    type: Literal["invalidChatItemUpdate"]
+
+
+class ErrorType_invalidChatItemDelete(TypedDict):
+    type: Literal["invalidChatItemDelete"]
+
+
 class ErrorType_noCurrentCall(TypedDict):
     type: Literal["noCurrentCall"]
 
@@ -648,6 +656,13 @@ class Event_chatItemsDeleted(TypedDict):
     timed: bool
 
 
+class Event_chatItemReaction(TypedDict):
+    type: Literal["chatItemReaction"]
+    user: "User"
+    added: bool
+    reaction: "ReactionInChat"
+
+
 class Event_ntfMessage_ntfMessage(TypedDict):
     msgId: str
     msgTs_: NotRequired[str]
@@ -925,6 +940,33 @@ class Response_newChatItems(TypedDict):
     type: Literal["newChatItems"]
     user: "User"
     chatItems: list["ChatItemInChat"]
+
+
+class Response_chatItemUpdated(TypedDict):
+    type: Literal["chatItemUpdated"]
+    user: "User"
+    chatItem: "ChatItemInChat"
+
+
+class Response_chatItemNotChanged(TypedDict):
+    type: Literal["chatItemNotChanged"]
+    user: "User"
+    chatItem: "ChatItemInChat"
+
+
+class Response_chatItemsDeleted(TypedDict):
+    type: Literal["chatItemsDeleted"]
+    user: "User"
+    chatItemDeletions: list["ChatItemDeletion"]
+    byUser: bool
+    timed: bool
+
+
+class Response_chatItemReaction(TypedDict):
+    type: Literal["chatItemReaction"]
+    user: "User"
+    added: bool
+    reaction: "ReactionInChat"
 
 
 class Response_invitation(TypedDict):
@@ -1445,6 +1487,8 @@ class ChatItemMeta(TypedDict):
     itemSharedMsgId: NotRequired[str]
     itemDeleted: NotRequired["ChatItemMeta_itemDeleted"]
     itemEdited: bool
+    itemTimed: NotRequired["Timed"]
+    itemLive: NotRequired[Literal[true]]
     userMention: bool
     hasLink: bool
     deletable: bool
@@ -1603,7 +1647,51 @@ class ChatItem(TypedDict):
     quotedItem: NotRequired["QuotedItem"]
     mentions: dict[str, Any]
     formattedText: NotRequired[list["FormattedText"]]
-    reactions: list[Any]
+    reactions: list["ReactionCount"]
+
+
+class Timed(TypedDict):
+    """A message that disappears."""
+
+    ttl: int
+    deleteAt: NotRequired[str]
+
+
+class MessageReaction_emoji(TypedDict):
+    type: Literal["emoji"]
+    emoji: str
+
+
+class MessageReaction_unknown(TypedDict):
+    type: Literal["unknown"]
+    tag: str
+    json: dict[str, Any]
+
+
+class ReactionCount(TypedDict):
+    reaction: "MessageReaction"
+    userReacted: bool
+    totalReacted: int
+
+
+class ReactionInChat_chatReaction_chatDir_directSnd(TypedDict):
+    type: Literal["directSnd"]
+
+
+class ReactionInChat_chatReaction_chatDir_directRcv(TypedDict):
+    type: Literal["directRcv"]
+
+
+class ReactionInChat_chatReaction(TypedDict):
+    chatDir: "ReactionInChat_chatReaction_chatDir"
+    chatItem: "ChatItem"
+    sentAt: str
+    reaction: "MessageReaction"
+
+
+class ReactionInChat(TypedDict):
+    chatInfo: "ChatInfo"
+    chatReaction: "ReactionInChat_chatReaction"
 
 
 class Chat(TypedDict):
@@ -1761,6 +1849,8 @@ ErrorType: TypeAlias = Union[
     "ErrorType_contactNotActive",
     "ErrorType_contactDisabled",
     "ErrorType_connectionDisabled",
+    "ErrorType_invalidChatItemUpdate",
+    "ErrorType_invalidChatItemDelete",
     "ErrorType_noCurrentCall",
     "ErrorType_agentVersion",
     "ErrorType_commandError",
@@ -1941,6 +2031,7 @@ Event: TypeAlias = Union[
     "Event_chatItemUpdated",
     "Event_chatItemsStatusesUpdated",
     "Event_chatItemsDeleted",
+    "Event_chatItemReaction",
     "Event_ntfMessage",
     "Event_ntfResponse",
     "Event_chatSuspended",
@@ -2013,6 +2104,10 @@ Response: TypeAlias = Union[
     "Response_apiChat",
     "Response_itemsReadForChat",
     "Response_newChatItems",
+    "Response_chatItemUpdated",
+    "Response_chatItemNotChanged",
+    "Response_chatItemsDeleted",
+    "Response_chatItemReaction",
     "Response_invitation",
     "Response_sentConfirmation",
     "Response_contactAlreadyExists",
@@ -2088,6 +2183,13 @@ Format: TypeAlias = Union[
     "Format_uri",
     "Format_colored",
     "Format_mention",
+]
+
+MessageReaction: TypeAlias = Union["MessageReaction_emoji", "MessageReaction_unknown"]
+
+ReactionInChat_chatReaction_chatDir: TypeAlias = Union[
+    "ReactionInChat_chatReaction_chatDir_directSnd",
+    "ReactionInChat_chatReaction_chatDir_directRcv",
 ]
 
 TokenStatus: TypeAlias = Literal[

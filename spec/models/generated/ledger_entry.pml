@@ -8,26 +8,29 @@
 #define ledger_entry_state_committed 2
 #define ledger_entry_state_upgraded 3
 #define ledger_entry_state_presented 4
-#define ledger_entry_state_read 5
-#define ledger_entry_state_quarantined 6
-#define ledger_entry_state_withdrawn 7
+#define ledger_entry_state_outdated 5
+#define ledger_entry_state_read 6
+#define ledger_entry_state_quarantined 7
+#define ledger_entry_state_withdrawn 8
 
 #define ledger_entry_on_commit 0
 #define ledger_entry_on_quarantine 1
 #define ledger_entry_on_announce 2
 #define ledger_entry_on_present 3
 #define ledger_entry_on_read 4
-#define ledger_entry_on_withdraw 5
-#define ledger_entry_on_repeat 6
+#define ledger_entry_on_edit 5
+#define ledger_entry_on_withdraw 6
+#define ledger_entry_on_repeat 7
 
 #define ledger_entry_do_countUnread 0
 #define ledger_entry_do_uncountUnread 1
 #define ledger_entry_do_show 2
 #define ledger_entry_do_showPlaceholder 3
-#define ledger_entry_do_remove 4
-#define ledger_entry_do_recordReason 5
-#define ledger_entry_do_countAttempt 6
-#define ledger_entry_do_dropPlaceholder 7
+#define ledger_entry_do_replace 4
+#define ledger_entry_do_remove 5
+#define ledger_entry_do_recordReason 6
+#define ledger_entry_do_countAttempt 7
+#define ledger_entry_do_dropPlaceholder 8
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -60,6 +63,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = REFUSED
     :: event == ledger_entry_on_read ->
        answer = REFUSED
+    :: event == ledger_entry_on_edit ->
+       answer = REFUSED
     :: event == ledger_entry_on_withdraw ->
        answer = REFUSED
     :: event == ledger_entry_on_repeat ->
@@ -77,6 +82,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = REFUSED
     :: event == ledger_entry_on_read ->
        answer = STAYED; ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_edit ->
+       answer = IGNORED
     :: event == ledger_entry_on_withdraw ->
        answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_repeat ->
@@ -94,6 +101,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = MOVED; state = ledger_entry_state_presented; ledger_entry_does(ledger_entry_do_show)
     :: event == ledger_entry_on_read ->
        answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread)
+    :: event == ledger_entry_on_edit ->
+       answer = IGNORED
     :: event == ledger_entry_on_withdraw ->
        answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread)
     :: event == ledger_entry_on_repeat ->
@@ -111,6 +120,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = MOVED; state = ledger_entry_state_presented; ledger_entry_does(ledger_entry_do_show)
     :: event == ledger_entry_on_read ->
        answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_edit ->
+       answer = IGNORED
     :: event == ledger_entry_on_withdraw ->
        answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_repeat ->
@@ -128,6 +139,27 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_read ->
        answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_edit ->
+       answer = MOVED; state = ledger_entry_state_outdated
+    :: event == ledger_entry_on_withdraw ->
+       answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_repeat ->
+       answer = IGNORED
+    fi
+  :: state == ledger_entry_state_outdated ->
+    if
+    :: event == ledger_entry_on_commit ->
+       answer = IGNORED
+    :: event == ledger_entry_on_quarantine ->
+       answer = REFUSED
+    :: event == ledger_entry_on_announce ->
+       answer = IGNORED
+    :: event == ledger_entry_on_present ->
+       answer = MOVED; state = ledger_entry_state_presented; ledger_entry_does(ledger_entry_do_replace)
+    :: event == ledger_entry_on_read ->
+       answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_edit ->
+       answer = IGNORED
     :: event == ledger_entry_on_withdraw ->
        answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_repeat ->
@@ -145,6 +177,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_read ->
        answer = IGNORED
+    :: event == ledger_entry_on_edit ->
+       answer = IGNORED
     :: event == ledger_entry_on_withdraw ->
        answer = MOVED; state = ledger_entry_state_withdrawn
     :: event == ledger_entry_on_repeat ->
@@ -161,6 +195,8 @@ inline ledger_entry_step(state, event, answer) {
     :: event == ledger_entry_on_present ->
        answer = REFUSED
     :: event == ledger_entry_on_read ->
+       answer = REFUSED
+    :: event == ledger_entry_on_edit ->
        answer = REFUSED
     :: event == ledger_entry_on_withdraw ->
        answer = MOVED; state = ledger_entry_state_withdrawn
@@ -185,6 +221,7 @@ active proctype ledger_entry_world() {
       :: event = ledger_entry_on_announce
       :: event = ledger_entry_on_present
       :: event = ledger_entry_on_read
+      :: event = ledger_entry_on_edit
       :: event = ledger_entry_on_withdraw
       :: event = ledger_entry_on_repeat
       fi;

@@ -1,0 +1,169 @@
+import PorterJSON
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// Carries out what a contact's message changes in others: as far as the rules allow it, in the transaction that commits the
+/// message. What they do not allow is quarantined with its reason (rule 8).
+struct ReceivedChanges {
+  typealias Content = OpenedMessage.Content
+
+  let store: Store
+  let contactID: Int64
+  let userID: Int64
+  /// When the relay took the message.
+  let relayedAt: WallTime
+  let now: WallTime
+  let log: Log
+
+  // MARK: Messages
+
+  /// A message; or, if an edit or a deletion came first, what is left of it.
+  func insert(_ content: ChatMessage.Content) throws(StoreError) -> Content {
+    if try store.isRemoved(contactID: contactID, sharedID: content.sharedID) {
+      return .nothingToShow(contactID: contactID)
+    }
+    // The sender's clock may be wrong: a time in the future would keep its message at the chat's end for ever.
+    let sentAt = content.sentAt.milliseconds > 0 ? min(content.sentAt, relayedAt) : relayedAt
+    let quote = try content.quote.map { (quote) throws(StoreError) in
+      try quote.stored(itemID: store.item(contactID: contactID, sharedID: quote.sharedID)?.id)
+    }
+    if let made = try store.item(contactID: contactID, sharedID: content.sharedID), made.hasOvertaken {
+      try store.completeOvertaken(made.id, quote: quote, itemAt: sentAt)
+      return .changed(.edited(itemID: made.id), contactID: contactID)
+    }
+    return try insert(
+      content.content, content.traits, content.sharedID, quote: quote, sentAt: sentAt, hasOvertaken: false)
+  }
+
+  private func insert(
+    _ content: MessageContent, _ traits: MessageTraits, _ sharedID: [UInt8], quote: String?, sentAt: WallTime,
+    hasOvertaken: Bool
+  ) throws(StoreError) -> Content {
+    let mentionsUser = try mentionsUser(traits, content)
+    var secondsToLive = traits.secondsToLive
+    if secondsToLive != nil { secondsToLive = try features().secondsToLive(received: secondsToLive) }
+    let id = try store.insertReceivedItem(
+      contactID: contactID, content: content.json.text, quote: quote, sharedID: sharedID, itemAt: sentAt,
+      at: now,
+      traits: ItemTraits(
+        isLive: traits.isLive, secondsToLive: secondsToLive, mentionsUser: mentionsUser, hasOvertaken: hasOvertaken))
+    return .item(id, contactID: contactID, at: sentAt, mentionsUser: mentionsUser)
+  }
+
+  /// The name is looked up only if it may be there: a push pays for each look.
+  private func mentionsUser(_ traits: MessageTraits, _ content: MessageContent) throws(StoreError) -> Bool {
+    guard !traits.mentions.isEmpty || content.text.utf8.contains(UInt8(ascii: "@")) else { return false }
+    return traits.mention(try store.user(userID).displayName, in: content)
+  }
+
+  private func features() throws(StoreError) -> ContactFeatures {
+    ContactFeatures(try store.user(userID), try store.contact(contactID))
+  }
+
+  /// Whether the contact learns that its message arrived.
+  func wantsReceipt() throws(StoreError) -> Bool {
+    if let chosen = try store.contact(contactID).sendsReceipts { return chosen }
+    return try store.user(userID).sendsReceipts
+  }
+
+  // MARK: Changes
+
+  func edit(_ edit: ChatMessage.Edit) throws(StoreError) -> Content {
+    guard let item = try store.item(contactID: contactID, sharedID: edit.sharedID) else {
+      if try store.isRemoved(contactID: contactID, sharedID: edit.sharedID) { return ignored(.alreadyDeleted, "edit") }
+      // Its message was lost, or is still on its way. It stands for it, and is shown once.
+      return try insert(edit.content, edit.traits, edit.sharedID, quote: nil, sentAt: relayedAt, hasOvertaken: true)
+    }
+    return try carryOut(ItemRules.contactEdits(subject(item)), "edit") { () throws(StoreError) in
+      let text = edit.content.json.text
+      let isLive = item.isLive && edit.traits.isLive
+      guard text != item.content || item.isLive else { return ignored(.nothingToChange, "edit") }
+      try store.edit(
+        item,
+        ItemEdit(content: text, mentionsUser: try mentionsUser(edit.traits, edit.content), isLive: isLive),
+        at: now)
+      return .changed(.edited(itemID: item.id), contactID: contactID)
+    }
+  }
+
+  func remove(_ sharedID: [UInt8]) throws(StoreError) -> Content {
+    guard let item = try store.item(contactID: contactID, sharedID: sharedID) else {
+      // Should it come after all, it is not shown.
+      try store.noteRemoved(contactID: contactID, sharedID: sharedID)
+      return ignored(.unknownMessage, "deletion")
+    }
+    return try carryOut(ItemRules.contactDeletes(subject(item)), "deletion") { () throws(StoreError) in
+      let isKept = try !features().allow(.fullDelete, .contact)
+      if isKept { try store.markDeleted(item, at: now) } else { try store.remove(item) }
+      return .changed(.removed(ItemChange.RemovedItem(item), isKept: isKept), contactID: contactID)
+    }
+  }
+
+  func react(_ reaction: ChatMessage.Reaction) throws(StoreError) -> Content {
+    let item = try store.item(contactID: contactID, sharedID: reaction.sharedID)
+    if item == nil, try store.isRemoved(contactID: contactID, sharedID: reaction.sharedID) {
+      return ignored(.alreadyDeleted, "reaction")
+    }
+    if item == nil, try store.reactionsWithoutItem(contactID: contactID) >= Self.reactionsWithoutItem {
+      return refused(.tooManyReactions, "reaction")
+    }
+    let stored = StoredReaction(isOwn: false, reaction: reaction.reaction.json.text)
+    let others = try store.reactions(contactID: contactID, sharedID: reaction.sharedID, isOwn: false)
+    let verdict = ItemRules.react(
+      adds: reaction.isAdded, isThere: others.contains(stored.reaction), reactions: others.count,
+      isAllowed: try features().allow(.reactions, .contact), isDeleted: item?.deletedAt != nil)
+    return try carryOut(verdict, "reaction") { () throws(StoreError) in
+      try store.setReaction(
+        stored, contactID: contactID, sharedID: reaction.sharedID, isAdded: reaction.isAdded, at: relayedAt)
+      guard let item else { return .nothingToShow(contactID: contactID) }
+      return .changed(
+        .reacted(itemID: item.id, reaction.reaction, isAdded: reaction.isAdded, at: relayedAt), contactID: contactID)
+    }
+  }
+
+  /// Of messages that never come.
+  private static let reactionsWithoutItem: Int64 = 100
+
+  func confirm(_ sharedID: [UInt8]) throws(StoreError) -> Content {
+    let item = try store.item(contactID: contactID, sharedID: sharedID)
+    return try carryOut(ItemRules.contactConfirms(item.map(subject)), "receipt") { () throws(StoreError) in
+      guard let item, item.status != "sndRcvd" else { return ignored(.nothingToChange, "receipt") }
+      try store.setItemStatus(item.id, "sndRcvd", at: now)
+      return .changed(.delivered(itemID: item.id), contactID: contactID)
+    }
+  }
+
+  // MARK: Verdicts
+
+  private func subject(_ item: StoredItem) -> ItemRules.Subject {
+    ItemRules.Subject(item, at: relayedAt)
+  }
+
+  private func carryOut(
+    _ verdict: ItemRules.Verdict, _ what: StaticString, _ change: () throws(StoreError) -> Content
+  ) throws(StoreError) -> Content {
+    switch verdict {
+    case .allowed: return try change()
+    case .ignored(let reason): return ignored(reason, what)
+    case .refused(let reason): return refused(reason, what)
+    }
+  }
+
+  private func ignored(_ reason: ChangeRefusal, _ what: StaticString) -> Content {
+    log(.info, "a contact's change of a message was ignored", ["what": "\(what)", "reason": reason.rawValue])
+    return .nothingToShow(contactID: contactID)
+  }
+
+  private func refused(_ reason: ChangeRefusal, _ what: StaticString) -> Content {
+    .quarantined("\(what): \(reason.rawValue)")
+  }
+}
+
+extension ItemRules.Subject {
+  init(_ item: StoredItem, at time: WallTime) {
+    self.init(
+      author: item.isSent ? .user : .contact, isDeleted: item.deletedAt != nil,
+      age: .milliseconds(max(0, time.milliseconds - item.itemAt.milliseconds)))
+  }
+}

@@ -1,0 +1,96 @@
+import PorterJSON
+import PorterPlatform
+
+/// A reaction to a message. One that this version does not know is kept and shown by hosts that do.
+package enum MessageReaction: Hashable, Sendable {
+  case emoji(String)
+  /// `json` is the whole object as received.
+  case unknown(tag: String, json: JSONValue)
+
+  /// Those that SimpleX's interface has.
+  package static let emojis = ["👍", "👎", "😀", "😂", "😢", "❤", "🚀", "✅"]
+
+  /// Whether it may be sent.
+  package var isKnown: Bool {
+    switch self {
+    case .emoji(let emoji): Self.emojis.contains(emoji)
+    case .unknown: false
+    }
+  }
+
+  /// The `MsgReaction` shape.
+  package var json: JSONValue {
+    switch self {
+    case .emoji(let emoji): .tagged("emoji", ["emoji": .string(emoji)])
+    case .unknown(let tag, let json): .tagged("unknown", ["tag": .string(tag), "json": json])
+    }
+  }
+
+  /// Nil without a `type`, and for what is too long to be one.
+  package init?(json: JSONValue) {
+    guard let tag = json["type"]?.stringValue, json.utf8.count <= Self.longest else { return nil }
+    switch tag {
+    case "emoji":
+      guard let emoji = json["emoji"]?.stringValue, !emoji.isEmpty, emoji.count == 1 else { return nil }
+      self = .emoji(emoji)
+    case "unknown":
+      guard let inner = json["tag"]?.stringValue, let whole = json["json"], case .object = whole else { return nil }
+      self = .unknown(tag: inner, json: whole)
+    default:
+      guard case .object = json else { return nil }
+      self = .unknown(tag: tag, json: json)
+    }
+  }
+
+  private static let longest = 512
+}
+
+/// How many sides of a conversation have reacted in one way.
+package struct ReactionCount: Hashable, Sendable {
+  package var reaction: MessageReaction
+  package var userReacted: Bool
+  package var total: Int64
+
+  package init(reaction: MessageReaction, userReacted: Bool, total: Int64) {
+    self.reaction = reaction
+    self.userReacted = userReacted
+    self.total = total
+  }
+
+  /// The `CIReactionCount` shape.
+  package var json: JSONValue {
+    .compact(["reaction": reaction.json, "userReacted": .bool(userReacted), "totalReacted": .integer(total)])
+  }
+}
+
+/// A reaction with the message that it is about.
+package struct ReactionInChat: Hashable, Sendable {
+  package var info: ChatInfo
+  /// Which side reacted.
+  package var direction: MessageDirection
+  /// As it is with the reaction.
+  package var item: ChatItemRecord
+  package var sentAt: WallTime
+  package var reaction: MessageReaction
+
+  package init(
+    info: ChatInfo, direction: MessageDirection, item: ChatItemRecord, sentAt: WallTime, reaction: MessageReaction
+  ) {
+    self.info = info
+    self.direction = direction
+    self.item = item
+    self.sentAt = sentAt
+    self.reaction = reaction
+  }
+
+  /// The `ACIReaction` shape.
+  package var json: JSONValue {
+    .compact([
+      "chatInfo": info.json,
+      "chatReaction": .compact([
+        "chatDir": .tagged(direction == .sent ? "directSnd" : "directRcv"), "chatItem": item.json,
+        "sentAt": .string(sentAt.iso8601), "reaction": reaction.json,
+      ]),
+    ])
+  }
+}

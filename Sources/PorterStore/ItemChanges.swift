@@ -1,0 +1,223 @@
+import PorterMachines
+import PorterPlatform
+
+/// What a new item has beside its content.
+package struct ItemTraits: Sendable {
+  package var isLive: Bool
+  package var secondsToLive: Int64?
+  package var mentionsUser: Bool
+  /// Made by an edit that came before its message.
+  package var hasOvertaken: Bool
+
+  package init(
+    isLive: Bool = false, secondsToLive: Int64? = nil, mentionsUser: Bool = false, hasOvertaken: Bool = false
+  ) {
+    self.isLive = isLive
+    self.secondsToLive = secondsToLive
+    self.mentionsUser = mentionsUser
+    self.hasOvertaken = hasOvertaken
+  }
+}
+
+/// Until when an item stays: on the wall clock, which is shown, and since this boot, which decides (INC-14).
+package struct Disappearance: Sendable {
+  package var at: WallTime
+  package var boot: String
+  package var moment: Moment
+
+  package init(at: WallTime, boot: String, moment: Moment) {
+    self.at = at
+    self.boot = boot
+    self.moment = moment
+  }
+}
+
+/// What an item says from now on.
+package struct ItemEdit: Sendable {
+  package var content: String
+  package var mentionsUser: Bool
+  package var isLive: Bool
+
+  package init(content: String, mentionsUser: Bool, isLive: Bool) {
+    self.content = content
+    self.mentionsUser = mentionsUser
+    self.isLive = isLive
+  }
+}
+
+// Except for reading, all of these are part of the caller's transaction.
+extension Store {
+  /// The item that both sides know by this name. Of several, which a contact may send, the one that came first.
+  package func item(contactID: Int64, sharedID: [UInt8]) throws(StoreError) -> StoredItem? {
+    try rows(
+      "SELECT \(Self.itemColumns) FROM items WHERE contact_id = ? AND shared_id = ? ORDER BY item_id LIMIT 1",
+      [.integer(contactID), .blob(sharedID)]
+    ) { Self.item($0) }.first
+  }
+
+  // MARK: Edits
+
+  /// Changes what an item says. A notification that shows the earlier text is to be replaced, and an unread item counts as a
+  /// mention by what it says now.
+  package func edit(_ item: StoredItem, _ edit: ItemEdit, at time: WallTime) throws(StoreError) {
+    try run(
+      """
+      UPDATE items SET content = ?, edited = 1, live = ?, mentions_user = ?, updated_at = ? WHERE item_id = ?
+      """,
+      [
+        .text(edit.content), .flag(edit.isLive), .flag(edit.mentionsUser), .integer(time.milliseconds),
+        .integer(item.id),
+      ])
+    guard !item.isSent else { return }
+    for entry in try ledgerEntries(itemID: item.id) where entry.kind == .message { try raise(.edit, entry) }
+    guard item.status == "rcvNew", edit.mentionsUser != item.mentionsUser else { return }
+    let contact = try contact(item.contactID)
+    _ = try setUnread(
+      contact, to: contact.unread, mentions: contact.unreadMentions + (edit.mentionsUser ? 1 : -1))
+  }
+
+  /// The message has come that an edit was about: the item stays as the edit made it.
+  package func completeOvertaken(_ itemID: Int64, quote: String?, itemAt: WallTime) throws(StoreError) {
+    try run(
+      "UPDATE items SET overtook = 0, quote = ?, item_at = ? WHERE item_id = ?",
+      [.optional(quote), .integer(itemAt.milliseconds), .integer(itemID)])
+  }
+
+  // MARK: Deletions
+
+  /// Deletes an item with its reactions. Notifications are withdrawn (INC-46), and it counts as unread no more (INC-60).
+  /// What comes later under its name is not shown.
+  package func remove(_ item: StoredItem) throws(StoreError) {
+    try withdraw(item)
+    if let sharedID = item.sharedID {
+      if !item.isSent { try noteRemoved(contactID: item.contactID, sharedID: sharedID) }
+      try run(
+        "DELETE FROM reactions WHERE contact_id = ? AND shared_id = ?",
+        [.integer(item.contactID), .blob(sharedID)])
+    }
+    // A message already on its way is still sent; it has no item to report on any more.
+    try run("UPDATE outbox SET item_id = NULL WHERE item_id = ?", [.integer(item.id)])
+    try run("DELETE FROM items WHERE item_id = ?", [.integer(item.id)])
+  }
+
+  /// Marks an item as deleted, and keeps it. Notifications are withdrawn, and it counts as unread no more.
+  package func markDeleted(_ item: StoredItem, at time: WallTime) throws(StoreError) {
+    try withdraw(item)
+    try run(
+      "UPDATE items SET deleted_at = ?1, live = 0, updated_at = ?1 WHERE item_id = ?2",
+      [.integer(time.milliseconds), .integer(item.id)])
+    if item.status == "rcvNew" { try setItemStatus(item.id, "rcvRead", at: time) }
+  }
+
+  private func withdraw(_ item: StoredItem) throws(StoreError) {
+    var uncounted: Int64 = 0
+    for entry in try ledgerEntries(itemID: item.id) where try raise(.withdraw, entry).isUncounted { uncounted += 1 }
+    guard uncounted > 0, item.status == "rcvNew" else { return }
+    let contact = try contact(item.contactID)
+    _ = try setUnread(
+      contact, to: contact.unread - uncounted, mentions: contact.unreadMentions - (item.mentionsUser ? uncounted : 0))
+  }
+
+  /// A message by this name is gone, or was deleted before it came.
+  package func noteRemoved(contactID: Int64, sharedID: [UInt8]) throws(StoreError) {
+    let id = try insert(
+      "INSERT OR REPLACE INTO removed_messages (contact_id, shared_id) VALUES (?, ?)",
+      [.integer(contactID), .blob(sharedID)])
+    // A contact that sends deletions for ever does not fill the disk.
+    try run(
+      "DELETE FROM removed_messages WHERE contact_id = ? AND removed_id <= ?",
+      [.integer(contactID), .integer(id - Self.removalsKept)])
+  }
+
+  func noteRemoved(lastOf contactID: Int64) throws(StoreError) {
+    try run(
+      """
+      INSERT OR IGNORE INTO removed_messages (contact_id, shared_id)
+      SELECT contact_id, shared_id FROM items WHERE contact_id = ? AND sent = 0 AND shared_id IS NOT NULL
+      ORDER BY item_id DESC LIMIT 1000
+      """, [.integer(contactID)])
+  }
+
+  private static let removalsKept: Int64 = 10_000
+
+  package func isRemoved(contactID: Int64, sharedID: [UInt8]) throws(StoreError) -> Bool {
+    try integer(
+      "SELECT 1 FROM removed_messages WHERE contact_id = ? AND shared_id = ?", [.integer(contactID), .blob(sharedID)])
+      != nil
+  }
+
+  // MARK: Reactions
+
+  /// One side's reactions to the message by this name, which need not have come yet.
+  package func reactions(contactID: Int64, sharedID: [UInt8], isOwn: Bool) throws(StoreError) -> [String] {
+    try rows(
+      "SELECT reaction FROM reactions WHERE contact_id = ? AND shared_id = ? AND own = ?",
+      [.integer(contactID), .blob(sharedID), .flag(isOwn)]
+    ) { $0.text(0) }
+  }
+
+  package func setReaction(
+    _ reaction: StoredReaction, contactID: Int64, sharedID: [UInt8], isAdded: Bool, at time: WallTime
+  ) throws(StoreError) {
+    if isAdded {
+      try run(
+        "INSERT OR IGNORE INTO reactions (contact_id, shared_id, own, reaction, reacted_at) VALUES (?, ?, ?, ?, ?)",
+        [
+          .integer(contactID), .blob(sharedID), .flag(reaction.isOwn), .text(reaction.reaction),
+          .integer(time.milliseconds),
+        ])
+    } else {
+      try run(
+        "DELETE FROM reactions WHERE contact_id = ? AND shared_id = ? AND own = ? AND reaction = ?",
+        [.integer(contactID), .blob(sharedID), .flag(reaction.isOwn), .text(reaction.reaction)])
+    }
+  }
+
+  /// How many messages that are not there have reactions of the contact's. Bounds what a contact can have stored.
+  package func reactionsWithoutItem(contactID: Int64) throws(StoreError) -> Int64 {
+    try integer(
+      """
+      SELECT count(*) FROM reactions WHERE contact_id = ?1 AND NOT EXISTS (
+        SELECT 1 FROM items WHERE items.contact_id = ?1 AND items.shared_id = reactions.shared_id)
+      """, [.integer(contactID)]) ?? 0
+  }
+
+  // MARK: Disappearing
+
+  /// The time of an item begins to run, unless it does already.
+  package func startDisappearing(_ itemID: Int64, _ end: Disappearance) throws(StoreError) {
+    try run(
+      """
+      UPDATE items SET delete_at = ?, delete_boot = ?, delete_moment = ?
+      WHERE item_id = ? AND ttl IS NOT NULL AND delete_at IS NULL
+      """, [.integer(end.at.milliseconds), .text(end.boot), .integer(end.moment.nanoseconds), .integer(itemID)])
+  }
+
+  /// After a boot only the wall clock knows how much time is left; from then on the clock since boot counts.
+  package func continueDisappearing(boot: String, now: Moment, wall: WallTime) throws(StoreError) {
+    let old = "delete_at IS NOT NULL AND delete_boot <> ?"
+    guard try integer("SELECT 1 FROM items WHERE \(old) LIMIT 1", [.text(boot)]) != nil else { return }
+    try transaction { () throws(StoreError) in
+      try run(
+        """
+        UPDATE items SET delete_moment = ?2 + min(max(0, delete_at - ?3), ttl * 1000) * 1000000, delete_boot = ?1
+        WHERE delete_at IS NOT NULL AND delete_boot <> ?1
+        """, [.text(boot), .integer(now.nanoseconds), .integer(wall.milliseconds)])
+    }
+  }
+
+  /// Items whose time is over, oldest first.
+  package func disappeared(by now: Moment, limit: Int64) throws(StoreError) -> [StoredItem] {
+    try rows(
+      """
+      SELECT \(Self.itemColumns) FROM items WHERE delete_at IS NOT NULL AND delete_moment <= ?
+      ORDER BY delete_moment LIMIT ?
+      """, [.integer(now.nanoseconds), .integer(limit)]
+    ) { Self.item($0) }
+  }
+
+  /// When the next item disappears.
+  package func nextDisappearance() throws(StoreError) -> Moment? {
+    try integer("SELECT min(delete_moment) FROM items WHERE delete_at IS NOT NULL").map { Moment(nanoseconds: $0) }
+  }
+}

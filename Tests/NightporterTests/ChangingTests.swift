@@ -1,0 +1,371 @@
+import Foundation
+import PorterStore
+import XCTest
+
+/// Messages that change after they were sent: both sides have the same, and so has the screen.
+final class ChangingTests: XCTestCase {
+  private func items(_ host: Host, _ count: Int = 50) -> [JSON] {
+    host.send("/_get chat @1 count=\(count)")["result"]["chat"]["chatItems"].elements
+  }
+
+  private func lastItem(_ host: Host) -> Int { items(host, 1).first?["meta"]["itemId"].number ?? -1 }
+
+  private func edit(_ item: Int, _ text: String, _ options: String = "") -> String {
+    #"/_update item @1 \#(item)\#(options) json {"msgContent":{"type":"text","text":"\#(text)"},"mentions":{}}"#
+  }
+
+  private func react(_ item: Int, _ word: String, _ emoji: String) -> String {
+    #"/_reaction @1 \#(item) \#(word) {"type":"emoji","emoji":"\#(emoji)"}"#
+  }
+
+  private func execute(_ sql: String, _ host: Host) throws {
+    let database = try Database(path: host.prefix + "_chat.db")
+    defer { try? database.close() }
+    _ = try database.run(sql)
+  }
+
+  private func wait(_ what: String, line: UInt = #line, until holds: () throws -> Bool) rethrows {
+    let end = Date(timeIntervalSinceNow: 20)
+    while end.timeIntervalSinceNow > 0 {
+      if try holds() { return }
+      usleep(20_000)
+    }
+    XCTFail("this was never reached: \(what)", line: line)
+  }
+
+  /// One message of bob's that alice has.
+  private func deliver(_ text: String, _ pair: Pair) -> Int {
+    pair.send(text, from: pair.bob)
+    pair.alice.event("newChatItems", within: 20)
+    return lastItem(pair.bob)
+  }
+
+  /// What an extension shows of a message, after pushes of messages that the application had already.
+  private func bodies(for text: String, _ station: Station) throws -> [String] {
+    station.pair.send(text, from: station.bob)
+    return try station.allPushes().flatMap { try station.present($0).bodies }
+  }
+
+  // MARK: Edits
+
+  func testAnEditReachesBothSides() throws {
+    let pair = try Pair()
+    let item = deliver("helo", pair)
+    let answer = pair.bob.send(edit(item, "hello"))
+    answer.assert("chatItemUpdated")
+    XCTAssertTrue(answer["result"]["chatItem"]["chatItem"]["meta"]["itemEdited"].flag, answer.description)
+    let event = try XCTUnwrap(pair.alice.event("chatItemUpdated", within: 20))["result"]["chatItem"]["chatItem"]
+    XCTAssertEqual(event["content"]["msgContent"]["text"].text, "hello")
+    XCTAssertTrue(event["meta"]["itemEdited"].flag)
+    XCTAssertEqual(pair.texts(pair.alice), ["hello"])
+    XCTAssertEqual(pair.alice.state["unread"].number, 1, "an edit is no new message")
+    pair.bob.send(edit(item, "hello")).assert("chatItemNotChanged")
+  }
+
+  func testOnlyOnesOwnRecentMessagesAreEditedAndDeletedForBoth() throws {
+    let pair = try Pair()
+    let item = deliver("mine", pair)
+    let theirs = lastItem(pair.alice)
+    XCTAssertEqual(pair.alice.send(edit(theirs, "no")).errorTag, "invalidChatItemUpdate")
+    XCTAssertEqual(pair.alice.send("/_delete item @1 \(theirs) broadcast").errorTag, "invalidChatItemDelete")
+    XCTAssertEqual(pair.bob.send("/_delete item @1 \(item) history").errorTag, "invalidChatItemDelete")
+    for command in [edit(99, "x"), "/_delete item @1 99 internal", react(99, "on", "👍")] {
+      XCTAssertEqual(pair.bob.send(command).errorTag, "chatItemNotFound", command)
+    }
+    let long = String(repeating: "x", count: 20_000)
+    XCTAssertEqual(pair.bob.send(edit(item, long))["error"]["np"]["code"].text, "messageTooLarge")
+    XCTAssertTrue(items(pair.bob)[0]["meta"]["editable"].flag)
+    try execute("UPDATE items SET item_at = item_at - 86400000", pair.bob)
+    XCTAssertFalse(items(pair.bob)[0]["meta"]["editable"].flag)
+    XCTAssertFalse(items(pair.bob)[0]["meta"]["deletable"].flag)
+    XCTAssertEqual(pair.bob.send(edit(item, "late")).errorTag, "invalidChatItemUpdate")
+    XCTAssertEqual(pair.bob.send("/_delete item @1 \(item) broadcast").errorTag, "invalidChatItemDelete")
+    pair.bob.send("/_delete item @1 \(item) internal").assert("chatItemsDeleted")
+    XCTAssertEqual(pair.texts(pair.alice), ["mine"])
+  }
+
+  /// A program that takes alice's message for its own sends an edit and a deletion of it.
+  func testChangesOfAnothersMessageAreQuarantinedWithTheReason() throws {
+    let pair = try Pair()
+    pair.send("alice's", from: pair.alice)
+    pair.bob.event("newChatItems", within: 20)
+    try execute("UPDATE items SET sent = 1", pair.bob)
+    pair.bob.send(edit(lastItem(pair.bob), "forged")).assert("chatItemUpdated")
+    pair.bob.send("/_delete item @1 \(lastItem(pair.bob)) broadcast").assert("chatItemsDeleted")
+    let store = try Database(path: pair.alice.prefix + "_chat.db")
+    defer { try? store.close() }
+    try wait("quarantined") {
+      try store.integer("SELECT count(*) FROM ledger WHERE reason = 'edit: notTheAuthor'") == 1
+        && store.integer("SELECT count(*) FROM ledger WHERE reason = 'deletion: notTheAuthor'") == 1
+    }
+    XCTAssertEqual(pair.texts(pair.alice), ["alice's"])
+  }
+
+  /// While the application sleeps: the notification on screen is replaced, without a sound.
+  func testAnEditedMessageReplacesItsNotificationWithoutASound() throws {
+    let station = try Station()
+    station.suspend()
+    let shown = try station.present(try station.push(for: "helo"))
+    XCTAssertEqual(shown["notifications"][0]["sound"].text, "default")
+    station.bob.send(edit(lastItem(station.bob), "hello")).assert("chatItemUpdated")
+    let next = try station.present(try station.push(for: "two"))
+    XCTAssertEqual(next.bodies, ["hello", "two"], next.description)
+    XCTAssertEqual(next.identifiers.first, shown.identifiers.first)
+    XCTAssertFalse(next["notifications"][0]["sound"].exists)
+    XCTAssertEqual(next["badge"].number, 2)
+    let third = try station.present(try station.push(for: "three"))
+    XCTAssertEqual(third.bodies, ["three"], "replaced once")
+    // The application hears of what the extension took in, once and in order.
+    station.alice.send("/_app activate").assert("cmdOk")
+    var types: [String] = []
+    while types.filter({ $0 == "newChatItems" }).count < 3, let event = station.alice.event(within: 20) {
+      types.append(event["result"]["type"].text)
+    }
+    XCTAssertEqual(
+      types.filter { $0.hasPrefix("chatItem") || $0.hasPrefix("new") },
+      ["newChatItems", "chatItemUpdated", "newChatItems", "newChatItems"])
+  }
+
+  /// A summary counts an edited message as before, and a deleted one no more.
+  func testASummaryOfMessagesFollowsTheirChanges() throws {
+    let station = try Station()
+    station.suspend()
+    let messages = (0..<8).map { #"{"msgContent":{"type":"text","text":"text \#($0)"},"mentions":{}}"# }
+    station.bob.send("/_send @1 json [\(messages.joined(separator: ","))]").assert("newChatItems")
+    let shown = try station.allPushes().flatMap { try station.present($0)["notifications"].elements }
+    XCTAssertEqual(shown.last?["categoryIdentifier"].text, "NTF_CAT_MANY_EVENTS", "\(shown)")
+    let last = lastItem(station.bob)
+    station.bob.send(edit(last, "edited")).assert("chatItemUpdated")
+    station.bob.send("/_delete item @1 \(last - 1) broadcast").assert("chatItemsDeleted")
+    station.pair.send("one more", from: station.bob)
+    let answers = try station.allPushes().map { try station.present($0) }
+    let next = answers.flatMap { $0["notifications"].elements }
+    XCTAssertEqual(answers.last?["badge"].number, 8)
+    XCTAssertEqual(next.filter { $0["body"].text == "edited" }.count, 0, "a summary does not quote: \(next)")
+    XCTAssertEqual(next.filter { $0["body"].text == "one more" }.count, 1, "\(next)")
+    let summary = next.last { $0["identifier"].text == shown.last?["identifier"].text }
+    XCTAssertTrue(summary.map { "\($0)".contains("7") } ?? false, "\(next)")
+    XCTAssertFalse(summary?["sound"].exists ?? true)
+  }
+
+  /// What is edited before it was shown is shown once, as it is then.
+  func testAMessageEditedBeforeItIsShownIsShownOnce() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "helo")
+    station.bob.send(edit(lastItem(station.bob), "hello")).assert("chatItemUpdated")
+    let store = try Database(path: station.pair.folder.file("relay.db"))
+    defer { try? store.close() }
+    try wait("at the relay") { try store.integer("SELECT count(*) FROM message") ?? 0 >= 2 }
+    let shown = try station.present(push)
+    XCTAssertEqual(shown.bodies, ["hello"], shown.description)
+    XCTAssertEqual(shown["notifications"][0]["sound"].text, "default")
+  }
+
+  // MARK: Deletions
+
+  func testADeletedMessageIsWithdrawnAndCountedNoMore() throws {
+    let station = try Station()
+    station.suspend()
+    let shown = try station.present(try station.push(for: "one"))
+    let deleted = station.bob.send("/_delete item @1 \(lastItem(station.bob)) broadcast")
+    deleted.assert("chatItemsDeleted")
+    let next = try station.present(try station.push(for: "two"))
+    XCTAssertEqual(next["withdrawals"].elements.map(\.text), shown.identifiers, next.description)
+    XCTAssertEqual(next.bodies, ["two"])
+    XCTAssertEqual(next["badge"].number, 1)
+    station.alice.send("/_app activate").assert("cmdOk")
+    let event = try XCTUnwrap(station.alice.event("chatItemsDeleted", within: 20))["result"]
+    XCTAssertFalse(event["byUser"].flag)
+    XCTAssertEqual(
+      event["chatItemDeletions"][0]["deletedChatItem"]["chatItem"]["content"]["msgContent"]["text"].text, "one")
+    let remaining = event["chatItemDeletions"][0]["toChatItem"]["chatItem"]
+    XCTAssertEqual(remaining["meta"]["itemDeleted"]["type"].text, "deleted", event.description)
+    XCTAssertEqual(station.alice.state["unread"].number, 1)
+    XCTAssertEqual(items(station.alice).map { $0["meta"]["itemDeleted"].exists }, [true, false])
+  }
+
+  /// Both sides allow it: nothing is left, in either store.
+  func testAFullDeletionLeavesNothing() throws {
+    let pair = try Pair()
+    for (host, name) in [(pair.alice, "alice"), (pair.bob, "bob")] {
+      host.send(#"/_profile 1 {"displayName":"\#(name)","preferences":{"fullDelete":{"allow":"yes"}}}"#)
+        .assert("userProfileUpdated")
+    }
+    pair.alice.event("contactUpdated", within: 20)
+    pair.bob.event("contactUpdated", within: 20)
+    let item = deliver("between us", pair)
+    let answer = pair.bob.send("/_delete item @1 \(item) broadcast")["result"]["chatItemDeletions"][0]
+    XCTAssertTrue(answer["deletedChatItem"].exists)
+    XCTAssertFalse(answer["toChatItem"].exists, answer.description)
+    let event = try XCTUnwrap(pair.alice.event("chatItemsDeleted", within: 20))["result"]
+    XCTAssertFalse(event["chatItemDeletions"][0]["toChatItem"].exists, event.description)
+    XCTAssertEqual(
+      event["chatItemDeletions"][0]["deletedChatItem"]["chatItem"]["content"]["msgContent"]["text"].text, "between us")
+    for host in [pair.alice, pair.bob] {
+      XCTAssertEqual(pair.texts(host), [])
+      let store = try Database(path: host.prefix + "_chat.db")
+      defer { try? store.close() }
+      XCTAssertEqual(try store.integer("SELECT count(*) FROM items"), 0)
+    }
+    XCTAssertEqual(pair.alice.state["unread"].number, 0)
+  }
+
+  func testADeletionHereOnlyLeavesTheOtherSideAlone() throws {
+    let pair = try Pair()
+    let sent = deliver("one", pair)
+    _ = deliver("two", pair)
+    let received = items(pair.alice).map { $0["meta"]["itemId"].number }
+    XCTAssertEqual(pair.alice.state["unread"].number, 2)
+    let marked = pair.alice.send("/_delete item @1 \(received[0]) internalMark")["result"]["chatItemDeletions"][0]
+    XCTAssertTrue(marked["toChatItem"]["chatItem"]["meta"]["itemDeleted"].exists, marked.description)
+    XCTAssertEqual(pair.alice.state["unread"].number, 1)
+    pair.alice.send("/_delete item @1 \(received[0]),\(received[1]) internal").assert("chatItemsDeleted")
+    XCTAssertEqual(pair.texts(pair.alice), [])
+    XCTAssertEqual(pair.alice.state["unread"].number, 0)
+    // What was deleted here does not come back through an edit.
+    pair.bob.send(edit(sent, "again?")).assert("chatItemUpdated")
+    _ = deliver("three", pair)
+    XCTAssertEqual(pair.texts(pair.alice), ["three"])
+    XCTAssertEqual(pair.texts(pair.bob).count, 3)
+  }
+
+  // MARK: Reactions
+
+  func testReactionsOfBothSides() throws {
+    let pair = try Pair()
+    let item = deliver("what do you think?", pair)
+    let answer = pair.bob.send(react(item, "on", "🚀"))
+    answer.assert("chatItemReaction")
+    XCTAssertTrue(answer["result"]["added"].flag)
+    let event = try XCTUnwrap(pair.alice.event("chatItemReaction", within: 20))["result"]
+    XCTAssertEqual(event["reaction"]["chatReaction"]["reaction"]["emoji"].text, "🚀")
+    XCTAssertEqual(event["reaction"]["chatReaction"]["chatDir"]["type"].text, "directRcv")
+    let received = lastItem(pair.alice)
+    for emoji in ["🚀", "👍", "❤"] { pair.alice.send(react(received, "on", emoji)).assert("chatItemReaction") }
+    XCTAssertEqual(pair.alice.send(react(received, "on", "😀")).errorTag, "commandError", "three at most")
+    XCTAssertEqual(pair.alice.send(react(received, "on", "👍")).errorTag, "commandError", "there already")
+    pair.alice.send(react(received, "off", "❤")).assert("chatItemReaction")
+    for _ in 0..<4 { pair.bob.event("chatItemReaction", within: 20) }
+    let counts = items(pair.bob)[0]["reactions"].elements
+    XCTAssertEqual(
+      Set(counts.map { "\($0["reaction"]["emoji"].text) \($0["totalReacted"].number) \($0["userReacted"].flag)" }),
+      ["🚀 2 true", "👍 1 false"])
+    XCTAssertEqual(pair.alice.state["unread"].number, 1, "a reaction is no message")
+  }
+
+  func testReactionsNeedBothSidesConsent() throws {
+    let pair = try Pair()
+    let item = deliver("no comment", pair)
+    pair.alice.send(#"/_profile 1 {"displayName":"alice","preferences":{"reactions":{"allow":"no"}}}"#)
+      .assert("userProfileUpdated")
+    // Before bob knows it.
+    try execute("UPDATE contacts SET profile = NULL", pair.bob)
+    XCTAssertEqual(pair.alice.send(react(lastItem(pair.alice), "on", "👍")).errorTag, "commandError")
+    pair.bob.event("contactUpdated", within: 20)
+    XCTAssertEqual(pair.bob.send(react(item, "on", "👍")).errorTag, "commandError")
+    try execute("UPDATE contacts SET profile = NULL", pair.bob)
+    pair.bob.send(react(item, "on", "👍")).assert("chatItemReaction")
+    let store = try Database(path: pair.alice.prefix + "_chat.db")
+    defer { try? store.close() }
+    try wait("quarantined") {
+      try store.integer("SELECT count(*) FROM ledger WHERE reason = 'reaction: notAllowed'") == 1
+    }
+    XCTAssertEqual(items(pair.alice)[0]["reactions"].count, 0)
+  }
+
+  // MARK: Receipts
+
+  func testReceiptsAreSentOnlyIfTheSettingsSaySo() throws {
+    let station = try Station()
+    func status(_ index: Int) -> String { items(station.bob)[index]["meta"]["itemStatus"]["type"].text }
+    _ = deliver("unconfirmed", station.pair)
+    station.alice.send(#"/_settings @1 {"enableNtfs":"all","favorite":false,"sendRcpts":true}"#).assert("cmdOk")
+    _ = deliver("confirmed", station.pair)
+    wait("confirmed") { status(1) == "sndRcvd" }
+    XCTAssertEqual(status(0), "sndSent")
+    // By an extension, while the application sleeps.
+    station.suspend()
+    XCTAssertEqual(try bodies(for: "from the pocket", station), ["from the pocket"])
+    station.alice.send("/_app activate").assert("cmdOk")
+    wait("confirmed") { status(2) == "sndRcvd" }
+    // The profile's setting counts where the contact has none; this clears the contact's.
+    station.alice.send("/_set receipts contacts 1 off clear_overrides=on").assert("cmdOk")
+    _ = deliver("unconfirmed again", station.pair)
+    station.alice.send("/_set receipts contacts 1 on").assert("cmdOk")
+    XCTAssertTrue(station.alice.send("/u")["result"]["user"]["sendRcptsContacts"].flag)
+    _ = deliver("confirmed again", station.pair)
+    wait("confirmed") { status(4) == "sndRcvd" }
+    XCTAssertEqual(status(3), "sndSent")
+  }
+
+  // MARK: Live and disappearing
+
+  func testALiveMessageGrowsAndEnds() throws {
+    let pair = try Pair()
+    pair.bob.send("/_send @1 live=on text hel").assert("newChatItems")
+    let first = try XCTUnwrap(pair.alice.event("newChatItems", within: 20))["result"]["chatItems"][0]["chatItem"]
+    XCTAssertTrue(first["meta"]["itemLive"].flag, first.description)
+    let item = lastItem(pair.bob)
+    pair.bob.send(edit(item, "hello", " live=on")).assert("chatItemUpdated")
+    let second = try XCTUnwrap(pair.alice.event("chatItemUpdated", within: 20))["result"]["chatItem"]["chatItem"]
+    XCTAssertTrue(second["meta"]["itemLive"].flag, second.description)
+    pair.bob.send(edit(item, "hello")).assert("chatItemUpdated")
+    let last = try XCTUnwrap(pair.alice.event("chatItemUpdated", within: 20))["result"]["chatItem"]["chatItem"]
+    XCTAssertFalse(last["meta"]["itemLive"].exists, last.description)
+    XCTAssertEqual(last["content"]["msgContent"]["text"].text, "hello")
+  }
+
+  func testAMessageDisappearsFromBothSidesInItsTime() throws {
+    let pair = try Pair()
+    pair.bob.send("/_send @1 ttl=1 text soon gone").assert("newChatItems")
+    let item = try XCTUnwrap(pair.alice.event("newChatItems", within: 20))["result"]["chatItems"][0]["chatItem"]
+    XCTAssertEqual(item["meta"]["itemTimed"]["ttl"].number, 1)
+    XCTAssertFalse(item["meta"]["itemTimed"]["deleteAt"].exists, "it was not read yet")
+    let gone = try XCTUnwrap(pair.bob.event("chatItemsDeleted", within: 20))["result"]
+    XCTAssertTrue(gone["timed"].flag)
+    XCTAssertEqual(pair.texts(pair.bob), [])
+    XCTAssertEqual(pair.texts(pair.alice), ["soon gone"])
+    pair.alice.send("/_read chat @1").assert("cmdOk")
+    pair.alice.event("chatItemsDeleted", within: 20)
+    XCTAssertEqual(pair.texts(pair.alice), [])
+  }
+
+  func testWithoutBothSidesConsentNothingDisappears() throws {
+    let pair = try Pair()
+    pair.alice.send(#"/_profile 1 {"displayName":"alice","preferences":{"timedMessages":{"allow":"no"}}}"#)
+      .assert("userProfileUpdated")
+    pair.bob.event("contactUpdated", within: 20)
+    let sent = pair.bob.send("/_send @1 ttl=1 text for good")["result"]["chatItems"][0]["chatItem"]
+    XCTAssertFalse(sent["meta"]["itemTimed"].exists, sent.description)
+    try execute("UPDATE contacts SET profile = NULL", pair.bob)
+    pair.bob.send("/_send @1 ttl=1 text for good, too").assert("newChatItems")
+    pair.alice.event("newChatItems", within: 20)
+    let second = try XCTUnwrap(pair.alice.event("newChatItems", within: 20))["result"]["chatItems"][0]["chatItem"]
+    XCTAssertFalse(second["meta"]["itemTimed"].exists, second.description)
+  }
+
+  /// Its time runs while no process does; it is deleted at the next start, by the application alone.
+  func testTimersSurviveARestart() throws {
+    let station = try Station()
+    station.bob.send("/_send @1 ttl=1 text soon gone").assert("newChatItems")
+    station.alice.event("newChatItems", within: 20)
+    station.alice.send("/_read chat @1").assert("cmdOk")
+    station.suspend()
+    let store = try Database(path: station.alice.prefix + "_chat.db")
+    let due = try XCTUnwrap(try store.integer("SELECT delete_at FROM items"))
+    while Date().timeIntervalSince1970 * 1_000 < Double(due + 1) { usleep(20_000) }
+    XCTAssertEqual(try bodies(for: "two", station), ["two"])
+    XCTAssertEqual(try store.integer("SELECT count(*) FROM items"), 2, "an extension deletes nothing")
+    // As after a boot: only the wall clock tells how long it was.
+    _ = try store.run("UPDATE items SET delete_boot = 'another', delete_moment = 1 << 62 WHERE delete_at IS NOT NULL")
+    try store.close()
+    let prefix = station.alice.prefix
+    station.alice.free()
+    let again = try XCTUnwrap(Host.open(prefix).host)
+    again.send(#"/_network {"relay":"\#(station.pair.folder.file("relay.db"))"}"#).assert("cmdOk")
+    again.send("/_start").assert("chatStarted")
+    XCTAssertTrue(try XCTUnwrap(again.event("chatItemsDeleted", within: 20))["result"]["timed"].flag)
+    XCTAssertEqual(station.pair.texts(again), ["two"])
+  }
+}

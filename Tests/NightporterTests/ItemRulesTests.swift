@@ -1,0 +1,67 @@
+import PorterPlatform
+import XCTest
+
+@testable import PorterEngine
+
+/// Who may change a message, and until when.
+final class ItemRulesTests: XCTestCase {
+  private typealias Subject = ItemRules.Subject
+  private typealias Verdict = ItemRules.Verdict
+
+  private func subject(_ author: ItemRules.Side, deleted: Bool = false, hours: Int64 = 0) -> Subject {
+    Subject(author: author, isDeleted: deleted, age: .seconds(hours * 3_600))
+  }
+
+  func testEditsAndDeletions() {
+    let rules: [(name: String, of: (Subject) -> Verdict)] = [
+      ("edit", ItemRules.edit), ("delete for both", ItemRules.deleteForBoth),
+      ("contact edits", ItemRules.contactEdits), ("contact deletes", ItemRules.contactDeletes),
+    ]
+    let other = Verdict.refused(.notTheAuthor)
+    let deleted = Verdict.refused(.alreadyDeleted)
+    let overtaken = Verdict.ignored(.alreadyDeleted)
+    let old = Verdict.refused(.tooOld)
+    let table: [(Subject, [Verdict])] = [
+      (subject(.user), [.allowed, .allowed, other, other]),
+      (subject(.user, hours: 23), [.allowed, .allowed, other, other]),
+      (subject(.user, hours: 24), [old, old, other, other]),
+      (subject(.user, deleted: true), [deleted, deleted, other, other]),
+      (subject(.contact), [other, other, .allowed, .allowed]),
+      (subject(.contact, hours: 77), [other, other, .allowed, .allowed]),
+      (subject(.contact, hours: 78), [other, other, .allowed, old]),
+      (subject(.contact, deleted: true), [other, other, overtaken, overtaken]),
+      (subject(.contact, deleted: true, hours: 78), [other, other, overtaken, overtaken]),
+    ]
+    for (subject, expected) in table {
+      for (rule, verdict) in zip(rules, expected) {
+        XCTAssertEqual(rule.of(subject), verdict, "\(rule.name): \(subject)")
+      }
+    }
+  }
+
+  func testReceipts() {
+    XCTAssertEqual(ItemRules.contactConfirms(nil), .ignored(.unknownMessage))
+    XCTAssertEqual(ItemRules.contactConfirms(subject(.user, hours: 9_999)), .allowed)
+    XCTAssertEqual(ItemRules.contactConfirms(subject(.contact)), .refused(.notTheAuthor))
+  }
+
+  func testReactions() {
+    let table: [(adds: Bool, isThere: Bool, count: Int, isAllowed: Bool, isDeleted: Bool, Verdict)] = [
+      (true, false, 0, true, false, .allowed),
+      (true, false, 2, true, false, .allowed),
+      (true, false, 3, true, false, .refused(.tooManyReactions)),
+      (true, true, 1, true, false, .ignored(.nothingToChange)),
+      (true, true, 3, true, false, .ignored(.nothingToChange)),
+      (false, true, 3, true, false, .allowed),
+      (false, false, 0, true, false, .ignored(.nothingToChange)),
+      (true, false, 0, false, false, .refused(.notAllowed)),
+      (false, true, 1, false, false, .refused(.notAllowed)),
+      (true, false, 0, true, true, .ignored(.alreadyDeleted)),
+    ]
+    for (adds, isThere, count, isAllowed, isDeleted, expected) in table {
+      let verdict = ItemRules.react(
+        adds: adds, isThere: isThere, reactions: count, isAllowed: isAllowed, isDeleted: isDeleted)
+      XCTAssertEqual(verdict, expected, "\((adds, isThere, count, isAllowed, isDeleted))")
+    }
+  }
+}

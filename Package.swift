@@ -186,7 +186,7 @@ let package = Package(
       name: "Simulation",
       dependencies: [
         "PorterEngine", "PorterServer", "PorterRelay", "PorterPush", "PorterStore", "PorterPlatform", "PorterJSON",
-        "PorterSchema", "CSystemCalls",
+        "PorterSchema", "PorterInbox", "CSystemCalls",
       ], path: "Tests/Simulation", swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6],

@@ -32,14 +32,16 @@ extension Store {
     after events: [PorterMachines.LedgerEntry.Event], itemAt: WallTime? = nil,
     mentionsUser: Bool = false, at time: WallTime
   ) throws(StoreError) -> StoredContact? {
-    var entry = MachineRunner<PorterMachines.LedgerEntry>(state: try Self.state(of: earlier))
+    var state = try Self.state(of: earlier)
     var change = LedgerChange(new.kind, contactID: new.contactID, itemAt: itemAt, mentionsUser: mentionsUser)
     for event in [.commit] + events {
-      try PorterMachines.LedgerEntry.record(entry.handle(event), by: LedgerRecorder(store: self), &change)
+      let step = PorterMachines.LedgerEntry.storedStep(state, event)
+      try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
+      state = step.next
     }
     if change.dropsPlaceholder { try removePlaceholder(of: new) }
     if let earlier { try run("DELETE FROM ledger WHERE entry_id = ?", [.integer(earlier.id)]) }
-    try insertLedgerEntry(new, state: entry.state, removalDue: change.isRemovalDue, at: time)
+    try insertLedgerEntry(new, state: state, removalDue: change.isRemovalDue, at: time)
     return change.countedContact
   }
 
@@ -82,7 +84,7 @@ extension Store {
     inPlaceOf earlier: StoredLedgerEntry? = nil, at time: WallTime
   ) throws(StoreError) {
     var change = LedgerChange(.silent, quarantineReason: reason)
-    let step = PorterMachines.LedgerEntry.step(try Self.state(of: earlier), .quarantine)
+    let step = PorterMachines.LedgerEntry.storedStep(try Self.state(of: earlier), .quarantine)
     try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
     if let earlier { try run("DELETE FROM ledger WHERE entry_id = ?", [.integer(earlier.id)]) }
     try run(
@@ -130,7 +132,7 @@ extension Store {
     _ event: PorterMachines.LedgerEntry.Event, _ entry: StoredLedgerEntry
   ) throws(StoreError) -> LedgerChange {
     guard let state = PorterMachines.LedgerEntry.State(name: entry.state) else { throw .damaged(.ledgerEntry) }
-    let step = PorterMachines.LedgerEntry.step(state, event)
+    let step = PorterMachines.LedgerEntry.storedStep(state, event)
     var change = LedgerChange(entry.kind, contactID: entry.contactID)
     try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
     if step.next != state || change.isRemovalDue || change.isAttempt {

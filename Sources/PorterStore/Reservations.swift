@@ -48,7 +48,7 @@ extension Store {
     _ kind: ReservationKind, _ value: [UInt8], by owner: Owner, material: SecretBytes, at time: WallTime
   ) throws(StoreError) -> Reservation? {
     let existing = try reservation(kind, value)
-    let step = ValueReservation.step(existing?.state ?? .free, .want)
+    let step = ValueReservation.storedStep(existing?.state ?? .free, .want)
     guard step.next == .reserved else { return nil }
     var change = ReservationChange(
       kind: kind, value: value, epoch: (existing?.epoch ?? 0) + 1, owner: owner, material: material, at: time,
@@ -123,7 +123,7 @@ extension Store {
       kind: stored.kind, value: stored.value, epoch: stored.epoch, owner: nil, material: stored.material, at: nil,
       stored: stored)
     try ValueReservation.record(
-      ValueReservation.step(stored.state, event), by: ReservationRecorder(store: self), &change)
+      ValueReservation.storedStep(stored.state, event), by: ReservationRecorder(store: self), &change)
   }
 }
 

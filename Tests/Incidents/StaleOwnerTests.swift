@@ -178,49 +178,4 @@ final class StaleOwnerTests: XCTestCase {
     try XCTUnwrap(
       event["chatItems"]?.arrayValue?.first?["chatItem"]?["content"]?["msgContent"]?["text"]?.stringValue, event.text)
   }
-
-  /// INC-20: an extension that holds a claim and waits for its relay writes nothing. An idle app is in the simulation's tests.
-  func testINC20AHeldClaimIsNotRenewed() throws {
-    let night = try makeNight()
-    try night.suspendAlice()
-    try night.bobSends("hello")
-    let push = try night.nextPush()
-    let slow = try ScriptedHost(store: night.alice.store, background: true)
-    defer { slow.process.kill() }
-    try slow.call(#"np_set_relay $c "silent""#)
-    try slow.call("&push = np_receive_push $c \(JSONValue(push.text).text) 30000")
-    let end = Date(timeIntervalSinceNow: 10)
-    let held: () throws -> Bool = { try slow.state["claims"]?.arrayValue?.first?["state"] == "held" }
-    while try !held(), end.timeIntervalSinceNow > 0 { usleep(5_000) }
-    let before = try Self.contents(of: night.alice.store)
-    sleep(4)
-    XCTAssertTrue(try held())
-    XCTAssertEqual(before, try Self.contents(of: night.alice.store), "four seconds of holding")
-    XCTAssertEqual(try slow.call("np_expire_push $c"), "NP_OK")
-    XCTAssertEqual(try slow.call("join push", within: 25)["quiescent"], true)
-    XCTAssertEqual(try night.present(push).bodies, ["hello"])
-  }
-
-  /// The contents of each file of a store, and the time of its last change.
-  private static func contents(of store: String) throws -> [String: [Data]] {
-    let place = URL(fileURLWithPath: store)
-    let folder = place.deletingLastPathComponent()
-    var contents: [String: [Data]] = [:]
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    where name.hasPrefix(place.lastPathComponent + "_") {
-      var status = stat()
-      let path = folder.appendingPathComponent(name).path
-      XCTAssertEqual(lstat(path, &status), 0)
-      guard status.st_mode & S_IFMT == S_IFREG else { continue }
-      #if os(Linux)
-        let changed = "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
-      #else
-        let changed = "\(status.st_mtimespec.tv_sec).\(status.st_mtimespec.tv_nsec)"
-      #endif
-      // For the shared memory, only the contents count.
-      let data = try Data(contentsOf: URL(fileURLWithPath: path))
-      contents[name] = name.hasSuffix("-shm") ? [data] : [data, Data(changed.utf8)]
-    }
-    return contents
-  }
 }

@@ -102,6 +102,14 @@ final class Host {
   }
 }
 
+/// Waits until nothing is under way in this host, so that what it has not received by then is not on its way inside it.
+func awaitRest(of host: Host, file: StaticString = #filePath, line: UInt = #line) {
+  awaitThat("the host is at rest", file: file, line: line) {
+    let operations = host.state["operations"]
+    return ["receiving", "delivery", "sending", "database"].allSatisfy { operations[$0].number == 0 }
+  }
+}
+
 /// Copies a result and frees it.
 func take(_ pointer: UnsafeMutablePointer<CChar>?) -> String {
   guard let pointer else { return "(NULL)" }

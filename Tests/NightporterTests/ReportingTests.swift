@@ -56,7 +56,8 @@ final class ReportingTests: XCTestCase {
     let pair = try Pair()
     let path = pair.folder.file("alice_chat.db")
     let broken = Promise<Bool>()
-    let gate = try controller(pair.alice).call { engine -> BreakingGate? in
+    let controller = try controller(pair.alice)
+    let gate = controller.call { engine -> BreakingGate? in
       guard let other = try? Database(path: path) else { return nil }
       let gate = BreakingGate(engine, other) { broken.fulfil(true) }
       engine.store?.gate = gate
@@ -65,8 +66,14 @@ final class ReportingTests: XCTestCase {
     _ = try XCTUnwrap(gate ?? nil)
     pair.send("one", from: pair.bob)
     XCTAssertEqual(broken.wait(atMost: .seconds(20)), true)
-    // Longer than the next attempt takes.
-    usleep(1_200_000)
+    // An attempt that fails sets its timer again.
+    let due = { controller.call(.none) { $0.timers.due(TimerName.reload) } ?? nil }
+    var first: Moment?
+    awaitThat("the first attempt is due") {
+      first = due()
+      return first != nil
+    }
+    awaitThat("an attempt has failed") { due().map { $0 > first ?? $0 } ?? false }
     let other = try Database(path: path)
     try other.execute(BreakingGate.mended)
     XCTAssertEqual(reported(pair.alice), ["one"])

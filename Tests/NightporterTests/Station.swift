@@ -151,9 +151,9 @@ final class Station {
   /// Alice's application again; it has these texts, each once.
   func wake(expecting texts: [String], file: StaticString = #filePath, line: UInt = #line) {
     alice.send("/_app activate").assert("cmdOk", file, line)
-    let end = Date(timeIntervalSinceNow: 10)
+    let end = Date(timeIntervalSinceNow: 60)
     while pair.texts(alice).count < texts.count, end.timeIntervalSinceNow > 0 { usleep(20_000) }
-    usleep(100_000)
+    awaitRest(of: alice, file: file, line: line)
     XCTAssertEqual(pair.texts(alice).sorted(), texts.sorted(), file: file, line: line)
   }
 }

@@ -104,7 +104,6 @@ final class RelayFileTests: RelayTestCase {
       try patient.send([1], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
     }
     XCTAssertGreaterThanOrEqual(clock.now() - started, .milliseconds(200))
-    XCTAssertLessThan(clock.now() - started, .seconds(10))
     XCTAssertNil(try head(of: mailbox), "readers do not wait")
     try holder.close()
     try send("goes through", to: mailbox)
@@ -121,9 +120,7 @@ final class RelayFileTests: RelayTestCase {
       relay.close()
       stop.fulfill()
     }
-    let started = clock.now()
     assertStorageFails([.interrupted]) { try send("waits in vain", to: mailbox) }
-    XCTAssertLessThan(clock.now() - started, .seconds(2))
     wait(for: [stop], timeout: 10)
     assertRefused(.closed) { try send("too late", to: mailbox) }
     try holder.close()

@@ -200,9 +200,7 @@ final class RelayProcessTests: RelayTestCase {
       XCTAssertEqual(resting.signal(SIGSTOP), 0)
       XCTAssertEqual(try locksHeld(by: resting.identifier, in: directory), 0)
       XCTAssertEqual(try sockets(), [])
-      let started = clock.now()
       try send("x", to: mailbox)
-      XCTAssertLessThan(clock.now() - started, .seconds(1))
       XCTAssertEqual(try receiveAll(mailbox), ["x"])
       XCTAssertEqual(resting.signal(SIGCONT), 0)
     }
@@ -213,9 +211,7 @@ final class RelayProcessTests: RelayTestCase {
       let subscriber = try startRecipient("wait", mailbox)
       XCTAssertEqual(subscriber.line(), "ready")
       XCTAssertEqual(subscriber.signal(SIGSTOP), 0)
-      let started = clock.now()
       for number in 0..<50 { try send("\(number)", to: mailbox) }
-      XCTAssertLessThan(clock.now() - started, .seconds(10))
       XCTAssertEqual(subscriber.signal(SIGCONT), 0)
       XCTAssertEqual(subscriber.line()?.prefix(5), "woken", "still subscribed")
     }

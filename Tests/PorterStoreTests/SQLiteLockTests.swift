@@ -22,9 +22,7 @@ final class SQLiteLockTests: SQLiteTestCase {
       }
       XCTAssertGreaterThanOrEqual(clock.now() - start, .milliseconds(60))
       waiter.busyTimeout = .zero
-      let again = clock.now()
       XCTAssertThrowsError(try waiter.transaction { () throws(SQLiteError) in })
-      XCTAssertLessThan(clock.now() - again, .milliseconds(50))
       // A reader blocks no writer.
       XCTAssertEqual(try waiter.integer("SELECT count(*) FROM item"), 0)
     }
@@ -49,7 +47,6 @@ final class SQLiteLockTests: SQLiteTestCase {
     }
     wait(for: [done], timeout: 10)
     XCTAssertGreaterThan(waited.withLock { $0 }, .milliseconds(5))
-    XCTAssertLessThan(waited.withLock { $0 }, .seconds(2))
     XCTAssertEqual(try holder.integer("SELECT count(*) FROM item"), 1)
   }
 
@@ -109,7 +106,6 @@ final class SQLiteLockTests: SQLiteTestCase {
     let start = clock.now()
     try database.transaction { () throws(SQLiteError) in try database.run("INSERT INTO item(name) VALUES('a')") }
     XCTAssertGreaterThanOrEqual(clock.now() - start, FairWriteLock.patience)
-    XCTAssertLessThan(clock.now() - start, .seconds(2))
     frozen.leave()
   }
 
@@ -170,13 +166,11 @@ final class SQLiteLockTests: SQLiteTestCase {
   func testInterruptStopsAWaitForALock() throws {
     let holder = try openWithTable()
     let waiter = try open("test.db", Database.Options(busyTimeout: .seconds(30)))
-    let start = clock.now()
     try holder.transaction { () throws(SQLiteError) in
       _ = try? withInterrupts(of: waiter) {
         assertFails(.interrupted) { try waiter.transaction { () throws(SQLiteError) in } }
       }
     }
-    XCTAssertLessThan(clock.now() - start, .seconds(10))
   }
 
   func testInterruptAfterCloseIsHarmless() throws {

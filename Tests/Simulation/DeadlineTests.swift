@@ -1,5 +1,6 @@
 import Foundation
 import PorterEngine
+import PorterInbox
 import PorterJSON
 import PorterPlatform
 import PorterStore
@@ -88,6 +89,34 @@ final class DeadlineTests: XCTestCase {
       XCTAssertGreaterThanOrEqual(before.count, 3, "the store, its log and the phase: \(before.keys)")
       house.pass(.seconds(60))
       XCTAssertEqual(before, try house.writings(of: "alice"), "a minute of owning")
+      cast.end()
+    }
+  }
+
+  /// INC-20: an extension that holds a claim and waits for its source writes nothing.
+  func testINC20AHeldClaimIsNotRenewed() throws {
+    _ = try SimulatedHouse.run(seed: 5) { house in
+      let cast = try Cast(house)
+      let inbox = Inbox()
+      inbox.put("first", "hello")
+      inbox.set(.neverAnswers)
+      let notifier = try house.host("notifier", store: "alice", .extension, inbox: inbox)
+      var writings: [[String: String]] = []
+      for second in [2, 25] as [Int64] {
+        house.after(.seconds(second)) {
+          XCTAssertEqual(try notifier.state()["claims"]?.arrayValue?.first?["state"], "held")
+          writings.append(try house.writings(of: "alice"))
+        }
+      }
+      let (_, answer) = try push(.seconds(30), to: notifier, in: house)
+      XCTAssertEqual(answer["outcome"], "expired", answer.text)
+      XCTAssertEqual(writings.count, 2)
+      XCTAssertGreaterThanOrEqual(writings.first?.count ?? 0, 3, "the store, its log and the phase: \(writings)")
+      XCTAssertEqual(writings.first, writings.last, "23 seconds of holding")
+      inbox.set(.answers)
+      let (_, second) = try push(.seconds(30), to: notifier, in: house)
+      XCTAssertEqual(second["notifications"]?.arrayValue?.map { $0["body"] }, ["hello"], second.text)
+      notifier.end()
       cast.end()
     }
   }

@@ -1,6 +1,7 @@
 import CSystemCalls
 import Foundation
 import PorterEngine
+import PorterInbox
 import PorterJSON
 import PorterPlatform
 import PorterPush
@@ -243,15 +244,16 @@ final class SimulatedHouse {
   }
 
   /// Starts a program on the store of this name, as its own process.
-  func host(_ name: String, store: String, _ role: Role) throws -> SimulatedHost {
+  func host(_ name: String, store: String, _ role: Role, inbox: Inbox? = nil) throws -> SimulatedHost {
     processes += 1
     let ports = Ports(
       clock: clock, randomness: SeededRandomness(seed: seed, name: "\(name) \(processes)"), files: files,
       datagrams: sockets,
       identity: ProcessIdentity(boot: "simulation", process: processes, started: Int64(processes)))
-    let configuration = Configuration(
+    var configuration = Configuration(
       prefix: folder + "/" + store, role: role, confirmation: .yesUp, ports: ports, execution: world,
       log: trace.log(name))
+    if let inbox { configuration = configuration.receiving(from: inbox) }
     let (result, controller) = Controller.open(configuration, key: HeldKey(try key(of: store), isRetained: true))
     trace.add(name, "opened \(result.json.text)")
     guard let controller else { throw SimulationFailure("\(name): \(result)") }

@@ -28,7 +28,10 @@ final class Timers {
     timers[index].due = min(timers[index].due, clock.now())
   }
 
-  func isSet(_ name: String) -> Bool { timers.contains { $0.name == name } }
+  func isSet(_ name: String) -> Bool { due(name) != nil }
+
+  /// Nil when it is not set.
+  func due(_ name: String) -> Moment? { timers.first { $0.name == name }?.due }
 
   func cancel(_ name: String) { timers.removeAll { $0.name == name } }
 

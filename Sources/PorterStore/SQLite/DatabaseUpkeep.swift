@@ -1,0 +1,74 @@
+import CSQLite
+import PorterPlatform
+
+/// About the connection, its file and its log.
+extension Database {
+  /// How long a statement waits for a lock that another connection holds; 0: not at all.
+  package var busyTimeout: Span {
+    get { waiter.timeout }
+    set { waiter.timeout = newValue }
+  }
+
+  /// Applies to later commits. Not inside a transaction, where SQLite refuses it.
+  package func setDurability(_ durability: Durability) throws(SQLiteError) {
+    // Not a cached statement: SQLite carries this pragma out while preparing it, so a second run would do nothing.
+    try execute(durability == .full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL")
+  }
+
+  /// The rowid of the last insert through this connection.
+  package var lastInsertedRow: Int64 { handle.map { sqlite3_last_insert_rowid($0) } ?? 0 }
+
+  /// Rows changed by the last statement that changes rows.
+  package var changes: Int { handle.map { Int(sqlite3_changes($0)) } ?? 0 }
+
+  /// Stops the running statement; see `interrupter`, which other threads hold.
+  package func interrupt() { interrupter.interrupt() }
+
+  /// The schema's number in the file's header; the owner of the schema defines its meaning.
+  package var userVersion: Int64 {
+    get throws(SQLiteError) { try integer("PRAGMA user_version") ?? 0 }
+  }
+
+  /// Part of the running transaction, if there is one.
+  package func setUserVersion(_ version: Int32) throws(SQLiteError) {
+    try execute("PRAGMA user_version=\(version)")
+  }
+
+  /// What SQLite finds wrong with the file; empty if nothing. `quick` skips the comparison of indexes with their
+  /// tables.
+  package func integrityCheck(quick: Bool = false) throws(SQLiteError) -> [String] {
+    do throws(SQLiteError) {
+      let lines = try rows(quick ? "PRAGMA quick_check" : "PRAGMA integrity_check") { $0.text(0) }
+      return lines == ["ok"] ? [] : lines
+    } catch {
+      // Damage can stop the check itself; that is a finding too.
+      guard error.kind == .corrupt else { throw error }
+      return [error.description]
+    }
+  }
+
+  /// Writes the log back into the file as far as readers allow, without waiting for them.
+  package func checkpoint() throws(SQLiteError) {
+    guard let handle else { throw SQLiteError(kind: .closed) }
+    let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
+  }
+
+  /// Writes the log back and empties its file, if that is larger than `bytes`.
+  ///
+  /// A commit does so only if the log has been written back, as far as this connection knows. The first commit after an
+  /// opening never knows, because the log does not record what was written back before. So a file that is opened for
+  /// one commit each time would have a log that grows without bound.
+  ///
+  /// Waits for other connections' locks for `patience` in total; then their log is left as it is.
+  package func cutLog(longerThan bytes: Int, waitingAtMost patience: Span) throws(SQLiteError) {
+    guard let handle else { throw SQLiteError(kind: .closed) }
+    guard let log = try? ports.files.status(at: path + "-wal", followingLinks: true), log.size > bytes else { return }
+    let before = waiter.timeout
+    waiter.timeout = min(before, patience)
+    waiter.interruptionsBefore = interrupter.interruptions
+    defer { waiter.timeout = before }
+    let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
+  }
+}

@@ -47,7 +47,7 @@ extern "C" {
 #define NP_VERSION "0.1.0"
 
 /* Incremented whenever a program compiled against an older header could misbehave. */
-#define NP_ABI_VERSION 1
+#define NP_ABI_VERSION 2
 
 /* The library's version, such as "0.1.0". Static. */
 const char *np_version(void);
@@ -375,8 +375,9 @@ char *np_state(chat_ctrl ctrl);
  * answer_length  its length, at most 65536.
  * timeout_ms     after this time the answer is useless.
  *
- * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on one of the library's threads, one call at a time for each
- * controller; it may block. The only function of this library that it may call is np_relay_ready().
+ * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on the library's threads; it may block. At most two calls are
+ * made at the same time for each controller, one that receives and one that sends, so that a request for messages which
+ * hangs delays no message that is sent. The only function of this library that it may call is np_relay_ready().
  */
 typedef np_error (*np_relay_exchange)(void *context, const uint8_t *request, size_t request_length, uint8_t **answer,
                                       size_t *answer_length, int timeout_ms);

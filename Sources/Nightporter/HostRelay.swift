@@ -13,20 +13,38 @@ import PorterRelay
   import Android
 #endif
 
-/// A host's own transport as a relay port.
+/// A host's own transport as a relay port, with two lanes, each of which makes one call at a time.
 ///
-/// `@unchecked Sendable`: the host promises that its context can be used on the library's thread, one call at a time;
-/// the engine's relay driver makes one call at a time.
+/// `@unchecked Sendable`: the host promises that its context can be used on the library's threads, two calls at a time.
 private final class HostRelay: RelayPort, @unchecked Sendable {
+  private let transport: HostTransport
+  private let receivingLane: HostRelayLane
+  let sending: any RelayPort
+
+  init?(_ relay: np_relay) {
+    guard let transport = HostTransport(relay) else { return nil }
+    self.transport = transport
+    receivingLane = HostRelayLane(transport)
+    sending = HostRelayLane(transport)
+  }
+
+  func accept() { transport.accept() }
+
+  var isLocal: Bool { false }
+  /// The host calls `np_relay_ready` instead.
+  var wakeDescriptor: Int32? { nil }
+  func drainWake() {}
+  func close() {}
+
+  func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] { try receivingLane.exchange(request) }
+}
+
+/// What a host gave.
+private final class HostTransport: @unchecked Sendable {
   private let relay: np_relay
   private let exchangeFunction: np_relay_exchange
-  /// An exchange that hangs outlives the suspension that abandoned it. The next one waits for it, as the host was
-  /// promised, but not for ever: each activation has a thread of its own, and these would pile up behind a transport
-  /// that never returns.
-  private let isBusy = Monitor(false)
-  /// For one exchange; where it matters, the engine's own deadlines are shorter.
-  private static let timeoutMilliseconds: Int32 = 15_000
-  private static let longestAnswer = 65_536
+  /// False until the engine has taken the transport over: a refused one stays the host's.
+  private let isAccepted = Monitor(false)
 
   init?(_ relay: np_relay) {
     guard let exchange = relay.exchange else { return nil }
@@ -34,15 +52,32 @@ private final class HostRelay: RelayPort, @unchecked Sendable {
     exchangeFunction = exchange
   }
 
-  /// False until the engine has taken the transport over: a refused one stays the host's.
-  private let isAccepted = Monitor(false)
-
   func accept() { isAccepted.withLock { $0 = true } }
 
   deinit { if isAccepted.withLock({ $0 }) { relay.release?(relay.context) } }
 
+  func exchange(
+    _ request: [UInt8], _ answer: inout UnsafeMutablePointer<UInt8>?, _ length: inout Int, _ milliseconds: Int32
+  ) -> np_error {
+    request.withUnsafeBufferPointer {
+      exchangeFunction(relay.context, $0.baseAddress, $0.count, &answer, &length, milliseconds)
+    }
+  }
+}
+
+private final class HostRelayLane: RelayPort, @unchecked Sendable {
+  private let transport: HostTransport
+  /// An exchange that hangs outlives the suspension that abandoned it. The next one waits for it, as the host was
+  /// promised, but not for ever: each activation has threads of its own, and these would pile up behind a transport
+  /// that never returns.
+  private let isBusy = Monitor(false)
+  /// For one exchange; where it matters, the engine's own deadlines are shorter.
+  private static let timeoutMilliseconds: Int32 = 15_000
+  private static let longestAnswer = 65_536
+
+  init(_ transport: HostTransport) { self.transport = transport }
+
   var isLocal: Bool { false }
-  /// The host calls `np_relay_ready` instead.
   var wakeDescriptor: Int32? { nil }
   func drainWake() {}
   func close() {}
@@ -60,9 +95,7 @@ private final class HostRelay: RelayPort, @unchecked Sendable {
     var answer: UnsafeMutablePointer<UInt8>?
     var length = 0
     guard takeTurn() else { throw .timeout }
-    let status = request.withUnsafeBufferPointer {
-      exchangeFunction(relay.context, $0.baseAddress, $0.count, &answer, &length, Self.timeoutMilliseconds)
-    }
+    let status = transport.exchange(request, &answer, &length, Self.timeoutMilliseconds)
     isBusy.signal { $0 = false }
     defer { free(answer) }
     switch status {

@@ -9,6 +9,9 @@ package protocol RelayPort: Sendable {
   /// Whether the relay is a file of this machine: available without a network, and closed within a bounded time.
   var isLocal: Bool { get }
 
+  /// The way for requests that must not wait behind one that receives. The port itself, where each request is short.
+  var sending: any RelayPort { get }
+
   /// Becomes readable when something may be waiting at the relay for this process's subscriptions; then call
   /// `drainWake()` and ask. Nil before the first subscription, and for a transport without one. Owned by the port:
   /// neither read nor close it.
@@ -19,4 +22,8 @@ package protocol RelayPort: Sendable {
 
   /// Releases everything; further exchanges throw `closed`. Closing twice is harmless.
   func close()
+}
+
+extension RelayPort {
+  package var sending: any RelayPort { self }
 }

@@ -6,7 +6,12 @@ import XCTest
 
 /// A host's own transport, in front of an embedded relay: it can hang, and fail for one kind of request.
 final class HostTransport: @unchecked Sendable {
-  enum Kind: Equatable { case create, secure, subscribe, send, get, notifier, other }
+  enum Kind: Equatable {
+    case create, secure, subscribe, send, get, notifier, other
+
+    /// Carried out by the lane that sends.
+    fileprivate var isSending: Bool { [.create, .send, .notifier].contains(self) }
+  }
 
   private struct State {
     var hangs = false
@@ -14,6 +19,8 @@ final class HostTransport: @unchecked Sendable {
     var fails: Kind?
     var inside = 0
     var mostInside = 0
+    var insideSending = 0
+    var mostSending = 0
     var counts: [Kind] = []
   }
 
@@ -30,7 +37,9 @@ final class HostTransport: @unchecked Sendable {
   func hang(_ kind: Kind?) { state.signal { $0.hanging = kind } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
   func count(_ kind: Kind) -> Int { state.withLock { $0.counts.filter { $0 == kind }.count } }
-  /// The most calls that the library made at the same time.
+  /// The most calls that the library made at the same time to send something or to make a mailbox.
+  var mostSendingAtOnce: Int { state.withLock { $0.mostSending } }
+  /// The most calls that it made at the same time.
   var mostAtOnce: Int { state.withLock { $0.mostInside } }
 
   /// Waits until the library is in a request.
@@ -80,10 +89,17 @@ final class HostTransport: @unchecked Sendable {
     let kind = Self.kind(of: request)
     state.signal { state in
       state.inside += 1
+      if kind.isSending { state.insideSending += 1 }
+      state.mostSending = max(state.mostSending, state.insideSending)
       state.mostInside = max(state.mostInside, state.inside)
       state.counts.append(kind)
     }
-    defer { state.signal { $0.inside -= 1 } }
+    defer {
+      state.signal { state in
+        state.inside -= 1
+        if kind.isSending { state.insideSending -= 1 }
+      }
+    }
     let mayPass = state.wait(atMost: .seconds(60)) { $0.hangs || $0.hanging == kind ? nil : $0.fails != kind }
     return mayPass == true ? try? relay.exchange(request) : nil
   }

@@ -61,6 +61,11 @@ final class ConformanceTests: XCTestCase {
     }
     XCTAssertEqual(try unmet(""), ["presence: state silent never occurs"])
     XCTAssertEqual(try unmet("never presence state silent: for this test\n"), [])
+    XCTAssertEqual(try problems("presence", without), [])
+    let every = "every presence: for this test\n"
+    XCTAssertEqual(try problems("presence", without, every), ["presence: state silent never occurs"])
+    XCTAssertEqual(try problems("presence", without, every + "never presence state silent: for this test\n"), [])
+    XCTAssertEqual(try problems("presence", record, every), [])
     XCTAssertEqual(try problems("presence", []), ["presence: no step is recorded"])
     XCTAssertEqual(try problems("presence", [], "never presence: for this test"), [])
   }

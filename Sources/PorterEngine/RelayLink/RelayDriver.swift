@@ -6,56 +6,73 @@ import PorterStore
 ///
 /// A host's transport may block, and so may the embedded relay's file while another process has its lock. Either is asked
 /// on a thread of its own, one request at a time, and the engine continues meanwhile: neither the network nor another
-/// process can keep it from answering commands or from suspending (INC-07).
+/// process can keep it from answering commands or from suspending (INC-07). A transport is asked on two: a request that
+/// hangs while it waits for messages delays nothing that is sent.
 final class RelayDriver {
   typealias Work<Value: Sendable> = @Sendable (RelayClient) throws(RelayError) -> Value
+
+  /// Requests of one lane are carried out one after the other.
+  enum Lane {
+    case receiving, sending
+  }
+
+  private struct Way {
+    let client: RelayClient
+    let worker: any RequestWorker
+  }
 
   /// Tells the answers of this driver from those of one that was closed before it.
   let identifier: Int
   let port: any RelayPort
-  private let client: RelayClient
+  private let receiving: Way
+  private let sending: Way
   private let turns: any Turns
-  private let worker: any RequestWorker
   private let timers: Timers
   /// Called on the engine's thread for each request that the embedded relay's file did not take for another's lock.
   private let fileIsBusy: () -> Void
   /// By number: ends the request, with the relay's answer or, if there is none, with this error.
-  private var waiting: [Int: (RelayError?) -> Void] = [:]
+  private var waiting: [Int: (way: Way, end: (RelayError?) -> Void)] = [:]
   private var next = 0
 
   init(
-    identifier: Int, port: any RelayPort, randomness: any Randomness, turns: any Turns, worker: any RequestWorker,
-    timers: Timers, fileIsBusy: @escaping () -> Void
+    identifier: Int, port: any RelayPort, randomness: any Randomness, turns: any Turns,
+    makeWorker: () -> any RequestWorker, timers: Timers, fileIsBusy: @escaping () -> Void
   ) {
     self.identifier = identifier
     self.port = port
     self.turns = turns
-    self.worker = worker
     self.timers = timers
     self.fileIsBusy = fileIsBusy
-    client = RelayClient(port: port, randomness: randomness)
+    receiving = Way(client: RelayClient(port: port, randomness: randomness), worker: makeWorker())
+    sending =
+      port.isLocal
+      ? receiving : Way(client: RelayClient(port: port.sending, randomness: randomness), worker: makeWorker())
   }
 
   /// `then` is called on the engine's thread, once: with the relay's answer, with `timeout` when none came in time
   /// (INC-39), or with `closed` when the driver was closed first. Otherwise a caller that waits for a command's answer would hang.
-  func perform<Value: Sendable>(_ work: @escaping Work<Value>, then: @escaping (Result<Value, RelayError>) -> Void) {
+  func perform<Value: Sendable>(
+    _ work: @escaping Work<Value>, on lane: Lane, then: @escaping (Result<Value, RelayError>) -> Void
+  ) {
+    let way = lane == .sending ? sending : receiving
     let number = next
     next += 1
     let answer = Promise<Result<Value, RelayError>>()
-    let (client, turns, driver, timers) = (client, turns, identifier, timers)
+    let (client, turns, driver, timers) = (way.client, turns, identifier, timers)
     let timer = "relay \(driver) \(number)"
     // A file that does not answer in time is one that another process keeps to itself.
     let late: RelayError = port.isLocal ? .storage(SQLiteError(kind: .busy)) : .timeout
     timers.set(timer, after: Durations.relayAnswer) {
       turns.enqueue { $0.relayLink.complete(number, driver: driver, failure: late) }
     }
-    waiting[number] = { [fileIsBusy] failure in
+    let end = { [fileIsBusy] (failure: RelayError?) in
       timers.cancel(timer)
       let result = failure.map { .failure($0) } ?? answer.wait(atMost: .zero) ?? .failure(.closed)
       if case .failure(let error) = result, error.isFileBusy { fileIsBusy() }
       then(result)
     }
-    let isAccepted = worker.submit(number) {
+    waiting[number] = (way, end)
+    let isAccepted = way.worker.submit(number) {
       let result = Self.result(of: work, client)
       return {
         answer.fulfil(result)
@@ -68,15 +85,16 @@ final class RelayDriver {
   /// A request that was given up before its turn came is not carried out any more: its answer would reach no one, and behind
   /// a transport that hangs they would become more and more.
   func complete(_ number: Int, failure: RelayError?) {
-    guard let completion = waiting.removeValue(forKey: number) else { return }
-    if failure != nil { worker.cancel(number) }
-    completion(failure)
+    guard let (way, end) = waiting.removeValue(forKey: number) else { return }
+    if failure != nil { way.worker.cancel(number) }
+    end(failure)
   }
 
   /// Gives every request up; what is under way ends on its own thread and is dropped. The result calls each
   /// completion with `closed`, and has to be called once.
   func forget() -> () -> Void {
-    worker.close()
+    receiving.worker.close()
+    sending.worker.close()
     return { for number in self.waiting.keys.sorted() { self.complete(number, failure: .closed) } }
   }
 
@@ -85,7 +103,8 @@ final class RelayDriver {
   func close() -> () -> Void {
     let tell = forget()
     port.close()
-    worker.join()
+    receiving.worker.join()
+    sending.worker.join()
     return tell
   }
 

@@ -74,7 +74,7 @@ final class RelayLink {
     opened += 1
     driver = RelayDriver(
       identifier: opened, port: port, randomness: context.randomness, turns: turns,
-      worker: context.configuration.execution.makeWorker(isAwaited: port.isLocal), timers: context.timers,
+      makeWorker: { context.configuration.execution.makeWorker(isAwaited: port.isLocal) }, timers: context.timers,
       fileIsBusy: { [weak self] in self?.hastenRetries() })
   }
 
@@ -105,18 +105,18 @@ final class RelayLink {
     then: @escaping (Result<Value, RelayError>) -> Void
   ) {
     guard let driver, let operation = lifecycle.operations.begin(kind) else { return then(.failure(.closed)) }
-    driver.perform(work) { result in
+    driver.perform(work, on: kind.lane) { result in
       then(result)
       operation.end()
     }
   }
 
-  /// Asks the relay as part of work that the caller has begun.
+  /// Asks the relay as part of the delivery of a message that the caller has begun.
   func perform<Value: Sendable>(
     _ work: @escaping RelayDriver.Work<Value>, then: @escaping (Result<Value, RelayError>) -> Void
   ) {
     guard let driver else { return then(.failure(.closed)) }
-    driver.perform(work, then: then)
+    driver.perform(work, on: .receiving, then: then)
   }
 
   /// The answer to a request of the driver with this number, or its failure.
@@ -152,5 +152,14 @@ final class RelayLink {
     lastHeard = context.clock.now()
     driver.port.drainWake()
     return true
+  }
+}
+
+extension OperationKind {
+  fileprivate var lane: RelayDriver.Lane {
+    switch self {
+    case .receiving, .delivery, .database: .receiving
+    case .notifications, .sending: .sending
+    }
   }
 }

@@ -17,7 +17,7 @@ from enum import IntEnum
 from typing import Any
 
 VERSION = "0.1.0"
-ABI_VERSION = 1
+ABI_VERSION = 2
 STEP_MAX_EFFECTS = 8
 
 

@@ -143,7 +143,7 @@ class SyncController:
         self._open_calls().set_strings(string_table(language, strings))
 
     def set_relay(self, exchange: Callable[[bytes, float], bytes]) -> None:
-        """Reaches the relay through `exchange(request, timeout)`, called on a thread of the library's. Before
+        """Reaches the relay through `exchange(request, timeout)`, called on two threads of the library's. Before
         `/_start` only.
         """
         self._open_calls().set_relay(exchange)

@@ -13,19 +13,20 @@ enum np_machine {
   NP_MACHINE_APP_PHASE = 0,
   NP_MACHINE_CHAT_LIFECYCLE = 1,
   NP_MACHINE_CONNECTION = 2,
-  NP_MACHINE_EXTENSION_PHASE = 3,
-  NP_MACHINE_LEDGER_ENTRY = 4,
-  NP_MACHINE_MAILBOX_FETCH = 5,
-  NP_MACHINE_NOTIFICATION_RESPONSE = 6,
-  NP_MACHINE_OPERATIONS = 7,
-  NP_MACHINE_OWNERSHIP = 8,
-  NP_MACHINE_PRESENCE = 9,
-  NP_MACHINE_PUSH = 10,
-  NP_MACHINE_ROUND = 11,
-  NP_MACHINE_SERVER_TOKEN = 12,
-  NP_MACHINE_SUBSCRIPTION = 13,
-  NP_MACHINE_TOKEN_STATUS = 14,
-  NP_MACHINE_VALUE_RESERVATION = 15
+  NP_MACHINE_CONTACT_REQUEST = 3,
+  NP_MACHINE_EXTENSION_PHASE = 4,
+  NP_MACHINE_LEDGER_ENTRY = 5,
+  NP_MACHINE_MAILBOX_FETCH = 6,
+  NP_MACHINE_NOTIFICATION_RESPONSE = 7,
+  NP_MACHINE_OPERATIONS = 8,
+  NP_MACHINE_OWNERSHIP = 9,
+  NP_MACHINE_PRESENCE = 10,
+  NP_MACHINE_PUSH = 11,
+  NP_MACHINE_ROUND = 12,
+  NP_MACHINE_SERVER_TOKEN = 13,
+  NP_MACHINE_SUBSCRIPTION = 14,
+  NP_MACHINE_TOKEN_STATUS = 15,
+  NP_MACHINE_VALUE_RESERVATION = 16
 };
 
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
@@ -207,7 +208,8 @@ enum np_chat_lifecycle_reason {
 };
 
 /* One connection to a contact: from an invitation to a channel on which messages pass. Both sides run this machine: the
-one that made the invitation waits, the other one accepts it. */
+one that made the invitation waits, the other one accepts it. A user's address is such a mailbox too: it takes requests,
+and never becomes a channel. */
 enum np_connection_state {
   /* There is nothing yet. */
   NP_CONNECTION_STATE_NONE = 0,
@@ -219,8 +221,10 @@ enum np_connection_state {
   NP_CONNECTION_STATE_READY = 3,
   /* The other side has deleted the connection. What was said stays until our user deletes it. */
   NP_CONNECTION_STATE_LEFT = 4,
+  /* It is an address: it takes any number of requests, from anyone who has its link. */
+  NP_CONNECTION_STATE_PUBLISHED = 5,
   /* It is gone. */
-  NP_CONNECTION_STATE_DELETED = 5
+  NP_CONNECTION_STATE_DELETED = 6
 };
 
 enum np_connection_event {
@@ -243,7 +247,11 @@ enum np_connection_event {
   /* Our user deletes the contact, or the invitation. */
   NP_CONNECTION_EVENT_DELETE = 8,
   /* Our user does, and does not want the other side to be told. */
-  NP_CONNECTION_EVENT_DELETE_SILENTLY = 9
+  NP_CONNECTION_EVENT_DELETE_SILENTLY = 9,
+  /* Our user makes an address, and the relay has made its mailbox. */
+  NP_CONNECTION_EVENT_PUBLISH = 10,
+  /* A person asks, through our address, to become a contact. */
+  NP_CONNECTION_EVENT_REQUEST_ARRIVED = 11
 };
 
 enum np_connection_effect {
@@ -258,22 +266,26 @@ enum np_connection_effect {
   NP_CONNECTION_EFFECT_SEND_ANSWER = 3,
   /* Tell the other side that we are gone, if there is one yet. */
   NP_CONNECTION_EFFECT_SEND_LEFT = 4,
+  /* Take the request back, if the connection was asked for through an address; an invitation has nobody to tell. */
+  NP_CONNECTION_EFFECT_WITHDRAW_REQUEST = 5,
   /* Record that the contact is connected; contactConnected is emitted after the commit. */
-  NP_CONNECTION_EFFECT_EMIT_CONTACT_CONNECTED = 5,
+  NP_CONNECTION_EFFECT_EMIT_CONTACT_CONNECTED = 6,
   /* Record that the contact has left; contactDeletedByContact is emitted after the commit. */
-  NP_CONNECTION_EFFECT_EMIT_CONTACT_LEFT = 6,
+  NP_CONNECTION_EFFECT_EMIT_CONTACT_LEFT = 7,
   /* Listen to the mailbox, and raise create at the connection's notification subscription. */
-  NP_CONNECTION_EFFECT_CREATE_SUBSCRIPTION = 7,
+  NP_CONNECTION_EFFECT_CREATE_SUBSCRIPTION = 8,
   /* Raise turnOff at the notification subscription. */
-  NP_CONNECTION_EFFECT_DELETE_SUBSCRIPTION = 8,
+  NP_CONNECTION_EFFECT_DELETE_SUBSCRIPTION = 9,
   /* Encrypt the message, and put it into the outbox. */
-  NP_CONNECTION_EFFECT_SEND_MESSAGE = 9,
+  NP_CONNECTION_EFFECT_SEND_MESSAGE = 10,
   /* Commit the message. */
-  NP_CONNECTION_EFFECT_DELIVER_MESSAGE = 10,
+  NP_CONNECTION_EFFECT_DELIVER_MESSAGE = 11,
+  /* Commit the request, as contact_request has it. */
+  NP_CONNECTION_EFFECT_DELIVER_REQUEST = 12,
   /* Have the relay delete the mailbox. */
-  NP_CONNECTION_EFFECT_DELETE_MAILBOX = 11,
+  NP_CONNECTION_EFFECT_DELETE_MAILBOX = 13,
   /* Delete the keys and the ratchet, and raise forget at the notification subscription. */
-  NP_CONNECTION_EFFECT_FORGET_KEYS = 12
+  NP_CONNECTION_EFFECT_FORGET_KEYS = 14
 };
 
 enum np_connection_reason {
@@ -281,10 +293,86 @@ enum np_connection_reason {
   NP_CONNECTION_REASON_NOT_ACCEPTED = 1,
   NP_CONNECTION_REASON_ALREADY_ACCEPTED = 2,
   NP_CONNECTION_REASON_ALREADY_USED = 3,
-  NP_CONNECTION_REASON_ALREADY_READY = 4,
-  NP_CONNECTION_REASON_ALREADY_LEFT = 5,
-  NP_CONNECTION_REASON_CONTACT_LEFT = 6,
-  NP_CONNECTION_REASON_ENDED = 7
+  NP_CONNECTION_REASON_NO_ADDRESS = 4,
+  NP_CONNECTION_REASON_ALREADY_READY = 5,
+  NP_CONNECTION_REASON_ALREADY_LEFT = 6,
+  NP_CONNECTION_REASON_CONTACT_LEFT = 7,
+  NP_CONNECTION_REASON_IS_ADDRESS = 8,
+  NP_CONNECTION_REASON_ENDED = 9
+};
+
+/* One person's request to become a contact, which came through the user's address. It is stored with the message that
+brought it, shown once however often the same person asks, and accepted once however often the user taps. Accepting it
+is the use of the invitation inside it, and survives a kill at any point. */
+enum np_contact_request_state {
+  /* This person has not asked yet. */
+  NP_CONTACT_REQUEST_STATE_NONE = 0,
+  /* The user has not decided yet. */
+  NP_CONTACT_REQUEST_STATE_RECEIVED = 1,
+  /* It is accepted for good; the contact follows as soon as the relay can be reached. */
+  NP_CONTACT_REQUEST_STATE_ACCEPTING = 2,
+  /* There is a contact. */
+  NP_CONTACT_REQUEST_STATE_ACCEPTED = 3,
+  /* The user said no. The person is not told, and asking again changes nothing. */
+  NP_CONTACT_REQUEST_STATE_REJECTED = 4,
+  /* There is nothing left to accept. */
+  NP_CONTACT_REQUEST_STATE_WITHDRAWN = 5
+};
+
+enum np_contact_request_event {
+  /* A person who is not known yet asks, and the user decides. */
+  NP_CONTACT_REQUEST_EVENT_ARRIVE_UNDECIDED = 0,
+  /* A person who is not known yet asks, and the address accepts by itself. */
+  NP_CONTACT_REQUEST_EVENT_ARRIVE_AUTOMATIC = 1,
+  /* A person who is not known yet asks, and as many requests wait as may. */
+  NP_CONTACT_REQUEST_EVENT_ARRIVE_TOO_MANY = 2,
+  /* The same person asks again. */
+  NP_CONTACT_REQUEST_EVENT_REPEAT_AGAIN = 3,
+  /* The same person has asked more often than is of use. */
+  NP_CONTACT_REQUEST_EVENT_REPEAT_TOO_MANY = 4,
+  /* The user accepts. */
+  NP_CONTACT_REQUEST_EVENT_ACCEPT = 5,
+  /* The user rejects. */
+  NP_CONTACT_REQUEST_EVENT_REJECT = 6,
+  /* The relay has made our mailbox for this person, and the contact is being recorded. */
+  NP_CONTACT_REQUEST_EVENT_JOINED = 7,
+  /* The person takes the request back, or the user deletes the address. */
+  NP_CONTACT_REQUEST_EVENT_WITHDRAW = 8,
+  /* The relay does not know the person's mailbox any more: there is nothing left to accept. */
+  NP_CONTACT_REQUEST_EVENT_MAILBOX_GONE = 9
+};
+
+enum np_contact_request_effect {
+  /* Store the person's profile and invitation. */
+  NP_CONTACT_REQUEST_EFFECT_STORE_REQUEST = 0,
+  /* Store the profile and the invitation that came with the repeat, and count it. */
+  NP_CONTACT_REQUEST_EFFECT_REFRESH_REQUEST = 1,
+  /* Enter the request in the ledger as something to show. */
+  NP_CONTACT_REQUEST_EFFECT_NOTIFY_USER = 2,
+  /* Have the request's notification withdrawn, if it was shown. */
+  NP_CONTACT_REQUEST_EFFECT_CLEAR_NOTIFICATION = 3,
+  /* Record the contact, in the transaction that records its connection. */
+  NP_CONTACT_REQUEST_EFFECT_CREATE_CONTACT = 4,
+  /* Raise peerLeft at the contact's connection: it will never be answered. */
+  NP_CONTACT_REQUEST_EFFECT_END_CONTACT = 5,
+  /* Delete the contact, which was never connected, with its connection. */
+  NP_CONTACT_REQUEST_EFFECT_DELETE_CONTACT = 6,
+  /* Erase the invitation, which cannot be used any more. */
+  NP_CONTACT_REQUEST_EFFECT_ERASE_INVITATION = 7,
+  /* Reserve the invitation and have the relay make our mailbox. An extension leaves it to the app. */
+  NP_CONTACT_REQUEST_EFFECT_JOIN_INVITATION = 8
+};
+
+enum np_contact_request_reason {
+  NP_CONTACT_REQUEST_REASON_ADDRESS_FULL = 0,
+  NP_CONTACT_REQUEST_REASON_NO_REQUEST = 1,
+  NP_CONTACT_REQUEST_REASON_NEVER_RECEIVED = 2,
+  NP_CONTACT_REQUEST_REASON_ALREADY_RECEIVED = 3,
+  NP_CONTACT_REQUEST_REASON_ASKED_TOO_OFTEN = 4,
+  NP_CONTACT_REQUEST_REASON_NOT_ACCEPTED = 5,
+  NP_CONTACT_REQUEST_REASON_ALREADY_ACCEPTING = 6,
+  NP_CONTACT_REQUEST_REASON_ALREADY_ACCEPTED = 7,
+  NP_CONTACT_REQUEST_REASON_ENDED = 8
 };
 
 /* The phase of a notification extension's process, as the app sees it. One process serves many pushes, one after the

@@ -42,7 +42,7 @@ extension Store {
       ORDER BY entry_id LIMIT ?
       """, [.integer(connectionID), .integer(Self.attempts), .integer(Self.bodiesKept)]
     ) { (row) throws(StoreError) in
-      QuarantinedMessage(entry: try Self.ledgerEntry(row), body: row.blob(8))
+      QuarantinedMessage(entry: try Self.ledgerEntry(row), body: row.blob(Self.ledgerColumnCount))
     }
   }
 

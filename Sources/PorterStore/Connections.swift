@@ -5,7 +5,7 @@ extension Store {
   private static let connectionColumns = """
     connection_id, user_id, contact_id, agent_id, status, initiated, recipient_id, recipient_key, sender_id, secured,
     peer_sender_id, peer_key, invitation, link, peer_public_key, notifier_id, notifier_key, notifier_secret, subscription,
-    created_at, updated_at, notifier_box_key
+    created_at, updated_at, notifier_box_key, incognito, address_mailbox, address_key, address_person
     """
 
   private static func connection(_ row: borrowing Row) throws(StoreError) -> StoredConnection {
@@ -22,7 +22,15 @@ extension Store {
       notifierKey: row.optionalBlob(16).flatMap { SigningKeyPair(stored: $0) },
       notifierBoxKey: row.optionalBlob(21).flatMap { BoxSecretKey(stored: $0) },
       notifierSecret: row.optionalBlob(17).flatMap { BoxSharedKey(stored: $0) }, subscription: row.text(18),
-      createdAt: WallTime(milliseconds: row.integer(19)), updatedAt: WallTime(milliseconds: row.integer(20)))
+      incognito: row.optionalText(22), request: request(row), createdAt: WallTime(milliseconds: row.integer(19)),
+      updatedAt: WallTime(milliseconds: row.integer(20)))
+  }
+
+  private static func request(_ row: borrowing Row) -> AddressRequest? {
+    guard let mailbox = row.optionalBlob(23), let key = row.optionalBlob(24), let person = row.optionalBlob(25) else {
+      return nil
+    }
+    return AddressRequest(mailbox: mailbox, key: key, person: person)
   }
 
   package func connection(_ id: Int64) throws(StoreError) -> StoredConnection {
@@ -45,6 +53,14 @@ extension Store {
 
   package func connection(peerSenderID: [UInt8]) throws(StoreError) -> StoredConnection? {
     try connections("WHERE peer_sender_id = ?", [.blob(peerSenderID)]).first
+  }
+
+  /// The user's connection that was asked for through another's address; the newest.
+  package func connection(userID: Int64, addressMailbox: [UInt8]) throws(StoreError) -> StoredConnection? {
+    try connections(
+      "WHERE address_mailbox = ? AND user_id = ? ORDER BY connection_id DESC LIMIT 1",
+      [.blob(addressMailbox), .integer(userID)]
+    ).first
   }
 
   package func connection(agentID: [UInt8]) throws(StoreError) -> StoredConnection? {
@@ -93,14 +109,17 @@ extension Store {
     try insert(
       """
       INSERT INTO connections (user_id, contact_id, agent_id, status, initiated, recipient_id, recipient_key, sender_id,
-        secured, peer_sender_id, peer_key, invitation, link, created_at, updated_at)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14)
+        secured, peer_sender_id, peer_key, invitation, link, created_at, updated_at, incognito, address_mailbox,
+        address_key, address_person)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14, ?15, ?16, ?17, ?18)
       """,
       [
         .integer(new.userID), .optional(new.contactID), .blob(new.agentID), .text(new.status), .flag(new.isInitiated),
         .blob(new.recipientID), .blob(new.recipientKey.exposeForStorage()), .blob(new.senderID), .flag(new.isSecured),
         .optional(new.peerSenderID), .blob(new.peerKey.exposeForStorage()),
         .optional(new.invitation?.exposeForStorage()), .optional(new.link), .integer(time.milliseconds),
+        .optional(new.incognito), .optional(new.request?.mailbox), .optional(new.request?.key),
+        .optional(new.request?.person),
       ])
   }
 
@@ -113,6 +132,10 @@ extension Store {
       UPDATE connections SET contact_id = ?, peer_sender_id = ?, peer_public_key = ?, invitation = NULL, link = NULL
       WHERE connection_id = ?
       """, [.integer(contactID), .blob(peerSenderID), .optional(peerPublicKey), .integer(connectionID)])
+    // A repeat of the request that it answers must not keep back what follows.
+    try run(
+      "DELETE FROM outbox WHERE connection_id = ? AND purpose = ?",
+      [.integer(connectionID), .text(OutboxEntry.requestPurpose)])
   }
 
   package func setContact(connectionID: Int64, contactID: Int64) throws(StoreError) {
@@ -173,6 +196,13 @@ extension Store {
       INSERT OR IGNORE INTO deleted_mailboxes (recipient_id, recipient_key)
       SELECT recipient_id, recipient_key FROM connections WHERE connection_id = ?
       """, [.integer(connectionID)])
+  }
+
+  /// The same for a mailbox that was made and came to no use.
+  package func queueMailboxDeletion(recipientID: [UInt8], key: SigningKeyPair) throws(StoreError) {
+    try run(
+      "INSERT OR IGNORE INTO deleted_mailboxes (recipient_id, recipient_key) VALUES (?, ?)",
+      [.blob(recipientID), .blob(key.exposeForStorage())])
   }
 
   /// Deletes it with its keys, ratchet, waiting outbox entries, and ledger entries. Part of the caller's transaction.

@@ -3,7 +3,9 @@ import PorterPlatform
 
 extension Store {
   static let ledgerColumns =
-    "entry_id, connection_id, message_id, message_at, state, kind, contact_id, item_id, detail, summary"
+    "entry_id, connection_id, message_id, message_at, state, kind, contact_id, item_id, detail, summary, request_id"
+
+  static let ledgerColumnCount: Int32 = 11
 
   static func ledgerEntry(_ row: borrowing Row) throws(StoreError) -> StoredLedgerEntry {
     guard let kind = StoredLedgerEntry.Kind(rawValue: row.text(5)) else { throw .damaged(.ledgerEntry) }
@@ -11,7 +13,7 @@ extension Store {
       id: row.integer(0), connectionID: row.integer(1), messageID: row.blob(2),
       messageAt: WallTime(milliseconds: row.integer(3)), state: row.text(4), kind: kind,
       contactID: row.optionalInteger(6), itemID: row.optionalInteger(7), detail: row.optionalText(8),
-      summary: row.optionalText(9))
+      summary: row.optionalText(9), requestID: row.optionalInteger(10))
   }
 
   /// The entry of a source's message; this is how a repeat is recognised (INC-34).
@@ -57,13 +59,14 @@ extension Store {
     try run(
       """
       INSERT INTO ledger
-        (connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at, removal_due, detail)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        (connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at, removal_due, detail,
+          request_id)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         .integer(new.connectionID), .blob(new.messageID), .integer(new.messageAt.milliseconds),
         .text(state.name), .text(new.kind.rawValue), .optional(new.contactID), .optional(new.itemID),
-        .integer(time.milliseconds), .flag(removalDue), .optional(new.detail),
+        .integer(time.milliseconds), .flag(removalDue), .optional(new.detail), .optional(new.requestID),
       ])
   }
 
@@ -151,17 +154,18 @@ extension Store {
     try rows(
       """
       SELECT ledger.entry_id, NULL, connections.agent_id, ledger.message_id, ledger.kind, connections.user_id,
-        ledger.contact_id, ledger.summary
+        ledger.contact_id, ledger.summary, ledger.request_id
       FROM ledger JOIN connections ON connections.connection_id = ledger.connection_id WHERE ledger.removal_due = 1
       UNION ALL
-      SELECT NULL, removal_id, agent_id, message_id, kind, user_id, contact_id, summary FROM removals
+      SELECT NULL, removal_id, agent_id, message_id, kind, user_id, contact_id, summary, request_id FROM removals
       LIMIT ?
       """, [.integer(limit)]
     ) { (row) throws(StoreError) in
       guard let kind = StoredLedgerEntry.Kind(rawValue: row.text(4)) else { throw .damaged(.ledgerEntry) }
       return StoredWithdrawal(
         entryID: row.optionalInteger(0), id: row.optionalInteger(1), agentID: row.blob(2), messageID: row.blob(3),
-        kind: kind, userID: row.integer(5), contactID: row.optionalInteger(6), summary: row.optionalText(7))
+        kind: kind, userID: row.integer(5), contactID: row.optionalInteger(6), requestID: row.optionalInteger(8),
+        summary: row.optionalText(7))
     }
   }
 
@@ -186,8 +190,9 @@ extension Store {
     for entry in shown { try raise(.withdraw, entry) }
     try run(
       """
-      INSERT INTO removals (agent_id, message_id, kind, user_id, contact_id, summary)
-      SELECT connections.agent_id, ledger.message_id, ledger.kind, connections.user_id, ledger.contact_id, ledger.summary
+      INSERT INTO removals (agent_id, message_id, kind, user_id, contact_id, summary, request_id)
+      SELECT connections.agent_id, ledger.message_id, ledger.kind, connections.user_id, ledger.contact_id, ledger.summary,
+        ledger.request_id
       FROM ledger JOIN connections ON connections.connection_id = ledger.connection_id
       WHERE ledger.connection_id = ? AND ledger.removal_due = 1
       """, [.integer(connectionID)])
@@ -195,6 +200,12 @@ extension Store {
 
   package func ledgerEntries(itemID: Int64) throws(StoreError) -> [StoredLedgerEntry] {
     try rows("SELECT \(Self.ledgerColumns) FROM ledger WHERE item_id = ?", [.integer(itemID)]) {
+      (row) throws(StoreError) in try Self.ledgerEntry(row)
+    }
+  }
+
+  package func ledgerEntries(requestID: Int64) throws(StoreError) -> [StoredLedgerEntry] {
+    try rows("SELECT \(Self.ledgerColumns) FROM ledger WHERE request_id = ?", [.integer(requestID)]) {
       (row) throws(StoreError) in try Self.ledgerEntry(row)
     }
   }

@@ -56,7 +56,7 @@ struct LedgerRecorder: LedgerEntryRecord {
 
   /// The notification of a message has the identifier of its placeholder; what is not shown is removed when it is read.
   func dropPlaceholder(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
-    change.dropsPlaceholder = change.kind == .connected
+    change.dropsPlaceholder = change.kind == .connected || change.kind == .request
   }
 
   func recordReason(_ change: inout LedgerChange, _ next: State) throws(StoreError) {

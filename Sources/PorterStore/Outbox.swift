@@ -1,5 +1,12 @@
 import PorterPlatform
 
+extension OutboxEntry {
+  package static let requestPurpose = "request"
+
+  /// It asks, at another's address, for the connection; it does not go to the other side's mailbox.
+  package var isRequest: Bool { purpose == Self.requestPurpose }
+}
+
 extension Store {
   /// Part of the transaction that advances the ratchet: a message is encrypted exactly once (INC-10), and sent until
   /// the relay has it.
@@ -30,6 +37,10 @@ extension Store {
         isSigned: $0.flag(4), notifies: $0.flag(5), body: $0.blob(6), deduplication: $0.blob(7),
         attempts: $0.integer(8))
     }
+  }
+
+  package func hasOutbox(connectionID: Int64) throws(StoreError) -> Bool {
+    try integer("SELECT 1 FROM outbox WHERE connection_id = ? LIMIT 1", [.integer(connectionID)]) != nil
   }
 
   /// The relay has it, or will never take it. If a power failure loses this, the message is sent again and the relay

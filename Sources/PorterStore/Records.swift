@@ -67,8 +67,25 @@ package struct StoredConnection: Sendable {
   package var notifierSecret: BoxSharedKey?
   /// A state of the machine `subscription`.
   package var subscription: String
+  /// The profile that the other side sees instead of the user's own, as JSON.
+  package var incognito: String?
+  /// Of a connection that was asked for through another's address.
+  package var request: AddressRequest?
   package var createdAt: WallTime
   package var updatedAt: WallTime
+}
+
+/// Where a connection was asked for: another's address.
+package struct AddressRequest: Hashable, Sendable {
+  package var mailbox: [UInt8]
+  /// With which what is left in the mailbox is sealed.
+  package var key: [UInt8]
+  /// Our name there, by which a repeat is recognised.
+  package var person: [UInt8]
+
+  package init(mailbox: [UInt8], key: [UInt8], person: [UInt8]) {
+    (self.mailbox, self.key, self.person) = (mailbox, key, person)
+  }
 }
 
 /// What a new connection starts with.
@@ -86,6 +103,8 @@ package struct NewConnection: Sendable {
   package var peerKey: SigningKeyPair
   package var invitation: SecretBytes?
   package var link: String?
+  package var incognito: String?
+  package var request: AddressRequest?
 
   package init(
     userID: Int64, contactID: Int64?, agentID: [UInt8], status: String, isInitiated: Bool, recipientID: [UInt8],
@@ -159,12 +178,13 @@ package struct NewLedgerEntry: Sendable {
   package var kind: StoredLedgerEntry.Kind
   package var contactID: Int64?
   package var itemID: Int64?
+  package var requestID: Int64?
   /// What an entry of the kind `changed` changed, as JSON.
   package var detail: String?
 
   package init(
     connectionID: Int64, messageID: [UInt8], messageAt: WallTime, kind: StoredLedgerEntry.Kind, contactID: Int64?,
-    itemID: Int64? = nil, detail: String? = nil
+    itemID: Int64? = nil, requestID: Int64? = nil, detail: String? = nil
   ) {
     self.connectionID = connectionID
     self.messageID = messageID
@@ -172,6 +192,7 @@ package struct NewLedgerEntry: Sendable {
     self.kind = kind
     self.contactID = contactID
     self.itemID = itemID
+    self.requestID = requestID
     self.detail = detail
   }
 }
@@ -183,6 +204,8 @@ package struct StoredLedgerEntry: Sendable {
     case message
     /// A contact has become ready.
     case connected
+    /// A person asks, through the user's address, to become a contact.
+    case request
     /// Nothing to show: a receipt, a repeat, or part of a handshake.
     case silent
     /// Nothing to show, but reported to a host that observes changes: the contact has another profile.
@@ -191,11 +214,15 @@ package struct StoredLedgerEntry: Sendable {
     case left
     /// As `updated`: the contact has changed, deleted or reacted to a message, or received one. `detail` says which.
     case changed
+    /// As `updated`: a contact has followed our invitation, and is not connected yet.
+    case connecting
+    /// As `updated`: a person has taken a request back.
+    case withdrawnRequest
 
     package var isShown: Bool {
       switch self {
-      case .message, .connected: true
-      case .silent, .updated, .left, .changed: false
+      case .message, .connected, .request: true
+      case .silent, .updated, .left, .changed, .connecting, .withdrawnRequest: false
       }
     }
   }
@@ -213,6 +240,7 @@ package struct StoredLedgerEntry: Sendable {
   package var detail: String?
   /// The notification that stands for it among others.
   package var summary: String?
+  package var requestID: Int64?
 }
 
 /// A notification that is to be withdrawn.
@@ -225,12 +253,13 @@ package struct StoredWithdrawal: Sendable {
   package var kind: StoredLedgerEntry.Kind
   package var userID: Int64
   package var contactID: Int64?
+  package var requestID: Int64?
   /// The summary that it is part of.
   package var summary: String?
 
   package init(
     entryID: Int64?, id: Int64? = nil, agentID: [UInt8], messageID: [UInt8], kind: StoredLedgerEntry.Kind,
-    userID: Int64, contactID: Int64?, summary: String? = nil
+    userID: Int64, contactID: Int64?, requestID: Int64? = nil, summary: String? = nil
   ) {
     self.summary = summary
     self.entryID = entryID
@@ -240,6 +269,7 @@ package struct StoredWithdrawal: Sendable {
     self.kind = kind
     self.userID = userID
     self.contactID = contactID
+    self.requestID = requestID
   }
 }
 

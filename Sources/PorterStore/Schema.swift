@@ -24,6 +24,7 @@ enum Schema {
     Migration(name: "20261122_announcements", sql: announcements),
     Migration(name: "20261122_push_health", sql: pushHealth),
     Migration(name: "20261122_changes", sql: changes),
+    Migration(name: "20261122_contact_requests", sql: contactRequests),
   ]
 
   /// "NPst": identifies a store among SQLite files.

@@ -29,7 +29,8 @@ package enum StoreError: Error, Hashable, Sendable {
   case damaged(Entity)
 
   package enum Entity: String, Sendable {
-    case user, contact, connection, item, ledgerEntry, token, setting, channelKey, reservation, response
+    case user, contact, connection, item, ledgerEntry, token, setting, channelKey, reservation, response, address,
+      request
   }
 }
 

@@ -160,7 +160,33 @@ final class CommandTests: XCTestCase {
       "/_connect plan 1 np:link": .connectionPlan(user: 1, link: link),
       "/_contacts 1": .listContacts(.id(1)), "/contacts": .listContacts(.active),
       "/_set alias @1 my friend": .setContactAlias(1, "my friend"), "/_set alias @1": .setContactAlias(1, ""),
-      "/_set alias :1 x": .setConnectionAlias(1, "x"), "/_show_address 1": .showAddress(.id(1)),
+      "/_set alias :1 x": .setConnectionAlias(1, "x"),
+      "/_connect 1 incognito=on": .addContact(user: .id(1), incognito: true),
+      "/_connect 1 incognito=on np:link": .connect(user: .id(1), link: link, incognito: true),
+    ])
+  }
+
+  func testAddressCommands() throws {
+    let written =
+      #"{"businessAddress":false,"autoAccept":{"acceptIncognito":true},"autoReply":{"type":"text","text":"hi"},"#
+      + #""theirs":[1]}"#
+    let settings = try AddressSettings(checking: try JSONValue(parsing: Array(written.utf8)))
+    XCTAssertEqual(settings.json.text, written)
+    XCTAssertEqual(settings.acceptsIncognito, true)
+    XCTAssertEqual(settings.reply, .text("hi"))
+    XCTAssertNil(AddressSettings.initial.acceptsIncognito)
+    XCTAssertNil(AddressSettings.initial.reply)
+    try assertReads([
+      "/_address 1": .createAddress(.id(1)), "/_address 1 pq_ratchet=on": .createAddress(.id(1)),
+      "/address": .createAddress(.active), "/ad": .createAddress(.active),
+      "/_show_address 1": .showAddress(.id(1)), "/show_address": .showAddress(.active), "/sa": .showAddress(.active),
+      "/_delete_address 1": .deleteAddress(.id(1)), "/delete_address": .deleteAddress(.active),
+      "/da": .deleteAddress(.active), "/_profile_address 1 on": .setProfileAddress(1, true),
+      "/_profile_address 1 off": .setProfileAddress(1, false),
+      "/_address_settings 1 \(written)": .setAddressSettings(1, settings),
+      "/_accept 5": .acceptContact(5, incognito: false),
+      "/_accept incognito=on 5": .acceptContact(5, incognito: true),
+      "/_accept incognito=off 5": .acceptContact(5, incognito: false), "/_reject 5": .rejectContact(5),
     ])
   }
 

@@ -51,7 +51,7 @@ enum EveryCase {
   static func storeErrors(_ number: Int64, _ words: String) -> [ChatStoreError] {
     [
       .duplicateName, .userNotFound(number), .userNotFoundByName(words), .contactNotFound(number),
-      .contactNotFoundByName(words), .contactNotReady(name: words), .userContactLinkNotFound,
+      .contactNotFoundByName(words), .contactNotReady(name: words), .duplicateContactLink, .userContactLinkNotFound,
       .contactRequestNotFound(number), .groupNotFound(number), .groupNotFoundByName(words),
       .noteFolderNotFound(number), .connectionNotFound(agentID: words), .connectionNotFoundById(number),
       .pendingConnectionNotFound(number), .profileNotFound(number), .chatItemNotFound(number), .badChatItem(number),

@@ -15,9 +15,9 @@ enum Make {
     Generator { choices in
       var preferences = Preferences()
       for feature in Preferences.Feature.allCases {
-        preferences.allowed[feature] = choices.draw(Generator.element(of: FeatureAllowed.allCases).optional)
+        preferences.set(feature, choices.draw(Generator.element(of: FeatureAllowed.allCases).optional))
       }
-      if preferences.allowed[.timedMessages] != nil { preferences.timedMessagesSeconds = choices.draw(id.optional) }
+      if preferences.allowed(.timedMessages) != nil { preferences.timedMessagesSeconds = choices.draw(id.optional) }
       return preferences
     }
   }
@@ -27,7 +27,8 @@ enum Make {
       Profile(
         displayName: choices.draw(text), fullName: choices.draw(text), shortDescription: choices.draw(text.optional),
         image: choices.draw(text.optional), preferences: choices.draw(preferences.optional),
-        peerType: choices.draw(Generator.element(of: Profile.PeerType.allCases).optional))
+        peerType: choices.draw(Generator.element(of: Profile.PeerType.allCases).optional),
+        contactLink: choices.draw(text.optional))
     }
   }
 
@@ -56,7 +57,9 @@ enum Make {
       ConnectionRecord(
         id: choices.draw(id), agentID: choices.draw(text), status: choices.draw(connectionStatus),
         isInitiator: choices.flag(), localAlias: choices.draw(text), authenticationErrors: choices.draw(id),
-        quotaErrors: choices.draw(id), entityID: choices.draw(id.optional), created: choices.draw(time))
+        quotaErrors: choices.draw(id), entityID: choices.draw(id.optional),
+        kind: choices.element(of: ConnectionRecord.Kind.allCases), incognitoProfileID: choices.draw(id.optional),
+        created: choices.draw(time))
     }
   }
 
@@ -64,7 +67,8 @@ enum Make {
     Generator { choices in
       PendingConnectionRecord(
         id: choices.draw(id), agentID: choices.draw(text), status: choices.draw(connectionStatus),
-        invitationLink: choices.draw(text.optional), localAlias: choices.draw(text), created: choices.draw(time),
+        invitationLink: choices.draw(text.optional), isRequest: choices.flag(),
+        incognitoProfileID: choices.draw(id.optional), localAlias: choices.draw(text), created: choices.draw(time),
         updated: choices.draw(time))
     }
   }

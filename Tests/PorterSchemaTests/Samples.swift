@@ -38,17 +38,27 @@ enum Samples {
     (before.peerType, after.peerType) = (.human, .bot)
     let change = ProfileChange(
       from: before, to: after, successes: parts.number, failures: 0, changedContacts: [contact])
-    let plans: [InvitationPlan] = [.ok, .ownLink, .connecting(nil), .connecting(contact), .known(contact)]
+    let invitations: [InvitationPlan] = [.ok, .ownLink, .connecting(nil), .connecting(contact), .known(contact)]
+    let addresses: [AddressPlan] = [
+      .ok, .ownLink, .connectingConfirmReconnect, .connectingProhibit(contact), .known(contact),
+    ]
+    let plans = invitations.map(ConnectionPlan.invitation) + addresses.map(ConnectionPlan.address)
+    let requests = EveryCase.requests(parts)
     return [
       .activeUser(user), .usersList([UserSummary(user: user, unreadCount: parts.number)]),
       .userProfileUpdated(user, change), .userProfileNoChange(user), .chatStarted, .chatRunning, .chatStopped,
       .cmdOk(user), .cmdOk(nil), .apiChats(user, [parts.chat]), .newChatItems(user, [parts.item]),
       .invitation(user, link: parts.words, pending), .sentConfirmation(user, pending),
+      .sentConfirmation(user, pending, incognito: before), .sentInvitation(user, pending),
+      .sentInvitation(user, pending, incognito: before), .userContactLinkCreated(user, link: parts.words),
+      .userContactLinkDeleted(user), .acceptingContactRequest(user, contact),
       .contactAlreadyExists(user, contact), .contactsList(user, [contact]), .contactDeleted(user, contact),
       .contactConnectionDeleted(user, pending), .chatItemUpdated(user, parts.item),
       .chatItemNotChanged(user, parts.item), .chatItemReaction(user, isAdded: parts.flag, parts.reaction),
       .chatItemsDeleted(user, [ChatItemDeletion(deleted: parts.item, remaining: parts.flag ? parts.item : nil)]),
     ] + plans.map { .connectionPlan(user, link: parts.words, $0) }
+      + requests.map { .contactRequestRejected(user, $0) }
+      + EveryCase.addresses(parts).flatMap { [.userContactLink(user, $0), .userContactLinkUpdated(user, $0)] }
   }
 
   static func publicEvents(_ parts: Parts) -> [Event] {
@@ -57,12 +67,14 @@ enum Samples {
     let deletion = ChatItemDeletion(deleted: item, remaining: parts.flag ? item : nil)
     return [
       .contactConnecting(user, contact), .contactSndReady(user, contact), .contactConnected(user, contact),
+      .contactConnected(user, contact, incognito: user.profile.profile), .acceptingContactRequest(user, contact),
       .contactUpdated(user, from: contact, to: contact), .contactDeletedByContact(user, contact),
       .newChatItems(user, [item]), .chatItemUpdated(user, item), .chatItemsStatusesUpdated(user, [item]),
       .chatItemsDeleted(user, [deletion], byUser: parts.flag, isTimed: !parts.flag),
       .chatItemReaction(user, isAdded: parts.flag, parts.reaction),
       .messageError(user, severity: "warning", message: parts.words), .chatErrors(parts.errors),
     ] + statuses.map { .subscriptionStatus(server: parts.words, $0, connections: [parts.words]) }
+      + EveryCase.requests(parts).map { .receivedContactRequest(user, $0) }
   }
 
   /// The remaining responses; with those above, all of them.
@@ -95,10 +107,15 @@ enum Samples {
   static func otherEvents(_ parts: Parts) -> [Event] {
     let message = NotificationMessage(id: parts.words, timestamp: parts.contact.created)
     let entity = ConnectionEntity(connection: parts.connection, contact: parts.flag ? parts.contact : nil)
+    var address = parts.connection
+    address.kind = .address
     let ended = responseReports(parts, isRepeat: false).filter { ![.waiting, .applying].contains($0.outcome) }
     let tokens = TokenStatus.allCases.map { Event.ntfTokenStatus($0, reason: parts.flag ? parts.words : nil) }
     return [.ntfMessage(parts.user, entity, message), .chatSuspended, .eventsLost(parts.number)]
       + ended.map(Event.ntfResponse) + tokens
+      + EveryCase.addresses(parts).map {
+        .ntfMessage(parts.user, ConnectionEntity(connection: address, contact: nil, address: $0), message)
+      } + EveryCase.requests(parts).map { .contactRequestWithdrawn(parts.user, $0) }
   }
 
   private static func responseReports(_ parts: Parts, isRepeat: Bool) -> [ResponseReport] {
@@ -142,6 +159,7 @@ enum Samples {
     return [ChatRecord(info: .direct(parts.contact), items: items, stats: parts.chat.stats)]
       + contacts(parts).map { ChatRecord(info: .direct($0), items: [], stats: parts.chat.stats) }
       + [ChatRecord(info: .contactConnection(parts.pending), items: [], stats: parts.chat.stats)]
+      + EveryCase.requests(parts).map { ChatRecord(info: .contactRequest($0), items: [], stats: parts.chat.stats) }
   }
 
   private static func contacts(_ parts: Parts) -> [ContactRecord] {
@@ -179,6 +197,27 @@ extension AppSettings {
 }
 
 extension EveryCase {
+  static func requests(_ parts: Parts) -> [UserContactRequest] {
+    [nil, parts.number].map {
+      UserContactRequest(
+        id: parts.number, person: parts.words, addressID: parts.number, contactID: $0, profile: parts.contact.profile,
+        created: parts.contact.created, updated: parts.contact.updated)
+    }
+  }
+
+  static func addresses(_ parts: Parts) -> [AddressRecord] {
+    let settings: [JSONValue] = [
+      ["businessAddress": false],
+      [
+        "businessAddress": false, "autoAccept": ["acceptIncognito": .bool(parts.flag)],
+        "autoReply": ["type": "text", "text": .string(parts.words)],
+      ],
+    ]
+    return settings.compactMap { try? AddressSettings(checking: $0) }.map {
+      AddressRecord(id: parts.number, link: parts.words, settings: $0)
+    }
+  }
+
   static func connectionStatuses(_ words: String) -> [ConnectionStatus] {
     [.new, .prepared, .joined, .requested, .accepted, .sndReady, .ready, .deleted, .failed(reason: words)]
   }

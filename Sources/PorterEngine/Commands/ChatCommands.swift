@@ -47,9 +47,16 @@ extension Engine {
       let last = try stored { () throws(StoreError) in try store.lastItem(contactID: contact.id) }
       chats.append(try chatRecord(contact, items: last.map { [$0] } ?? []))
     }
+    for request in try stored({ () throws(StoreError) in
+      try store.contactRequests(userID: userID, in: PorterMachines.ContactRequest.State.received.name)
+    }) where query == .all {
+      chats.append(
+        ChatRecord(info: .contactRequest(UserContactRequest(request)), items: [], stats: ChatStats()))
+    }
     if pendingConnections {
       let connections = try stored { () throws(StoreError) in try store.connections() }
-      for connection in connections where connection.userID == userID && connection.contactID == nil {
+      for connection in connections
+      where connection.userID == userID && connection.contactID == nil && !connection.isAddress {
         chats.append(
           ChatRecord(
             info: .contactConnection(PendingConnectionRecord(connection)), items: [], stats: ChatStats()))

@@ -1,4 +1,5 @@
 import PorterCrypto
+import PorterJSON
 import PorterMachines
 import PorterPlatform
 import PorterRelay
@@ -11,7 +12,7 @@ extension Engine {
     guard relayLink.isOpen else { throw .nightporter(.relayMissing) }
   }
 
-  func addContact(_ selection: UserSelection, reply: @escaping Reply) throws(ChatError) {
+  func addContact(_ selection: UserSelection, incognito: Bool, reply: @escaping Reply) throws(ChatError) {
     try requireStarted()
     let user = try requireActiveUser(try userID(selection))
     try requireRelay()
@@ -30,13 +31,14 @@ extension Engine {
       case .success(let mailbox):
         let link = InvitationLink(
           senderID: mailbox.sender.bytes, publicKeys: secret.publicKeys, peerKey: peerKey.publicKey)
-        let new = NewConnection(
+        var new = NewConnection(
           userID: user.id, contactID: nil, agentID: self.configuration.randomness.bytes(24),
           status: PorterMachines.Connection.initial.name, isInitiated: false,
           recipientID: mailbox.recipient.bytes,
           recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: false, peerSenderID: nil,
           peerKey: peerKey,
           invitation: SecretBytes(secret.exposeForStorage()), link: link.text)
+        if incognito { new.incognito = IncognitoProfile.make(self.configuration.randomness).json.text }
         self.finishAddContact(user, new, link: link.text, reply)
       }
     }
@@ -60,19 +62,32 @@ extension Engine {
     }
   }
 
-  func connect(_ selection: UserSelection, link text: String, reply: @escaping Reply) throws(ChatError) {
+  func connect(
+    _ selection: UserSelection, link text: String, incognito: Bool, reply: @escaping Reply
+  ) throws(ChatError) {
     try requireStarted()
     let user = try requireActiveUser(try userID(selection))
     try requireRelay()
-    let link: InvitationLink
-    do throws(InvitationLink.Failure) { link = try InvitationLink(parsing: text) } catch {
-      switch error {
-      case .notAnInvitation: throw .error(.invalidConnReq)
-      case .unsupportedVersion: throw .error(.unsupportedConnReq)
+    let profile = incognito ? IncognitoProfile.make(configuration.randomness).json.text : nil
+    switch try ConnectionLink(checking: text) {
+    case .address(let link): try connect(address: link, user, incognito: profile, reply: reply)
+    case .invitation(let link):
+      try requireOthers(link.senderID, user)
+      guard let joining = try joiner.reserve(link, userID: user.id, incognito: profile) else {
+        return reply(try repeated(link, user))
+      }
+      joiner.join(joining) { outcome in
+        switch outcome {
+        case .joined(let user, let connection):
+          reply(
+            .result(
+              .sentConfirmation(
+                UserRecord(user), PendingConnectionRecord(connection),
+                incognito: Profile(incognito: connection.incognito))))
+        case .refused: reply(.error(.nightporter(.invitationUsed)))
+        case .failed(let error, _): reply(.error(error))
+        }
       }
     }
-    try requireOthers(link, user)
-    guard let joining = try joiner.reserve(link, user) else { return reply(try repeated(link, user)) }
-    joiner.join(joining, then: reply)
   }
 }

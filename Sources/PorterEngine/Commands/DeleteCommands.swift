@@ -47,7 +47,7 @@ extension Engine {
     let connection = try stored { () throws(StoreError) in
       try store.transaction { () throws(StoreError) -> StoredConnection? in
         let connection = try store.connection(id)
-        guard connection.contactID == nil else { return nil }
+        guard connection.contactID == nil, !connection.isAddress else { return nil }
         try self.connections.delete(connection, tellsPeer: tellsPeer, store)
         return connection
       }

@@ -10,9 +10,16 @@ extension Engine {
   /// Calls `reply` exactly once, on the engine's thread.
   func handle(_ command: Command, retry: Int, reply: @escaping Reply) {
     switch command {
-    case .addContact(let user): answerLater(reply) { [self] () throws(ChatError) in try addContact(user, reply: reply) }
-    case .connect(let user, let link):
-      answerLater(reply) { [self] () throws(ChatError) in try connect(user, link: link.text, reply: reply) }
+    case .addContact(let user, let incognito):
+      answerLater(reply) { [self] () throws(ChatError) in try addContact(user, incognito: incognito, reply: reply) }
+    case .connect(let user, let link, let incognito):
+      answerLater(reply) { [self] () throws(ChatError) in
+        try connect(user, link: link.text, incognito: incognito, reply: reply)
+      }
+    case .createAddress(let user):
+      answerLater(reply) { [self] () throws(ChatError) in try createAddress(user, reply: reply) }
+    case .acceptContact(let id, let incognito):
+      answerLater(reply) { [self] () throws(ChatError) in try acceptContact(id, incognito: incognito, reply: reply) }
     case .registerToken(let token, let mode):
       answerLater(reply) { [self] () throws(ChatError) in
         try requireStarted()
@@ -90,16 +97,21 @@ extension Engine {
     case .saveAppSettings(let settings): try saveAppSettings(settings)
     case .getAppSettings(let platform): try getAppSettings(platform: platform)
     case .getCalls: .callInvitations
-    case .showAddress: throw .store(.userContactLinkNotFound)
+    case .showAddress(let user): try showAddress(user)
+    case .deleteAddress(let user): try deleteAddress(user)
+    case .setProfileAddress(let user, let isShown): try setProfileAddress(user, isShown)
+    case .setAddressSettings(let user, let settings): try setAddressSettings(user, settings)
+    case .rejectContact(let id): try rejectContact(id)
     case .encryptFiles(false): .cmdOk(nil)
     case .encryptFiles(true): throw .nightporter(.notSupported("files"))
     case .encryptStorage(let current, let new): try encryptStorage(from: current, to: new)
     case .hideUser, .unhideUser: throw .nightporter(.notSupported("hidden profiles"))
     case .deleteUser: throw .nightporter(.notSupported("deleting profiles"))
     case .deleteStorage: throw .nightporter(.notSupported("deleting the store through a command"))
-    case .connectionPlan: throw .nightporter(.notSupported("connection plans"))
+    case .connectionPlan(let user, let link): try planConnection(user, link: link.text)
     case .setContactAlias, .setConnectionAlias: throw .nightporter(.notSupported("aliases"))
-    case .addContact, .connect, .registerToken, .verifyToken, .checkToken, .deleteToken, .connectionMessages,
+    case .addContact, .connect, .createAddress, .acceptContact, .registerToken, .verifyToken, .checkToken, .deleteToken,
+      .connectionMessages,
       .testNotificationServer:
       throw .internal("a command of the relay's reached the wrong place")
     }

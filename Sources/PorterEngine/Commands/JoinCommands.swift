@@ -1,3 +1,4 @@
+import PorterMachines
 import PorterPlatform
 import PorterSchema
 import PorterStore
@@ -17,12 +18,74 @@ extension Engine {
     return .result(.contactAlreadyExists(UserRecord(user), ContactRecord(contact, connection: connection)))
   }
 
-  /// Throws if `link` leads to a mailbox of this user's.
-  func requireOthers(_ link: InvitationLink, _ user: StoredUser) throws(ChatError) {
+  /// Throws if a link leads to a mailbox of this user's.
+  func requireOthers(_ senderID: [UInt8], _ user: StoredUser) throws(ChatError) {
+    if try isOwn(senderID, user) { throw .nightporter(.invitationOwn) }
+  }
+
+  func isOwn(_ senderID: [UInt8], _ user: StoredUser) throws(ChatError) -> Bool {
     let store = try requireStore()
     let connections = try stored { () throws(StoreError) in try store.connections() }
-    if connections.contains(where: { $0.userID == user.id && $0.senderID == link.senderID }) {
-      throw .nightporter(.invitationOwn)
+    return connections.contains { $0.userID == user.id && $0.senderID == senderID }
+  }
+
+  // MARK: Plans
+
+  /// What `/connect` would do; looks into the store only.
+  func planConnection(_ userID: Int64, link text: String) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let user = try stored { () throws(StoreError) in try store.user(userID) }
+    let plan: ConnectionPlan =
+      switch try ConnectionLink(checking: text) {
+      case .invitation(let link): .invitation(try plan(link, user, store))
+      case .address(let link): .address(try plan(link, user, store))
+      }
+    return .connectionPlan(UserRecord(user), link: text, plan)
+  }
+
+  private func plan(
+    _ link: InvitationLink, _ user: StoredUser, _ store: Store
+  ) throws(ChatError) -> InvitationPlan {
+    if try isOwn(link.senderID, user) { return .ownLink }
+    let connection = try stored { () throws(StoreError) in try store.connection(peerSenderID: link.senderID) }
+    guard let connection, connection.userID == user.id else { return .ok }
+    let contact = try contact(of: connection, store)
+    guard let contact, connection.isConnected else { return .connecting(contact) }
+    return .known(contact)
+  }
+
+  private func plan(_ link: AddressLink, _ user: StoredUser, _ store: Store) throws(ChatError) -> AddressPlan {
+    if try isOwn(link.senderID, user) { return .ownLink }
+    let asked = try stored { () throws(StoreError) in
+      try store.connection(userID: user.id, addressMailbox: link.senderID)
+    }
+    guard let asked, !asked.hasLeft else { return .ok }
+    guard let contact = try contact(of: asked, store) else { return .connectingConfirmReconnect }
+    return asked.isConnected ? .known(contact) : .connectingProhibit(contact)
+  }
+
+  private func contact(of connection: StoredConnection, _ store: Store) throws(ChatError) -> ContactRecord? {
+    guard let contactID = connection.contactID else { return nil }
+    let contact = try stored { () throws(StoreError) in try store.contact(contactID) }
+    return ContactRecord(contact, connection: connection)
+  }
+}
+
+extension StoredConnection {
+  /// Messages pass, or did until the other side left.
+  var isConnected: Bool { status == PorterMachines.Connection.State.ready.name || hasLeft }
+
+  /// The other side has deleted the connection.
+  var hasLeft: Bool { status == PorterMachines.Connection.State.left.name }
+}
+
+extension ConnectionLink {
+  init(checking text: String) throws(ChatError) {
+    do throws(InvitationLink.Failure) { self = try ConnectionLink(parsing: text) } catch {
+      switch error {
+      case .notAnInvitation: throw .error(.invalidConnReq)
+      case .unsupportedVersion: throw .error(.unsupportedConnReq)
+      }
     }
   }
 }

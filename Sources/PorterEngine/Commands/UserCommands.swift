@@ -82,7 +82,8 @@ extension Engine {
     of user: StoredUser, _ store: Store
   ) throws(StoreError) -> [ContactRecord] {
     var told: [ContactRecord] = []
-    for connection in try store.connections() where connection.userID == user.id {
+    // A contact that sees an incognito profile learns nothing of the user's own.
+    for connection in try store.connections() where connection.userID == user.id && connection.incognito == nil {
       // Who is not confirmed yet takes nothing that is signed.
       guard let contactID = connection.contactID, var ratchet = try store.ratchet(connectionID: connection.id) else {
         continue

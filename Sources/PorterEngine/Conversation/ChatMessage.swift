@@ -33,9 +33,10 @@ enum ChatMessage: Equatable, Sendable {
   /// Whether the receiver's notification server is to be told; SimpleX's flag `T`.
   var notifies: Bool {
     switch self {
-    case .content: true
+    // The answer connects the side that gets it, which tells its user.
+    case .content, .greeted: true
     // As SimpleX has it: what is not shown again with a sound wakes no device.
-    case .information, .greeted, .left, .unknown, .edit, .removal, .reaction, .receipt: false
+    case .information, .left, .unknown, .edit, .removal, .reaction, .receipt: false
     }
   }
 

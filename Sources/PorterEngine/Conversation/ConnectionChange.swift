@@ -25,6 +25,9 @@ struct ConnectionChange {
     case left
     case deleted
     case deletedSilently
+    case published
+    /// Records the request.
+    case requestArrived(Recording)
 
     var event: Event {
       switch self {
@@ -38,6 +41,8 @@ struct ConnectionChange {
       case .left: .peerLeft
       case .deleted: .delete
       case .deletedSilently: .deleteSilently
+      case .published: .publish
+      case .requestArrived: .requestArrived
       }
     }
   }
@@ -113,10 +118,12 @@ struct ConnectionRecorder: PorterMachines.ConnectionRecord {
     try enqueue(.greeted, &change)
   }
 
+  /// Each of these connects the other side, whose user hears of it though the app sleeps.
   private func enqueue(_ message: ChatMessage, _ change: inout ConnectionChange) throws(StoreError) {
     guard var ratchet = change.ratchet else { return misplaced("a message without a ratchet", change) }
     try change.store.enqueue(
-      message, connectionID: change.connectionID, itemID: nil, with: &ratchet, attempt: context.randomness.bytes(24))
+      message, connectionID: change.connectionID, itemID: nil, with: &ratchet, attempt: context.randomness.bytes(24),
+      notifies: true)
     change.ratchet = ratchet
   }
 
@@ -131,6 +138,19 @@ struct ConnectionRecorder: PorterMachines.ConnectionRecord {
     try change.store.insertServerRequest(
       mailbox: peer, key: connection.peerKey, body: Envelope.message(sealed).bytes,
       deduplication: context.randomness.bytes(24))
+  }
+
+  /// Waits among the requests to the server, since the connection's own outbox is deleted with it.
+  func withdrawRequest(_ change: inout ConnectionChange, _ next: State) throws(StoreError) {
+    guard let request = change.connection?.request, let key = BoxPublicKey(bytes: request.key) else { return }
+    let envelope: Envelope
+    do throws(CryptoError) {
+      envelope = try RequestMessage.withdrawn(person: request.person).sealed(for: key, randomness: context.randomness)
+    } catch {
+      throw .damaged(.connection)
+    }
+    try change.store.insertServerRequest(
+      mailbox: request.mailbox, key: nil, body: envelope.bytes, deduplication: context.randomness.bytes(24))
   }
 
   func emitContactConnected(_ change: inout ConnectionChange, _ next: State) throws(StoreError) {
@@ -151,6 +171,11 @@ struct ConnectionRecorder: PorterMachines.ConnectionRecord {
 
   func deliverMessage(_ change: inout ConnectionChange, _ next: State) throws(StoreError) {
     guard case .arrived(let record) = change.cause else { return misplaced("deliverMessage", change) }
+    try record()
+  }
+
+  func deliverRequest(_ change: inout ConnectionChange, _ next: State) throws(StoreError) {
+    guard case .requestArrived(let record) = change.cause else { return misplaced("deliverRequest", change) }
     try record()
   }
 

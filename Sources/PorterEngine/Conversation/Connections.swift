@@ -11,6 +11,8 @@ protocol ConnectionWork: AnyObject {
   func record(
     _ event: PorterMachines.Subscription.Event, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError)
+  /// The contact of an accepted request cannot be reached. Part of the caller's transaction.
+  func recordMailboxGone(contactID: Int64, _ store: Store) throws(StoreError)
   /// Listens to its mailbox, and announces it to the notification server if there is a token.
   func beginReceiving(_ connection: StoredConnection)
   /// Tells the other side, the relay and the notification server what is stored for them about connections that ended.
@@ -109,6 +111,13 @@ final class Connections {
   /// Our user deletes the connection. Part of the caller's transaction; `reportEnded` comes after it.
   func delete(_ connection: StoredConnection, tellsPeer: Bool, _ store: Store) throws(StoreError) {
     try take(tellsPeer ? .deleted : .deletedSilently, of: connection, store)
+  }
+
+  /// The relay does not know the mailbox to which the connection's first message was to go: nothing will come of it. Part of
+  /// the caller's transaction.
+  func drop(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
+    guard let contactID = connection.contactID else { return try delete(connection, tellsPeer: false, store) }
+    try work.recordMailboxGone(contactID: contactID, store)
   }
 
   /// Tells the relay, the other side and the notification server. What cannot be reached now is retried later.

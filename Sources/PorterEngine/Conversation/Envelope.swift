@@ -4,16 +4,22 @@ import PorterPlatform
 /// What lies in a mailbox: a first byte that says which, then the rest.
 ///
 /// `C` is the confirmation of an invitation: public keys (64), the key with which the sender will sign (32), the first
-/// ratchet message. `M` is a ratchet message. Padded before it is encrypted, so that all of a kind have one size.
+/// ratchet message. `M` is a ratchet message. `R` is a request to an address: the key of this message (32), a nonce (24), the
+/// sealed request. Padded before it is encrypted, so that all of a kind have one size.
 enum Envelope: Equatable, Sendable {
   case confirmation(publicKeys: [UInt8], signingKey: SigningPublicKey, message: [UInt8])
   case message([UInt8])
+  case request(BoxPublicKey, BoxNonce, [UInt8])
 
   private static let confirmationTag = UInt8(ascii: "C")
   private static let messageTag = UInt8(ascii: "M")
+  private static let requestTag = UInt8(ascii: "R")
 
   /// Bytes of a plaintext before encryption. With the confirmation's 97 bytes and the ratchet's own, within 16,384.
   static let paddedCount = 16_384 - 1 - KeyAgreement.publicKeysCount - SigningPublicKey.count - Ratchet.overhead
+
+  /// Bytes of a request before it is sealed.
+  static let requestCount = 16_384 - 1 - BoxPublicKey.count - BoxNonce.count - Box.overhead
 
   /// Of what a message carries as JSON; the rest of the padded plaintext is for what is around it.
   static let largestContent = paddedCount - 512
@@ -23,6 +29,7 @@ enum Envelope: Equatable, Sendable {
     case .confirmation(let publicKeys, let signingKey, let message):
       [Self.confirmationTag] + publicKeys + signingKey.bytes + message
     case .message(let message): [Self.messageTag] + message
+    case .request(let key, let nonce, let sealed): [Self.requestTag] + key.bytes + nonce.bytes + sealed
     }
   }
 
@@ -36,6 +43,13 @@ enum Envelope: Equatable, Sendable {
       self = .confirmation(
         publicKeys: Array(bytes[1..<keysEnd]), signingKey: key, message: Array(bytes[signingEnd...]))
     case Self.messageTag: self = .message(Array(bytes.dropFirst()))
+    case Self.requestTag:
+      let keyEnd = 1 + BoxPublicKey.count
+      let nonceEnd = keyEnd + BoxNonce.count
+      guard bytes.count > nonceEnd, let key = BoxPublicKey(bytes: bytes[1..<keyEnd]),
+        let nonce = BoxNonce(bytes: bytes[keyEnd..<nonceEnd])
+      else { return nil }
+      self = .request(key, nonce, Array(bytes[nonceEnd...]))
     default: return nil
     }
   }

@@ -5,6 +5,8 @@ import PorterStore
 struct Joining {
   let userID: Int64
   let link: InvitationLink
+  /// The profile that the other side sees instead of the user's own, as JSON.
+  let incognito: String?
   /// Of our mailbox.
   let recipientKey: SigningKeyPair
   /// With which we sign what we leave in the other side's.
@@ -12,13 +14,14 @@ struct Joining {
   /// Nil for one that another process has.
   var reservation: Reservation?
 
-  /// The user's number in eight bytes, the two keys, the link.
+  /// The user's number in eight bytes, the two keys, the link, and after a line's end the incognito profile.
   static func material(
-    user: Int64, link: InvitationLink, recipientKey: SigningKeyPair, peerKey: SigningKeyPair
+    user: Int64, link: InvitationLink, incognito: String?, recipientKey: SigningKeyPair, peerKey: SigningKeyPair
   ) -> SecretBytes {
     let number = (0..<8).map { UInt8(truncatingIfNeeded: user >> (8 * $0)) }
     return SecretBytes(
-      number + recipientKey.exposeForStorage() + peerKey.exposeForStorage() + Array(link.text.utf8))
+      number + recipientKey.exposeForStorage() + peerKey.exposeForStorage() + Array(link.text.utf8)
+        + (incognito.map { Array("\n\($0)".utf8) } ?? []))
   }
 
   init?(_ reservation: Reservation) {
@@ -33,9 +36,11 @@ struct Joining {
     let middle = 8 + SigningKeyPair.storedCount
     guard let recipientKey = SigningKeyPair(stored: bytes[8..<middle]),
       let peerKey = SigningKeyPair(stored: bytes[middle..<keys]),
-      let link = try? InvitationLink(parsing: String(decoding: bytes[keys...], as: UTF8.self))
+      case let texts = bytes[keys...].split(separator: UInt8(ascii: "\n"), maxSplits: 1),
+      let text = texts.first, let link = try? InvitationLink(parsing: String(decoding: text, as: UTF8.self))
     else { return nil }
     userID = (0..<8).reduce(0) { $0 | Int64(bytes[$1]) << (8 * $1) }
+    incognito = texts.count > 1 ? String(decoding: texts[1], as: UTF8.self) : nil
     (self.link, self.recipientKey, self.peerKey) = (link, recipientKey, peerKey)
   }
 }

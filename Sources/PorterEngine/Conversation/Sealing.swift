@@ -18,11 +18,13 @@ extension Store {
   /// Encrypts the message and puts it into the connection's outbox. Part of the caller's transaction, which also stores the
   /// ratchet. `attempt` is how the relay recognises a repeat.
   func enqueue(
-    _ message: ChatMessage, connectionID: Int64, itemID: Int64?, with ratchet: inout StoredRatchet, attempt: [UInt8]
+    _ message: ChatMessage, connectionID: Int64, itemID: Int64?, with ratchet: inout StoredRatchet, attempt: [UInt8],
+    notifies: Bool? = nil
   ) throws(StoreError) {
     let sealed = try ratchet.seal(message)
     _ = try insertOutbox(
-      connectionID: connectionID, itemID: itemID, purpose: "message", isSigned: true, notifies: message.notifies,
+      connectionID: connectionID, itemID: itemID, purpose: "message", isSigned: true,
+      notifies: notifies ?? message.notifies,
       body: Envelope.message(sealed).bytes, deduplication: attempt)
   }
 }

@@ -24,10 +24,12 @@ package final class Engine {
   private(set) lazy var disappearing = Disappearing(context, lifecycle: lifecycle)
   private(set) lazy var joiner = Joiner(
     context, lifecycle: lifecycle, relay: relayLink, connections: connections, sender: sender)
+  private(set) lazy var requests = ContactRequests(
+    context, lifecycle: lifecycle, joiner: joiner, connections: connections)
   private(set) lazy var changes = CommittedChanges(context)
   private(set) lazy var source: any Source =
     configuration.makeSource?(self)
-    ?? MailboxSource(context, relay: relayLink, connections: connections, sender: sender)
+    ?? MailboxSource(context, relay: relayLink, connections: connections, sender: sender, requests: requests)
   private(set) lazy var claims = ConnectionClaims(context, peers: peers, source: source, changes: changes)
   private(set) lazy var committer = MessageCommitter(
     context, peers: peers, source: source, claims: claims, changes: changes, connections: connections)
@@ -39,8 +41,11 @@ package final class Engine {
   private(set) lazy var tokens = Tokens(context, host: self)
   private(set) lazy var strings = NotificationStrings(context)
   private(set) lazy var pushes = PushRunner(self)
-  private(set) lazy var responses: Responses = Responses(
-    context, lifecycle: lifecycle, peers: peers, host: self, turns: turns)
+  private(set) lazy var responses: Responses = {
+    let responses = Responses(context, lifecycle: lifecycle, peers: peers, host: self, turns: turns)
+    responses.contactRequests = requests
+    return responses
+  }()
 
   init(
     configuration: Configuration, turns: any Turns, queue: EventQueue, stop: StopSignal, statusBoard: StatusBoard
@@ -137,6 +142,7 @@ extension Engine: LifecycleWork {
     receiver.listenToAll()
     tokens.takeReplies()
     joiner.finishLeft()
+    requests.takeUpWork()
     sender.flush()
     disappearing.takeUp()
     connections.deleteMailboxes()
@@ -168,6 +174,7 @@ extension Engine: PeerLinkHost {
     claims.suspectAll()
     changes.report()
     responses.applyWaiting()
+    if isMain { requests.takeUpWork() }
     sender.flush()
   }
 }
@@ -178,11 +185,16 @@ extension Engine: RelayLinkHost {
   func relayHasClosed() {
     sender.relayHasClosed()
     joiner.relayHasClosed()
+    requests.relayHasClosed()
     if let end = tokens.relayWasClosed() { relayLink.afterClosing(end) }
   }
 }
 
 extension Engine: ConnectionWork {
+  func recordMailboxGone(contactID: Int64, _ store: Store) throws(StoreError) {
+    try requests.noteMailboxGone(contactID: contactID, store)
+  }
+
   func beginReceiving(_ connection: StoredConnection) {
     receiver.listen(to: [connection])
     tokens.subscriptions.ensure()

@@ -37,8 +37,12 @@ extension Profile {
   }
 
   /// Nil when there are names only, as for most.
-  var stored: String? {
-    shortDescription == nil && image == nil && preferences == nil && peerType == nil ? nil : json.text
+  var stored: String? { json.objectValue?.members.count == 2 ? nil : json.text }
+
+  /// Nil where the other side sees the user's own.
+  init?(incognito stored: String?) {
+    guard let json = stored.flatMap({ try? JSONValue(parsing: $0) }) else { return nil }
+    self.init(json: json)
   }
 }
 
@@ -70,7 +74,41 @@ extension PorterSchema.ConnectionRecord {
     self.init(
       id: connection.id, agentID: TextEncoding.base64URL(connection.agentID),
       status: ConnectionStatus(connection), isInitiator: connection.isInitiated,
-      entityID: connection.contactID, created: connection.createdAt)
+      entityID: connection.contactID, kind: connection.isAddress ? .address : .contact,
+      incognitoProfileID: connection.incognito.map { _ in connection.id }, created: connection.createdAt)
+  }
+}
+
+extension StoredConnection {
+  /// The user's own address: not a connection to anyone.
+  var isAddress: Bool { status == PorterMachines.Connection.State.published.name }
+
+  /// What the other side learns of the user.
+  func profileToSend(_ user: StoredUser) -> Profile { Profile(incognito: incognito) ?? user.profileToSend }
+}
+
+extension ConnectionEntity {
+  init(_ connection: StoredConnection, _ contact: StoredContact?, _ store: Store) {
+    let address = connection.isAddress ? try? store.address(connectionID: connection.id) : nil
+    self.init(
+      connection: PorterSchema.ConnectionRecord(connection),
+      contact: contact.map { ContactRecord($0, connection: connection) }, address: address.map { AddressRecord($0) })
+  }
+}
+
+extension AddressRecord {
+  init(_ address: StoredAddress) {
+    self.init(id: address.id, link: address.link, settings: AddressSettings(stored: address.settings) ?? .initial)
+  }
+}
+
+extension UserContactRequest {
+  init(_ request: StoredContactRequest) {
+    let profile = Profile(displayName: request.displayName, fullName: request.fullName, stored: request.profile)
+    self.init(
+      id: request.id, person: TextEncoding.base64URL(request.person), addressID: request.addressID,
+      contactID: request.contactID, profile: ProfileRecord(id: request.id, profile: profile),
+      created: request.createdAt, updated: request.updatedAt)
   }
 }
 
@@ -78,7 +116,9 @@ extension PendingConnectionRecord {
   init(_ connection: StoredConnection) {
     self.init(
       id: connection.id, agentID: TextEncoding.base64URL(connection.agentID),
-      status: ConnectionStatus(connection), invitationLink: connection.link, created: connection.createdAt,
+      status: ConnectionStatus(connection), invitationLink: connection.link,
+      isRequest: connection.request != nil, incognitoProfileID: connection.incognito.map { _ in connection.id },
+      created: connection.createdAt,
       updated: connection.updatedAt)
   }
 }
@@ -140,7 +180,7 @@ extension ConnectionStatus {
     switch PorterMachines.Connection.State(name: connection.status) {
     case .none?, .requested: self = .new
     case .accepted: self = connection.isInitiated ? .joined : .sndReady
-    case .ready: self = .ready
+    case .ready, .published: self = .ready
     case .left, .deleted: self = .deleted
     case nil: self = .failed(reason: "unknown state")
     }

@@ -66,6 +66,7 @@ enum TimerName {
   static let tokenRepair = "token repair"
   static let tokenCheck = "token check"
   static let joining = "joining"
+  static let requests = "requests"
   static let relay = "relay"
   static let mailboxes = "mailboxes"
   static let replies = "replies"
@@ -75,8 +76,8 @@ enum TimerName {
 
   static let work = [
     outbox, subscribe, reload, announce, subscriptions, allSubscriptions, releases, lostRequests, unstored,
-    subscriptionCheck, serverRequests, tokenRetry, tokenRepair, tokenCheck, joining, relay, mailboxes, replies,
-    busyRelay, responses, disappearing,
+    subscriptionCheck, serverRequests, tokenRetry, tokenRepair, tokenCheck, joining, requests, relay, mailboxes,
+    replies, busyRelay, responses, disappearing,
   ]
 
   /// Those that try again what the relay did not take or give.

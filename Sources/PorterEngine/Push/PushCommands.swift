@@ -43,8 +43,7 @@ extension Engine {
     }
     return NotifiedConnection(
       user: UserRecord(user), agentConnectionID: TextEncoding.base64URL(connection.agentID), queueID: connection.id,
-      entity: ConnectionEntity(
-        connection: ConnectionRecord(connection), contact: contact.map { ContactRecord($0, connection: connection) }),
+      entity: ConnectionEntity(connection, contact, store),
       expected: metadata.map { NotificationMessage(id: $0.message.base64URL, timestamp: $0.timestamp) })
   }
 

@@ -65,7 +65,8 @@ struct PushPlaceholders {
     let identifier = NotificationIdentifier.message(
       connection: TextEncoding.base64URL(connection.agentID), message: TextEncoding.base64URL(message.identifier))
     guard let contactID = connection.contactID else {
-      return NotificationEvent(identifier: identifier, owner: owner, kind: .connection(.newContact))
+      return NotificationEvent(
+        identifier: identifier, owner: owner, kind: .connection(connection.isAddress ? .address : .newContact))
     }
     let contact = try run.records.contact(contactID, store)
     return NotificationEvent(

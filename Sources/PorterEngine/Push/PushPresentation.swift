@@ -156,6 +156,7 @@ struct PushPresentation {
     of entry: StoredLedgerEntry, _ run: PushRun, _ store: Store
   ) throws(StoreError) -> NotificationEvent? {
     let connection = try run.records.connection(entry.connectionID, store)
+    if entry.kind == .request { return try requestEvent(of: entry, connection, run, store) }
     guard let contactID = entry.contactID, appearance(of: entry) != .none else { return nil }
     let contact = try run.records.contact(contactID, store)
     let owner = NotificationEvent.Owner(UserRecord(try run.records.user(contact.userID, store)))
@@ -163,7 +164,7 @@ struct PushPresentation {
     let filter = NotificationFilter(contact.notifications)
     let identifier = Self.notificationIdentifier(of: entry, connection)
     switch entry.kind {
-    case .silent, .updated, .left, .changed: return nil
+    case .silent, .updated, .left, .changed, .connecting, .request, .withdrawnRequest: return nil
     case .connected:
       return NotificationEvent(
         identifier: identifier, owner: owner, kind: .contactConnected(id: contact.id, name: record.shownName),
@@ -178,6 +179,17 @@ struct PushPresentation {
             chat: .init(record), content: item.content, direction: .received, isDeleted: item.deleted != nil,
             mentionsUser: item.mentionsUser)), filter: filter)
     }
+  }
+
+  private func requestEvent(
+    of entry: StoredLedgerEntry, _ connection: StoredConnection, _ run: PushRun, _ store: Store
+  ) throws(StoreError) -> NotificationEvent? {
+    guard let requestID = entry.requestID, appearance(of: entry) != .none else { return nil }
+    let request = try store.contactRequest(requestID)
+    let owner = NotificationEvent.Owner(UserRecord(try run.records.user(request.userID, store)))
+    return NotificationEvent(
+      identifier: Self.notificationIdentifier(of: entry, connection), owner: owner,
+      kind: .contactRequest(id: request.id, name: request.displayName))
   }
 
   /// How the machine has it shown when it is presented.
@@ -196,13 +208,16 @@ struct PushPresentation {
     notificationIdentifier(
       of: StoredWithdrawal(
         entryID: entry.id, agentID: connection.agentID, messageID: entry.messageID, kind: entry.kind,
-        userID: connection.userID, contactID: entry.contactID))
+        userID: connection.userID, contactID: entry.contactID, requestID: entry.requestID))
   }
 
   /// The same before and after its connection is gone.
   private static func notificationIdentifier(of shown: StoredWithdrawal) -> NotificationIdentifier {
     if shown.kind == .connected, let contactID = shown.contactID {
       return .contactConnected(user: shown.userID, contact: contactID)
+    }
+    if shown.kind == .request, let requestID = shown.requestID {
+      return .contactRequest(user: shown.userID, id: requestID)
     }
     return .message(
       connection: TextEncoding.base64URL(shown.agentID), message: TextEncoding.base64URL(shown.messageID))

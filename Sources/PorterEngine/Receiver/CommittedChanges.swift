@@ -66,21 +66,49 @@ final class CommittedChanges {
     return true
   }
 
+  /// What this process committed itself.
+  func reportRequest(_ id: Int64, _ kind: StoredLedgerEntry.Kind) {
+    guard let store = context.store else { return }
+    do throws(StoreError) {
+      for event in try requestEvents(id, kind, store) { context.emit(event) }
+    } catch {
+      context.log(.warning, "a contact request could not be reported", ["error": error.description])
+    }
+  }
+
+  private func requestEvents(
+    _ id: Int64, _ kind: StoredLedgerEntry.Kind, _ store: Store
+  ) throws(StoreError) -> [Event] {
+    do throws(StoreError) {
+      let request = try store.contactRequest(id)
+      let user = UserRecord(try store.user(request.userID))
+      if kind == .withdrawnRequest { return [.contactRequestWithdrawn(user, UserContactRequest(request))] }
+      // Rejected or accepted since: the host knows of it.
+      guard request.state == PorterMachines.ContactRequest.State.received.name else { return [] }
+      return [.receivedContactRequest(user, UserContactRequest(request))]
+    } catch .notFound {
+      return []
+    }
+  }
+
   private func events(of entry: StoredLedgerEntry, _ store: Store) throws(StoreError) -> [Event] {
+    if let requestID = entry.requestID { return try requestEvents(requestID, entry.kind, store) }
     guard let contactID = entry.contactID else { return [] }
     do throws(StoreError) {
       let connection = try store.connection(entry.connectionID)
       let user = UserRecord(try store.user(connection.userID))
       let contact = ContactRecord(try store.contact(contactID), connection: connection)
       switch entry.kind {
-      case .silent: return []
+      case .silent, .request, .withdrawnRequest: return []
+      case .connecting: return [.contactConnecting(user, contact)]
       // What it was before was not seen by this process.
       case .updated: return [.contactUpdated(user, from: contact, to: contact)]
       case .left: return [.contactDeletedByContact(user, contact)]
       case .changed:
         guard let change = entry.detail.flatMap({ ItemChange(stored: $0) }) else { return [] }
         return [change.event(user: user, contact: contact, try change.remainingItem(store))].compactMap { $0 }
-      case .connected: return [.contactConnected(user, contact)]
+      case .connected:
+        return [.contactConnected(user, contact, incognito: Profile(incognito: connection.incognito))]
       case .message:
         guard let itemID = entry.itemID else { return [] }
         let item = ChatItemRecord(try store.item(itemID))

@@ -10,10 +10,12 @@ import PorterStore
 struct MailboxOpening {
   private let context: EngineContext
   private let connections: Connections
+  private let requests: ContactRequests
 
-  init(_ context: EngineContext, connections: Connections) {
+  init(_ context: EngineContext, connections: Connections, requests: ContactRequests) {
     self.context = context
     self.connections = connections
+    self.requests = requests
   }
 
   func open(
@@ -35,8 +37,39 @@ struct MailboxOpening {
         try store.save(stored, connectionID: connection.id)
         return recorded
       }
+    case .request(let key, let nonce, let sealed): return try receiveRequest(connection, key, nonce, sealed, store)
     case nil: return OpenedMessage(.quarantined("unknown envelope"))
     }
+  }
+
+  // MARK: The user's address
+
+  private func receiveRequest(
+    _ connection: StoredConnection, _ ephemeral: BoxPublicKey, _ nonce: BoxNonce, _ sealed: [UInt8], _ store: Store
+  ) throws(StoreError) -> OpenedMessage {
+    if let reason = try connections.refusal(of: .requestArrived, connection) {
+      return OpenedMessage(.quarantined("a contact request: \(reason.name)"))
+    }
+    guard let address = try store.address(connectionID: connection.id),
+      let key = connection.invitation.flatMap({ BoxSecretKey(stored: $0.exposeForStorage()) })
+    else { return OpenedMessage(.quarantined("no address")) }
+    let message: RequestMessage
+    switch RequestMessage.open(sealed, ephemeral, nonce, with: key) {
+    case .failed(let reason): return OpenedMessage(.quarantined(reason))
+    case .opened(let opened): message = opened
+    }
+    var content = OpenedMessage.Content.nothingToShow(contactID: nil)
+    let record = { () throws(StoreError) in content = try self.requests.receive(message, address, store) }
+    try connections.take(.requestArrived(record), of: connection, store)
+    return OpenedMessage(content)
+  }
+
+  /// Anyone may write to an address: of what shows nothing only the newest is kept.
+  func prune(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
+    guard connection.isAddress, try store.newestLedgerEntry() % RequestLimits.pruningInterval == 0,
+      let address = try store.address(connectionID: connection.id)
+    else { return }
+    try store.pruneAddress(address, keeping: RequestLimits.kept)
   }
 
   /// Fails with a reason for the quarantine; then the ratchet is as it was.
@@ -84,12 +117,12 @@ struct MailboxOpening {
       userID: user.id, displayName: DisplayName.sanitized(profile.displayName), fullName: profile.fullName,
       profile: profile.stored, at: now)
     let change = try connections.take(
-      .confirmed(key: signingKey, profile: user.profileToSend), of: connection, ratchet: stored, store
+      .confirmed(key: signingKey, profile: connection.profileToSend(user)), of: connection, ratchet: stored, store
     ).change
     try store.accept(
       connectionID: connection.id, contactID: contactID, peerSenderID: reply, peerPublicKey: change.securingKey)
     try store.save(change.ratchet ?? stored, connectionID: connection.id)
-    return OpenedMessage(.nothingToShow(contactID: contactID), changesConnection: true)
+    return OpenedMessage(.connecting(contactID: contactID), changesConnection: true)
   }
 
   // MARK: Messages
@@ -222,6 +255,7 @@ struct MailboxOpening {
     case .moved, .stayed: break
     }
     let contactID: Int64
+    // Of an accepted request, or of a message that overtook the hello.
     if let known = connection.contactID {
       contactID = known
       try store.setContactProfile(
@@ -233,8 +267,10 @@ struct MailboxOpening {
       try store.setContact(connectionID: connection.id, contactID: contactID)
     }
     stored = change.ratchet ?? stored
-    let content: OpenedMessage.Content =
-      change.isConnected ? .connected(contactID: contactID) : .nothingToShow(contactID: contactID)
-    return OpenedMessage(content, changesConnection: true)
+    guard change.isConnected else {
+      return OpenedMessage(.nothingToShow(contactID: contactID), changesConnection: true)
+    }
+    try requests.welcome(contactID: contactID, connectionID: connection.id, &stored, store)
+    return OpenedMessage(.connected(contactID: contactID), changesConnection: true)
   }
 }

@@ -2,6 +2,7 @@ import PorterCrypto
 import PorterPlatform
 import PorterPush
 import PorterRelay
+import PorterSchema
 import PorterStore
 
 /// The built-in source: a connection's mailbox at the relay, whose messages its ratchet opens. Threads: the engine's.
@@ -11,11 +12,12 @@ final class MailboxSource: Source {
   private let sender: Sender
   private let opening: MailboxOpening
 
-  init(_ context: EngineContext, relay: RelayLink, connections: Connections, sender: Sender) {
+  init(_ context: EngineContext, relay: RelayLink, connections: Connections, sender: Sender, requests: ContactRequests)
+  {
     self.context = context
     self.relay = relay
     self.sender = sender
-    opening = MailboxOpening(context, connections: connections)
+    opening = MailboxOpening(context, connections: connections, requests: requests)
   }
 
   // MARK: Hints
@@ -101,7 +103,9 @@ final class MailboxSource: Source {
   func open(
     _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> OpenedMessage {
-    try opening.open(message, connection, store)
+    let opened = try opening.open(message, connection, store)
+    try opening.prune(connection, store)
+    return opened
   }
 
   /// Secures the mailbox if that is still to be done, then acknowledges: a kill in between repeats both.
@@ -143,7 +147,19 @@ final class MailboxSource: Source {
       }
       // The answer to the confirmation was waiting for this.
       self.sender.flush()
+      self.reportReady(connection)
       then(result)
+    }
+  }
+
+  private func reportReady(_ connection: StoredConnection) {
+    guard let store = context.store, let contactID = connection.contactID else { return }
+    do throws(StoreError) {
+      let contact = try store.contact(contactID)
+      let record = ContactRecord(contact, connection: try store.connection(connection.id))
+      context.emit(.contactSndReady(UserRecord(try store.user(contact.userID)), record))
+    } catch {
+      context.log(.info, "a contact that is ready was not reported", ["error": error.description])
     }
   }
 

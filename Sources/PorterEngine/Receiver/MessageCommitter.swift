@@ -145,11 +145,11 @@ final class MessageCommitter {
       return CommittedMessage.Records(
         user: try store.user(connection.userID), contact: try store.contact(contactID),
         item: try change.remainingItem(store))
-    case .connected, .updated, .left:
+    case .connected, .updated, .left, .connecting:
       guard let contactID = connection.contactID else { return nil }
       return CommittedMessage.Records(
         user: try store.user(connection.userID), contact: try store.contact(contactID), item: nil)
-    case .nothingToShow, .quarantined: return nil
+    case .request, .requestWithdrawn, .nothingToShow, .quarantined: return nil
     }
   }
 
@@ -162,7 +162,7 @@ final class MessageCommitter {
     inPlaceOf earlier: StoredLedgerEntry?, _ store: Store
   ) throws(StoreError) -> StoredContact? {
     let (kind, contactID): (StoredLedgerEntry.Kind, Int64?)
-    var (itemID, itemAt): (Int64?, WallTime?)
+    var (itemID, itemAt, requestID): (Int64?, WallTime?, Int64?)
     var (isMention, detail): (Bool, String?) = (false, nil)
     switch content {
     case .item(let id, let contact, let time, let mentionsUser):
@@ -172,6 +172,9 @@ final class MessageCommitter {
     case .connected(let contact): (kind, contactID) = (.connected, contact)
     case .updated(let before): (kind, contactID) = (.updated, before.id)
     case .left(let contact): (kind, contactID) = (.left, contact)
+    case .connecting(let contact): (kind, contactID) = (.connecting, contact)
+    case .request(let id): (kind, contactID, requestID) = (.request, nil, id)
+    case .requestWithdrawn(let id): (kind, contactID, requestID) = (.withdrawnRequest, nil, id)
     case .nothingToShow(let contact): (kind, contactID) = (.silent, contact)
     case .quarantined(let reason):
       try quarantine(message, connection, reason, inPlaceOf: earlier, store)
@@ -182,8 +185,8 @@ final class MessageCommitter {
     return try store.enter(
       NewLedgerEntry(
         connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, kind: kind,
-        contactID: contactID, itemID: itemID, detail: detail), inPlaceOf: earlier, after: events, itemAt: itemAt,
-      mentionsUser: isMention,
+        contactID: contactID, itemID: itemID, requestID: requestID, detail: detail), inPlaceOf: earlier, after: events,
+      itemAt: itemAt, mentionsUser: isMention,
       at: context.clock.wall())
   }
 
@@ -202,6 +205,11 @@ final class MessageCommitter {
   // MARK: Events
 
   private func report(_ content: OpenedMessage.Content, _ committed: CommittedMessage) {
+    switch content {
+    case .request(let id): return changes.reportRequest(id, .request)
+    case .requestWithdrawn(let id): return changes.reportRequest(id, .withdrawnRequest)
+    default: break
+    }
     guard let records = committed.records else { return }
     let user = UserRecord(records.user)
     let contact = ContactRecord(records.contact, connection: committed.connection)
@@ -211,12 +219,15 @@ final class MessageCommitter {
       context.emit(.newChatItems(user, [ChatItemInChat(info: .direct(contact), item: ChatItemRecord(item))]))
     case .changed(let change, _):
       if let event = change.event(user: user, contact: contact, records.item) { context.emit(event) }
-    case .connected: context.emit(.contactConnected(user, contact))
+    case .connected:
+      context.emit(
+        .contactConnected(user, contact, incognito: Profile(incognito: committed.connection.incognito)))
+    case .connecting: context.emit(.contactConnecting(user, contact))
     case .updated(let before):
       context.emit(
         .contactUpdated(user, from: ContactRecord(before, connection: committed.connection), to: contact))
     case .left: context.emit(.contactDeletedByContact(user, contact))
-    case .nothingToShow, .quarantined: break
+    case .request, .requestWithdrawn, .nothingToShow, .quarantined: break
     }
   }
 
@@ -226,9 +237,7 @@ final class MessageCommitter {
     let connection = committed.connection
     guard let user = committed.records?.user ?? (try? store.user(connection.userID)) else { return }
     let contact = committed.records?.contact ?? connection.contactID.flatMap { try? store.contact($0) }
-    let entity = ConnectionEntity(
-      connection: PorterSchema.ConnectionRecord(connection),
-      contact: contact.map { ContactRecord($0, connection: connection) })
+    let entity = ConnectionEntity(connection, contact, store)
     context.emit(.ntfMessage(UserRecord(user), entity, message.notification))
   }
 }

@@ -100,6 +100,11 @@ struct OpenedMessage {
     case updated(StoredContact)
     /// The contact has deleted the connection.
     case left(contactID: Int64)
+    /// A contact has followed our invitation, and is not connected yet.
+    case connecting(contactID: Int64)
+    /// A person asks to become a contact.
+    case request(Int64)
+    case requestWithdrawn(Int64)
     case nothingToShow(contactID: Int64?)
     /// It could not be opened, for this reason.
     case quarantined(String)

@@ -31,11 +31,24 @@ final class Joiner {
   /// The relay was closed: what is under way belongs to it.
   func relayHasClosed() { underWay.giveUp() }
 
+  /// How the use of an invitation ended.
+  enum Outcome {
+    case joined(StoredUser, StoredConnection)
+    /// The relay does not know the invitation's mailbox, or it was secured for another.
+    case refused
+    case failed(ChatError, isTemporary: Bool)
+  }
+
+  /// Records the contact that the connection is for, if it is known before it answers. Part of the transaction that
+  /// records the connection.
+  typealias ContactRecording = (Store) throws(StoreError) -> Int64
+
   /// Reserved before the relay is asked, with all that it takes to finish: nil when the invitation was used (INC-08).
-  func reserve(_ link: InvitationLink, _ user: StoredUser) throws(ChatError) -> Joining? {
+  func reserve(_ link: InvitationLink, userID: Int64, incognito: String?) throws(ChatError) -> Joining? {
     let store = try lifecycle.requireStore()
     let material = Joining.material(
-      user: user.id, link: link, recipientKey: try context.newSigningKey(), peerKey: try context.newSigningKey())
+      user: userID, link: link, incognito: incognito, recipientKey: try context.newSigningKey(),
+      peerKey: try context.newSigningKey())
     let reservation = try lifecycle.mapStoreErrors { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         try store.reserve(
@@ -49,7 +62,7 @@ final class Joiner {
   }
 
   /// The same key again gives the same mailbox, so that an attempt that was cut off leaves nothing behind.
-  func join(_ joining: Joining, then: @escaping (Answer) -> Void) {
+  func join(_ joining: Joining, contact: ContactRecording? = nil, then: @escaping (Outcome) -> Void) {
     let (recipientKey, peerKey) = (joining.recipientKey, joining.link.peerKey)
     let ticket = underWay.begin(joining.link.senderID)
     relay.perform(.sending) { (client) throws(RelayError) in
@@ -62,16 +75,15 @@ final class Joiner {
       case .failure(let error):
         // After a failure the host may try again; a suspension is no failure, and the attempt continues later.
         if error != .closed, let reservation = joining.reservation { self.undo(reservation) }
-        then(.error(ChatError(error, relay: self.relay.name)))
+        then(.failed(ChatError(error, relay: self.relay.name), isTemporary: error.isTemporary))
       case .success(let mailbox):
         do throws(ChatError) {
-          let (user, connection) = try self.join(joining, mailbox)
+          let (user, connection) = try self.join(joining, mailbox, contact)
           self.sender.confirm(connection.id) { isRefused in
-            if isRefused { return then(.error(.nightporter(.invitationUsed))) }
-            then(.result(.sentConfirmation(UserRecord(user), PendingConnectionRecord(connection))))
+            then(isRefused ? .refused : .joined(user, connection))
           }
         } catch {
-          then(.error(error))
+          then(.failed(error, isTemporary: false))
         }
       }
     }
@@ -94,11 +106,11 @@ final class Joiner {
         orLater: TimerName.joining, { [weak self] in self?.finishLeft() },
         { (store) throws(StoreError) in try store.openReservations(.invitation) })
     else { return }
-    for left in open where !underWay.contains(left.value) {
+    for left in open where !underWay.contains(left.value) && !isRequest(left.value) {
       guard let link = Joining(left.material)?.link else { continue }
       do throws(ChatError) {
-        // The recorded user counts, not this one; there is one in any case.
-        if let joining = try reserve(link, try lifecycle.requireActiveUser()) { join(joining) { _ in } }
+        // What was recorded counts, not this.
+        if let joining = try reserve(link, userID: 0, incognito: nil) { join(joining) { _ in } }
       } catch {
         context.log(.info, "an invitation that was begun is taken up later")
         context.retries.later(TimerName.joining) { [weak self] in self?.finishLeft() }
@@ -106,10 +118,15 @@ final class Joiner {
     }
   }
 
+  /// The use of a request's invitation continues with the request.
+  private func isRequest(_ mailbox: [UInt8]) -> Bool {
+    (try? context.store?.contactRequest(invitationMailbox: mailbox)) != nil
+  }
+
   /// Records the connection, its ratchet and the confirmation to be sent in one transaction.
-  private func join(_ joining: Joining, _ mailbox: RelayClient.Mailbox) throws(ChatError) -> (
-    StoredUser, StoredConnection
-  ) {
+  private func join(
+    _ joining: Joining, _ mailbox: RelayClient.Mailbox, _ contact: ContactRecording?
+  ) throws(ChatError) -> (StoredUser, StoredConnection) {
     let store = try lifecycle.requireStore()
     guard let reservation = joining.reservation else { throw .nightporter(.ownershipLost(holder: "another process")) }
     let (link, recipientKey, peerKey) = (joining.link, joining.recipientKey, joining.peerKey)
@@ -120,19 +137,22 @@ final class Joiner {
     } catch {
       throw .error(.invalidConnReq)
     }
-    let new = NewConnection(
+    var new = NewConnection(
       userID: user.id, contactID: nil, agentID: context.randomness.bytes(24),
       status: ConnectionMachine.initial.name, isInitiated: true, recipientID: mailbox.recipient.bytes,
       recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: true, peerSenderID: link.senderID,
       peerKey: peerKey, invitation: nil, link: nil)
+    new.incognito = joining.incognito
+    let profile = Profile(incognito: joining.incognito) ?? user.profileToSend
     let connection = try lifecycle.mapStoreErrors { () throws(StoreError) in
       let id = try store.transaction(under: reservation) { () throws(StoreError) in
         try store.use(reservation)
+        new.contactID = try contact?(store)
         let id = try self.connections.make(
           new,
           .accepted(
             .init(
-              joined: joined, signingKey: peerKey.publicKey, profile: user.profileToSend,
+              joined: joined, signingKey: peerKey.publicKey, profile: profile,
               replyMailbox: mailbox.sender.bytes)), store)
         return id
       }

@@ -70,9 +70,7 @@ final class Sender {
     } catch {
       return retryLater()
     }
-    // Before our mailbox takes the other side's signature it refuses what the other side signs, for good: our hello would
-    // be answered, and the answer lost. Securing it flushes the outbox again.
-    guard connection.isSecured, let peer = connection.peerSenderID.flatMap({ RelayIdentifier(bytes: $0) }),
+    guard connection.mayTake(entry), let peer = connection.mailbox(for: entry).flatMap({ RelayIdentifier(bytes: $0) }),
       let attempt = RelayIdentifier(bytes: entry.deduplication)
     else { return }
     let ticket = sending.begin(entry.connectionID)
@@ -115,7 +113,7 @@ final class Sender {
     guard let store = context.store else { return false }
     do throws(StoreError) {
       try store.transaction { () throws(StoreError) in
-        try self.connections.delete(try store.connection(connectionID), tellsPeer: false, store)
+        try self.connections.drop(try store.connection(connectionID), store)
       }
     } catch .notFound {
       return true
@@ -159,6 +157,20 @@ final class Sender {
   }
 
   private func retryLater() { context.retries.retry(TimerName.outbox) { [weak self] in self?.flush() } }
+}
+
+extension StoredConnection {
+  /// Whether the other side's mailbox, and ours for its answer, are ready for the entry.
+  fileprivate func mayTake(_ entry: OutboxEntry) -> Bool {
+    if entry.isRequest { return true }
+    // Before our mailbox takes the other side's signature it refuses what the other side signs, for good: our hello would
+    // be answered, and the answer lost. Securing it flushes the outbox again.
+    guard isSecured else { return false }
+    // The same holds for the other side's: what follows our confirmation waits for its hello.
+    return !(entry.isSigned && isInitiated && status == PorterMachines.Connection.State.accepted.name)
+  }
+
+  fileprivate func mailbox(for entry: OutboxEntry) -> [UInt8]? { entry.isRequest ? request?.mailbox : peerSenderID }
 }
 
 extension Result {

@@ -6,6 +6,7 @@ extension MachineCatalog {
     MachineDescription(AppPhase.self),
     MachineDescription(ChatLifecycle.self),
     MachineDescription(Connection.self),
+    MachineDescription(ContactRequest.self),
     MachineDescription(ExtensionPhase.self),
     MachineDescription(LedgerEntry.self),
     MachineDescription(MailboxFetch.self),

@@ -1,7 +1,8 @@
 // Generated from spec/machines/connection.scxml by porter-machines: change that file, run `make spec`.
 
 /// One connection to a contact: from an invitation to a channel on which messages pass. Both sides run this machine:
-/// the one that made the invitation waits, the other one accepts it.
+/// the one that made the invitation waits, the other one accepts it. A user's address is such a mailbox too: it takes
+/// requests, and never becomes a channel.
 package enum Connection: Machine {
   package enum State: UInt8, MachineCode {
     /// There is nothing yet.
@@ -14,6 +15,8 @@ package enum Connection: Machine {
     case ready
     /// The other side has deleted the connection. What was said stays until our user deletes it.
     case left
+    /// It is an address: it takes any number of requests, from anyone who has its link.
+    case published
     /// Final. It is gone.
     case deleted
 
@@ -24,6 +27,7 @@ package enum Connection: Machine {
       case .accepted: "accepted"
       case .ready: "ready"
       case .left: "left"
+      case .published: "published"
       case .deleted: "deleted"
       }
     }
@@ -50,6 +54,10 @@ package enum Connection: Machine {
     case delete
     /// Our user does, and does not want the other side to be told.
     case deleteSilently
+    /// Our user makes an address, and the relay has made its mailbox.
+    case publish
+    /// A person asks, through our address, to become a contact.
+    case requestArrived
 
     package var name: String {
       switch self {
@@ -63,6 +71,8 @@ package enum Connection: Machine {
       case .peerLeft: "peerLeft"
       case .delete: "delete"
       case .deleteSilently: "deleteSilently"
+      case .publish: "publish"
+      case .requestArrived: "requestArrived"
       }
     }
   }
@@ -79,6 +89,8 @@ package enum Connection: Machine {
     case sendAnswer
     /// Tell the other side that we are gone, if there is one yet.
     case sendLeft
+    /// Take the request back, if the connection was asked for through an address; an invitation has nobody to tell.
+    case withdrawRequest
     /// Record that the contact is connected; contactConnected is emitted after the commit.
     case emitContactConnected
     /// Record that the contact has left; contactDeletedByContact is emitted after the commit.
@@ -91,6 +103,8 @@ package enum Connection: Machine {
     case sendMessage
     /// Commit the message.
     case deliverMessage
+    /// Commit the request, as contact_request has it.
+    case deliverRequest
     /// Have the relay delete the mailbox.
     case deleteMailbox
     /// Delete the keys and the ratchet, and raise forget at the notification subscription.
@@ -103,12 +117,14 @@ package enum Connection: Machine {
       case .sendGreeting: "sendGreeting"
       case .sendAnswer: "sendAnswer"
       case .sendLeft: "sendLeft"
+      case .withdrawRequest: "withdrawRequest"
       case .emitContactConnected: "emitContactConnected"
       case .emitContactLeft: "emitContactLeft"
       case .createSubscription: "createSubscription"
       case .deleteSubscription: "deleteSubscription"
       case .sendMessage: "sendMessage"
       case .deliverMessage: "deliverMessage"
+      case .deliverRequest: "deliverRequest"
       case .deleteMailbox: "deleteMailbox"
       case .forgetKeys: "forgetKeys"
       }
@@ -120,9 +136,11 @@ package enum Connection: Machine {
     case notAccepted
     case alreadyAccepted
     case alreadyUsed
+    case noAddress
     case alreadyReady
     case alreadyLeft
     case contactLeft
+    case isAddress
     case ended
 
     package var name: String {
@@ -131,9 +149,11 @@ package enum Connection: Machine {
       case .notAccepted: "notAccepted"
       case .alreadyAccepted: "alreadyAccepted"
       case .alreadyUsed: "alreadyUsed"
+      case .noAddress: "noAddress"
       case .alreadyReady: "alreadyReady"
       case .alreadyLeft: "alreadyLeft"
       case .contactLeft: "contactLeft"
+      case .isAddress: "isAddress"
       case .ended: "ended"
       }
     }
@@ -146,7 +166,7 @@ package enum Connection: Machine {
   package static func isFinal(_ state: State) -> Bool {
     switch state {
     case .deleted: true
-    case .none, .requested, .accepted, .ready, .left: false
+    case .none, .requested, .accepted, .ready, .left, .published: false
     }
   }
 
@@ -157,9 +177,9 @@ package enum Connection: Machine {
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
     case .createSubscription: .act
-    case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft,
+    case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .withdrawRequest,
       .emitContactConnected, .emitContactLeft, .deleteSubscription, .sendMessage, .deliverMessage,
-      .deleteMailbox, .forgetKeys:
+      .deliverRequest, .deleteMailbox, .forgetKeys:
       .record
     }
   }
@@ -172,6 +192,7 @@ package enum Connection: Machine {
     case .accepted: stepAccepted(event)
     case .ready: stepReady(event)
     case .left: stepLeft(event)
+    case .published: stepPublished(event)
     case .deleted: stepDeleted(event)
     }
   }
@@ -184,20 +205,24 @@ package enum Connection: Machine {
     case .accept:
       MachineStep(.accepted, .moved, .sendConfirmation, .createSubscription)
     case .peerConfirmed, .peerGreeted, .peerAnswered, .messageGiven, .messageArrived, .peerLeft,
-      .delete, .deleteSilently:
+      .delete, .deleteSilently, .requestArrived:
       MachineStep(.none, .refused(.noConnection))
+    case .publish:
+      MachineStep(.published, .moved, .createSubscription)
     }
   }
 
   @inline(__always)
   private static func stepRequested(_ event: Event) -> MachineStep<Connection> {
     switch event {
-    case .invite, .accept, .peerGreeted, .peerAnswered, .messageGiven, .messageArrived, .peerLeft:
+    case .invite, .accept, .peerGreeted, .peerAnswered, .messageGiven, .messageArrived, .peerLeft,
+      .publish, .requestArrived:
       MachineStep(.requested, .refused(.notAccepted))
     case .peerConfirmed:
       MachineStep(.accepted, .moved, .secureMailbox, .sendGreeting)
-    case .delete, .deleteSilently:
-      // There is nobody to tell.
+    case .delete:
+      MachineStep(.deleted, .moved, .withdrawRequest, .deleteSubscription, .deleteMailbox, .forgetKeys)
+    case .deleteSilently:
       MachineStep(.deleted, .moved, .deleteSubscription, .deleteMailbox, .forgetKeys)
     }
   }
@@ -205,7 +230,7 @@ package enum Connection: Machine {
   @inline(__always)
   private static func stepAccepted(_ event: Event) -> MachineStep<Connection> {
     switch event {
-    case .invite, .accept:
+    case .invite, .accept, .publish:
       MachineStep(.accepted, .refused(.alreadyAccepted))
     case .peerConfirmed:
       // An invitation is good for one contact.
@@ -226,13 +251,15 @@ package enum Connection: Machine {
       MachineStep(.deleted, .moved, .sendLeft, .deleteSubscription, .deleteMailbox, .forgetKeys)
     case .deleteSilently:
       MachineStep(.deleted, .moved, .deleteSubscription, .deleteMailbox, .forgetKeys)
+    case .requestArrived:
+      MachineStep(.accepted, .refused(.noAddress))
     }
   }
 
   @inline(__always)
   private static func stepReady(_ event: Event) -> MachineStep<Connection> {
     switch event {
-    case .invite, .accept:
+    case .invite, .accept, .publish:
       MachineStep(.ready, .refused(.alreadyAccepted))
     case .peerConfirmed:
       MachineStep(.ready, .refused(.alreadyUsed))
@@ -248,13 +275,15 @@ package enum Connection: Machine {
       MachineStep(.deleted, .moved, .sendLeft, .deleteSubscription, .deleteMailbox, .forgetKeys)
     case .deleteSilently:
       MachineStep(.deleted, .moved, .deleteSubscription, .deleteMailbox, .forgetKeys)
+    case .requestArrived:
+      MachineStep(.ready, .refused(.noAddress))
     }
   }
 
   @inline(__always)
   private static func stepLeft(_ event: Event) -> MachineStep<Connection> {
     switch event {
-    case .invite, .accept:
+    case .invite, .accept, .publish:
       MachineStep(.left, .refused(.alreadyAccepted))
     case .peerConfirmed:
       MachineStep(.left, .refused(.alreadyUsed))
@@ -264,6 +293,21 @@ package enum Connection: Machine {
       MachineStep(.left, .refused(.contactLeft))
     case .delete, .deleteSilently:
       MachineStep(.deleted, .moved, .deleteMailbox, .forgetKeys)
+    case .requestArrived:
+      MachineStep(.left, .refused(.noAddress))
+    }
+  }
+
+  @inline(__always)
+  private static func stepPublished(_ event: Event) -> MachineStep<Connection> {
+    switch event {
+    case .invite, .accept, .peerConfirmed, .peerGreeted, .peerAnswered, .messageGiven,
+      .messageArrived, .peerLeft, .publish:
+      MachineStep(.published, .refused(.isAddress))
+    case .delete, .deleteSilently:
+      MachineStep(.deleted, .moved, .deleteSubscription, .deleteMailbox, .forgetKeys)
+    case .requestArrived:
+      MachineStep(.published, .stayed, .deliverRequest)
     }
   }
 
@@ -271,7 +315,7 @@ package enum Connection: Machine {
   private static func stepDeleted(_ event: Event) -> MachineStep<Connection> {
     switch event {
     case .invite, .accept, .peerConfirmed, .peerGreeted, .peerAnswered, .messageGiven,
-      .messageArrived, .peerLeft, .delete, .deleteSilently:
+      .messageArrived, .peerLeft, .delete, .deleteSilently, .publish, .requestArrived:
       MachineStep(.deleted, .ignored(.ended))
     }
   }
@@ -302,6 +346,8 @@ package protocol ConnectionRecord {
   func sendAnswer(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Tell the other side that we are gone, if there is one yet.
   func sendLeft(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+  /// Take the request back, if the connection was asked for through an address; an invitation has nobody to tell.
+  func withdrawRequest(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Record that the contact is connected; contactConnected is emitted after the commit.
   func emitContactConnected(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Record that the contact has left; contactDeletedByContact is emitted after the commit.
@@ -312,6 +358,8 @@ package protocol ConnectionRecord {
   func sendMessage(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Commit the message.
   func deliverMessage(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
+  /// Commit the request, as contact_request has it.
+  func deliverRequest(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Have the relay delete the mailbox.
   func deleteMailbox(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Delete the keys and the ratchet, and raise forget at the notification subscription.
@@ -330,11 +378,13 @@ extension Connection {
       case .sendGreeting: try recorder.sendGreeting(&argument, step.next)
       case .sendAnswer: try recorder.sendAnswer(&argument, step.next)
       case .sendLeft: try recorder.sendLeft(&argument, step.next)
+      case .withdrawRequest: try recorder.withdrawRequest(&argument, step.next)
       case .emitContactConnected: try recorder.emitContactConnected(&argument, step.next)
       case .emitContactLeft: try recorder.emitContactLeft(&argument, step.next)
       case .deleteSubscription: try recorder.deleteSubscription(&argument, step.next)
       case .sendMessage: try recorder.sendMessage(&argument, step.next)
       case .deliverMessage: try recorder.deliverMessage(&argument, step.next)
+      case .deliverRequest: try recorder.deliverRequest(&argument, step.next)
       case .deleteMailbox: try recorder.deleteMailbox(&argument, step.next)
       case .forgetKeys: try recorder.forgetKeys(&argument, step.next)
       case .createSubscription: break
@@ -358,9 +408,9 @@ extension Connection {
   ) {
     switch effect {
     case .createSubscription: performer.createSubscription(argument)
-    case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft,
+    case .sendConfirmation, .secureMailbox, .sendGreeting, .sendAnswer, .sendLeft, .withdrawRequest,
       .emitContactConnected, .emitContactLeft, .deleteSubscription, .sendMessage, .deliverMessage,
-      .deleteMailbox, .forgetKeys:
+      .deliverRequest, .deleteMailbox, .forgetKeys:
       break
     }
   }

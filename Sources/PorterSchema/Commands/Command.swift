@@ -62,14 +62,23 @@ package enum Command: Hashable, Sendable {
   case setReceipts(Int64, Bool, overridesContacts: Bool)
 
   // Contacts.
-  case addContact(user: UserSelection)
-  case connect(user: UserSelection, link: SecretText)
+  /// Incognito: the other side sees a profile that was made up for it.
+  case addContact(user: UserSelection, incognito: Bool = false)
+  case connect(user: UserSelection, link: SecretText, incognito: Bool = false)
   case connectionPlan(user: Int64, link: SecretText)
   case listContacts(UserSelection)
   case setContactAlias(Int64, String)
   case setConnectionAlias(Int64, String)
-  /// There are no addresses here; the answer says so in the form that hosts expect.
+
+  // The user's address, and the requests that come through it.
+  case createAddress(UserSelection)
   case showAddress(UserSelection)
+  case deleteAddress(UserSelection)
+  /// Whether contacts see the address in the user's profile.
+  case setProfileAddress(Int64, Bool)
+  case setAddressSettings(Int64, AddressSettings)
+  case acceptContact(Int64, incognito: Bool)
+  case rejectContact(Int64)
 
   // The app's settings.
   case saveAppSettings(AppSettings)

@@ -47,15 +47,16 @@ extension Command {
   }
 
   /// Longer rules before those they begin with: the first that fits is taken, and reports all errors after it.
-  private static let grammar: [Rule] = absentDeletions + presentRules + absentRules
+  private static let grammar: [Rule] = absentBeginnings + presentRules + absentRules
 
   static let presentRules: [Rule] =
-    userRules + lifecycleRules + notificationRules + itemRules + chatRules + contactRules + settingsRules
+    userRules + lifecycleRules + notificationRules + itemRules + chatRules + contactRules + addressRules + settingsRules
 
-  /// Before `/_delete`, with which they begin.
-  private static let absentDeletions: [Rule] = [
+  /// Before `/_delete` and `/_accept`, with which they begin.
+  private static let absentBeginnings: [Rule] = [
     Rule("/_delete member item", absent: "groups"),
     Rule("/_delete link", absent: "groups"),
+    Rule("/_accept member", absent: "groups"),
   ]
 
   /// Told apart from typing errors, and last, since some are prefixes of supported commands.
@@ -70,13 +71,6 @@ extension Command {
       Rule("/fcancel", absent: "files"),
       Rule("/_set_file_to_receive", absent: "files"),
       Rule("/_call", absent: "calls"),
-      Rule("/_address", absent: "addresses"),
-      Rule("/_address_settings", absent: "addresses"),
-      Rule("/_profile_address", absent: "addresses"),
-      Rule("/_delete_address", absent: "addresses"),
-      Rule("/_accept member", absent: "groups"),
-      Rule("/_accept", absent: "addresses"),
-      Rule("/_reject", absent: "addresses"),
       Rule("/_set prefs", absent: "preferences of contacts"),
       Rule("/_set custom", absent: "custom data"),
       Rule("/_set accept member contacts", absent: "groups"),

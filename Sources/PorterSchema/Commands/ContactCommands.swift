@@ -19,23 +19,19 @@ extension Command {
       guard cursor.skip(":") else { throw cursor.failure("@id or :id") }
       return .setConnectionAlias(try cursor.number("a connection's id"), alias(&cursor))
     },
-    Rule("/_show_address") { (cursor) throws(ChatError) in
-      .showAddress(.id(try cursor.spaceAndNumber("a profile's id")))
-    },
-    Rule("/show_address", .showAddress(.active)),
   ]
 
   private static func alias(_ cursor: inout CommandCursor) -> String { cursor.skipSpace() ? cursor.rest() : "" }
 
-  /// With a link, accepts the invitation; without one, makes an invitation.
+  /// With a link, accepts the invitation or asks through the address; without one, makes an invitation.
   private static func invitation(
     _ cursor: inout CommandCursor, _ user: UserSelection
   ) throws(ChatError) -> Command {
-    if try cursor.onOffOption("incognito") ?? false { throw .nightporter(.notSupported("incognito profiles")) }
-    guard !cursor.isAtEnd else { return .addContact(user: user) }
+    let incognito = try cursor.onOffOption("incognito") ?? false
+    guard !cursor.isAtEnd else { return .addContact(user: user, incognito: incognito) }
     let link = SecretText(try cursor.spaceAndWord("a link"))
     // A short form of the same link may follow; the full one is enough.
     if cursor.skipSpace() { _ = cursor.rest() }
-    return .connect(user: user, link: link)
+    return .connect(user: user, link: link, incognito: incognito)
   }
 }

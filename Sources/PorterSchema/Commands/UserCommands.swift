@@ -57,7 +57,8 @@ extension Command {
 
 extension Profile {
   fileprivate init(checking json: JSONValue, at cursor: CommandCursor) throws(ChatError) {
-    guard let profile = Profile(json: json) else { throw cursor.failure("a profile with a displayName") }
+    // What is not understood is refused, never left out.
+    guard let profile = Profile(strict: json) else { throw cursor.failure("a profile with a displayName") }
     self = try profile.checked()
   }
 

@@ -8,6 +8,7 @@ package enum ChatStoreError: Hashable, Sendable {
   case contactNotFound(Int64)
   case contactNotFoundByName(String)
   case contactNotReady(name: String)
+  case duplicateContactLink
   case userContactLinkNotFound
   case contactRequestNotFound(Int64)
   case groupNotFound(Int64)
@@ -35,6 +36,7 @@ package enum ChatStoreError: Hashable, Sendable {
     case .contactNotFound(let id): .tagged("contactNotFound", ["contactId": .integer(id)])
     case .contactNotFoundByName(let name): .tagged("contactNotFoundByName", ["contactName": .string(name)])
     case .contactNotReady(let name): .tagged("contactNotReady", ["contactName": .string(name)])
+    case .duplicateContactLink: .tagged("duplicateContactLink")
     case .userContactLinkNotFound: .tagged("userContactLinkNotFound")
     case .contactRequestNotFound(let id): .tagged("contactRequestNotFound", ["contactRequestId": .integer(id)])
     case .groupNotFound(let id): .tagged("groupNotFound", ["groupId": .integer(id)])

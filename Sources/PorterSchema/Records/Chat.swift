@@ -4,11 +4,13 @@ import PorterJSON
 package enum ChatInfo: Hashable, Sendable {
   case direct(ContactRecord)
   case contactConnection(PendingConnectionRecord)
+  case contactRequest(UserContactRequest)
 
   package var json: JSONValue {
     switch self {
     case .direct(let contact): .tagged("direct", ["contact": contact.json])
     case .contactConnection(let connection): .tagged("contactConnection", ["contactConnection": connection.json])
+    case .contactRequest(let request): .tagged("contactRequest", ["contactRequest": request.json])
     }
   }
 }

@@ -43,11 +43,22 @@ package struct ConnectionRecord: Hashable, Sendable {
   package var quotaErrors: Int64
   /// The contact, once there is one.
   package var entityID: Int64?
+  package var kind: Kind
+  /// The incognito profile that the other side sees; it has the connection's id.
+  package var incognitoProfileID: Int64?
   package var created: WallTime
+
+  /// What a connection leads to.
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    case contact
+    /// The user's address.
+    case address = "user_contact"
+  }
 
   package init(
     id: Int64, agentID: String, status: ConnectionStatus, isInitiator: Bool, localAlias: String = "",
-    authenticationErrors: Int64 = 0, quotaErrors: Int64 = 0, entityID: Int64? = nil, created: WallTime
+    authenticationErrors: Int64 = 0, quotaErrors: Int64 = 0, entityID: Int64? = nil, kind: Kind = .contact,
+    incognitoProfileID: Int64? = nil, created: WallTime
   ) {
     self.id = id
     self.agentID = agentID
@@ -57,6 +68,8 @@ package struct ConnectionRecord: Hashable, Sendable {
     self.authenticationErrors = authenticationErrors
     self.quotaErrors = quotaErrors
     self.entityID = entityID
+    self.kind = kind
+    self.incognitoProfileID = incognitoProfileID
     self.created = created
   }
 
@@ -74,7 +87,8 @@ package struct ConnectionRecord: Hashable, Sendable {
       ]),
       "connLevel": .integer(0),
       "viaGroupLink": .bool(false),
-      "connType": "contact",
+      "customUserProfileId": incognitoProfileID.map(JSONValue.integer),
+      "connType": .string(kind.rawValue),
       "connStatus": status.json,
       "contactConnInitiated": .bool(isInitiator),
       "localAlias": .string(localAlias),
@@ -96,18 +110,24 @@ package struct PendingConnectionRecord: Hashable, Sendable {
   package var status: ConnectionStatus
   /// The invitation, on the side that made it. It holds keys: it is for the user's eyes, never for a log.
   package var invitationLink: String?
+  /// It was asked for through another's address.
+  package var isRequest: Bool
+  package var incognitoProfileID: Int64?
   package var localAlias: String
   package var created: WallTime
   package var updated: WallTime
 
   package init(
-    id: Int64, agentID: String, status: ConnectionStatus, invitationLink: String? = nil, localAlias: String = "",
-    created: WallTime, updated: WallTime
+    id: Int64, agentID: String, status: ConnectionStatus, invitationLink: String? = nil, isRequest: Bool = false,
+    incognitoProfileID: Int64? = nil, localAlias: String = "", created: WallTime,
+    updated: WallTime
   ) {
     self.id = id
     self.agentID = agentID
     self.status = status
     self.invitationLink = invitationLink
+    self.isRequest = isRequest
+    self.incognitoProfileID = incognitoProfileID
     self.localAlias = localAlias
     self.created = created
     self.updated = updated
@@ -119,7 +139,8 @@ package struct PendingConnectionRecord: Hashable, Sendable {
       "pccConnId": .integer(id),
       "pccAgentConnId": .string(agentID),
       "pccConnStatus": status.json,
-      "viaContactUri": .bool(false),
+      "viaContactUri": .bool(isRequest),
+      "customUserProfileId": incognitoProfileID.map(JSONValue.integer),
       "connLinkInv": invitationLink.map { .compact(["connFullLink": .string($0)]) },
       "localAlias": .string(localAlias),
       "createdAt": .string(created.iso8601),

@@ -76,14 +76,27 @@ package struct NotificationMessage: Hashable, Sendable {
 package struct ConnectionEntity: Hashable, Sendable {
   package var connection: ConnectionRecord
   package var contact: ContactRecord?
+  /// Set instead of a contact where the connection is the user's address.
+  package var address: AddressRecord?
 
-  package init(connection: ConnectionRecord, contact: ContactRecord?) {
+  package init(connection: ConnectionRecord, contact: ContactRecord?, address: AddressRecord? = nil) {
     self.connection = connection
     self.contact = contact
+    self.address = address
   }
 
   package var json: JSONValue {
-    .tagged("rcvDirectMsgConnection", ["entityConnection": connection.json, "contact": contact?.json])
+    guard let address else {
+      return .tagged("rcvDirectMsgConnection", ["entityConnection": connection.json, "contact": contact?.json])
+    }
+    return .tagged(
+      "userContactConnection",
+      [
+        "entityConnection": connection.json,
+        "userContact": .compact([
+          "userContactLinkId": .integer(address.id), "connReqContact": .string(address.link),
+        ]),
+      ])
   }
 }
 

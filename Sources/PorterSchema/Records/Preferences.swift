@@ -5,31 +5,72 @@ package enum FeatureAllowed: String, Hashable, Sendable, CaseIterable {
   case always, yes, no
 }
 
-/// What one side allows in a conversation. An absent value means the default (`Preferences.defaults`).
+/// What one side allows in a conversation. An absent value means the default (`Preferences.byDefault`).
 package struct Preferences: Hashable, Sendable {
   package enum Feature: String, Hashable, Sendable, CaseIterable {
     case timedMessages, fullDelete, reactions, voice, files, calls, sessions
   }
 
-  package var allowed: [Feature: FeatureAllowed]
-  /// Seconds that a disappearing message stays; only set beside `timedMessages`.
-  package var timedMessagesSeconds: Int64?
+  /// Exactly as it was set: with a bot's commands, and with what this library does not know.
+  private var members: JSONObject
 
   package init(allowed: [Feature: FeatureAllowed] = [:], timedMessagesSeconds: Int64? = nil) {
-    self.allowed = allowed
+    members = JSONObject()
+    for feature in Feature.allCases { set(feature, allowed[feature]) }
     self.timedMessagesSeconds = timedMessagesSeconds
   }
 
-  /// Ignores unknown features and values. Nil if it is not an object.
+  /// Leaves out features of another shape. Nil if it is not an object.
   package init?(json: JSONValue) {
-    guard case .object = json else { return nil }
-    self.init()
-    for feature in Feature.allCases {
-      allowed[feature] = (json[feature.rawValue]?["allow"]?.stringValue).flatMap(FeatureAllowed.init)
-    }
-    guard allowed[.timedMessages] != nil else { return }
-    timedMessagesSeconds = json[Feature.timedMessages.rawValue]?["ttl"]?.integerValue
+    guard case .object(let all) = json else { return nil }
+    members = JSONObject(
+      all.members.filter { Self.fits($0.name, $0.value) }.map { ($0.name, $0.value) })
   }
+
+  /// Nil as well if a feature has another shape.
+  package init?(strict json: JSONValue) {
+    guard case .object(let all) = json,
+      all.members.allSatisfy({ $0.value == .null || Self.fits($0.name, $0.value) })
+    else { return nil }
+    self.init(json: json)
+  }
+
+  private static func fits(_ name: String, _ value: JSONValue) -> Bool {
+    if name == commandsName { return value.arrayValue != nil }
+    guard let feature = Feature(rawValue: name) else { return true }
+    guard (value["allow"]?.stringValue).flatMap(FeatureAllowed.init) != nil else { return false }
+    switch value["ttl"] {
+    case nil, .null?: return true
+    case .integer?: return feature == .timedMessages
+    default: return false
+    }
+  }
+
+  private static let commandsName = "commands"
+
+  package func allowed(_ feature: Feature) -> FeatureAllowed? {
+    (members[feature.rawValue]?["allow"]?.stringValue).flatMap(FeatureAllowed.init)
+  }
+
+  package mutating func set(_ feature: Feature, _ allowed: FeatureAllowed?) {
+    guard let allowed else { return members[feature.rawValue] = nil }
+    var object = members[feature.rawValue]?.objectValue ?? JSONObject()
+    object["allow"] = .string(allowed.rawValue)
+    members[feature.rawValue] = .object(object)
+  }
+
+  /// Seconds that a disappearing message stays; only set beside `timedMessages`.
+  package var timedMessagesSeconds: Int64? {
+    get { members[Feature.timedMessages.rawValue]?["ttl"]?.integerValue }
+    set {
+      guard var object = members[Feature.timedMessages.rawValue]?.objectValue else { return }
+      object["ttl"] = newValue.map(JSONValue.integer)
+      members[Feature.timedMessages.rawValue] = .object(object)
+    }
+  }
+
+  /// The commands that a bot offers; empty for anyone else.
+  package var commands: [JSONValue] { members[Self.commandsName]?.arrayValue ?? [] }
 
   /// SimpleX's defaults. Features this library does not support are not offered, so that a host can grey them out.
   package static func byDefault(_ feature: Feature) -> FeatureAllowed {
@@ -39,22 +80,16 @@ package struct Preferences: Hashable, Sendable {
     }
   }
 
-  package func allows(_ feature: Feature) -> FeatureAllowed { allowed[feature] ?? Self.byDefault(feature) }
+  package func allows(_ feature: Feature) -> FeatureAllowed { allowed(feature) ?? Self.byDefault(feature) }
 
   /// The `Preferences` shape: only what is set.
-  package var json: JSONValue {
-    var object = JSONObject()
-    for feature in Feature.allCases where allowed[feature] != nil {
-      object[feature.rawValue] = preference(feature)
-    }
-    return .object(object)
-  }
+  package var json: JSONValue { .object(members) }
 
   /// The `FullPreferences` shape: every feature.
   package var fullJSON: JSONValue {
     var object = JSONObject()
     for feature in Feature.allCases { object[feature.rawValue] = preference(feature) }
-    object["commands"] = .array([])
+    object["commands"] = .array(commands)
     return .object(object)
   }
 
@@ -81,6 +116,8 @@ package struct Preferences: Hashable, Sendable {
         "contactPreference": contact.simplePreference(feature),
       ])
     }
+    // What the contact, a bot, offers.
+    if !contact.commands.isEmpty { object[Self.commandsName] = .array(contact.commands) }
     return .object(object)
   }
 

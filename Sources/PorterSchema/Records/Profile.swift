@@ -9,6 +9,10 @@ package struct Profile: Hashable, Sendable {
   package var image: String?
   package var preferences: Preferences?
   package var peerType: PeerType?
+  /// The link of the person's address.
+  package var contactLink: String?
+  /// Members that this library does not know, exactly as they came: they are kept, and passed on.
+  package var others: JSONObject
 
   package enum PeerType: String, Hashable, Sendable, CaseIterable {
     case human, bot
@@ -16,7 +20,8 @@ package struct Profile: Hashable, Sendable {
 
   package init(
     displayName: String, fullName: String = "", shortDescription: String? = nil, image: String? = nil,
-    preferences: Preferences? = nil, peerType: PeerType? = nil
+    preferences: Preferences? = nil, peerType: PeerType? = nil, contactLink: String? = nil,
+    others: JSONObject = JSONObject()
   ) {
     self.displayName = displayName
     self.fullName = fullName
@@ -24,19 +29,41 @@ package struct Profile: Hashable, Sendable {
     self.image = image
     self.preferences = preferences
     self.peerType = peerType
+    self.contactLink = contactLink
+    self.others = others
   }
 
-  /// Ignores unknown members, so that a newer contact's profile still parses. Nil without a display name.
+  /// Leaves out known members of another shape, so that a newer contact's profile still parses. Nil without a display name.
   package init?(json: JSONValue) {
-    guard let displayName = json["displayName"]?.stringValue else { return nil }
+    guard case .object(let members) = json, let displayName = json["displayName"]?.stringValue else { return nil }
     self.init(
       displayName: displayName,
       fullName: json["fullName"]?.stringValue ?? "",
       shortDescription: json["shortDescr"]?.stringValue,
       image: json["image"]?.stringValue,
       preferences: json["preferences"].flatMap(Preferences.init(json:)),
-      peerType: (json["peerType"]?.stringValue).flatMap(PeerType.init))
+      peerType: (json["peerType"]?.stringValue).flatMap(PeerType.init),
+      contactLink: json["contactLink"]?.stringValue,
+      others: JSONObject(members.members.filter { !Self.known.contains($0.name) }.map { ($0.name, $0.value) }))
   }
+
+  /// Nil as well if a known member has another shape, which would be left out.
+  package init?(strict json: JSONValue) {
+    self.init(json: json)
+    guard case .object(let members) = json else { return nil }
+    for (name, value) in members.members where value != .null && Self.known.contains(name) {
+      guard self.json[name] != nil else { return nil }
+    }
+    if let preferences = json["preferences"], preferences != .null {
+      guard Preferences(strict: preferences) != nil else { return nil }
+    }
+  }
+
+  private static let known: Set<String> = [
+    "displayName", "fullName", "shortDescr", "image", "preferences", "peerType", "contactLink",
+    // What a profile that is stored has beside these.
+    "profileId", "localAlias",
+  ]
 
   package var json: JSONValue { .object(JSONObject(members)) }
 
@@ -44,8 +71,10 @@ package struct Profile: Hashable, Sendable {
     var members: [(String, JSONValue)] = [("displayName", .string(displayName)), ("fullName", .string(fullName))]
     if let shortDescription { members.append(("shortDescr", .string(shortDescription))) }
     if let image { members.append(("image", .string(image))) }
+    if let contactLink { members.append(("contactLink", .string(contactLink))) }
     if let preferences { members.append(("preferences", preferences.json)) }
     if let peerType { members.append(("peerType", .string(peerType.rawValue))) }
+    members += others.members.map { ($0.name, $0.value) }
     return members
   }
 }

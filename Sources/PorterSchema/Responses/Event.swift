@@ -2,11 +2,17 @@ import PorterJSON
 
 /// What happens without a command; read with `chat_recv_msg_wait`.
 package enum Event: Hashable, Sendable {
-  /// Reserved: not emitted yet.
+  /// A contact has followed our invitation, or accepted our request, and is not connected yet.
   case contactConnecting(UserRecord, ContactRecord)
-  /// Reserved: not emitted yet.
+  /// What is sent to such a contact from now on is on its way without further steps of the handshake.
   case contactSndReady(UserRecord, ContactRecord)
-  case contactConnected(UserRecord, ContactRecord)
+  /// `incognito` is the profile that the contact sees instead of the user's own.
+  case contactConnected(UserRecord, ContactRecord, incognito: Profile? = nil)
+  case receivedContactRequest(UserRecord, UserContactRequest)
+  /// A request was accepted: by the address itself, or by the user while the relay could not be reached.
+  case acceptingContactRequest(UserRecord, ContactRecord)
+  /// The person took the request back.
+  case contactRequestWithdrawn(UserRecord, UserContactRequest)
   case contactUpdated(UserRecord, from: ContactRecord, to: ContactRecord)
   case contactDeletedByContact(UserRecord, ContactRecord)
 
@@ -43,7 +49,14 @@ package enum Event: Hashable, Sendable {
     switch self {
     case .contactConnecting(let user, let contact): .about(user, "contactConnecting", ["contact": contact.json])
     case .contactSndReady(let user, let contact): .about(user, "contactSndReady", ["contact": contact.json])
-    case .contactConnected(let user, let contact): .about(user, "contactConnected", ["contact": contact.json])
+    case .contactConnected(let user, let contact, let incognito):
+      .about(user, "contactConnected", ["contact": contact.json, "userCustomProfile": incognito?.json])
+    case .receivedContactRequest(let user, let request):
+      .about(user, "receivedContactRequest", ["contactRequest": request.json])
+    case .acceptingContactRequest(let user, let contact):
+      .about(user, "acceptingContactRequest", ["contact": contact.json])
+    case .contactRequestWithdrawn(let user, let request):
+      .about(user, "contactRequestWithdrawn", ["contactRequest": request.json])
     case .contactUpdated(let user, let from, let to):
       .about(user, "contactUpdated", ["fromContact": from.json, "toContact": to.json])
     case .contactDeletedByContact(let user, let contact):

@@ -24,14 +24,23 @@ package enum Response: Hashable, Sendable {
   case chatItemReaction(UserRecord, isAdded: Bool, ReactionInChat)
 
   case invitation(UserRecord, link: String, PendingConnectionRecord)
-  case sentConfirmation(UserRecord, PendingConnectionRecord)
+  /// `incognito` is the profile that the other side sees instead of the user's own.
+  case sentConfirmation(UserRecord, PendingConnectionRecord, incognito: Profile? = nil)
+  case sentInvitation(UserRecord, PendingConnectionRecord, incognito: Profile? = nil)
   case contactAlreadyExists(UserRecord, ContactRecord)
-  case connectionPlan(UserRecord, link: String, InvitationPlan)
+  case connectionPlan(UserRecord, link: String, ConnectionPlan)
   case contactsList(UserRecord, [ContactRecord])
   case contactDeleted(UserRecord, ContactRecord)
   case contactConnectionDeleted(UserRecord, PendingConnectionRecord)
   case contactAliasUpdated(UserRecord, ContactRecord)
   case connectionAliasUpdated(UserRecord, PendingConnectionRecord)
+
+  case userContactLinkCreated(UserRecord, link: String)
+  case userContactLink(UserRecord, AddressRecord)
+  case userContactLinkUpdated(UserRecord, AddressRecord)
+  case userContactLinkDeleted(UserRecord)
+  case acceptingContactRequest(UserRecord, ContactRecord)
+  case contactRequestRejected(UserRecord, UserContactRequest)
 
   case ntfToken(DeviceToken, TokenStatus, NotificationMode, server: String)
   case ntfTokenStatus(TokenStatus)
@@ -72,8 +81,10 @@ package enum Response: Hashable, Sendable {
       .about(
         user, "invitation",
         ["connLinkInvitation": .compact(["connFullLink": .string(link)]), "connection": connection.json])
-    case .sentConfirmation(let user, let connection):
-      .about(user, "sentConfirmation", ["connection": connection.json])
+    case .sentConfirmation(let user, let connection, let incognito):
+      .about(user, "sentConfirmation", ["connection": connection.json, "customUserProfile": incognito?.json])
+    case .sentInvitation(let user, let connection, let incognito):
+      .about(user, "sentInvitation", ["connection": connection.json, "customUserProfile": incognito?.json])
     case .contactAlreadyExists(let user, let contact):
       .about(user, "contactAlreadyExists", ["contact": contact.json])
     case .connectionPlan(let user, let link, let plan):
@@ -89,6 +100,16 @@ package enum Response: Hashable, Sendable {
       .about(user, "contactAliasUpdated", ["toContact": contact.json])
     case .connectionAliasUpdated(let user, let connection):
       .about(user, "connectionAliasUpdated", ["toConnection": connection.json])
+    case .userContactLinkCreated(let user, let link):
+      .about(user, "userContactLinkCreated", ["connLinkContact": .compact(["connFullLink": .string(link)])])
+    case .userContactLink(let user, let address): .about(user, "userContactLink", ["contactLink": address.json])
+    case .userContactLinkUpdated(let user, let address):
+      .about(user, "userContactLinkUpdated", ["contactLink": address.json])
+    case .userContactLinkDeleted(let user): .about(user, "userContactLinkDeleted")
+    case .acceptingContactRequest(let user, let contact):
+      .about(user, "acceptingContactRequest", ["contact": contact.json])
+    case .contactRequestRejected(let user, let request):
+      .about(user, "contactRequestRejected", ["contactRequest": request.json])
     case .ntfToken(let token, let status, let mode, let server):
       .tagged(
         "ntfToken",
@@ -156,15 +177,48 @@ package enum InvitationPlan: Hashable, Sendable {
   case connecting(ContactRecord?)
   case known(ContactRecord)
 
-  /// The `ConnectionPlan` shape.
-  package var json: JSONValue { .tagged("invitationLink", ["invitationLinkPlan": plan]) }
-
-  private var plan: JSONValue {
+  /// The `InvitationLinkPlan` shape.
+  package var json: JSONValue {
     switch self {
     case .ok: .tagged("ok")
     case .ownLink: .tagged("ownLink")
     case .connecting(let contact): .tagged("connecting", ["contact_": contact?.json])
     case .known(let contact): .tagged("known", ["contact": contact.json])
+    }
+  }
+}
+
+/// What the link of an address leads to.
+package enum AddressPlan: Hashable, Sendable {
+  case ok
+  case ownLink
+  /// Asked already, and not answered: asking again changes nothing for the other side.
+  case connectingConfirmReconnect
+  /// The other side has accepted; the contact is about to be connected.
+  case connectingProhibit(ContactRecord)
+  case known(ContactRecord)
+
+  /// The `ContactAddressPlan` shape.
+  package var json: JSONValue {
+    switch self {
+    case .ok: .tagged("ok")
+    case .ownLink: .tagged("ownLink")
+    case .connectingConfirmReconnect: .tagged("connectingConfirmReconnect")
+    case .connectingProhibit(let contact): .tagged("connectingProhibit", ["contact": contact.json])
+    case .known(let contact): .tagged("known", ["contact": contact.json])
+    }
+  }
+}
+
+/// What a link leads to.
+package enum ConnectionPlan: Hashable, Sendable {
+  case invitation(InvitationPlan)
+  case address(AddressPlan)
+
+  package var json: JSONValue {
+    switch self {
+    case .invitation(let plan): .tagged("invitationLink", ["invitationLinkPlan": plan.json])
+    case .address(let plan): .tagged("contactAddress", ["contactAddressPlan": plan.json])
     }
   }
 }

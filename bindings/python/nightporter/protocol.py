@@ -438,6 +438,10 @@ class StoreError_contactNotReady(TypedDict):
     contactName: str
 
 
+class StoreError_duplicateContactLink(TypedDict):
+    type: Literal["duplicateContactLink"]
+
+
 class StoreError_userContactLinkNotFound(TypedDict):
     type: Literal["userContactLinkNotFound"]
 
@@ -615,6 +619,29 @@ class Event_contactConnected(TypedDict):
     type: Literal["contactConnected"]
     user: "User"
     contact: "Contact"
+    userCustomProfile: NotRequired["Profile"]
+
+
+class Event_receivedContactRequest(TypedDict):
+    type: Literal["receivedContactRequest"]
+    user: "User"
+    contactRequest: "UserContactRequest"
+
+
+class Event_acceptingContactRequest(TypedDict):
+    """A request was accepted: by the address itself, or by the user while the relay could not be reached."""
+
+    type: Literal["acceptingContactRequest"]
+    user: "User"
+    contact: "Contact"
+
+
+class Event_contactRequestWithdrawn(TypedDict):
+    """The person has taken the request back."""
+
+    type: Literal["contactRequestWithdrawn"]
+    user: "User"
+    contactRequest: "UserContactRequest"
 
 
 class Event_contactDeletedByContact(TypedDict):
@@ -980,6 +1007,49 @@ class Response_sentConfirmation(TypedDict):
     type: Literal["sentConfirmation"]
     user: "User"
     connection: "PendingContactConnection"
+    customUserProfile: NotRequired["Profile"]
+
+
+class Response_sentInvitation(TypedDict):
+    type: Literal["sentInvitation"]
+    user: "User"
+    connection: "PendingContactConnection"
+    customUserProfile: NotRequired["Profile"]
+
+
+class Response_userContactLinkCreated(TypedDict):
+    type: Literal["userContactLinkCreated"]
+    user: "User"
+    connLinkContact: "CreatedConnLink"
+
+
+class Response_userContactLink(TypedDict):
+    type: Literal["userContactLink"]
+    user: "User"
+    contactLink: "UserContactLink"
+
+
+class Response_userContactLinkUpdated(TypedDict):
+    type: Literal["userContactLinkUpdated"]
+    user: "User"
+    contactLink: "UserContactLink"
+
+
+class Response_userContactLinkDeleted(TypedDict):
+    type: Literal["userContactLinkDeleted"]
+    user: "User"
+
+
+class Response_acceptingContactRequest(TypedDict):
+    type: Literal["acceptingContactRequest"]
+    user: "User"
+    contact: "Contact"
+
+
+class Response_contactRequestRejected(TypedDict):
+    type: Literal["contactRequestRejected"]
+    user: "User"
+    contactRequest: "UserContactRequest"
 
 
 class Response_contactAlreadyExists(TypedDict):
@@ -992,7 +1062,7 @@ class Response_connectionPlan(TypedDict):
     type: Literal["connectionPlan"]
     user: "User"
     connLink: "CreatedConnLink"
-    connectionPlan: "InvitationPlan"
+    connectionPlan: "ConnectionPlan"
 
 
 class Response_contactsList(TypedDict):
@@ -1219,6 +1289,7 @@ class Profile(TypedDict):
     shortDescr: NotRequired[str]
     image: NotRequired[str]
     preferences: NotRequired["Preferences"]
+    contactLink: NotRequired[str]
     peerType: NotRequired[Literal["human", "bot"]]
 
 
@@ -1231,6 +1302,7 @@ class LocalProfile(TypedDict):
     shortDescr: NotRequired[str]
     image: NotRequired[str]
     preferences: NotRequired["Preferences"]
+    contactLink: NotRequired[str]
     peerType: NotRequired[Literal["human", "bot"]]
     localAlias: str
 
@@ -1245,7 +1317,7 @@ class TimedMessagesPreference(TypedDict):
 
 
 class Preferences(TypedDict):
-    """Only what is set."""
+    """Only what is set, exactly as it was."""
 
     timedMessages: NotRequired["TimedMessagesPreference"]
     fullDelete: NotRequired["Preference"]
@@ -1254,6 +1326,7 @@ class Preferences(TypedDict):
     files: NotRequired["Preference"]
     calls: NotRequired["Preference"]
     sessions: NotRequired["Preference"]
+    commands: NotRequired[list[Any]]
 
 
 class FullPreferences(TypedDict):
@@ -1293,6 +1366,7 @@ class ContactUserPreferences(TypedDict):
     files: "ContactUserPreference"
     calls: "ContactUserPreference"
     sessions: "ContactUserPreference"
+    commands: NotRequired[list[Any]]
 
 
 class ConnectionStatus_new(TypedDict):
@@ -1346,7 +1420,8 @@ class Connection(TypedDict):
     peerChatVRange: "Connection_peerChatVRange"
     connLevel: int
     viaGroupLink: bool
-    connType: Literal["contact"]
+    customUserProfileId: NotRequired[int]
+    connType: Literal["contact", "user_contact"]
     connStatus: "ConnectionStatus"
     contactConnInitiated: bool
     localAlias: str
@@ -1371,6 +1446,7 @@ class PendingContactConnection(TypedDict):
     pccAgentConnId: str
     pccConnStatus: "ConnectionStatus"
     viaContactUri: bool
+    customUserProfileId: NotRequired[int]
     connLinkInv: NotRequired["CreatedConnLink"]
     localAlias: str
     createdAt: str
@@ -1409,6 +1485,11 @@ class ChatInfo_direct(TypedDict):
 class ChatInfo_contactConnection(TypedDict):
     type: Literal["contactConnection"]
     contactConnection: "PendingContactConnection"
+
+
+class ChatInfo_contactRequest(TypedDict):
+    type: Literal["contactRequest"]
+    contactRequest: "UserContactRequest"
 
 
 class ChatStats(TypedDict):
@@ -1729,10 +1810,23 @@ class NtfMessage(TypedDict):
     msgTs: str
 
 
-class ConnectionEntity(TypedDict):
+class ConnectionEntity_rcvDirectMsgConnection(TypedDict):
     type: Literal["rcvDirectMsgConnection"]
     entityConnection: "Connection"
     contact: NotRequired["Contact"]
+
+
+class ConnectionEntity_userContactConnection_userContact(TypedDict):
+    userContactLinkId: int
+    connReqContact: str
+
+
+class ConnectionEntity_userContactConnection(TypedDict):
+    """The user's address."""
+
+    type: Literal["userContactConnection"]
+    entityConnection: "Connection"
+    userContact: "ConnectionEntity_userContactConnection_userContact"
 
 
 class NtfConnection(TypedDict):
@@ -1755,27 +1849,101 @@ class ReceivedNtfMessage_error(TypedDict):
     ntfMsgError: "AgentError"
 
 
-class InvitationPlan_invitationLinkPlan_ok(TypedDict):
+class InvitationLinkPlan_ok(TypedDict):
     type: Literal["ok"]
 
 
-class InvitationPlan_invitationLinkPlan_ownLink(TypedDict):
+class InvitationLinkPlan_ownLink(TypedDict):
     type: Literal["ownLink"]
 
 
-class InvitationPlan_invitationLinkPlan_connecting(TypedDict):
+class InvitationLinkPlan_connecting(TypedDict):
     type: Literal["connecting"]
     contact_: NotRequired["Contact"]
 
 
-class InvitationPlan_invitationLinkPlan_known(TypedDict):
+class InvitationLinkPlan_known(TypedDict):
     type: Literal["known"]
     contact: "Contact"
 
 
-class InvitationPlan(TypedDict):
+class ContactAddressPlan_ok(TypedDict):
+    type: Literal["ok"]
+
+
+class ContactAddressPlan_ownLink(TypedDict):
+    type: Literal["ownLink"]
+
+
+class ContactAddressPlan_connectingConfirmReconnect(TypedDict):
+    """Asked already, and not answered."""
+
+    type: Literal["connectingConfirmReconnect"]
+
+
+class ContactAddressPlan_connectingProhibit(TypedDict):
+    """The other side has accepted, and is about to be connected."""
+
+    type: Literal["connectingProhibit"]
+    contact: "Contact"
+
+
+class ContactAddressPlan_known(TypedDict):
+    type: Literal["known"]
+    contact: "Contact"
+
+
+class ConnectionPlan_invitationLink(TypedDict):
     type: Literal["invitationLink"]
-    invitationLinkPlan: "InvitationPlan_invitationLinkPlan"
+    invitationLinkPlan: "InvitationLinkPlan"
+
+
+class ConnectionPlan_contactAddress(TypedDict):
+    type: Literal["contactAddress"]
+    contactAddressPlan: "ContactAddressPlan"
+
+
+class AddressSettings_autoAccept(TypedDict):
+    acceptIncognito: bool
+
+
+class AddressSettings(TypedDict):
+    """Exactly as they were set."""
+
+    businessAddress: NotRequired[bool]
+    autoAccept: NotRequired["AddressSettings_autoAccept"]
+    autoReply: NotRequired["MessageContent"]
+
+
+class UserContactLink(TypedDict):
+    """The user's address."""
+
+    userContactLinkId: int
+    connLinkContact: "CreatedConnLink"
+    shortLinkDataSet: bool
+    shortLinkLargeDataSet: bool
+    addressSettings: "AddressSettings"
+
+
+class UserContactRequest_cReqChatVRange(TypedDict):
+    minVersion: int
+    maxVersion: int
+
+
+class UserContactRequest(TypedDict):
+    """A person who asks, through the user's address, to become a contact."""
+
+    contactRequestId: int
+    agentInvitationId: str
+    contactId_: NotRequired[int]
+    userContactLinkId_: NotRequired[int]
+    cReqChatVRange: "UserContactRequest_cReqChatVRange"
+    localDisplayName: str
+    profileId: int
+    profile: "LocalProfile"
+    createdAt: str
+    updatedAt: str
+    pqSupport: bool
 
 
 class SubscriptionStatus_active(TypedDict):
@@ -1940,6 +2108,7 @@ StoreError: TypeAlias = Union[
     "StoreError_contactNotFound",
     "StoreError_contactNotFoundByName",
     "StoreError_contactNotReady",
+    "StoreError_duplicateContactLink",
     "StoreError_userContactLinkNotFound",
     "StoreError_contactRequestNotFound",
     "StoreError_groupNotFound",
@@ -2025,6 +2194,9 @@ Event: TypeAlias = Union[
     "Event_contactConnecting",
     "Event_contactSndReady",
     "Event_contactConnected",
+    "Event_receivedContactRequest",
+    "Event_acceptingContactRequest",
+    "Event_contactRequestWithdrawn",
     "Event_contactDeletedByContact",
     "Event_contactUpdated",
     "Event_newChatItems",
@@ -2110,6 +2282,13 @@ Response: TypeAlias = Union[
     "Response_chatItemReaction",
     "Response_invitation",
     "Response_sentConfirmation",
+    "Response_sentInvitation",
+    "Response_userContactLinkCreated",
+    "Response_userContactLink",
+    "Response_userContactLinkUpdated",
+    "Response_userContactLinkDeleted",
+    "Response_acceptingContactRequest",
+    "Response_contactRequestRejected",
     "Response_contactAlreadyExists",
     "Response_connectionPlan",
     "Response_contactsList",
@@ -2139,7 +2318,11 @@ ConnectionStatus: TypeAlias = Union[
     "ConnectionStatus_failed",
 ]
 
-ChatInfo: TypeAlias = Union["ChatInfo_direct", "ChatInfo_contactConnection"]
+ChatInfo: TypeAlias = Union[
+    "ChatInfo_direct",
+    "ChatInfo_contactConnection",
+    "ChatInfo_contactRequest",
+]
 
 SendError: TypeAlias = Union[
     "SendError_auth",
@@ -2205,14 +2388,30 @@ TokenStatus: TypeAlias = Literal[
     "EXPIRED",
 ]
 
+ConnectionEntity: TypeAlias = Union[
+    "ConnectionEntity_rcvDirectMsgConnection",
+    "ConnectionEntity_userContactConnection",
+]
+
 ReceivedNtfMessage: TypeAlias = Union["ReceivedNtfMessage_info", "ReceivedNtfMessage_error"]
 
-InvitationPlan_invitationLinkPlan: TypeAlias = Union[
-    "InvitationPlan_invitationLinkPlan_ok",
-    "InvitationPlan_invitationLinkPlan_ownLink",
-    "InvitationPlan_invitationLinkPlan_connecting",
-    "InvitationPlan_invitationLinkPlan_known",
+InvitationLinkPlan: TypeAlias = Union[
+    "InvitationLinkPlan_ok",
+    "InvitationLinkPlan_ownLink",
+    "InvitationLinkPlan_connecting",
+    "InvitationLinkPlan_known",
 ]
+
+ContactAddressPlan: TypeAlias = Union[
+    "ContactAddressPlan_ok",
+    "ContactAddressPlan_ownLink",
+    "ContactAddressPlan_connectingConfirmReconnect",
+    "ContactAddressPlan_connectingProhibit",
+    "ContactAddressPlan_known",
+]
+
+# What a link leads to.
+ConnectionPlan: TypeAlias = Union["ConnectionPlan_invitationLink", "ConnectionPlan_contactAddress"]
 
 # What a user can do with a notification.
 NotificationAction: TypeAlias = Literal[

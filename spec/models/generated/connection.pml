@@ -8,7 +8,8 @@
 #define connection_state_accepted 2
 #define connection_state_ready 3
 #define connection_state_left 4
-#define connection_state_deleted 5
+#define connection_state_published 5
+#define connection_state_deleted 6
 
 #define connection_on_invite 0
 #define connection_on_accept 1
@@ -20,20 +21,24 @@
 #define connection_on_peerLeft 7
 #define connection_on_delete 8
 #define connection_on_deleteSilently 9
+#define connection_on_publish 10
+#define connection_on_requestArrived 11
 
 #define connection_do_sendConfirmation 0
 #define connection_do_secureMailbox 1
 #define connection_do_sendGreeting 2
 #define connection_do_sendAnswer 3
 #define connection_do_sendLeft 4
-#define connection_do_emitContactConnected 5
-#define connection_do_emitContactLeft 6
-#define connection_do_createSubscription 7
-#define connection_do_deleteSubscription 8
-#define connection_do_sendMessage 9
-#define connection_do_deliverMessage 10
-#define connection_do_deleteMailbox 11
-#define connection_do_forgetKeys 12
+#define connection_do_withdrawRequest 5
+#define connection_do_emitContactConnected 6
+#define connection_do_emitContactLeft 7
+#define connection_do_createSubscription 8
+#define connection_do_deleteSubscription 9
+#define connection_do_sendMessage 10
+#define connection_do_deliverMessage 11
+#define connection_do_deliverRequest 12
+#define connection_do_deleteMailbox 13
+#define connection_do_forgetKeys 14
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -76,6 +81,10 @@ inline connection_step(state, event, answer) {
        answer = REFUSED
     :: event == connection_on_deleteSilently ->
        answer = REFUSED
+    :: event == connection_on_publish ->
+       answer = MOVED; state = connection_state_published; connection_does(connection_do_createSubscription)
+    :: event == connection_on_requestArrived ->
+       answer = REFUSED
     fi
   :: state == connection_state_requested ->
     if
@@ -96,9 +105,13 @@ inline connection_step(state, event, answer) {
     :: event == connection_on_peerLeft ->
        answer = REFUSED
     :: event == connection_on_delete ->
-       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_withdrawRequest); connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
     :: event == connection_on_deleteSilently ->
        answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    :: event == connection_on_publish ->
+       answer = REFUSED
+    :: event == connection_on_requestArrived ->
+       answer = REFUSED
     fi
   :: state == connection_state_accepted ->
     if
@@ -122,6 +135,10 @@ inline connection_step(state, event, answer) {
        answer = MOVED; state = connection_state_deleted; connection_does(connection_do_sendLeft); connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
     :: event == connection_on_deleteSilently ->
        answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    :: event == connection_on_publish ->
+       answer = REFUSED
+    :: event == connection_on_requestArrived ->
+       answer = REFUSED
     fi
   :: state == connection_state_ready ->
     if
@@ -145,6 +162,10 @@ inline connection_step(state, event, answer) {
        answer = MOVED; state = connection_state_deleted; connection_does(connection_do_sendLeft); connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
     :: event == connection_on_deleteSilently ->
        answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    :: event == connection_on_publish ->
+       answer = REFUSED
+    :: event == connection_on_requestArrived ->
+       answer = REFUSED
     fi
   :: state == connection_state_left ->
     if
@@ -168,6 +189,37 @@ inline connection_step(state, event, answer) {
        answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
     :: event == connection_on_deleteSilently ->
        answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    :: event == connection_on_publish ->
+       answer = REFUSED
+    :: event == connection_on_requestArrived ->
+       answer = REFUSED
+    fi
+  :: state == connection_state_published ->
+    if
+    :: event == connection_on_invite ->
+       answer = REFUSED
+    :: event == connection_on_accept ->
+       answer = REFUSED
+    :: event == connection_on_peerConfirmed ->
+       answer = REFUSED
+    :: event == connection_on_peerGreeted ->
+       answer = REFUSED
+    :: event == connection_on_peerAnswered ->
+       answer = REFUSED
+    :: event == connection_on_messageGiven ->
+       answer = REFUSED
+    :: event == connection_on_messageArrived ->
+       answer = REFUSED
+    :: event == connection_on_peerLeft ->
+       answer = REFUSED
+    :: event == connection_on_delete ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    :: event == connection_on_deleteSilently ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_deleteMailbox); connection_does(connection_do_forgetKeys)
+    :: event == connection_on_publish ->
+       answer = REFUSED
+    :: event == connection_on_requestArrived ->
+       answer = STAYED; connection_does(connection_do_deliverRequest)
     fi
   :: connection_isFinal(state) -> answer = IGNORED
   fi
@@ -192,6 +244,8 @@ active proctype connection_world() {
       :: event = connection_on_peerLeft
       :: event = connection_on_delete
       :: event = connection_on_deleteSilently
+      :: event = connection_on_publish
+      :: event = connection_on_requestArrived
       fi;
       answer = 0;
       connection_step(state, event, answer);

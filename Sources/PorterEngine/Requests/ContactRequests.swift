@@ -1,0 +1,322 @@
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// What became of a request that the user accepted.
+enum RequestAcceptance {
+  case accepted(StoredContact)
+  /// It is accepted for good, and the contact follows when the relay can be reached; this is why it cannot be now.
+  case pending(ChatError)
+  /// There is nothing to accept any more: the request was rejected or withdrawn, or never was.
+  case stale(ChatError)
+}
+
+/// Requests to become a contact, which come through addresses: takes them in with the message that brings them, and carries
+/// out what the user decides. Owns the machine `contact_request`, whose state is stored. Threads: the engine's.
+final class ContactRequests {
+  typealias RequestMachine = PorterMachines.ContactRequest
+  typealias Completion = (RequestAcceptance) -> Void
+
+  private let context: EngineContext
+  private let lifecycle: Lifecycle
+  private let joiner: Joiner
+  private let connections: Connections
+  private let recorder: ContactRequestRecorder
+  private lazy var driver = RecordedMachineDriver<RequestMachine, Int64?>(context.machines) {
+    [unowned self] in RequestMachine.perform($0, by: self, $1)
+  }
+
+  /// Requests whose mailbox is being asked for.
+  private var underWay = UnderWay<Int64>()
+  /// By request: the commands that wait for its contact.
+  private var waiting: [Int64: [Completion]] = [:]
+
+  init(_ context: EngineContext, lifecycle: Lifecycle, joiner: Joiner, connections: Connections) {
+    self.context = context
+    self.lifecycle = lifecycle
+    self.joiner = joiner
+    self.connections = connections
+    recorder = ContactRequestRecorder(context: context, connections: connections)
+  }
+
+  /// The relay was closed: what is under way belongs to it.
+  func relayHasClosed() { underWay.giveUp() }
+
+  // MARK: Steps
+
+  /// Takes the step: stores the state and what the step records. What else it causes follows the commit. Part of the
+  /// caller's transaction.
+  private func take(
+    _ change: ContactRequestChange
+  ) throws(StoreError) -> (step: MachineStep<RequestMachine>, change: ContactRequestChange) {
+    let state = try change.request.map { (request) throws(StoreError) in try Self.state(of: request) } ?? .none
+    var changed = change
+    let subject = change.requestID.map { String($0) } ?? "-"
+    let taken = try driver.take(change.event, of: subject, in: state, change.requestID) {
+      (step, id) throws(StoreError) in
+      if let known = change.requestID, step.next != state {
+        try change.store.setContactRequest(known, state: step.next.name, at: self.context.clock.wall())
+      }
+      try RequestMachine.record(step, by: self.recorder, &changed)
+      id = changed.requestID
+    }
+    change.store.afterCommit { [weak self] in self?.driver.post(taken) }
+    return (taken.step, changed)
+  }
+
+  private static func state(of request: StoredContactRequest) throws(StoreError) -> RequestMachine.State {
+    guard let state = RequestMachine.State(name: request.state) else { throw .damaged(.request) }
+    return state
+  }
+
+  // MARK: Receiving
+
+  /// Records what a message says that was left at the address. Part of the transaction that commits the message.
+  func receive(
+    _ message: RequestMessage, _ address: StoredAddress, _ store: Store
+  ) throws(StoreError) -> OpenedMessage.Content {
+    switch message {
+    case .withdrawn(let person):
+      guard let request = try store.contactRequest(addressID: address.id, person: person) else {
+        return .nothingToShow(contactID: nil)
+      }
+      guard case .moved = try take(ContactRequestChange(.withdraw, request, store)).step.answer else {
+        return .nothingToShow(contactID: nil)
+      }
+      return .requestWithdrawn(request.id)
+    case .contact(let profile, let person, let invitation):
+      // Not a name that anyone could have typed here.
+      let name = DisplayName.sanitized(profile.displayName)
+      guard !name.isEmpty else { return .quarantined("a contact request without a name") }
+      let new = NewContactRequest(
+        person: person, displayName: name, fullName: profile.fullName, profile: profile.stored,
+        mailbox: invitation.senderID, invitation: invitation.text)
+      let (_, change) = try take(try arrival(of: new, address, store))
+      guard change.isShown, let id = change.requestID else { return .nothingToShow(contactID: nil) }
+      return .request(id)
+    }
+  }
+
+  private func arrival(
+    of new: NewContactRequest, _ address: StoredAddress, _ store: Store
+  ) throws(StoreError) -> ContactRequestChange {
+    if let known = try store.contactRequest(addressID: address.id, person: new.person) {
+      let isTooOften = known.repeats >= RequestLimits.repeats
+      return ContactRequestChange(isTooOften ? .repeatTooMany : .repeatAgain, known, store, new: new)
+    }
+    let states = [RequestMachine.State.received, .accepting].map(\.name)
+    guard try store.countContactRequests(addressID: address.id, in: states) < RequestLimits.waiting else {
+      context.log(.warning, "a contact request was dropped, since too many wait", ["address": String(address.id)])
+      return ContactRequestChange(.arriveTooMany, new: new, to: address, store)
+    }
+    guard let acceptsIncognito = AddressSettings(stored: address.settings)?.acceptsIncognito else {
+      return ContactRequestChange(.arriveUndecided, new: new, to: address, store)
+    }
+    var new = new
+    if acceptsIncognito { new.incognito = IncognitoProfile.make(context.randomness).json.text }
+    return ContactRequestChange(.arriveAutomatic, new: new, to: address, store)
+  }
+
+  /// The first message to a contact whose request was accepted, if the address has one. Part of the transaction in which
+  /// the contact is connected.
+  func welcome(
+    contactID: Int64, connectionID: Int64, _ ratchet: inout StoredRatchet, _ store: Store
+  ) throws(StoreError) {
+    guard let request = try store.contactRequest(contactID: contactID),
+      let reply = try store.address(request.addressID).flatMap({ AddressSettings(stored: $0.settings) })?.reply
+    else { return }
+    let (now, sharedID) = (context.clock.wall(), context.randomness.bytes(12))
+    let itemID = try store.insertSentItem(
+      contactID: contactID, content: reply.json.text, sharedID: sharedID, itemAt: now, at: now)
+    try store.enqueue(
+      .content(.init(content: reply, sharedID: sharedID, sentAt: now, quote: nil)), connectionID: connectionID,
+      itemID: itemID, with: &ratchet, attempt: context.randomness.bytes(24))
+    store.afterCommit { [context] in
+      guard let store = context.store else { return }
+      do throws(StoreError) {
+        let contact = try store.contact(contactID)
+        let record = ContactRecord(contact, connection: try store.connection(contactID: contactID))
+        let item = ChatItemRecord(try store.item(itemID))
+        context.emit(
+          .newChatItems(
+            UserRecord(try store.user(contact.userID)), [ChatItemInChat(info: .direct(record), item: item)]))
+      } catch {
+        context.log(.warning, "a sent message could not be reported", ["error": error.description])
+      }
+    }
+  }
+
+  // MARK: Deciding
+
+  /// Accepts the request; `then` is called once, with what became of it. Accepting it again is no mistake: the answer is
+  /// that of the first time.
+  func accept(_ id: Int64, incognito: Bool, then: @escaping Completion) throws(ChatError) {
+    let store = try lifecycle.requireStore()
+    // Before the commit, which may be followed immediately by all that the step causes.
+    waiting[id, default: []].append(then)
+    let step: MachineStep<RequestMachine>
+    do throws(ChatError) {
+      step = try stored(id) { () throws(StoreError) in
+        try store.transaction { () throws(StoreError) in
+          let request = try store.contactRequest(id)
+          let taken = try self.take(ContactRequestChange(.accept, request, store))
+          if case .moved = taken.step.answer, incognito {
+            try store.setContactRequest(id, incognito: IncognitoProfile.make(self.context.randomness).json.text)
+          }
+          return taken.step
+        }
+      }
+    } catch {
+      _ = waiting[id]?.popLast()
+      throw error
+    }
+    switch step.answer {
+    case .moved, .stayed: return
+    case .ignored, .refused:
+      // A contact that the user has deleted since is nothing that could be accepted again.
+      let contactID =
+        step.next == .accepted
+        ? try stored(id) { () throws(StoreError) in
+          try store.contactRequest(id).contactID
+        } : nil
+      guard let contactID else { return settle(id, .stale(.store(.contactRequestNotFound(id)))) }
+      settle(id, .accepted(try stored(id) { () throws(StoreError) in try store.contact(contactID) }))
+    }
+  }
+
+  /// The person is not told.
+  func reject(_ id: Int64) throws(ChatError) -> StoredContactRequest {
+    let store = try lifecycle.requireStore()
+    let rejected = try stored(id) { () throws(StoreError) in
+      try store.transaction { () throws(StoreError) -> StoredContactRequest? in
+        let request = try store.contactRequest(id)
+        guard case .moved = try self.take(ContactRequestChange(.reject, request, store)).step.answer else { return nil }
+        return request
+      }
+    }
+    guard let rejected else { throw .store(.contactRequestNotFound(id)) }
+    return rejected
+  }
+
+  func isRejected(_ id: Int64) throws(ChatError) -> Bool {
+    let store = try lifecycle.requireStore()
+    return try stored(id) { () throws(StoreError) in
+      try store.contactRequest(id).state == RequestMachine.State.rejected.name
+    }
+  }
+
+  /// The user deletes the address: nothing that came through it can be accepted any more. Part of the caller's transaction.
+  func withdrawAll(of address: StoredAddress, _ store: Store) throws(StoreError) {
+    for request in try store.contactRequests(addressID: address.id) {
+      let state = try Self.state(of: request)
+      // Contacts stay.
+      if state == .received || state == .accepting { _ = try take(ContactRequestChange(.withdraw, request, store)) }
+    }
+  }
+
+  /// The relay does not know the mailbox of the contact that was about to be connected. Part of the transaction that ends
+  /// the connection.
+  func noteMailboxGone(contactID: Int64, _ store: Store) throws(StoreError) {
+    guard let request = try store.contactRequest(contactID: contactID) else { return }
+    _ = try take(ContactRequestChange(.mailboxGone, request, store))
+  }
+
+  private func stored<Value>(
+    _ id: Int64, _ work: () throws(StoreError) -> Value
+  ) throws(ChatError) -> Value {
+    do throws(StoreError) { return try work() } catch {
+      throw error == .notFound(.request) ? .store(.contactRequestNotFound(id)) : ChatError(error)
+    }
+  }
+
+  // MARK: Joining
+
+  /// Continues what was accepted and has no contact yet: by an extension, by a process that is gone, or without a relay.
+  func takeUpWork() {
+    guard lifecycle.maySend, context.role == .app,
+      let accepted = context.retries.read(
+        orLater: TimerName.requests, { [weak self] in self?.takeUpWork() },
+        { (store) throws(StoreError) in try store.contactRequests(in: RequestMachine.State.accepting.name) })
+    else { return }
+    for request in accepted { join(request) }
+  }
+
+  private func join(_ request: StoredContactRequest) {
+    guard !underWay.contains(request.id) else { return }
+    do throws(ChatError) {
+      guard let link = request.invitation.flatMap({ try? InvitationLink(parsing: $0) }),
+        let joining = try joiner.reserve(
+          link, userID: request.userID, incognito: request.incognito)
+      else { return settle(request.id, .stale(.store(.contactRequestNotFound(request.id)))) }
+      let ticket = underWay.begin(request.id)
+      let record = { [unowned self] (store: Store) throws(StoreError) in try self.recordContact(request.id, store) }
+      joiner.join(joining, contact: record) { [weak self] outcome in
+        self?.underWay.end(ticket)
+        self?.joined(request.id, outcome)
+      }
+    } catch {
+      settle(request.id, .pending(error))
+      retryLater()
+    }
+  }
+
+  /// The contact of a request that still waits for it. Part of the transaction that records its connection.
+  private func recordContact(_ id: Int64, _ store: Store) throws(StoreError) -> Int64 {
+    let (step, change) = try take(ContactRequestChange(.joined, try store.contactRequest(id), store))
+    // Withdrawn meanwhile: the connection is not made.
+    guard case .moved = step.answer, let contactID = change.contactID else { throw .notFound(.request) }
+    return contactID
+  }
+
+  private func joined(_ id: Int64, _ outcome: Joiner.Outcome) {
+    switch outcome {
+    case .joined(_, let connection):
+      context.retries.reset(TimerName.requests)
+      do throws(StoreError) {
+        guard let store = context.store, let contactID = connection.contactID else { throw .notFound(.contact) }
+        settle(id, .accepted(try store.contact(contactID)))
+      } catch {
+        settle(id, .pending(ChatError(error)))
+      }
+    case .refused: settle(id, .stale(.store(.contactRequestNotFound(id))))
+    case .failed(let error, let isTemporary):
+      if error == ChatError(.notFound(.request)) {
+        return settle(id, .stale(.store(.contactRequestNotFound(id))))
+      }
+      settle(id, .pending(error))
+      if isTemporary { retryLater() }
+    }
+  }
+
+  private func retryLater() { context.retries.retry(TimerName.requests) { [weak self] in self?.takeUpWork() } }
+
+  /// Answers the commands that wait. Where none does, as after a restart or for an address that accepts by itself, the host
+  /// gets an event.
+  private func settle(_ id: Int64, _ result: RequestAcceptance) {
+    let completions = waiting.removeValue(forKey: id) ?? []
+    for complete in completions { complete(result) }
+    guard completions.isEmpty, case .accepted(let contact) = result, let store = context.store else { return }
+    do throws(StoreError) {
+      let record = ContactRecord(contact, connection: try store.connection(contactID: contact.id))
+      context.emit(.acceptingContactRequest(UserRecord(try store.user(contact.userID)), record))
+    } catch {
+      context.log(.warning, "an accepted request could not be reported", ["error": error.description])
+    }
+  }
+}
+
+extension ContactRequests: ContactRequestEffects {
+  /// An extension shows a request, and leaves accepting it to the app.
+  func joinInvitation(_ id: Int64?) {
+    guard let id else { return }
+    guard context.role == .app, lifecycle.maySend, let store = context.store else {
+      return settle(id, .pending(ChatError(.closed, relay: "")))
+    }
+    do throws(StoreError) { join(try store.contactRequest(id)) } catch {
+      settle(id, .pending(ChatError(error)))
+    }
+  }
+}

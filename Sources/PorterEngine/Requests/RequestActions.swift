@@ -1,0 +1,31 @@
+import PorterMachines
+import PorterSchema
+import PorterStore
+
+/// What a tap on a request's notification does. Done twice, it has the answer of the first time: a response that a killed
+/// process left in the middle asks again.
+extension ContactRequests: ContactRequestActions {
+  func acceptContactRequest(
+    requestID: Int64, incognito: Bool, then: @escaping (Result<Int64, ChatError>) -> Void
+  ) {
+    do throws(ChatError) {
+      try accept(requestID, incognito: incognito) { acceptance in
+        switch acceptance {
+        case .accepted(let contact): then(.success(contact.id))
+        case .pending(let error), .stale(let error): then(.failure(error))
+        }
+      }
+    } catch {
+      then(.failure(error))
+    }
+  }
+
+  func rejectContactRequest(requestID: Int64, then: @escaping (Result<Void, ChatError>) -> Void) {
+    do throws(ChatError) {
+      if try !isRejected(requestID) { _ = try reject(requestID) }
+      then(.success(()))
+    } catch {
+      then(.failure(error))
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import PorterCrypto
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterRelay
+import PorterSchema
+import PorterStore
+
+/// `/_accept`, `/_reject`, and `/connect` with the link of an address.
+extension Engine {
+  // MARK: Requests of others
+
+  func acceptContact(_ id: Int64, incognito: Bool, reply: @escaping Reply) throws(ChatError) {
+    try requireStarted()
+    try requests.accept(id, incognito: incognito) { [weak self] acceptance in
+      guard let self else { return }
+      switch acceptance {
+      case .pending(let error), .stale(let error): reply(.error(error))
+      case .accepted(let contact):
+        reply(
+          Answer(catching: { () throws(ChatError) in
+            let store = try self.requireStore()
+            let user = try self.stored { () throws(StoreError) in try store.user(contact.userID) }
+            return .acceptingContactRequest(UserRecord(user), try self.contactRecord(contact))
+          }))
+      }
+    }
+  }
+
+  func rejectContact(_ id: Int64) throws(ChatError) -> Response {
+    let request = try requests.reject(id)
+    let store = try requireStore()
+    let user = try stored { () throws(StoreError) in try store.user(request.userID) }
+    return .contactRequestRejected(UserRecord(user), UserContactRequest(request))
+  }
+
+  // MARK: Our request
+
+  /// Asks, at the address, for a connection. Asking again sends the same request again, by which the other side recognises
+  /// it.
+  func connect(
+    address link: AddressLink, _ user: StoredUser, incognito: String?, reply: @escaping Reply
+  ) throws(ChatError) {
+    try requireOthers(link.senderID, user)
+    let store = try requireStore()
+    let asked = try stored { () throws(StoreError) in
+      try store.connection(userID: user.id, addressMailbox: link.senderID)
+    }
+    if let asked, !asked.hasLeft {
+      guard let contactID = asked.contactID else { return try askAgain(asked, user, reply: reply) }
+      let contact = try stored { () throws(StoreError) in try store.contact(contactID) }
+      return reply(.result(.contactAlreadyExists(UserRecord(user), ContactRecord(contact, connection: asked))))
+    }
+    try ask(link, user, incognito: incognito, reply: reply)
+  }
+
+  private func ask(
+    _ link: AddressLink, _ user: StoredUser, incognito: String?, reply: @escaping Reply
+  ) throws(ChatError) {
+    let recipientKey = try context.newSigningKey()
+    let peerKey = try context.newSigningKey()
+    let secret: InvitationSecret
+    do throws(CryptoError) { secret = try .create(randomness: configuration.randomness) } catch {
+      throw .internal(error.description)
+    }
+    let person = configuration.randomness.bytes(RequestMessage.personCount)
+    relayLink.perform(.sending) { (client) throws(RelayError) in
+      try client.createMailbox(recipientKey: recipientKey, senderKey: nil)
+    } then: { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .failure(let error): reply(.error(ChatError(error, relay: self.relayLink.name)))
+      case .success(let mailbox):
+        var new = NewConnection(
+          userID: user.id, contactID: nil, agentID: self.configuration.randomness.bytes(24),
+          status: PorterMachines.Connection.initial.name, isInitiated: false, recipientID: mailbox.recipient.bytes,
+          recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: false, peerSenderID: nil,
+          peerKey: peerKey, invitation: SecretBytes(secret.exposeForStorage()), link: nil)
+        new.incognito = incognito
+        new.request = AddressRequest(mailbox: link.senderID, key: link.key.bytes, person: person)
+        do throws(ChatError) {
+          let connection = try self.insertRequest(new)
+          self.finishAsking(connection, user, reply: reply)
+        } catch {
+          reply(.error(error))
+        }
+      }
+    }
+  }
+
+  private func askAgain(_ connection: StoredConnection, _ user: StoredUser, reply: @escaping Reply) throws(ChatError) {
+    let store = try requireStore()
+    try stored { () throws(StoreError) in
+      try store.transaction { () throws(StoreError) in
+        // Accepted meanwhile, there is nothing to ask for; not sent yet, it is asked already.
+        let connection = try store.connection(connection.id)
+        guard connection.contactID == nil, try !store.hasOutbox(connectionID: connection.id) else { return }
+        try self.enqueueRequest(connection, store)
+      }
+    }
+    finishAsking(connection, user, reply: reply)
+  }
+
+  private func insertRequest(_ new: NewConnection) throws(ChatError) -> StoredConnection {
+    let store = try requireStore()
+    return try stored { () throws(StoreError) in
+      let id = try store.transaction { () throws(StoreError) -> Int64 in
+        // Asked meanwhile by another command, or another process.
+        if let request = new.request,
+          let asked = try store.connection(userID: new.userID, addressMailbox: request.mailbox), !asked.hasLeft
+        {
+          try store.queueMailboxDeletion(recipientID: new.recipientID, key: new.recipientKey)
+          return asked.id
+        }
+        let id = try self.connections.make(new, .invited, store)
+        try self.enqueueRequest(try store.connection(id), store)
+        return id
+      }
+      return try store.connection(id)
+    }
+  }
+
+  /// Encrypted once, in the transaction that records it.
+  private func enqueueRequest(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
+    guard let request = connection.request, let key = BoxPublicKey(bytes: request.key),
+      let secret = connection.invitation.flatMap({ InvitationSecret(stored: $0.exposeForStorage()) })
+    else { throw .damaged(.connection) }
+    let invitation = InvitationLink(
+      senderID: connection.senderID, publicKeys: secret.publicKeys, peerKey: connection.peerKey.publicKey)
+    let message = RequestMessage.contact(
+      connection.profileToSend(try store.user(connection.userID)), person: request.person, invitation: invitation)
+    let envelope: Envelope
+    do throws(CryptoError) {
+      envelope = try message.sealed(for: key, randomness: configuration.randomness)
+    } catch {
+      throw .damaged(.connection)
+    }
+    // SimpleX flags requests, so that a person learns of one while the app sleeps.
+    _ = try store.insertOutbox(
+      connectionID: connection.id, itemID: nil, purpose: OutboxEntry.requestPurpose, isSigned: false, notifies: true,
+      body: envelope.bytes, deduplication: context.randomness.bytes(24))
+  }
+
+  private func finishAsking(_ connection: StoredConnection, _ user: StoredUser, reply: @escaping Reply) {
+    sender.confirm(connection.id) { [weak self] isRefused in
+      // The address is gone.
+      if isRefused { return reply(.error(ChatError(.auth, relay: self?.relayLink.name ?? ""))) }
+      reply(
+        .result(
+          .sentInvitation(
+            UserRecord(user), PendingConnectionRecord(connection), incognito: Profile(incognito: connection.incognito)
+          )))
+    }
+  }
+}

@@ -1,0 +1,11 @@
+/// How much of what strangers send to an address is stored. Anyone who has its link may write to it.
+enum RequestLimits {
+  /// Requests of one address that wait for a decision or its completion; what comes beyond is dropped.
+  static let waiting: Int64 = 256
+  /// Times that one person's request is refreshed by asking again; what comes beyond is dropped.
+  static let repeats: Int64 = 8
+  /// Requests that are over, and messages of an address that showed nothing, by which a repeat is recognised.
+  static let kept: Int64 = 128
+  /// Messages of an address between two times at which older ones are deleted.
+  static let pruningInterval: Int64 = 32
+}

@@ -1,0 +1,74 @@
+import PorterCrypto
+import PorterJSON
+import PorterPlatform
+import PorterSchema
+
+/// What is left in the mailbox of an address, inside the encryption; JSON in the manner of SimpleX's chat protocol.
+enum RequestMessage: Equatable, Sendable {
+  /// I would like to be your contact. `person` is my name for this address, which nobody else knows; `invitation` is good
+  /// for you alone.
+  case contact(Profile, person: [UInt8], invitation: InvitationLink)
+  /// I take my request back.
+  case withdrawn(person: [UInt8])
+
+  static let personCount = 24
+
+  private var json: JSONValue {
+    switch self {
+    case .contact(let profile, let person, let invitation):
+      [
+        "event": "x.contact",
+        "params": [
+          "profile": profile.json, "contactReqId": .string(TextEncoding.base64URL(person)),
+          "invitation": .string(invitation.text),
+        ],
+      ]
+    case .withdrawn(let person):
+      ["event": "x.contact.del", "params": ["contactReqId": .string(TextEncoding.base64URL(person))]]
+    }
+  }
+
+  /// Nil for what is no message of this protocol.
+  private init?(bytes: [UInt8]) {
+    guard let json = try? JSONValue(parsing: bytes), let params = json["params"],
+      let person = params["contactReqId"]?.stringValue.flatMap({ TextEncoding.base64URLDecoded($0) }),
+      person.count == Self.personCount
+    else { return nil }
+    switch json["event"]?.stringValue {
+    case "x.contact":
+      guard let profile = params["profile"].flatMap({ Profile(json: $0) }),
+        let invitation = params["invitation"]?.stringValue.flatMap({ try? InvitationLink(parsing: $0) })
+      else { return nil }
+      self = .contact(profile, person: person, invitation: invitation)
+    case "x.contact.del": self = .withdrawn(person: person)
+    default: return nil
+    }
+  }
+
+  // MARK: Sealing
+
+  /// For the owner of the address alone. Each message has a key of its own, so that two from one person have nothing in
+  /// common for anyone else.
+  func sealed(for address: BoxPublicKey, randomness: any Randomness) throws(CryptoError) -> Envelope {
+    let ephemeral = try BoxKeyPair.generate(randomness: randomness)
+    let nonce = try BoxNonce.generate(randomness: randomness)
+    let shared = try ephemeral.secretKey.agree(with: address)
+    return .request(
+      ephemeral.publicKey, nonce, try shared.sealPadded(json.utf8, to: Envelope.requestCount, nonce: nonce))
+  }
+
+  enum Opening {
+    case opened(RequestMessage)
+    /// For this reason, for the quarantine.
+    case failed(String)
+  }
+
+  static func open(_ sealed: [UInt8], _ ephemeral: BoxPublicKey, _ nonce: BoxNonce, with key: BoxSecretKey) -> Opening {
+    do throws(CryptoError) {
+      let plaintext = try key.agree(with: ephemeral).openPadded(sealed, nonce: nonce)
+      return RequestMessage(bytes: plaintext).map(Opening.opened) ?? .failed("not a contact request")
+    } catch {
+      return .failed(error.description)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import PorterJSON
+
+/// What a user's address does with requests.
+package struct AddressSettings: Hashable, Sendable {
+  /// Exactly as it was set, so that a host that compares it with what it wants finds no difference. Members that this
+  /// library does not know are kept.
+  package let json: JSONValue
+
+  /// Of an address that has just been made.
+  package static let initial = AddressSettings(unchecked: ["businessAddress": false])
+
+  private init(unchecked json: JSONValue) { self.json = json }
+
+  /// What is wrong with settings that a host gave.
+  package enum Failure: Error, Hashable {
+    case isMalformed
+    /// A business address makes a group for each person who writes to it.
+    case isBusiness
+  }
+
+  package init(checking json: JSONValue) throws(Failure) {
+    guard case .object(let members) = json else { throw .isMalformed }
+    switch members["businessAddress"] {
+    case nil, .null?, .bool(false)?: break
+    case .bool(true)?: throw .isBusiness
+    default: throw .isMalformed
+    }
+    if let accept = members["autoAccept"], accept != .null {
+      guard accept["acceptIncognito"]?.boolValue != nil else { throw .isMalformed }
+    }
+    if let reply = members["autoReply"], reply != .null {
+      guard MessageContent(json: reply) != nil else { throw .isMalformed }
+    }
+    self.init(unchecked: json)
+  }
+
+  /// Nil for text that is not what was stored.
+  package init?(stored: String) {
+    guard let json = try? JSONValue(parsing: stored), case .object = json else { return nil }
+    self.init(unchecked: json)
+  }
+
+  /// Whether it accepts each request by itself; nil if not. True: with an incognito profile.
+  package var acceptsIncognito: Bool? { json["autoAccept"]?["acceptIncognito"]?.boolValue }
+
+  /// What a person whose request was accepted gets as the first message.
+  package var reply: MessageContent? { json["autoReply"].flatMap { MessageContent(json: $0) } }
+}
+
+package struct AddressRecord: Hashable, Sendable {
+  package var id: Int64
+  package var link: String
+  package var settings: AddressSettings
+
+  package init(id: Int64, link: String, settings: AddressSettings) {
+    self.id = id
+    self.link = link
+    self.settings = settings
+  }
+
+  /// The `UserContactLink` shape.
+  package var json: JSONValue {
+    .compact([
+      "userContactLinkId": .integer(id),
+      "connLinkContact": .compact(["connFullLink": .string(link)]),
+      "shortLinkDataSet": false,
+      "shortLinkLargeDataSet": false,
+      "addressSettings": settings.json,
+    ])
+  }
+}

@@ -1,0 +1,184 @@
+import PorterMachines
+import PorterPlatform
+
+/// A person's request to become a contact.
+package struct StoredContactRequest: Sendable {
+  package var id: Int64
+  package var userID: Int64
+  package var addressID: Int64
+  /// The name that the person chose for this address.
+  package var person: [UInt8]
+  /// A state of the machine `contact_request`.
+  package var state: String
+  package var displayName: String
+  package var fullName: String
+  /// The whole profile as JSON; nil when there are names only.
+  package var profile: String?
+  /// Of the person's invitation.
+  package var mailbox: [UInt8]
+  /// Nil once it cannot be used any more.
+  package var invitation: String?
+  /// The profile to show to this person instead of the user's own, as JSON.
+  package var incognito: String?
+  package var repeats: Int64
+  package var contactID: Int64?
+  package var createdAt: WallTime
+  package var updatedAt: WallTime
+}
+
+/// What a request says.
+package struct NewContactRequest: Sendable {
+  package var person: [UInt8]
+  package var displayName: String
+  package var fullName: String
+  package var profile: String?
+  package var mailbox: [UInt8]
+  package var invitation: String
+  package var incognito: String?
+
+  package init(
+    person: [UInt8], displayName: String, fullName: String, profile: String?, mailbox: [UInt8], invitation: String
+  ) {
+    self.person = person
+    self.displayName = displayName
+    self.fullName = fullName
+    self.profile = profile
+    self.mailbox = mailbox
+    self.invitation = invitation
+  }
+}
+
+extension Store {
+  private static let requestColumns = """
+    request_id, user_id, address_id, person, state, display_name, full_name, profile, mailbox, invitation, incognito,
+    repeats, contact_id, created_at, updated_at
+    """
+
+  private static func contactRequest(_ row: borrowing Row) -> StoredContactRequest {
+    StoredContactRequest(
+      id: row.integer(0), userID: row.integer(1), addressID: row.integer(2), person: row.blob(3), state: row.text(4),
+      displayName: row.text(5), fullName: row.text(6), profile: row.optionalText(7), mailbox: row.blob(8),
+      invitation: row.optionalText(9), incognito: row.optionalText(10), repeats: row.integer(11),
+      contactID: row.optionalInteger(12), createdAt: WallTime(milliseconds: row.integer(13)),
+      updatedAt: WallTime(milliseconds: row.integer(14)))
+  }
+
+  private func contactRequests(
+    _ condition: String, _ bindings: [Binding]
+  ) throws(StoreError) -> [StoredContactRequest] {
+    try rows("SELECT \(Self.requestColumns) FROM contact_requests \(condition)", bindings) { Self.contactRequest($0) }
+  }
+
+  package func contactRequest(_ id: Int64) throws(StoreError) -> StoredContactRequest {
+    guard let found = try contactRequests("WHERE request_id = ?", [.integer(id)]).first else {
+      throw .notFound(.request)
+    }
+    return found
+  }
+
+  /// The request of this person; this is how a repeat is recognised.
+  package func contactRequest(addressID: Int64, person: [UInt8]) throws(StoreError) -> StoredContactRequest? {
+    try contactRequests("WHERE address_id = ? AND person = ?", [.integer(addressID), .blob(person)]).first
+  }
+
+  /// The request that brought the invitation of this mailbox.
+  package func contactRequest(invitationMailbox mailbox: [UInt8]) throws(StoreError) -> StoredContactRequest? {
+    try contactRequests("WHERE mailbox = ? ORDER BY request_id DESC LIMIT 1", [.blob(mailbox)]).first
+  }
+
+  package func contactRequest(contactID: Int64) throws(StoreError) -> StoredContactRequest? {
+    try contactRequests("WHERE contact_id = ? LIMIT 1", [.integer(contactID)]).first
+  }
+
+  /// Oldest first.
+  package func contactRequests(userID: Int64, in state: String) throws(StoreError) -> [StoredContactRequest] {
+    try contactRequests(
+      "WHERE user_id = ? AND state = ? ORDER BY request_id", [.integer(userID), .text(state)])
+  }
+
+  package func contactRequests(in state: String) throws(StoreError) -> [StoredContactRequest] {
+    try contactRequests("WHERE state = ? ORDER BY request_id", [.text(state)])
+  }
+
+  package func contactRequests(addressID: Int64) throws(StoreError) -> [StoredContactRequest] {
+    try contactRequests("WHERE address_id = ? ORDER BY request_id", [.integer(addressID)])
+  }
+
+  package func countContactRequests(addressID: Int64, in states: [String]) throws(StoreError) -> Int64 {
+    var count: Int64 = 0
+    for state in states {
+      count +=
+        try integer(
+          "SELECT count(*) FROM contact_requests WHERE address_id = ? AND state = ?",
+          [.integer(addressID), .text(state)]) ?? 0
+    }
+    return count
+  }
+
+  // All of these are part of the caller's transaction.
+
+  package func insertContactRequest(
+    _ new: NewContactRequest, userID: Int64, addressID: Int64, state: String, at time: WallTime
+  ) throws(StoreError) -> Int64 {
+    try insert(
+      """
+      INSERT INTO contact_requests (user_id, address_id, person, state, display_name, full_name, profile, mailbox,
+        invitation, incognito, created_at, updated_at)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11)
+      """,
+      [
+        .integer(userID), .integer(addressID), .blob(new.person), .text(state), .text(new.displayName),
+        .text(new.fullName), .optional(new.profile), .blob(new.mailbox), .text(new.invitation),
+        .optional(new.incognito), .integer(time.milliseconds),
+      ])
+  }
+
+  package func refreshContactRequest(_ id: Int64, _ new: NewContactRequest, at time: WallTime) throws(StoreError) {
+    try run(
+      """
+      UPDATE contact_requests SET display_name = ?, full_name = ?, profile = ?, mailbox = ?, invitation = ?,
+        repeats = repeats + 1, updated_at = ? WHERE request_id = ?
+      """,
+      [
+        .text(new.displayName), .text(new.fullName), .optional(new.profile), .blob(new.mailbox),
+        .text(new.invitation), .integer(time.milliseconds), .integer(id),
+      ])
+  }
+
+  package func setContactRequest(_ id: Int64, state: String, at time: WallTime) throws(StoreError) {
+    try run(
+      "UPDATE contact_requests SET state = ?, updated_at = ? WHERE request_id = ?",
+      [.text(state), .integer(time.milliseconds), .integer(id)])
+  }
+
+  package func setContactRequest(_ id: Int64, incognito: String?) throws(StoreError) {
+    try run("UPDATE contact_requests SET incognito = ? WHERE request_id = ?", [.optional(incognito), .integer(id)])
+  }
+
+  package func setContactRequest(_ id: Int64, contactID: Int64) throws(StoreError) {
+    try run("UPDATE contact_requests SET contact_id = ? WHERE request_id = ?", [.integer(contactID), .integer(id)])
+  }
+
+  package func eraseInvitation(ofContactRequest id: Int64) throws(StoreError) {
+    try run("UPDATE contact_requests SET invitation = NULL WHERE request_id = ?", [.integer(id)])
+  }
+
+  /// Keeps what an address has received bounded: of the requests that are over and of the messages that showed nothing,
+  /// the newest are kept, by which a repeat is recognised. Costs the same however many came.
+  package func pruneAddress(_ address: StoredAddress, keeping count: Int64) throws(StoreError) {
+    let waiting = [PorterMachines.ContactRequest.State.received, .accepting].map { "'\($0.name)'" }
+    try run(
+      """
+      DELETE FROM contact_requests WHERE request_id IN (
+        SELECT request_id FROM contact_requests WHERE address_id = ? AND state NOT IN (\(waiting.joined(separator: ", ")))
+        ORDER BY request_id DESC LIMIT -1 OFFSET ?)
+      """, [.integer(address.id), .integer(count)])
+    try run(
+      """
+      DELETE FROM ledger WHERE entry_id IN (
+        SELECT entry_id FROM ledger WHERE connection_id = ?1 AND removal_due = 0
+          AND (request_id IS NULL OR request_id NOT IN (SELECT request_id FROM contact_requests))
+        ORDER BY entry_id DESC LIMIT -1 OFFSET ?2)
+      """, [.integer(address.connectionID), .integer(count)])
+  }
+}

@@ -1,0 +1,298 @@
+import Foundation
+import PorterCrypto
+import PorterPlatform
+import PorterRelay
+import PorterSchema
+import PorterStore
+import XCTest
+
+@testable import PorterEngine
+
+/// Contact addresses and the requests that come through them, through the C interface.
+final class ContactRequestTests: XCTestCase {
+  /// Alice has an address; bob would like to be her contact.
+  private final class Meeting {
+    let folder: TemporaryFolder
+    let alice: Host
+    let bob: Host
+    let link: String
+
+    init(settings: String? = nil) throws {
+      folder = try TemporaryFolder()
+      alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
+      bob = try XCTUnwrap(Host.open(folder.file("bob")).host)
+      alice.begin("alice", relay: folder.file("relay.db"))
+      bob.begin("bob", relay: folder.file("relay.db"))
+      let made = alice.send("/_address 1 pq_ratchet=on")
+      made.assert("userContactLinkCreated")
+      link = made["result"]["connLinkContact"]["connFullLink"].text
+      XCTAssertFalse(link.isEmpty)
+      if let settings { alice.send("/_address_settings 1 \(settings)").assert("userContactLinkUpdated") }
+    }
+
+    /// Bob asks; the request as alice's host gets it.
+    func ask(file: StaticString = #filePath, line: UInt = #line) -> JSON {
+      bob.send("/_connect 1 \(link)").assert("sentInvitation", file, line)
+      let event = alice.event("receivedContactRequest", file: file, line: line)
+      return event?["result"]["contactRequest"] ?? JSON("")
+    }
+
+    func plan() -> JSON { bob.send("/_connect plan 1 \(link)")["result"]["connectionPlan"]["contactAddressPlan"] }
+
+    /// One number of a host's store, or of the relay, once it is this.
+    func awaitCount(_ count: Int64, _ sql: String, in path: String) throws {
+      let database = try Database(path: path)
+      defer { try? database.close() }
+      for _ in 0..<2_000 {
+        if try database.integer(sql) == count { return }
+        usleep(10_000)
+      }
+      XCTFail("it never came to \(count), it is \(try database.integer(sql) ?? -1): \(sql)")
+    }
+
+    func awaitCount(_ count: Int64, _ sql: String, of host: Host) throws {
+      try awaitCount(count, sql, in: host.prefix + "_chat.db")
+    }
+
+    /// Everything that was sent has been taken in.
+    func awaitEmptyRelay() throws {
+      try awaitCount(0, "SELECT count(*) FROM message WHERE body IS NOT NULL", in: folder.file("relay.db"))
+    }
+
+    func contacts(_ host: Host) -> JSON { host.send("/_contacts 1")["result"]["contacts"] }
+  }
+
+  func testARequestThatIsAcceptedBecomesAContact() throws {
+    let meeting = try Meeting()
+    XCTAssertEqual(meeting.plan()["type"].text, "ok")
+    let request = meeting.ask()
+    XCTAssertEqual(request["profile"]["displayName"].text, "bob", request.description)
+    XCTAssertEqual(meeting.plan()["type"].text, "connectingConfirmReconnect")
+    let chats = meeting.alice.send("/_get chats 1")["result"]["chats"]
+    XCTAssertEqual(
+      chats[0]["chatInfo"]["contactRequest"]["contactRequestId"].number, request["contactRequestId"].number)
+    let accepted = meeting.alice.send("/_accept \(request["contactRequestId"].number)")
+    accepted.assert("acceptingContactRequest")
+    XCTAssertEqual(accepted["result"]["contact"]["profile"]["displayName"].text, "bob", accepted.description)
+    XCTAssertTrue(accepted["result"]["contact"]["activeConn"].exists)
+    let connecting = meeting.bob.event("contactConnecting")
+    XCTAssertEqual(connecting?["result"]["contact"]["profile"]["displayName"].text, "alice")
+    meeting.bob.event("contactSndReady")
+    meeting.alice.event("contactConnected")
+    meeting.bob.event("contactConnected")
+    XCTAssertEqual(meeting.plan()["type"].text, "known")
+    meeting.bob.send("/connect \(meeting.link)").assert("contactAlreadyExists")
+    // Messages pass in both directions.
+    meeting.bob.send("/_send @1 text hello").assert("newChatItems")
+    XCTAssertEqual(
+      meeting.alice.event("newChatItems")?["result"]["chatItems"][0]["chatItem"]["meta"]["itemText"].text, "hello")
+    meeting.alice.send("/_send @1 text you").assert("newChatItems")
+    meeting.bob.event("newChatItems")
+    XCTAssertEqual(meeting.contacts(meeting.alice).count, 1)
+    XCTAssertEqual(meeting.alice.send("/_get chats 1")["result"]["chats"].count, 1)
+    // Accepting it once more is no mistake, and makes no second contact.
+    let again = meeting.alice.send("/_accept \(request["contactRequestId"].number)")
+    XCTAssertEqual(again["result"]["contact"]["contactId"].number, 1, again.description)
+    XCTAssertEqual(meeting.contacts(meeting.alice).count, 1)
+    XCTAssertEqual(meeting.alice.send("/_reject 1").errorTag, "contactRequestNotFound")
+  }
+
+  func testTheSameAddressTakesManyRequests() throws {
+    let meeting = try Meeting(settings: #"{"businessAddress":false,"autoAccept":{"acceptIncognito":false}}"#)
+    var others: [Host] = []
+    for name in ["carol", "dave", "erin"] {
+      let host = try XCTUnwrap(Host.open(meeting.folder.file(name)).host)
+      host.begin(name, relay: meeting.folder.file("relay.db"))
+      host.send("/connect \(meeting.link)").assert("sentInvitation")
+      others.append(host)
+    }
+    for host in others { host.event("contactConnected", within: 20) }
+    for _ in others { meeting.alice.event("contactConnected", within: 20) }
+    XCTAssertEqual(meeting.contacts(meeting.alice).count, 3)
+  }
+
+  /// An address that accepts by itself, with a first message; no request is left for the user.
+  func testAnAddressAcceptsAndWelcomesByItself() throws {
+    let settings =
+      #"{"businessAddress":false,"autoAccept":{"acceptIncognito":false},"autoReply":{"type":"text","text":"welcome"}}"#
+    let meeting = try Meeting(settings: settings)
+    let shown = meeting.alice.send("/_show_address 1")["result"]["contactLink"]
+    XCTAssertEqual(
+      shown["addressSettings"].value as? NSDictionary, JSON(settings).value as? NSDictionary, "member for member")
+    meeting.bob.send("/connect \(meeting.link)").assert("sentInvitation")
+    let accepting = meeting.alice.event("acceptingContactRequest")
+    XCTAssertEqual(accepting?["result"]["contact"]["profile"]["displayName"].text, "bob")
+    meeting.bob.event("contactConnected")
+    let welcome = meeting.bob.event("newChatItems")?["result"]["chatItems"][0]["chatItem"]
+    XCTAssertEqual(welcome?["meta"]["itemText"].text, "welcome")
+    XCTAssertEqual(meeting.alice.send("/_get chats 1")["result"]["chats"].count, 1)
+    let sent = meeting.alice.send("/_get chat @1 count=10")["result"]["chat"]["chatItems"]
+    XCTAssertEqual(sent.count, 1)
+    XCTAssertEqual(sent[0]["chatDir"]["type"].text, "directSnd")
+  }
+
+  /// A message given before the other side has answered is not lost: its mailbox takes no signature yet.
+  func testAMessageGivenBeforeTheHelloArrives() throws {
+    let meeting = try Meeting()
+    let request = meeting.ask()
+    meeting.bob.send("/_app suspend 0").assert("cmdOk")
+    meeting.alice.send("/_accept \(request["contactRequestId"].number)").assert("acceptingContactRequest")
+    meeting.alice.send("/_send @1 text early", arrives: false).assert("newChatItems")
+    try meeting.awaitCount(1, "SELECT count(*) FROM outbox", of: meeting.alice)
+    meeting.bob.send("/_app activate").assert("cmdOk")
+    let item = meeting.bob.event("newChatItems", within: 20)?["result"]["chatItems"][0]["chatItem"]
+    XCTAssertEqual(item?["meta"]["itemText"].text, "early")
+    meeting.alice.event("contactConnected", within: 20)
+  }
+
+  func testIncognitoProfilesHideTheUsersOwn() throws {
+    let meeting = try Meeting()
+    let asked = meeting.bob.send("/_connect 1 incognito=on \(meeting.link)")
+    asked.assert("sentInvitation")
+    let alias = asked["result"]["customUserProfile"]["displayName"].text
+    XCTAssertFalse(alias.isEmpty)
+    XCTAssertNotEqual(alias, "bob")
+    let request = meeting.alice.event("receivedContactRequest")?["result"]["contactRequest"] ?? JSON("")
+    XCTAssertEqual(request["profile"]["displayName"].text, alias)
+    let accepted = meeting.alice.send("/_accept incognito=on \(request["contactRequestId"].number)")
+    accepted.assert("acceptingContactRequest")
+    XCTAssertTrue(accepted["result"]["contact"]["activeConn"]["customUserProfileId"].exists)
+    let own = meeting.alice.event("contactConnected")?["result"]["userCustomProfile"]["displayName"].text ?? ""
+    let seen = meeting.bob.event("contactConnected")?["result"] ?? JSON("")
+    XCTAssertFalse(own.isEmpty)
+    XCTAssertEqual(seen["contact"]["profile"]["displayName"].text, own)
+    XCTAssertEqual(seen["userCustomProfile"]["displayName"].text, alias)
+    // A new profile of the user's own does not reach this contact.
+    let change = meeting.bob.send(#"/_profile 1 {"displayName":"robert","fullName":""}"#)
+    change.assert("userProfileUpdated")
+    XCTAssertEqual(change["result"]["updateSummary"]["updateSuccesses"].number, 0)
+    meeting.bob.send("/_send @1 text hi").assert("newChatItems")
+    meeting.alice.event("newChatItems")
+    let names = meeting.contacts(meeting.alice).elements.map { $0["profile"]["displayName"].text }
+    XCTAssertEqual(names, [alias])
+  }
+
+  func testARejectedRequestIsOver() throws {
+    let meeting = try Meeting()
+    let id = meeting.ask()["contactRequestId"].number
+    let rejected = meeting.alice.send("/_reject \(id)")
+    rejected.assert("contactRequestRejected")
+    XCTAssertEqual(rejected["result"]["contactRequest"]["contactRequestId"].number, id)
+    for command in ["/_accept \(id)", "/_reject \(id)", "/_accept 99", "/_reject 99"] {
+      XCTAssertEqual(meeting.alice.send(command).errorTag, "contactRequestNotFound", command)
+    }
+    XCTAssertEqual(meeting.alice.send("/_get chats 1")["result"]["chats"].count, 0)
+    // Asking again changes nothing.
+    meeting.bob.send("/connect \(meeting.link)").assert("sentInvitation")
+    try meeting.awaitEmptyRelay()
+    XCTAssertEqual(meeting.alice.send("/_get chats 1")["result"]["chats"].count, 0)
+  }
+
+  /// Bob takes his request back: alice's host hears of it, and accepting it comes too late.
+  func testARequestCanBeTakenBack() throws {
+    let meeting = try Meeting()
+    let id = meeting.ask()["contactRequestId"].number
+    let pending = meeting.bob.send("/_get chats 1 pcc=on")["result"]["chats"][0]["chatInfo"]["contactConnection"]
+    XCTAssertTrue(pending["viaContactUri"].flag, pending.description)
+    meeting.bob.send("/_delete :\(pending["pccConnId"].number) full notify=on").assert("contactConnectionDeleted")
+    let withdrawn = meeting.alice.event("contactRequestWithdrawn")
+    XCTAssertEqual(withdrawn?["result"]["contactRequest"]["contactRequestId"].number, id)
+    XCTAssertEqual(meeting.alice.send("/_accept \(id)").errorTag, "contactRequestNotFound")
+    // He asks anew: that is another request.
+    XCTAssertNotEqual(meeting.ask()["contactRequestId"].number, id)
+  }
+
+  /// His mailbox is gone, and alice was not told: accepting fails for good, and leaves no contact.
+  func testAcceptingARequestWhoseMailboxIsGoneLeavesNoContact() throws {
+    let meeting = try Meeting()
+    let id = meeting.ask()["contactRequestId"].number
+    let pending = meeting.bob.send("/_get chats 1 pcc=on")["result"]["chats"][0]["chatInfo"]["contactConnection"]
+    meeting.bob.send("/_delete :\(pending["pccConnId"].number) full notify=off").assert("contactConnectionDeleted")
+    // The address and the token's... only alice's mailbox is left.
+    try meeting.awaitCount(1, "SELECT count(*) FROM mailbox", in: meeting.folder.file("relay.db"))
+    XCTAssertEqual(meeting.alice.send("/_accept \(id)").errorTag, "contactRequestNotFound")
+    XCTAssertEqual(meeting.contacts(meeting.alice).count, 0)
+    XCTAssertEqual(meeting.alice.send("/_accept \(id)").errorTag, "contactRequestNotFound")
+    try meeting.awaitCount(1, "SELECT count(*) FROM mailbox", in: meeting.folder.file("relay.db"))
+  }
+
+  func testADeletedAddressTakesNothingMore() throws {
+    let meeting = try Meeting()
+    let id = meeting.ask()["contactRequestId"].number
+    XCTAssertEqual(meeting.alice.send("/_address 1").errorTag, "duplicateContactLink")
+    meeting.alice.send("/_profile_address 1 on").assert("userProfileUpdated")
+    XCTAssertEqual(
+      meeting.alice.send("/u")["result"]["user"]["profile"]["contactLink"].text, meeting.link)
+    meeting.alice.send("/_profile_address 1 on").assert("userProfileNoChange")
+    meeting.alice.send("/_delete_address 1").assert("userContactLinkDeleted")
+    XCTAssertFalse(meeting.alice.send("/u")["result"]["user"]["profile"]["contactLink"].exists)
+    XCTAssertEqual(meeting.alice.send("/_show_address 1").errorTag, "userContactLinkNotFound")
+    XCTAssertEqual(meeting.alice.send("/_delete_address 1").errorTag, "userContactLinkNotFound")
+    XCTAssertEqual(meeting.alice.send("/_accept \(id)").errorTag, "contactRequestNotFound")
+    let carol = try XCTUnwrap(Host.open(meeting.folder.file("carol")).host)
+    carol.begin("carol", relay: meeting.folder.file("relay.db"))
+    try meeting.awaitCount(1, "SELECT count(*) FROM mailbox", in: meeting.folder.file("relay.db"))
+    XCTAssertEqual(carol.send("/connect \(meeting.link)").errorTag, "SMP")
+    XCTAssertEqual(carol.send("/_get chats 1 pcc=on")["result"]["chats"].count, 0)
+    // A new address is another one.
+    let made = meeting.alice.send("/_address 1")["result"]["connLinkContact"]["connFullLink"].text
+    XCTAssertNotEqual(made, meeting.link)
+    XCTAssertEqual(meeting.alice.send("/connect \(made)")["error"]["np"]["code"].text, "invitationOwn")
+    XCTAssertEqual(
+      meeting.alice.send("/_connect plan 1 \(made)")["result"]["connectionPlan"]["contactAddressPlan"]["type"].text,
+      "ownLink")
+  }
+
+  /// Whatever lies in an address's mailbox, the next request is taken in; and what strangers send stays bounded.
+  func testWhatStrangersLeaveAtAnAddressStaysBounded() throws {
+    let meeting = try Meeting()
+    let link = try AddressLink(parsing: meeting.link)
+    let relay = EmbeddedRelay(path: meeting.folder.file("relay.db"), ports: .system, log: .silent)
+    defer { relay.close() }
+    let client = RelayClient(port: relay, randomness: SystemRandomness())
+    let address = try XCTUnwrap(RelayIdentifier(bytes: link.senderID))
+    func leave(_ body: [UInt8]) throws {
+      // The mailbox holds 128 that wait; alice empties it meanwhile.
+      for _ in 0..<2_000 {
+        do {
+          return try client.send(
+            body, to: address, key: nil, attempt: try client.newIdentifier(), notify: false)
+        } catch RelayError.quota { usleep(5_000) }
+      }
+      XCTFail("the mailbox stays full")
+    }
+    func request(_ name: String, person: [UInt8]) throws -> [UInt8] {
+      let secret = try InvitationSecret.create(randomness: SystemRandomness())
+      let key = try SigningKeyPair.generate(randomness: SystemRandomness())
+      let invitation = InvitationLink(
+        senderID: SystemRandomness().bytes(24), publicKeys: secret.publicKeys, peerKey: key.publicKey)
+      return try RequestMessage.contact(.init(displayName: name), person: person, invitation: invitation)
+        .sealed(for: link.key, randomness: SystemRandomness()).bytes
+    }
+    let forged = try request("mallory", person: SystemRandomness().bytes(24))
+    for body in [[], [1, 2, 3], [UInt8](repeating: 82, count: 16_384), Array(forged.dropLast()), Array("C".utf8)] {
+      try leave(body)
+    }
+    try leave(try request("\u{202e}\u{7}\n", person: SystemRandomness().bytes(24)))
+    try meeting.awaitCount(6, "SELECT count(*) FROM ledger WHERE state = 'quarantined'", of: meeting.alice)
+    // One person, however often; then more persons than may wait.
+    let insistent = SystemRandomness().bytes(24)
+    for _ in 0..<12 { try leave(try request("insistent", person: insistent)) }
+    try meeting.awaitCount(RequestLimits.repeats, "SELECT max(repeats) FROM contact_requests", of: meeting.alice)
+    try meeting.awaitCount(1, "SELECT count(*) FROM contact_requests", of: meeting.alice)
+    try meeting.awaitCount(1, "SELECT count(*) FROM ledger WHERE kind = 'request'", of: meeting.alice)
+    for number in 0..<262 { try leave(try request("crowd \(number)", person: SystemRandomness().bytes(24))) }
+    for _ in 0..<180 { try leave([0]) }
+    try meeting.awaitEmptyRelay()
+    let store = try Database(path: meeting.alice.prefix + "_chat.db")
+    defer { try? store.close() }
+    XCTAssertEqual(try store.integer("SELECT count(*) FROM contact_requests"), RequestLimits.waiting)
+    let entries = try XCTUnwrap(store.integer("SELECT count(*) FROM ledger WHERE kind <> 'request'"))
+    XCTAssertLessThanOrEqual(entries, RequestLimits.kept + RequestLimits.pruningInterval)
+    // There is room again once one was decided.
+    meeting.alice.send("/_reject 1").assert("contactRequestRejected")
+    meeting.bob.send("/_connect 1 \(meeting.link)").assert("sentInvitation")
+    try meeting.awaitCount(
+      1, "SELECT count(*) FROM contact_requests WHERE display_name = 'bob' AND state = 'received'", of: meeting.alice)
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import PorterStore
+import XCTest
+
+/// What a sleeping user is told of persons: that one asks to become a contact, and that one has become it.
+final class RequestPushTests: XCTestCase {
+  /// Alice has an address and sleeps; carol would like to be her contact.
+  private func asked(_ settings: String? = nil) throws -> (station: Station, carol: Host, link: String) {
+    let station = try Station()
+    let link = station.alice.send("/_address 1")["result"]["connLinkContact"]["connFullLink"].text
+    if let settings { station.alice.send("/_address_settings 1 \(settings)").assert("userContactLinkUpdated") }
+    try awaitSubscriptions(2, of: station.alice)
+    station.suspend()
+    let carol = try XCTUnwrap(Host.open(station.pair.folder.file("carol")).host)
+    carol.begin("carol", relay: station.pair.folder.file("relay.db"))
+    return (station, carol, link)
+  }
+
+  /// The notification server knows this many of the host's mailboxes.
+  private func awaitSubscriptions(_ count: Int64, of host: Host) throws {
+    try awaitCount(count, "SELECT count(*) FROM connections WHERE subscription LIKE 'created%'", of: host)
+  }
+
+  private func awaitCount(_ count: Int64, _ sql: String, of host: Host) throws {
+    let store = try Database(path: host.prefix + "_chat.db")
+    defer { try? store.close() }
+    for _ in 0..<2_000 where try store.integer(sql) != count { usleep(10_000) }
+    XCTAssertEqual(try store.integer(sql), count, sql)
+  }
+
+  func testARequestIsShownOnceAndWithdrawnWhenItIsDecided() throws {
+    let (station, carol, link) = try asked()
+    carol.send("/connect \(link)").assert("sentInvitation")
+    let push = try station.nextPush()
+    let answer = try station.present(push)
+    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
+    XCTAssertEqual(answer.titles, ["carol wants to connect!"])
+    XCTAssertEqual(answer.bodies, ["Accept contact request from carol?"])
+    let shown = answer["notifications"][0]
+    XCTAssertEqual(shown["categoryIdentifier"].text, "NTF_CAT_CONTACT_REQUEST")
+    XCTAssertEqual(shown["userInfo"]["contactRequestId"].number, 1)
+    XCTAssertEqual(answer["badge"].number, 0, "a request is no unread message")
+    // The same push again, and the same person again.
+    XCTAssertEqual(try station.present(push)["notifications"].count, 0)
+    carol.send("/connect \(link)").assert("sentInvitation")
+    XCTAssertEqual(try station.present(try station.nextPush())["notifications"].count, 0)
+    // The app hears of it when it wakes; accepting it withdraws the notification.
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.event("receivedContactRequest")
+    station.alice.send("/_accept 1").assert("acceptingContactRequest")
+    station.alice.event("contactConnected")
+    carol.event("contactConnected")
+    station.suspend()
+    station.pair.send("hello", from: station.bob)
+    // Pushes of the handshake may come before.
+    var (withdrawals, bodies): ([String], [String]) = ([], [])
+    while bodies.isEmpty {
+      let next = try station.present(try station.nextPush())
+      withdrawals += next["withdrawals"].elements.map(\.text)
+      bodies += next.bodies
+    }
+    XCTAssertEqual(withdrawals, answer.identifiers)
+    XCTAssertEqual(bodies, ["hello"])
+  }
+
+  func testAHiddenPreviewNamesNobody() throws {
+    let (station, carol, link) = try asked()
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.send(#"/_save app settings {"notificationPreviewMode":"hidden"}"#).assert("cmdOk")
+    station.suspend()
+    carol.send("/connect \(link)").assert("sentInvitation")
+    let answer = try station.present(try station.nextPush())
+    XCTAssertEqual(answer.titles, ["Somebody wants to connect!"])
+    XCTAssertFalse(answer.description.contains("carol"), answer.description)
+  }
+
+  /// An extension leaves accepting to the app, which does it when it wakes.
+  func testAnAddressThatAcceptsByItselfAcceptsWhenTheAppWakes() throws {
+    let (station, carol, link) = try asked(#"{"businessAddress":false,"autoAccept":{"acceptIncognito":false}}"#)
+    carol.send("/connect \(link)").assert("sentInvitation")
+    let answer = try station.present(try station.nextPush())
+    XCTAssertEqual(answer["notifications"].count, 0, answer.description)
+    try awaitCount(1, "SELECT count(*) FROM contact_requests WHERE state = 'accepting'", of: station.alice)
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.event("acceptingContactRequest")
+    carol.event("contactConnected")
+    station.alice.event("contactConnected")
+  }
+
+  /// Both sides sleep while the handshake goes on in their extensions: each user is told that the other is connected.
+  func testBothSidesAsleepAreToldThatTheyAreConnected() throws {
+    let station = try Station()
+    let token = String(repeating: "ab", count: 32)
+    try station.activate(token, of: station.bob)
+    let link = station.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+    try awaitSubscriptions(2, of: station.alice)
+    station.suspend()
+    station.bob.send("/connect \(link)").assert("sentConfirmation")
+    try awaitSubscriptions(2, of: station.bob)
+    station.suspend(station.bob)
+    // Alice's extension takes the confirmation, and says hello.
+    XCTAssertEqual(try station.present(try station.nextPush())["notifications"].count, 0)
+    // Bob's takes the hello, and answers.
+    let service = try XCTUnwrap(Host.open(station.bob.prefix, isExtension: true).host)
+    let atBob = service.push(try station.nextPush(to: token))
+    XCTAssertEqual(atBob.titles, ["alice is connected!"], atBob.description)
+    XCTAssertEqual(atBob["notifications"][0]["categoryIdentifier"].text, "NTF_CAT_CONTACT_CONNECTED")
+    // Alice's extension takes the answer.
+    let atAlice = try station.present(try station.nextPush())
+    XCTAssertEqual(atAlice.titles, ["bob is connected!"], atAlice.description)
+    XCTAssertEqual(atAlice["notifications"][0]["categoryIdentifier"].text, "NTF_CAT_CONTACT_CONNECTED")
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.event("contactConnected")
+    station.bob.send("/_app activate").assert("cmdOk")
+    station.bob.event("contactConnected")
+  }
+
+  /// A change of the profile is no reason to wake anyone.
+  func testAProfileUpdateSendsNoPush() throws {
+    let station = try Station()
+    station.suspend()
+    station.bob.send(#"/_profile 1 {"displayName":"robert","fullName":""}"#).assert("userProfileUpdated")
+    let push = try station.push(for: "hello")
+    let relay = try Database(path: station.pair.folder.file("relay.db"))
+    defer { try? relay.close() }
+    XCTAssertEqual(try relay.integer("SELECT count(*) FROM message WHERE body IS NOT NULL AND notify = 1"), 1)
+    XCTAssertEqual(try station.present(push).bodies, ["hello"])
+  }
+}

@@ -557,7 +557,7 @@ enum np_mailbox_fetch_effect {
   NP_MAILBOX_FETCH_EFFECT_REPORT_EMPTY = 3,
   /* Report to the caller that the relay was not reached, or refused. */
   NP_MAILBOX_FETCH_EFFECT_REPORT_FAILED = 4,
-  /* Emit ntfMessage: the message is done. */
+  /* Emit ntfMessage if a push named the message: it is done. */
   NP_MAILBOX_FETCH_EFFECT_EMIT_MARKER = 5,
   /* Let the next one ask. */
   NP_MAILBOX_FETCH_EFFECT_RELEASE_MAILBOX = 6,

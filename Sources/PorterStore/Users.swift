@@ -103,6 +103,15 @@ extension Store {
     try first("SELECT value FROM settings WHERE name = ?", [.text(name)]) { $0.text(0) }
   }
 
+  /// Those of one moment.
+  package func settings(_ names: [String]) throws(StoreError) -> [String: String] {
+    let places = names.map { _ in "?" }.joined(separator: ", ")
+    let found = try rows(
+      "SELECT name, value FROM settings WHERE name IN (\(places))", names.map { .text($0) }
+    ) { ($0.text(0), $0.text(1)) }
+    return Dictionary(found, uniquingKeysWith: { $1 })
+  }
+
   package func setSetting(_ name: String, _ value: String?) throws(StoreError) { try setSettings([name: value]) }
 
   /// Sets all of them or none.

@@ -65,6 +65,29 @@ final class BurstTests: XCTestCase {
     XCTAssertEqual(items.count, 25, "nothing is lost")
   }
 
+  /// The placeholder of a message that comes in a burst goes, since the summary stands for the message; its chat was heard.
+  func testAPlaceholderGivesWayToTheSummary() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "one")
+    let offline = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: offline)
+    transport.fail(.get)
+    let early = offline.push(push)
+    XCTAssertEqual(early.placeholders, ["message received"], early.description)
+    XCTAssertEqual(early["notifications"][0]["sound"].text, "default")
+    send((2...8).map { "more \($0)" }, from: station.bob)
+    let service = try station.makeExtension()
+    let late = service.push(push)
+    XCTAssertEqual([late.identifiers, late.bodies], [["np:many:1:@1"], ["8 new messages"]], late.description)
+    XCTAssertFalse(late["notifications"][0]["sound"].exists)
+    XCTAssertEqual(late["withdrawals"].elements.map(\.text), early.identifiers)
+    var markers = 0
+    while let event = service.event(within: 0) { markers += event["result"]["type"].text == "ntfMessage" ? 1 : 0 }
+    XCTAssertEqual(markers, 1, "of the message that the push named")
+  }
+
   func testABurstOfSeveralChatsNamesThemAsThePreviewModeAllows() throws {
     let station = try Station()
     for _ in 0..<3 {

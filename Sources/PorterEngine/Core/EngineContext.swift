@@ -47,7 +47,7 @@ struct EngineContext {
     }
   }
 
-  func emit(_ event: Event) { events.post(event.envelope.text) }
+  func emit(_ event: Event) { events.post(event) }
 }
 
 /// The open store, for all parts to use. Only `Lifecycle` opens and closes it.

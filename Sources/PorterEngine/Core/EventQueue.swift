@@ -1,4 +1,5 @@
 import PorterPlatform
+import PorterSchema
 
 /// Events on their way to the host: filled by the engine, emptied by any thread of the host's.
 ///
@@ -67,8 +68,10 @@ package final class EventQueue: Sendable {
   package var descriptor: Int32 { wake.descriptor }
   package var count: Int { contents.withLock { $0.count } }
 
-  func post(_ event: String, taken: (@Sendable () -> Void)? = nil) {
-    let bytes = event.utf8.count
+  func post(_ event: Event, taken: (@Sendable () -> Void)? = nil) {
+    EventRecord.note(event)
+    let text = event.text
+    let bytes = text.utf8.count
     contents.signal { contents in
       guard !contents.isClosed else { return }
       if contents.count == 0 { wake.raise() }
@@ -76,7 +79,7 @@ package final class EventQueue: Sendable {
       while contents.count >= Self.bound || contents.bytes + bytes > byteBound, contents.take() != nil {
         contents.lost += 1
       }
-      contents.events.append(Entry(text: event, taken: taken))
+      contents.events.append(Entry(text: text, taken: taken))
       contents.bytes += bytes
     }
   }
@@ -96,6 +99,7 @@ package final class EventQueue: Sendable {
     let taken: Taken? = contents.wait(atMost: span) { contents in
       if contents.lost > 0 {
         defer { contents.lost = 0 }
+        EventRecord.note(.eventsLost(Int64(contents.lost)))
         return .lost(contents.lost)
       }
       if let event = contents.take() {

@@ -25,11 +25,14 @@ struct BurstComposition {
   private var sounds: SoundRule
   private let boot: String
 
-  init(_ shown: [Shown], _ policy: NotificationPolicy, _ context: EngineContext, _ store: Store) throws(StoreError) {
+  init(
+    _ shown: [Shown], _ placeholders: [PushPlaceholders.Placeholder], _ policy: NotificationPolicy,
+    _ context: EngineContext, _ store: Store
+  ) throws(StoreError) {
     self.context = context
     self.policy = policy
     boot = context.instance.boot
-    let chats = Set(shown.compactMap(\.entry.contactID))
+    let chats = Set(shown.compactMap(\.entry.contactID) + placeholders.compactMap(\.contactID))
     sounds = SoundRule(last: try store.lastSounds(contacts: chats, boot: boot), now: context.clock.now())
     for part in shown where part.isReplaced { add(part.event, of: part.connection, isHeard: false) }
     let shown = shown.filter { !$0.isReplaced }
@@ -44,6 +47,11 @@ struct BurstComposition {
       case .summary(let user, let chat, let items):
         try addSummary(user, chat, items.compactMap { byEntry[$0.id] }, store)
       }
+    }
+    for placeholder in placeholders {
+      var content = placeholder.content
+      content.isHeard = placeholder.contactID.map { sounds.takeSound(for: [$0]) } ?? true
+      notifications.append(content)
     }
   }
 

@@ -18,15 +18,22 @@ extension Engine {
       throw .agent(.notificationServer(server: token.server, .crypto))
     }
     var notified: [NotifiedConnection] = []
+    var failures: [ChatError] = []
     for entry in bundle.entries {
-      // Connections that are gone are left out, as in the interface that we follow.
-      guard
-        let connection = try stored({ () throws(StoreError) in
-          try store.connection(notifierID: entry.notifier)
-        })
-      else { continue }
-      notified.append(try notifiedConnection(connection, entry, store))
+      do throws(ChatError) {
+        // Connections that are gone are left out, as in the interface that we follow.
+        guard
+          let connection = try stored({ () throws(StoreError) in
+            try store.connection(notifierID: entry.notifier)
+          })
+        else { continue }
+        notified.append(try notifiedConnection(connection, entry, store))
+      } catch {
+        // One damaged record does not keep the others from being named (INC-44).
+        failures.append(error)
+      }
     }
+    if !failures.isEmpty { emit(.chatErrors(failures)) }
     return .ntfConns(notified)
   }
 
@@ -41,6 +48,7 @@ extension Engine {
     let metadata = connection.notifierSecret.flatMap {
       try? RelayMessageMetadata(opening: entry.sealedMetadata, with: $0, nonce: entry.metadataNonce)
     }
+    if let metadata { committer.expect(metadata.message.bytes, connection.id) }
     return NotifiedConnection(
       user: UserRecord(user), agentConnectionID: TextEncoding.base64URL(connection.agentID), queueID: connection.id,
       entity: ConnectionEntity(connection, contact, store),
@@ -74,6 +82,7 @@ extension Engine {
       return then(.error(.internal(error.description)))
     }
     guard let connection else { return then(.error(.connection(.notFound, context: ""))) }
+    committer.expect(request.timestamp, connection.id)
     claims.claim(connection.id, known: connection) { [weak self] result in
       switch result {
       case .success(.granted(let claimed)): self?.takeOne(claimed, then: then)

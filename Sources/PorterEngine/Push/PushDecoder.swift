@@ -39,13 +39,21 @@ struct PushDecoder {
       run.reason = reason
       return .decodedUndecryptable
     case .named(let connections, let isRepeat):
+      expect(connections)
       run.look(into: connections)
       return isRepeat ? .decodedRepeat : .decodedMessage
     case .damaged(let error, let connections, let isRepeat):
       run.noteDamage(error)
+      expect(connections)
       run.look(into: connections)
       if connections.isEmpty { return .storeFailed }
       return isRepeat ? .decodedRepeat : .decodedMessage
+    }
+  }
+
+  private func expect(_ connections: [NamedConnection]) {
+    for connection in connections {
+      for message in connection.messages { engine.committer.expect(message, connection.id) }
     }
   }
 }

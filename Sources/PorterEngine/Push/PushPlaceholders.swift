@@ -11,6 +11,7 @@ struct PushPlaceholders {
   struct Placeholder {
     let content: NotificationContent
     fileprivate let entry: NewLedgerEntry
+    var contactID: Int64? { entry.contactID }
   }
 
   private let context: EngineContext

@@ -121,13 +121,13 @@ struct PushPresentation {
     filled.placeholders = try PushPlaceholders(context).due(run, policy, store)
     content.placeholders = filled.placeholders.count
     filled.removals = try store.withdrawals(limit: Self.withdrawalsAtOnce)
-    var bursts = try BurstComposition(shown, policy, context, store)
+    var bursts = try BurstComposition(shown, filled.placeholders, policy, context, store)
     for summary in Set(filled.removals.compactMap(\.summary)).sorted() { try bursts.update(summary, store) }
     filled.bursts = bursts
     content.withdrawals =
       filled.removals.filter { $0.summary == nil }.map { Self.notificationIdentifier(of: $0).description }
       + bursts.withdrawals + obsolete
-    let notifications = bursts.notifications + filled.placeholders.map(\.content)
+    let notifications = bursts.notifications
     // The store can be read again: what was said of it does not hold any more.
     if context.role == .extension, NoticeMark(context.configuration).isSet {
       content.withdrawals.append(NotificationNotice.identifier)
@@ -146,9 +146,9 @@ struct PushPresentation {
   }
 
   private func policy(_ store: Store) throws(StoreError) -> NotificationPolicy {
-    let mode = try store.setting(Setting.previewMode).flatMap { PreviewMode(rawValue: $0) }
-    return NotificationPolicy(
-      previewMode: mode ?? .message, hasAppLock: try store.setting(Setting.appLock) == "on")
+    let settings = try store.settings([Setting.previewMode, Setting.appLock])
+    let mode = settings[Setting.previewMode].flatMap { PreviewMode(rawValue: $0) }
+    return NotificationPolicy(previewMode: mode ?? .message, hasAppLock: settings[Setting.appLock] == "on")
   }
 
   /// Nil for what is never shown, and for what was deleted meanwhile.

@@ -59,6 +59,7 @@ final class MailboxSource: Source {
       }
       guard known?.isReceived != true else { continue }
       isRepeat = false
+      if let metadata { named[index].messages.append(metadata.message.bytes) }
       if let metadata, known == nil {
         named[index].expected.append(
           ExpectedMessage(identifier: metadata.message.bytes, timestamp: metadata.timestamp))

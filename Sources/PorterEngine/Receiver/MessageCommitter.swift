@@ -22,6 +22,7 @@ final class MessageCommitter {
   private let claims: ConnectionClaims
   private let changes: CommittedChanges
   private let connections: Connections
+  private var expected = ExpectedMessages()
 
   init(
     _ context: EngineContext, peers: PeerLink, source: any Source, claims: ConnectionClaims,
@@ -118,7 +119,11 @@ final class MessageCommitter {
       let records = try records(of: opened.content, connection, counted: transacted.countedContact, store)
       let isInTurn = changes.noteOwnCommit(after: transacted.earlier, through: transacted.newest)
       let committed = CommittedMessage(connection: connection, records: records)
-      if case .quarantined = opened.content { return .quarantined(committed) }
+      if case .quarantined(let reason) = opened.content {
+        let user = UserRecord(try store.user(connection.userID))
+        if isInTurn { context.emit(.messageError(user, severity: "error", message: reason)) }
+        return .quarantined(committed)
+      }
       if isInTurn { report(opened.content, committed) }
       for late in transacted.upgraded {
         let records = try self.records(of: late.content, connection, counted: late.countedContact, store)
@@ -231,10 +236,16 @@ final class MessageCommitter {
     }
   }
 
-  /// SimpleX's `ntfMessage`: a message was taken in and acknowledged.
+  /// A push names this message.
+  func expect(_ message: [UInt8], _ connectionID: Int64) { expected.note(message, connectionID) }
+
+  /// A push names the message of this time.
+  func expect(_ time: WallTime, _ connectionID: Int64) { expected.note(time, connectionID) }
+
+  /// SimpleX's `ntfMessage`: a message that a push named was taken in and acknowledged.
   func emitMarker(_ message: SourceMessage, _ committed: CommittedMessage) {
-    guard let store = context.store else { return }
     let connection = committed.connection
+    guard let store = context.store, expected.take(message, connection.id) else { return }
     guard let user = committed.records?.user ?? (try? store.user(connection.userID)) else { return }
     let contact = committed.records?.contact ?? connection.contactID.flatMap { try? store.contact($0) }
     let entity = ConnectionEntity(connection, contact, store)

@@ -63,8 +63,10 @@ struct NamedConnection {
   let id: Int64
   /// Its record, if it was read to find it.
   let record: StoredConnection?
-  /// Messages that the hint names and that were not received yet.
+  /// Messages that the hint names and that were not received yet, nor announced.
   var expected: [ExpectedMessage] = []
+  /// Those that were announced, too.
+  var messages: [[UInt8]] = []
 }
 
 /// A message that a hint names, before it is fetched.

@@ -249,7 +249,7 @@ final class Responses {
       for response in try store.unreportedResponses() where emitted.insert(response.id).inserted {
         guard let report = ResponseReport(response) else { continue }
         let id = response.id
-        context.events.post(Event.ntfResponse(report).text) { [turns] in
+        context.events.post(.ntfResponse(report)) { [turns] in
           turns.enqueue { $0.responses.noteTaken(id) }
         }
       }

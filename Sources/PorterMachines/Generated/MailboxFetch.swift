@@ -69,7 +69,7 @@ package enum MailboxFetch: Machine {
     case reportEmpty
     /// Report to the caller that the relay was not reached, or refused.
     case reportFailed
-    /// Emit ntfMessage: the message is done.
+    /// Emit ntfMessage if a push named the message: it is done.
     case emitMarker
     /// Let the next one ask.
     case releaseMailbox
@@ -224,7 +224,7 @@ package protocol MailboxFetchEffects {
   func reportEmpty(_ argument: Argument)
   /// Report to the caller that the relay was not reached, or refused.
   func reportFailed(_ argument: Argument)
-  /// Emit ntfMessage: the message is done.
+  /// Emit ntfMessage if a push named the message: it is done.
   func emitMarker(_ argument: Argument)
   /// Let the next one ask.
   func releaseMailbox(_ argument: Argument)

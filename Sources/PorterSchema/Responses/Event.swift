@@ -23,7 +23,7 @@ package enum Event: Hashable, Sendable {
   case chatItemsDeleted(UserRecord, [ChatItemDeletion], byUser: Bool, isTimed: Bool)
   case chatItemReaction(UserRecord, isAdded: Bool, ReactionInChat)
 
-  /// The message that a push announced has been fetched from the relay and acknowledged.
+  /// The message that a push announced has been fetched from the relay and acknowledged; of other messages there is none.
   case ntfMessage(UserRecord, ConnectionEntity, NotificationMessage)
   /// What the user did with a notification was carried out, or could not be; says where to navigate.
   case ntfResponse(ResponseReport)
@@ -35,9 +35,9 @@ package enum Event: Hashable, Sendable {
   /// Connections whose push subscription has another status at the notification server `server`.
   case subscriptionStatus(server: String, SubscriptionStatus, connections: [String])
 
-  /// Reserved: not emitted yet. `severity` is `warning` or `error`.
+  /// A message did not open, and is kept with this reason. `severity` is `error`.
   case messageError(UserRecord, severity: String, message: String)
-  /// Reserved: not emitted yet.
+  /// What kept a part of a command from being done, while the rest was.
   case chatErrors([ChatError])
   /// The host did not read for so long that this many of the oldest events were dropped.
   case eventsLost(Int64)

@@ -740,6 +740,8 @@ class Event_subscriptionStatus(TypedDict):
 
 
 class Event_messageError(TypedDict):
+    """A message did not open. It is kept with the reason, and not shown."""
+
     type: Literal["messageError"]
     user: "User"
     severity: str
@@ -747,6 +749,8 @@ class Event_messageError(TypedDict):
 
 
 class Event_chatErrors(TypedDict):
+    """What kept a part of a command from being done, while the rest was: a damaged record."""
+
     type: Literal["chatErrors"]
     chatErrors: list["Error"]
 

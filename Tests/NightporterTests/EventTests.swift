@@ -1,0 +1,92 @@
+import CNightporter
+import PorterPlatform
+import PorterStore
+import XCTest
+
+/// Events about pushes and failures: each says what happened, and none more.
+final class EventTests: XCTestCase {
+  private func events(_ host: Host, _ type: String) -> [JSON] {
+    var found: [JSON] = []
+    while let event = host.event(within: 0) {
+      if event["result"]["type"].text == type { found.append(event["result"]) }
+    }
+    return found
+  }
+
+  /// `ntfMessage` is about messages that a push named: of what the app fetches by itself there is none.
+  func testNtfMessageIsOnlyForAMessageThatAPushNamed() throws {
+    let station = try Station()
+    station.pair.send("to the app", from: station.bob)
+    station.alice.event("newChatItems")
+    // The answer to a command comes after the acknowledgement, and after what it caused.
+    station.suspend()
+    XCTAssertEqual(events(station.alice, "ntfMessage").count, 0)
+    while station.server.nextPush(to: station.token, within: .milliseconds(300)) != nil {}
+
+    let early = try station.push(for: "first")
+    station.pair.send("second", from: station.bob)
+    let late = try station.nextPush()
+    let service = try station.makeExtension()
+    XCTAssertEqual(service.push(early).bodies, ["first", "second"])
+    let markers = events(service, "ntfMessage")
+    XCTAssertEqual(markers.count, 1, "of two messages, this push names one: \(markers)")
+    XCTAssertEqual(markers.first?["connEntity"]["type"].text, "rcvDirectMsgConnection")
+    XCTAssertEqual(service.push(late).bodies, [])
+    XCTAssertEqual(events(service, "ntfMessage").count, 0)
+  }
+
+  /// A host that drives a push step by step, with a record that is damaged: the others are named, and the event says why one
+  /// is not. Each message that a push named has its marker.
+  func testStepByStepTheDamagedRecordIsReportedAndTheOthersHandled() throws {
+    let station = try Station()
+    let link = station.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+    station.bob.send("/connect \(link)").assert("sentConfirmation")
+    station.alice.event("contactConnected")
+    station.bob.event("contactConnected")
+    station.suspend()
+    station.pair.send("hello", from: station.bob)
+    let message = "{\"msgContent\":{\"type\":\"text\",\"text\":\"other\"},\"mentions\":{}}"
+    var payload = try station.nextPush()
+    // The mailbox is new: its subscription may still be under way, and the push comes with the next message then.
+    station.bob.send("/_send @2 json [\(message)]").assert("newChatItems")
+    payload = station.server.nextPush(to: station.token, within: .seconds(10)) ?? payload
+    let service = try station.makeExtension()
+    service.send("/_start main=off snd_files=off").assert("chatStarted")
+    let database = try Database(path: station.alice.prefix + "_chat.db")
+    let data = JSON(payload)["notificationData"]
+    let ask = "/_ntf conns \(data["nonce"].text) \(data["message"].text)"
+    let both = service.send(ask)["result"]["ntfConns"]
+    XCTAssertEqual(both.count, 2, both.description)
+    try database.run("UPDATE connections SET recipient_key = x'00' WHERE connection_id = 2")
+    let named = service.send(ask)["result"]["ntfConns"]
+    XCTAssertEqual(named.count, 1, named.description)
+    let errors = events(service, "chatErrors")
+    XCTAssertEqual(errors.count, 1)
+    XCTAssertEqual(errors.first?["chatErrors"][0]["np"]["code"].text, "storeDamaged", errors.description)
+    let (agent, queue) = (named[0]["agentConnId"].text, named[0]["agentDbQueueId"].number)
+    let time = named[0]["expectedMsg_"]["msgTs"].text
+    let taken = service.send("/_ntf conn messages \(agent):\(queue):\(time)")["result"]["receivedMsgs"]
+    XCTAssertEqual(taken[0]["ntfMsgInfo"]["msgId"].text, named[0]["expectedMsg_"]["msgId"].text, taken.description)
+    let markers = events(service, "ntfMessage")
+    XCTAssertEqual(markers.map { $0["ntfMessage"]["msgId"].text }, [named[0]["expectedMsg_"]["msgId"].text])
+    try database.close()
+  }
+
+  /// INC-41: kept with its reason, which the host hears, and nothing else of it.
+  func testINC41AMessageThatDoesNotOpenIsReportedWithItsReason() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    pair.send("hello", from: pair.bob)
+    let relay = try Database(path: pair.folder.file("relay.db"))
+    try relay.execute(
+      "UPDATE message SET body = substr(body, 1, length(body) - 1) || x'00' WHERE body IS NOT NULL")
+    try relay.close()
+    pair.alice.send("/_app activate").assert("cmdOk")
+    let event = try XCTUnwrap(pair.alice.event("messageError"))["result"]
+    XCTAssertEqual(event["user"]["localDisplayName"].text, "alice")
+    XCTAssertEqual(event["severity"].text, "error")
+    XCTAssertFalse(event["errorMessage"].text.isEmpty)
+    XCTAssertFalse(event.description.contains("hello"))
+    XCTAssertEqual(pair.texts(pair.alice), [])
+  }
+}

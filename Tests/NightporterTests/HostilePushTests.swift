@@ -191,7 +191,7 @@ final class HostilePushTests: XCTestCase {
     let seed = ProcessInfo.processInfo.environment["PORTER_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
     print("expiry at any moment: PORTER_SEED=\(seed)")
     let choices = Choices(seed: seed)
-    var shown: [String] = []
+    var (shown, bundled): ([String], Int) = ([], 0)
     var placeholders: [String] = []
     var outcomes: [String: Int] = [:]
     var typical: Double = 0.02
@@ -218,7 +218,8 @@ final class HostilePushTests: XCTestCase {
       // On a busy machine the answer may be sent without the engine, and says so; the engine releases everything at its
       // next step.
       if !answer["quiescent"].flag { XCTAssertTrue(service.state["quiescent"].flag, text) }
-      shown += answer.bodies
+      shown += answer.bodies.filter { !$0.hasSuffix("new messages") }
+      bundled = answer.bundled ?? bundled
       placeholders += answer["notifications"].elements.filter { $0["body"].text == "message received" }
         .map { $0["identifier"].text }
     }
@@ -226,10 +227,13 @@ final class HostilePushTests: XCTestCase {
     XCTAssertFalse(placeholders.isEmpty, "no push expired before its message came")
     for service in services { XCTAssertEqual(np_expire_push(service.handle), NP_ERROR_NOTHING_PENDING) }
     let last = services[0].push(try station.push(for: "last"))
-    shown += last.bodies
+    shown += last.bodies.filter { !$0.hasSuffix("new messages") }
+    bundled = last.bundled ?? bundled
     let expected = (0..<count).map { "text \($0)" } + ["last"]
     XCTAssertEqual(shown.count, Set(shown).count, "nothing shown twice: \(outcomes)")
-    XCTAssertEqual(Set(shown), Set(expected), "all shown: \(outcomes)")
+    XCTAssertTrue(Set(shown).isSubset(of: expected), "\(shown)")
+    // On a busy machine a push may find a burst.
+    XCTAssertEqual(shown.count + bundled, expected.count, "all shown: \(outcomes)")
     XCTAssertEqual(last["badge"].number, count + 1)
     XCTAssertNotNil(outcomes["expired"], "the race was never met: \(outcomes)")
     station.wake(expecting: expected)

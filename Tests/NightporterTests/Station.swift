@@ -165,6 +165,11 @@ extension JSON {
   private func bodies(in isWanted: (String) -> Bool) -> [String] {
     self["notifications"].elements.filter { isWanted($0["categoryIdentifier"].text) }.map { $0["body"].text }
   }
+  /// Messages that a summary stands for; nil if the answer has none.
+  var bundled: Int? {
+    let summaries = self["notifications"].elements.filter { $0["categoryIdentifier"].text == "NTF_CAT_MANY_EVENTS" }
+    return summaries.isEmpty ? nil : summaries.map { $0["bodyArguments"][0].number }.reduce(0, +)
+  }
   var titles: [String] { self["notifications"].elements.map { $0["title"].text } }
   var identifiers: [String] { self["notifications"].elements.map { $0["identifier"].text } }
   var elements: [JSON] { (0..<count).map { self[$0] } }

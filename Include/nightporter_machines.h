@@ -251,7 +251,9 @@ enum np_connection_event {
   /* Our user makes an address, and the relay has made its mailbox. */
   NP_CONNECTION_EVENT_PUBLISH = 10,
   /* A person asks, through our address, to become a contact. */
-  NP_CONNECTION_EVENT_REQUEST_ARRIVED = 11
+  NP_CONNECTION_EVENT_REQUEST_ARRIVED = 11,
+  /* Our user deletes the profile, and leaves its mailboxes at the relay. */
+  NP_CONNECTION_EVENT_ABANDON = 12
 };
 
 enum np_connection_effect {

@@ -76,6 +76,13 @@ extension Store {
     try rows("SELECT connection_id FROM connections ORDER BY connection_id") { $0.integer(0) }
   }
 
+  /// Of one profile; includes connections whose records are damaged.
+  package func connectionIDs(userID: Int64) throws(StoreError) -> [Int64] {
+    try rows(
+      "SELECT connection_id FROM connections WHERE user_id = ? ORDER BY connection_id", [.integer(userID)]
+    ) { $0.integer(0) }
+  }
+
   /// By the state of their push subscription.
   package func connectionIDs(subscription state: String) throws(StoreError) -> [Int64] {
     try rows("SELECT connection_id FROM connections WHERE subscription = ? ORDER BY connection_id", [.text(state)]) {

@@ -15,6 +15,21 @@ package struct StoredUser: Sendable {
   package var sendsReceipts: Bool
   package var unread: Int64
   package var createdAt: WallTime
+  /// Of a hidden profile.
+  package var viewPassword: StoredPassword?
+
+  package var isHidden: Bool { viewPassword != nil }
+}
+
+/// What tells a hidden profile's password from others.
+package struct StoredPassword: Hashable, Sendable {
+  package var hash: [UInt8]
+  package var salt: [UInt8]
+
+  package init(hash: [UInt8], salt: [UInt8]) {
+    self.hash = hash
+    self.salt = salt
+  }
 }
 
 /// Which of a chat's items may notify; SimpleX's `enableNtfs`.

@@ -82,6 +82,15 @@ extension Store {
   /// The value was not used, and still may be. Part of the caller's transaction.
   package func undo(_ reservation: Reservation) throws(StoreError) { try end(reservation, .undo) }
 
+  /// The attempt is given up, whichever process has it. Part of the caller's transaction.
+  package func abandon(_ stored: StoredReservation) throws(StoreError) {
+    var change = ReservationChange(
+      kind: stored.kind, value: stored.value, epoch: stored.epoch, owner: nil, material: stored.material, at: nil,
+      stored: stored)
+    try ValueReservation.record(
+      ValueReservation.step(stored.state, .undo), by: ReservationRecorder(store: self), &change)
+  }
+
   /// For a kind whose values are drawn anew each time: a new attempt replaces all before it. A process that still has
   /// an earlier one is refused, as if it had been taken over; nothing needs to be remembered about it. Part of the
   /// caller's transaction.

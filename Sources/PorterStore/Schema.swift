@@ -25,6 +25,7 @@ enum Schema {
     Migration(name: "20261122_push_health", sql: pushHealth),
     Migration(name: "20261122_changes", sql: changes),
     Migration(name: "20261122_contact_requests", sql: contactRequests),
+    Migration(name: "20261122_hidden_profiles", sql: hiddenProfiles),
   ]
 
   /// "NPst": identifies a store among SQLite files.

@@ -3,7 +3,8 @@ import PorterPlatform
 extension Store {
   private static let userColumns =
     """
-    user_id, display_name, full_name, active, active_order, show_notifications, unread, created_at, profile, sends_receipts
+    user_id, display_name, full_name, active, active_order, show_notifications, unread, created_at, profile, sends_receipts,
+    view_hash, view_salt
     """
 
   private static func user(_ row: borrowing Row) -> StoredUser {
@@ -11,7 +12,12 @@ extension Store {
       id: row.integer(0), displayName: row.text(1), fullName: row.text(2), profile: row.optionalText(8),
       isActive: row.flag(3), activeOrder: row.integer(4), showsNotifications: row.flag(5),
       sendsReceipts: row.flag(9), unread: row.integer(6),
-      createdAt: WallTime(milliseconds: row.integer(7)))
+      createdAt: WallTime(milliseconds: row.integer(7)), viewPassword: password(row))
+  }
+
+  private static func password(_ row: borrowing Row) -> StoredPassword? {
+    guard let hash = row.optionalBlob(10), let salt = row.optionalBlob(11) else { return nil }
+    return StoredPassword(hash: hash, salt: salt)
   }
 
   package func users() throws(StoreError) -> [StoredUser] {
@@ -79,6 +85,21 @@ extension Store {
       try run("UPDATE users SET show_notifications = ? WHERE user_id = ?", [.flag(shown), .integer(id)])
     }
     return try user(id)
+  }
+
+  /// Hides the profile, or shows it again. A hidden one is muted, so that it does not count in the badge.
+  package func setViewPassword(_ id: Int64, _ password: StoredPassword?) throws(StoreError) -> StoredUser {
+    try transaction { () throws(StoreError) in
+      try run(
+        "UPDATE users SET view_hash = ?, view_salt = ?, show_notifications = ? WHERE user_id = ?",
+        [.optional(password?.hash), .optional(password?.salt), .flag(password == nil), .integer(id)])
+    }
+    return try user(id)
+  }
+
+  /// Deletes the profile with its contacts. The caller ends its connections first. Part of the caller's transaction.
+  package func deleteUser(_ id: Int64) throws(StoreError) {
+    try run("DELETE FROM users WHERE user_id = ?", [.integer(id)])
   }
 
   /// `overridesContacts`: also for contacts that have a setting of their own.

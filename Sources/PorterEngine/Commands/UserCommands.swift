@@ -102,12 +102,14 @@ extension Engine {
 
   func listUsers() throws(ChatError) -> Response {
     let store = try requireStore()
-    let users = try stored { () throws(StoreError) in try store.users() }
+    // Not even the existence of a hidden profile shows, except while it is the active one.
+    let users = try stored { () throws(StoreError) in try store.users().filter { !$0.isHidden || $0.isActive } }
     return .usersList(users.map { UserSummary(user: UserRecord($0), unreadCount: $0.unread) })
   }
 
-  func switchUser(_ id: Int64) throws(ChatError) -> Response {
+  func switchUser(_ id: Int64, _ password: SecretText?) throws(ChatError) -> Response {
     let store = try requireStore()
+    try require(password, of: try stored { () throws(StoreError) in try store.user(id) })
     return .activeUser(UserRecord(try stored { () throws(StoreError) in try store.setActiveUser(id) }))
   }
 

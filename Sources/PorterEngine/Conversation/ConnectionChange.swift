@@ -28,6 +28,7 @@ struct ConnectionChange {
     case published
     /// Records the request.
     case requestArrived(Recording)
+    case abandoned
 
     var event: Event {
       switch self {
@@ -43,6 +44,7 @@ struct ConnectionChange {
       case .deletedSilently: .deleteSilently
       case .published: .publish
       case .requestArrived: .requestArrived
+      case .abandoned: .abandon
       }
     }
   }

@@ -120,6 +120,18 @@ final class Connections {
     try work.recordMailboxGone(contactID: contactID, store)
   }
 
+  /// Its profile is deleted, which the other side is not told. A damaged record goes as well: nothing can be asked with its
+  /// keys. Part of the caller's transaction.
+  func deleteWithProfile(_ connectionID: Int64, deletesMailbox: Bool, _ store: Store) throws(StoreError) {
+    do throws(StoreError) {
+      let connection = try store.connection(connectionID)
+      try take(deletesMailbox ? .deletedSilently : .abandoned, of: connection, store)
+    } catch .damaged {
+      try store.withdrawEntries(connectionID: connectionID)
+      try store.deleteConnection(connectionID)
+    }
+  }
+
   /// Tells the relay, the other side and the notification server. What cannot be reached now is retried later.
   func reportEnded() {
     work.reportEndedConnections()

@@ -11,7 +11,9 @@ extension UserRecord {
     self.init(
       id: user.id, contactID: user.id, localDisplayName: user.displayName,
       profile: ProfileRecord(id: user.id, profile: profile), isActive: user.isActive, activeOrder: user.activeOrder,
-      showsNotifications: user.showsNotifications, sendsReceipts: user.sendsReceipts)
+      viewPassword: user.viewPassword.map {
+        .init(hash: TextEncoding.base64URL($0.hash), salt: TextEncoding.base64URL($0.salt))
+      }, showsNotifications: user.showsNotifications, sendsReceipts: user.sendsReceipts)
   }
 }
 

@@ -16,6 +16,8 @@ enum ResponseTarget {
     guard let user = try unlessMissing({ () throws(StoreError) in try store.user(userID) }) else {
       return .gone(.noSuchUser)
     }
+    // Hidden after the notification was shown: only its password makes it active.
+    if user.isHidden, !user.isActive { return .gone(.noSuchUser) }
     if let id = response.requestID { return .request(user, id: id) }
     guard let chat = response.chatID else { return .app(user: user) }
     guard chat.hasPrefix("@"), let contactID = Int64(chat.dropFirst()) else { return .gone(.noSuchChat) }

@@ -133,6 +133,18 @@ final class Tokens {
     }
   }
 
+  /// The last profile is deleted: no push has a receiver any more. Part of the caller's transaction; the server hears of it
+  /// after the commit, or whenever it can be reached.
+  func recordDeletion(_ store: Store) throws(StoreError) {
+    guard let token = try store.token() else { return }
+    guard let state = try? TokenMachine.State(of: token) else { return try store.deleteToken() }
+    let recorder = TokenRecorder(context: context, requests: requests, subscriptions: subscriptions, store: store)
+    let taken = try driver.take(.delete, in: state, TokenStep(run: TokenRun(of: token))) {
+      (step, argument) throws(StoreError) in try recorder.record(.delete, step, &argument, of: token)
+    }
+    store.afterCommit { [weak self] in self?.driver.post(taken) }
+  }
+
   private func take(
     _ event: TokenMachine.Event, _ argument: TokenStep
   ) throws(StoreError) -> RecordedMachineDriver<TokenMachine, TokenStep>.Taken {

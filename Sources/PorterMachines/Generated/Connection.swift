@@ -58,6 +58,8 @@ package enum Connection: Machine {
     case publish
     /// A person asks, through our address, to become a contact.
     case requestArrived
+    /// Our user deletes the profile, and leaves its mailboxes at the relay.
+    case abandon
 
     package var name: String {
       switch self {
@@ -73,6 +75,7 @@ package enum Connection: Machine {
       case .deleteSilently: "deleteSilently"
       case .publish: "publish"
       case .requestArrived: "requestArrived"
+      case .abandon: "abandon"
       }
     }
   }
@@ -205,7 +208,7 @@ package enum Connection: Machine {
     case .accept:
       MachineStep(.accepted, .moved, .sendConfirmation, .createSubscription)
     case .peerConfirmed, .peerGreeted, .peerAnswered, .messageGiven, .messageArrived, .peerLeft,
-      .delete, .deleteSilently, .requestArrived:
+      .delete, .deleteSilently, .requestArrived, .abandon:
       MachineStep(.none, .refused(.noConnection))
     case .publish:
       MachineStep(.published, .moved, .createSubscription)
@@ -224,6 +227,8 @@ package enum Connection: Machine {
       MachineStep(.deleted, .moved, .withdrawRequest, .deleteSubscription, .deleteMailbox, .forgetKeys)
     case .deleteSilently:
       MachineStep(.deleted, .moved, .deleteSubscription, .deleteMailbox, .forgetKeys)
+    case .abandon:
+      MachineStep(.deleted, .moved, .deleteSubscription, .forgetKeys)
     }
   }
 
@@ -253,6 +258,8 @@ package enum Connection: Machine {
       MachineStep(.deleted, .moved, .deleteSubscription, .deleteMailbox, .forgetKeys)
     case .requestArrived:
       MachineStep(.accepted, .refused(.noAddress))
+    case .abandon:
+      MachineStep(.deleted, .moved, .deleteSubscription, .forgetKeys)
     }
   }
 
@@ -277,6 +284,8 @@ package enum Connection: Machine {
       MachineStep(.deleted, .moved, .deleteSubscription, .deleteMailbox, .forgetKeys)
     case .requestArrived:
       MachineStep(.ready, .refused(.noAddress))
+    case .abandon:
+      MachineStep(.deleted, .moved, .deleteSubscription, .forgetKeys)
     }
   }
 
@@ -295,6 +304,8 @@ package enum Connection: Machine {
       MachineStep(.deleted, .moved, .deleteMailbox, .forgetKeys)
     case .requestArrived:
       MachineStep(.left, .refused(.noAddress))
+    case .abandon:
+      MachineStep(.deleted, .moved, .forgetKeys)
     }
   }
 
@@ -308,6 +319,8 @@ package enum Connection: Machine {
       MachineStep(.deleted, .moved, .deleteSubscription, .deleteMailbox, .forgetKeys)
     case .requestArrived:
       MachineStep(.published, .stayed, .deliverRequest)
+    case .abandon:
+      MachineStep(.deleted, .moved, .deleteSubscription, .forgetKeys)
     }
   }
 
@@ -315,7 +328,7 @@ package enum Connection: Machine {
   private static func stepDeleted(_ event: Event) -> MachineStep<Connection> {
     switch event {
     case .invite, .accept, .peerConfirmed, .peerGreeted, .peerAnswered, .messageGiven,
-      .messageArrived, .peerLeft, .delete, .deleteSilently, .publish, .requestArrived:
+      .messageArrived, .peerLeft, .delete, .deleteSilently, .publish, .requestArrived, .abandon:
       MachineStep(.deleted, .ignored(.ended))
     }
   }

@@ -23,6 +23,7 @@
 #define connection_on_deleteSilently 9
 #define connection_on_publish 10
 #define connection_on_requestArrived 11
+#define connection_on_abandon 12
 
 #define connection_do_sendConfirmation 0
 #define connection_do_secureMailbox 1
@@ -85,6 +86,8 @@ inline connection_step(state, event, answer) {
        answer = MOVED; state = connection_state_published; connection_does(connection_do_createSubscription)
     :: event == connection_on_requestArrived ->
        answer = REFUSED
+    :: event == connection_on_abandon ->
+       answer = REFUSED
     fi
   :: state == connection_state_requested ->
     if
@@ -112,6 +115,8 @@ inline connection_step(state, event, answer) {
        answer = REFUSED
     :: event == connection_on_requestArrived ->
        answer = REFUSED
+    :: event == connection_on_abandon ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_forgetKeys)
     fi
   :: state == connection_state_accepted ->
     if
@@ -139,6 +144,8 @@ inline connection_step(state, event, answer) {
        answer = REFUSED
     :: event == connection_on_requestArrived ->
        answer = REFUSED
+    :: event == connection_on_abandon ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_forgetKeys)
     fi
   :: state == connection_state_ready ->
     if
@@ -166,6 +173,8 @@ inline connection_step(state, event, answer) {
        answer = REFUSED
     :: event == connection_on_requestArrived ->
        answer = REFUSED
+    :: event == connection_on_abandon ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_forgetKeys)
     fi
   :: state == connection_state_left ->
     if
@@ -193,6 +202,8 @@ inline connection_step(state, event, answer) {
        answer = REFUSED
     :: event == connection_on_requestArrived ->
        answer = REFUSED
+    :: event == connection_on_abandon ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_forgetKeys)
     fi
   :: state == connection_state_published ->
     if
@@ -220,6 +231,8 @@ inline connection_step(state, event, answer) {
        answer = REFUSED
     :: event == connection_on_requestArrived ->
        answer = STAYED; connection_does(connection_do_deliverRequest)
+    :: event == connection_on_abandon ->
+       answer = MOVED; state = connection_state_deleted; connection_does(connection_do_deleteSubscription); connection_does(connection_do_forgetKeys)
     fi
   :: connection_isFinal(state) -> answer = IGNORED
   fi
@@ -246,6 +259,7 @@ active proctype connection_world() {
       :: event = connection_on_deleteSilently
       :: event = connection_on_publish
       :: event = connection_on_requestArrived
+      :: event = connection_on_abandon
       fi;
       answer = 0;
       connection_step(state, event, answer);

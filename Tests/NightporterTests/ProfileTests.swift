@@ -1,0 +1,217 @@
+import CNightporter
+import Foundation
+import PorterStore
+import XCTest
+
+/// Several profiles in one store: what each shows, who may see it, and what is left when it is deleted.
+final class ProfileTests: XCTestCase {
+  private func count(_ sql: String, in path: String) throws -> Int64 {
+    let database = try Database(path: path)
+    defer { try? database.close() }
+    return try database.integer(sql) ?? 0
+  }
+
+  private func wait(_ what: String, line: UInt = #line, until holds: () throws -> Bool) throws {
+    let end = Date(timeIntervalSinceNow: 20)
+    while end.timeIntervalSinceNow > 0 {
+      if try holds() { return }
+      usleep(20_000)
+    }
+    XCTFail("this was never reached: \(what)", line: line)
+  }
+
+  /// A further profile of alice's, connected with bob, and subscribed at the server.
+  private func addProfile(_ name: String, _ station: Station) throws {
+    let user = station.alice.send("/_create user {\"profile\":{\"displayName\":\"\(name)\"}}")["result"]["user"]
+    let link = station.alice.send("/_connect \(user["userId"].number)")["result"]["connLinkInvitation"]["connFullLink"]
+    station.bob.send("/connect \(link.text)").assert("sentConfirmation")
+    station.alice.event("contactConnected", within: 20)
+    station.bob.event("contactConnected", within: 20)
+    try wait("subscribed") {
+      try count("SELECT count(*) FROM subscription", in: station.pair.folder.file("server.db"))
+        == user["userId"].number
+    }
+  }
+
+  /// What extensions show of everything that waits.
+  private func shown(_ station: Station) throws -> (notifications: [JSON], badge: Int) {
+    let answers = try station.allPushes().map { try station.present($0) }
+    return (answers.flatMap { $0["notifications"].elements }, answers.last?["badge"].number ?? -1)
+  }
+
+  private func names(_ host: Host) -> [String] {
+    host.send("/users")["result"]["users"].elements.map { $0["user"]["localDisplayName"].text }
+  }
+
+  // MARK: Showing
+
+  func testEachOfThreeProfilesShowsWhatItMay() throws {
+    let station = try Station()
+    let (alice, bob) = (station.alice, station.bob)
+    try addProfile("work", station)
+    try addProfile("secret", station)
+    alice.send("/_user 1").assert("activeUser")
+    alice.send(#"/_hide user 3 "open sesame""#).assert("userPrivacy")
+    XCTAssertEqual(names(alice), ["alice", "work"])
+    station.suspend()
+    for (contact, text) in [(1, "to alice"), (2, "to work"), (3, "to nobody")] {
+      bob.send("/_send @\(contact) text \(text)").assert("newChatItems")
+    }
+    let first = try shown(station)
+    XCTAssertEqual(
+      Set(first.notifications.map { "\($0["userInfo"]["userId"].number) \($0["body"].text)" }),
+      ["1 to alice", "2 to work"])
+    XCTAssertEqual(first.badge, 2, "the hidden one does not count")
+    // A tap on one leads to its profile, while the other one is active.
+    alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(alice.send("/u")["result"]["user"]["userId"].number, 1)
+    let work = try XCTUnwrap(first.notifications.first { $0["userInfo"]["userId"].number == 2 })
+    XCTAssertEqual(alice.respond(to: work)["result"]["outcome"].text, "applied")
+    XCTAssertEqual(alice.send("/u")["result"]["user"]["userId"].number, 2)
+    // Hidden since it was shown: nothing leads to it.
+    alice.send("/_user 1").assert("activeUser")
+    alice.send(#"/_hide user 2 "now""#).assert("userPrivacy")
+    let stale = alice.respond(to: work, "NTF_ACT_REPLY", text: "hello?")["result"]
+    XCTAssertEqual(stale["outcome"].text, "stale", stale.description)
+    XCTAssertEqual(alice.send("/u")["result"]["user"]["userId"].number, 1)
+    alice.send(#"/_unhide user 2 "now""#).assert("userPrivacy")
+    // Muted: not shown, not counted, and both again when it is not muted any more.
+    alice.send("/_mute user 2").assert("userPrivacy")
+    XCTAssertEqual(alice.state["unread"].number, 1)
+    alice.send(#"/_save app settings {"notificationPreviewMode":"contact"}"#).assert("cmdOk")
+    station.suspend()
+    for contact in 1...3 { bob.send("/_send @\(contact) text second").assert("newChatItems") }
+    let second = try shown(station)
+    XCTAssertEqual(second.notifications.map { $0["userInfo"]["userId"].number }, [1])
+    XCTAssertEqual(second.notifications.map { $0["body"].text }, ["new message"], "names only")
+    XCTAssertEqual(second.badge, 2)
+    alice.send("/_app activate").assert("cmdOk")
+    alice.send("/_unmute user 2").assert("userPrivacy")
+    XCTAssertEqual(alice.state["unread"].number, 4)
+    // The hidden one had all of its messages, too.
+    alice.send(#"/_unhide user 3 "open sesame""#).assert("userPrivacy")
+    XCTAssertEqual(alice.state["unread"].number, 6)
+    XCTAssertEqual(names(alice), ["alice", "work", "secret"])
+  }
+
+  func testAHiddenProfileOpensWithItsPasswordOnly() throws {
+    let folder = try TemporaryFolder()
+    let host = try XCTUnwrap(Host.open(folder.file("a")).host)
+    host.begin("alice", relay: folder.file("relay.db"))
+    XCTAssertEqual(host.send(#"/_hide user 1 "x""#).errorTag, "cantHideLastUser")
+    host.send(#"/_create user {"profile":{"displayName":"secret"}}"#).assert("activeUser")
+    XCTAssertEqual(host.send(#"/_hide user 2 """#).errorTag, "emptyUserPassword")
+    XCTAssertEqual(host.send(#"/_unhide user 2 "x""#).errorTag, "userNotHidden")
+    let hidden = host.send(#"/_hide user 2 "öffne dich""#)["result"]["updatedUser"]
+    XCTAssertFalse(hidden["showNtfs"].flag)
+    // A host finds the profile that a password opens with the library's own function.
+    let (hash, salt) = (hidden["viewPwdHash"]["hash"].text, hidden["viewPwdHash"]["salt"].text)
+    XCTAssertEqual(take(chat_password_hash("öffne dich", salt)), hash)
+    XCTAssertEqual(names(host), ["alice", "secret"], "it is active")
+    host.send("/_user 2").assert("activeUser")
+    XCTAssertEqual(host.send(#"/_hide user 2 "x""#).errorTag, "userAlreadyHidden")
+    XCTAssertEqual(host.send(#"/_hide user 1 "x""#).errorTag, "cantHideLastUser")
+    host.send("/_user 1").assert("activeUser")
+    XCTAssertEqual(names(host), ["alice"])
+    for password in ["", #" "wrong""#, #" """#] {
+      XCTAssertEqual(host.send("/_user 2\(password)").errorTag, "userUnknown", password)
+      XCTAssertEqual(host.send("/_delete user 2 del_smp=on\(password)").errorTag, "userUnknown", password)
+    }
+    XCTAssertEqual(host.send(#"/_unhide user 2 "wrong""#).errorTag, "userUnknown")
+    XCTAssertEqual(host.send("/_unmute user 2").errorTag, "hiddenUserAlwaysMuted")
+    host.send(#"/_user 2 "öffne dich""#).assert("activeUser")
+    XCTAssertTrue(host.send(#"/_unhide user 2 "öffne dich""#)["result"]["updatedUser"]["showNtfs"].flag)
+    host.send("/_user 1").assert("activeUser")
+    host.send("/_user 2").assert("activeUser")
+  }
+
+  // MARK: Deleting
+
+  /// What the relay and the server have to forget outlives the process that deleted the profile, and the token goes with
+  /// the last one.
+  func testTheRelayAndTheServerForgetADeletedProfile() throws {
+    let station = try Station()
+    try addProfile("work", station)
+    let (server, relay) = (station.pair.folder.file("server.db"), station.pair.folder.file("relay.db"))
+    let (alice, store) = (station.alice, station.alice.prefix + "_chat.db")
+    let mailboxes = try count("SELECT count(*) FROM mailbox", in: relay)
+    XCTAssertEqual(alice.send("/_delete user 2 del_smp=on").errorTag, "cantDeleteActiveUser")
+    alice.send("/_user 1").assert("activeUser")
+    XCTAssertEqual(alice.send("/_delete user 9 del_smp=on").errorTag, "userUnknown")
+    // Neither is reached before the process is gone.
+    alice.send("/_stop").assert("chatStopped")
+    alice.send("/_delete user 2 del_smp=on").assert("cmdOk")
+    for table in ["contacts", "connections", "items"] {
+      XCTAssertEqual(try count("SELECT count(*) FROM \(table)", in: store), table == "items" ? 0 : 1, table)
+    }
+    XCTAssertEqual(try count("SELECT count(*) FROM mailbox", in: relay), mailboxes)
+    alice.free()
+    let again = try XCTUnwrap(Host.open(alice.prefix).host)
+    again.send("/_network {\"relay\":\"\(relay)\"}").assert("cmdOk")
+    again.send("/_start").assert("chatStarted")
+    try wait("forgotten by the relay") { try count("SELECT count(*) FROM mailbox", in: relay) == mailboxes - 1 }
+    try wait("forgotten by the server") { try count("SELECT count(*) FROM subscription", in: server) == 1 }
+    XCTAssertEqual(names(again), ["alice"])
+    again.send("/_ntf get").assert("ntfToken")
+    // The last one takes the token with it; its mailboxes stay.
+    again.send("/_delete user 1 del_smp=off").assert("cmdOk")
+    try wait("forgotten by the server") {
+      try count("SELECT count(*) FROM subscription", in: server) == 0
+        && count("SELECT count(*) FROM token", in: server) == 0
+    }
+    XCTAssertEqual(again.send("/u").errorTag, "noActiveUser")
+    station.bob.send("/_send @1 text anyone there?").assert("newChatItems")
+    let sent = try XCTUnwrap(station.bob.event("chatItemsStatusesUpdated", within: 20))["result"]["chatItems"][0]
+    XCTAssertEqual(sent["chatItem"]["meta"]["itemStatus"]["type"].text, "sndSent")
+    XCTAssertEqual(try count("SELECT count(*) FROM reservations WHERE state = 'reserved'", in: store), 0)
+    again.send(#"/_create user {"profile":{"displayName":"alice"}}"#).assert("activeUser")
+  }
+
+  /// Notifications of a profile that is gone are withdrawn by the next answer (INC-46).
+  func testNotificationsOfADeletedProfileAreWithdrawn() throws {
+    let station = try Station()
+    try addProfile("work", station)
+    station.alice.send("/_user 1").assert("activeUser")
+    station.suspend()
+    station.bob.send("/_send @2 text to work").assert("newChatItems")
+    let first = try shown(station)
+    XCTAssertEqual(first.notifications.map { $0["body"].text }, ["to work"])
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.send("/_delete user 2 del_smp=on").assert("cmdOk")
+    XCTAssertEqual(station.alice.state["unread"].number, 0)
+    station.suspend()
+    station.pair.send("to alice", from: station.bob)
+    let next = try station.allPushes().map { try station.present($0) }
+    let withdrawn = next.flatMap { $0["withdrawals"].elements.map(\.text) }
+    let identifier = try XCTUnwrap(first.notifications.first)["identifier"].text
+    XCTAssertEqual(withdrawn.filter { $0 == identifier }.count, 1, "\(withdrawn)")
+  }
+
+  // MARK: Mentions
+
+  func testAChatSetToMentionsTellsOfThemOnly() throws {
+    let station = try Station()
+    station.alice.send(#"/_settings @1 {"enableNtfs":"mentions","favorite":false}"#).assert("cmdOk")
+    station.suspend()
+    station.pair.send("hello everybody", from: station.bob)
+    station.pair.send("hello @alice", from: station.bob)
+    station.bob.send(
+      #"/_send @1 json [{"msgContent":{"type":"text","text":"by list"},"mentions":{"alice":1}}]"#
+    ).assert("newChatItems")
+    let first = try shown(station)
+    XCTAssertEqual(first.notifications.map { $0["body"].text }, ["hello @alice", "by list"])
+    XCTAssertEqual(first.badge, 2)
+    station.alice.send("/_app activate").assert("cmdOk")
+    let chat = station.alice.send("/_get chat @1 count=10")["result"]["chat"]
+    XCTAssertEqual(chat["chatItems"].elements.map { $0["meta"]["userMention"].flag }, [false, true, true])
+    XCTAssertEqual(chat["chatStats"]["unreadMentions"].number, 2)
+    XCTAssertEqual(chat["chatStats"]["unreadCount"].number, 3)
+    // An edit makes a mention of it.
+    let item = station.bob.send("/_get chat @1 count=3")["result"]["chat"]["chatItems"][0]["meta"]["itemId"].number
+    station.bob.send("/_update item @1 \(item) text hello @alice, too").assert("chatItemUpdated")
+    station.alice.event("chatItemUpdated", within: 20)
+    XCTAssertEqual(station.alice.state["unread"].number, 3)
+    station.alice.send("/_read chat @1").assert("cmdOk")
+    XCTAssertEqual(station.alice.state["unread"].number, 0)
+  }
+}

@@ -219,8 +219,10 @@ int np_event_fd(chat_ctrl ctrl);
  * payload_json  the whole payload as the platform delivered it, {"aps": …, "notificationData": …}.
  * deadline_ms   1 to 30000.
  *
- * In the role `extension` the store is closed again before the call returns, so that the caller can hand the answer to the
- * platform immediately (INC-48). The answer:
+ * In the role `extension`, and in an app that is not on screen, the store is closed again before the call returns, so that the
+ * caller can hand the answer to the platform immediately (INC-48). An app on screen keeps what it has open; what it receives it
+ * is told in events, and the answer has only what no process has shown yet. A wake push (`checkMessages`) in an app that is not on
+ * screen is a round of np_background_refresh(). The answer:
  *
  *   { "outcome": "presented" | "nothingNew" | "yielded" | "verified" | "locked" | "offline" | "expired" | "unknown" |
  *                "quarantined" | "stopped" | "wrongSchema" | "failed" (final states of the machine `push`) | "busy",
@@ -233,6 +235,7 @@ int np_event_fd(chat_ctrl ctrl);
  *     "recorded": false when it could not be recorded that these were shown, for instance because a frozen process holds the
  *                 store's lock: they come again with the next push, under the same identifiers; left out otherwise,
  *     "quiescent": true when no store file is open or locked any longer,
+ *     "nextRefreshMs": in the role `app`: when np_background_refresh() is due,
  *     "trace": [ { "us": microseconds since the call, "machine", "event", "state" } ] }
  *
  * A controller handles one push at a time: a second call during the first returns the outcome "busy" immediately. A handle
@@ -262,6 +265,21 @@ char *np_receive_push(chat_ctrl ctrl, const char *payload_json, int deadline_ms)
  * push is in progress.
  */
 np_error np_expire_push(chat_ctrl ctrl);
+
+/*
+ * Does one round in the background, when the system has woken an app that is not on screen: activates the chat, looks into every
+ * mailbox, commits, decides what to show, and comes to rest. Returns before `deadline_ms` milliseconds (1 to 30000) have passed,
+ * with the answer of np_receive_push(); what is committed is shown in it once, whichever process committed it. Receiving ends after
+ * 18 s, and what then is under way after 5 s more. A fresh process needs no "/_start" before: that would count as the user's
+ * looking at the app.
+ *
+ * "nextRefreshMs" says when the next round is due: 40 minutes after a whole one in the mode INSTANT, 20 in the mode PERIODIC, 10
+ * without a token; 10 after one that was cut off ("expired") or could not reach everything ("offline", "failed"). Ask the system to
+ * wake the app then; np_state() has the time that is left when the app leaves the screen.
+ *
+ * In the role `extension` answered with the error `roleNotAllowed`, and otherwise as np_receive_push(); np_expire_push() ends it.
+ */
+char *np_background_refresh(chat_ctrl ctrl, int deadline_ms);
 
 /*
  * Chooses the language of notifications, and replaces texts. {"result": {"type": "cmdOk"}} or an error.
@@ -336,7 +354,8 @@ typedef enum np_phase {
   NP_PHASE_ACTIVE = 0,            /* on screen, or about to be: the same as "/_app activate" */
   NP_PHASE_BACKGROUND = 1,        /* begins to suspend, with the platform's usual time (15 s) */
   NP_PHASE_SUSPENDED = 2,         /* suspends now: the same as "/_app suspend 0"; quiescent when the call returns */
-  NP_PHASE_BACKGROUND_REFRESH = 3 /* woken in the background to fetch */
+  NP_PHASE_BACKGROUND_REFRESH = 3 /* woken in the background to fetch, for at most 25 s. Nothing that comes counts as shown:
+                                     np_background_refresh() does a whole round and returns what to show */
 } np_phase;
 
 /*
@@ -351,6 +370,7 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
  *     in progress, … }, "machines": { name: state, … }, "instance", "unread", "eventsWaiting",
  *     "presence": { "role": of the other process, "state", "working": whether it holds its lock, "phase", "instance",
  *     "process" }, "channel": { "name", "sent", "received", "rejected", "repeated" },
+ *     "nextRefreshMs": in the role `app`: when np_background_refresh() is due,
  *     "claims": [what this process has claimed at the moment: { "connection", "state", "epoch" }],
  *     "owners": [the last owners of the store's connections: { "role", "instance", "process", "connections", "self" }] }
  * The kinds of operations are "notifications", "receiving", "delivery", "sending" and "database", in the order in which a

@@ -162,6 +162,16 @@ public func np_notification_response(
   }
 }
 
+@c @implementation
+public func np_background_refresh(_ ctrl: chat_ctrl!, _ deadline_ms: Int32) -> UnsafeMutablePointer<CChar>! {
+  guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
+  guard controller.role == .app else { return CString.error(.roleNotAllowed("background refresh")) }
+  guard (1...30_000).contains(deadline_ms) else {
+    return CString.error(.commandSyntax(position: 0, expected: "a deadline of 1 to 30000 ms"))
+  }
+  return CString.make(controller.refresh(deadline: .milliseconds(Int64(deadline_ms))))
+}
+
 // MARK: Phases and states
 
 @c @implementation

@@ -247,6 +247,11 @@ package final class Controller: Sendable {
     return turns.wait(for: push.answer, atMost: nil) ?? ""
   }
 
+  /// A round in the background: what a wake push does.
+  package func refresh(deadline: Span) -> String {
+    receivePush(#"{"aps":{"content-available":1},"notificationData":{"checkMessages":true}}"#, deadline: deadline)
+  }
+
   /// False when no push is in progress.
   package func expirePush() -> Bool {
     guard let push = slot.expire(beginExpiry) else { return false }

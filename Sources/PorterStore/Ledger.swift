@@ -223,3 +223,14 @@ extension Store {
     }
   }
 }
+
+extension StoredLedgerEntry {
+  /// An entry as its commit leaves it, for a caller that has just made it and needs not its number.
+  package static func committed(
+    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, kind: Kind, contactID: Int64?, itemID: Int64?
+  ) -> StoredLedgerEntry {
+    StoredLedgerEntry(
+      id: 0, connectionID: connectionID, messageID: messageID, messageAt: messageAt,
+      state: PorterMachines.LedgerEntry.State.committed.name, kind: kind, contactID: contactID, itemID: itemID)
+  }
+}

@@ -68,6 +68,7 @@ const struct function interface_functions[] = {
 
     CALL3(OWNED_STRING, np_receive_push, HANDLE, STRING, INTEGER),
     CALL1(ERROR, np_expire_push, HANDLE),
+    CALL2(OWNED_STRING, np_background_refresh, HANDLE, INTEGER),
     CALL1(OWNED_STRING, np_categories, HANDLE),
     CALL2(OWNED_STRING, np_notification_response, HANDLE, STRING),
 

@@ -43,6 +43,25 @@ final class KilledExtensionTests: XCTestCase {
     XCTAssertEqual(try night.alice.state["unread"], 1, file: file, line: line)
   }
 
+  /// INC-38: what the dead one committed is shown by the app's next round in the background, once.
+  func testINC38KilledAfterItCommittedThenARoundOfTheApplication() throws {
+    let night = try Night()
+    defer { night.end() }
+    try night.suspendAlice()
+    try night.bobSends("first")
+    let push = try night.nextPush()
+    let dead = try night.runExtension(push, environment: ["PORTER_HALT_AT": "afterCommit"])
+    XCTAssertEqual(dead.ending, .killed(SIGKILL))
+    let round = try night.alice.call("np_background_refresh $c 20000")
+    XCTAssertEqual(round.bodies, ["first"], round.text)
+    XCTAssertEqual(round["quiescent"], true, round.text)
+    XCTAssertEqual(try night.present(push).bodies, [])
+    let again = try night.alice.call("np_background_refresh $c 20000")
+    XCTAssertEqual(again["outcome"], "nothingNew", again.text)
+    try night.wakeAlice()
+    try night.expectAliceHas(["first"])
+  }
+
   func testINC10KilledBeforeItFetches() throws { try extensionDies(at: "beforeFetch") }
   func testINC10KilledAfterItFetched() throws { try extensionDies(at: "afterFetch") }
   func testINC10KilledAfterItCommitted() throws { try extensionDies(at: "afterCommit") }

@@ -86,7 +86,7 @@ extension AppPhase: PhaseMachine {
   static var isActive: Event { .activated }
   static var isInactive: Event { .activateFailed }
   static var isSuspended: Event { .chatSuspended }
-  static var suspensions: Set<Event> { [.background] }
+  static var suspensions: Set<Event> { [.background, .refreshOver] }
   static var suspendNow: Event { .suspendNow }
   static func work(_ effect: Effect) -> PhaseWork {
     switch effect {
@@ -96,7 +96,7 @@ extension AppPhase: PhaseMachine {
     case .suspendChat: .suspendChat
     case .suspendChatNow: .suspendChatNow
     case .stopChat: .stopChat
-    case .askExtensionToYield, .takeUpWork: .nothing
+    case .askExtensionToYield, .takeUpWork, .startRefresh, .cancelRefresh: .nothing
     }
   }
 }

@@ -36,6 +36,7 @@ final class CompositionTests: XCTestCase {
     var calls: [App.Call] = [
       .phase(.background), .phase(.suspendNow), .phase(.stop), .wake(.refreshBegan), .close, .chat(.open),
     ]
+    if world.phase == .bgRefresh { calls.append(.phase(.refreshOver)) }
     for foreground in [AppPhase.Event.foregroundExtensionActive, .foregroundExtensionInactive] {
       calls.append(.enter(world.phase == .stopped ? .startConfirmed : foreground, asking: .start))
       if case .refused = ChatLifecycle.step(world.chat, .activate).answer { continue }

@@ -90,7 +90,7 @@ final class LifecycleTests: XCTestCase {
 
   func testAPhaseIsPublishedBeforeItIsAtWorkAndAfterTheStoreIsClosed_INC01_INC11() {
     for (state, event, step) in allSteps(AppPhase.self) where step.answer == .moved {
-      let effects = Array(step.effects)
+      let effects = step.effects.filter { AppPhase.timer($0) == nil }
       switch step.next {
       case .active, .activating, .bgRefresh: XCTAssertEqual(effects.first, .publishWorking, "\(state) \(event)")
       case .suspending, .stopped: XCTAssertEqual(effects.last, .publishResting, "\(state) \(event)")
@@ -113,6 +113,40 @@ final class LifecycleTests: XCTestCase {
       }
     }
     XCTAssertEqual(Array(ExtensionPhase.step(.suspended, .chatSuspended).effects), [.publishResting])
+  }
+
+  /// Wherever the time in the background begins, so does its timer; and it runs nowhere else (INC-01).
+  func testATimeInTheBackgroundIsBounded() {
+    for (state, event, step) in allSteps(AppPhase.self) where step.answer == .moved {
+      let label = "\(state) \(event)"
+      XCTAssertEqual(step.effects.contains(.startRefresh), step.next == .bgRefresh, label)
+      let runsOut = event == .refreshOver
+      XCTAssertEqual(step.effects.contains(.cancelRefresh), state == .bgRefresh && !runsOut, label)
+    }
+    XCTAssertEqual(AppPhase.step(.bgRefresh, .refreshOver).next, .suspending)
+  }
+
+  /// A push that is a round is answered on every path, once what it holds is released or the app is at the front.
+  func testEachRoundInTheBackgroundIsAnsweredAndBounded_INC39() {
+    for state in BackgroundRefresh.State.allCases {
+      let step = BackgroundRefresh.step(state, .ended)
+      switch state {
+      case .running: XCTAssertEqual(Array(step.effects), [.cancelReceiving, .releaseApp])
+      // Its push has ended.
+      case .suspending: XCTAssertEqual(Array(step.effects), [])
+      case .idle, .scheduled, .done, .expired: XCTAssertEqual(Array(step.effects), [.reportRefreshed], "\(state)")
+      }
+    }
+    for (state, event, step) in allSteps(BackgroundRefresh.self) where step.answer == .moved {
+      let label = "\(state) \(event)"
+      XCTAssertEqual(step.effects.contains(.startReceiving), step.next == .running, label)
+      XCTAssertEqual(step.effects.contains(.cancelReceiving), state == .running, label)
+      XCTAssertEqual(step.effects.contains(.reportRefreshed), state == .suspending, label)
+      if step.next == .idle { XCTAssertTrue(step.effects.contains(.cancelPlan), label) }
+      if [.scheduled, .done].contains(step.next) { XCTAssertTrue(step.effects.contains(.planNext), label) }
+      if step.next == .expired { XCTAssertTrue(step.effects.contains(.planSoon), label) }
+    }
+    XCTAssertEqual(Array(BackgroundRefresh.step(.running, .receivingOver).effects), [.endReceiving])
   }
 
   /// Whatever the phase: a process that is asked to release everything asks its chat to.

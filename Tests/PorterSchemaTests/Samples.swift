@@ -1,3 +1,4 @@
+import Foundation
 import PorterJSON
 import PorterPlatform
 import PorterSchema
@@ -104,14 +105,34 @@ enum Samples {
       + failures.map { .serverTestResult(user, server: parts.words, failure: $0) }
   }
 
+  /// A notification's other members are held against its schema where they are made.
+  private static var categories: [JSONValue] {
+    var root = URL(fileURLWithPath: #filePath)
+    for _ in 0..<3 { root.deleteLastPathComponent() }
+    let schema = try? String(
+      contentsOf: root.appendingPathComponent("spec/protocol/notification.schema.json"), encoding: .utf8)
+    let parsed = schema.flatMap { try? JSONValue(parsing: $0) }
+    return parsed?["properties"]?["categoryIdentifier"]?["enum"]?.arrayValue ?? []
+  }
+
   static func otherEvents(_ parts: Parts) -> [Event] {
     let message = NotificationMessage(id: parts.words, timestamp: parts.contact.created)
     let entity = ConnectionEntity(connection: parts.connection, contact: parts.flag ? parts.contact : nil)
     var address = parts.connection
     address.kind = .address
     let ended = responseReports(parts, isRepeat: false).filter { ![.waiting, .applying].contains($0.outcome) }
+    let presented = categories.map { category in
+      PresentedNotification(
+        content: [
+          "identifier": .string(parts.words), "title": .string(parts.words), "body": .string(parts.words),
+          "categoryIdentifier": category, "userInfo": [:], "sound": "default",
+        ], presentation: parts.flag ? ["sound", "banner", "list"] : [])
+    }
     let tokens = TokenStatus.allCases.map { Event.ntfTokenStatus($0, reason: parts.flag ? parts.words : nil) }
-    return [.ntfMessage(parts.user, entity, message), .chatSuspended, .eventsLost(parts.number)]
+    return [
+      .ntfMessage(parts.user, entity, message), .chatSuspended, .eventsLost(parts.number),
+      .notifications(parts.user, presented, badge: parts.number),
+    ]
       + ended.map(Event.ntfResponse) + tokens
       + EveryCase.addresses(parts).map {
         .ntfMessage(parts.user, ConnectionEntity(connection: address, contact: nil, address: $0), message)

@@ -78,6 +78,41 @@ final class DeadlineTests: XCTestCase {
     }
   }
 
+  /// INC-01: a host that was woken in the background, and never says that it is done.
+  func testATimeInTheBackgroundEndsByItselfAfterTwentyFiveSeconds() throws {
+    _ = try SimulatedHouse.run(seed: 5) { house in
+      let cast = try Cast(house)
+      try cast.alice.wake()
+      house.pass(.milliseconds(24_900))
+      XCTAssertEqual(try cast.alice.state()["machines"]?["app_phase"], "bgRefresh")
+      house.pass(.milliseconds(200))
+      XCTAssertEqual(try cast.alice.state()["machines"]?["app_phase"], "suspended")
+      XCTAssertEqual(try cast.alice.state()["quiescent"], true)
+      cast.end()
+    }
+  }
+
+  /// A round that cannot write is answered at rest, and the next one shows what came.
+  func testARoundWhileTheStoreIsHeldEndsAtRest() throws {
+    _ = try SimulatedHouse.run(seed: 6) { house in
+      let cast = try Cast(house)
+      try cast.bobSends("hello")
+      let holder = try Database(path: house.path("alice_chat.db"), options: .init(key: try house.key(of: "alice")))
+      try holder.execute("BEGIN IMMEDIATE")
+      let start = house.clock.elapsed
+      let answer = try cast.alice.refresh()
+      XCTAssertTrue(["failed", "expired"].contains(answer["outcome"]), answer.text)
+      XCTAssertEqual(answer["quiescent"], true, answer.text)
+      XCTAssertEqual(answer["nextRefreshMs"], 600_000)
+      XCTAssertLessThanOrEqual(house.clock.elapsed - start, .seconds(24))
+      XCTAssertEqual(try cast.alice.state()["machines"]?["background_refresh"], "expired")
+      try holder.execute("COMMIT")
+      try holder.close()
+      XCTAssertEqual(try cast.alice.refresh().bodiesShown, ["hello"])
+      cast.end()
+    }
+  }
+
   /// INC-20: an app that owns a connection and has nothing to do writes nothing.
   func testINC20AnIdleOwnerWritesNothing() throws {
     _ = try SimulatedHouse.run(seed: 3) { house in
@@ -122,5 +157,11 @@ final class DeadlineTests: XCTestCase {
       notifier.end()
       cast.end()
     }
+  }
+}
+
+extension JSONValue {
+  fileprivate var bodiesShown: [String] {
+    self["notifications"]?.arrayValue?.compactMap { $0["body"]?.stringValue } ?? []
   }
 }

@@ -83,6 +83,17 @@ final class SimulatedHost {
     return try JSONValue(parsing: answer)
   }
 
+  func refresh(deadline: Span = .seconds(30)) throws -> JSONValue {
+    let answer = controller.refresh(deadline: deadline)
+    house.trace.add(name, "refreshed \(answer)")
+    return try JSONValue(parsing: answer)
+  }
+
+  /// The system wakes it in the background.
+  func wake() throws {
+    guard controller.setPhase(nil) else { throw SimulationFailure("\(name) is not woken") }
+  }
+
   func closeStore() throws {
     let problem = controller.closeStore()
     guard problem.isEmpty else { throw SimulationFailure(problem) }

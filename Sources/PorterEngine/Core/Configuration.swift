@@ -61,6 +61,8 @@ enum Durations {
   static let serverAnswer = Span.seconds(15)
   /// What a platform leaves an app after it went to the background.
   static let backgroundSuspension = Span.seconds(15)
+  /// What is under way when a time in the background ends; SimpleX's.
+  static let refreshSuspension = Span.seconds(5)
   /// After `/_stop`, which names no delay.
   static let stop = Span.seconds(3)
   /// Between two attempts at the same thing, growing from the first to the last.

@@ -20,6 +20,7 @@ extension Engine {
       "channel": peers.channelDescription,
       "claims": snapshot.claimed,
       "owners": store.flatMap { try? $0.owners() }.map { owners in .array(owners.map(describe)) },
+      "nextRefreshMs": refresh.nextRefresh.map { JSONValue($0.milliseconds) },
       "eventsWaiting": JSONValue(queue.count),
     ])
   }
@@ -38,6 +39,7 @@ extension Engine {
       role: configuration.role, instance: instance, lifecycle: lifecycle.chatState,
       operations: lifecycle.operations.state, phaseMachine: lifecycle.phase.machineName,
       phase: lifecycle.phase.stateName, presence: peers.presenceState, push: pushes.state,
+      refresh: configuration.role == .app ? refresh.state : nil,
       counter: lifecycle.operations.counter,
       claims: claims.states.map { .init(connectionID: $0.connectionID, state: $0.state, epoch: $0.epoch) },
       hasStore: store != nil, hasRelay: relay != nil, hasChannel: peers.channel != nil,

@@ -26,13 +26,14 @@ package final class Engine {
     context, lifecycle: lifecycle, relay: relayLink, connections: connections, sender: sender)
   private(set) lazy var requests = ContactRequests(
     context, lifecycle: lifecycle, joiner: joiner, connections: connections)
-  private(set) lazy var changes = CommittedChanges(context)
+  private(set) lazy var screen = ScreenPresentation(context, lifecycle: lifecycle, strings: strings)
+  private(set) lazy var changes = CommittedChanges(context, screen: screen)
   private(set) lazy var source: any Source =
     configuration.makeSource?(self)
     ?? MailboxSource(context, relay: relayLink, connections: connections, sender: sender, requests: requests)
   private(set) lazy var claims = ConnectionClaims(context, peers: peers, source: source, changes: changes)
   private(set) lazy var committer = MessageCommitter(
-    context, peers: peers, source: source, claims: claims, changes: changes, connections: connections)
+    context, peers: peers, source: source, claims: claims, changes: changes, connections: connections, screen: screen)
   private(set) lazy var receiver = Receiver(
     context,
     Receiver.Parts(
@@ -46,6 +47,7 @@ package final class Engine {
     responses.contactRequests = requests
     return responses
   }()
+  private(set) lazy var refresh = Refresh(context, lifecycle: lifecycle) { [unowned self] in pushes.expire() }
 
   init(
     configuration: Configuration, turns: any Turns, queue: EventQueue, stop: StopSignal, statusBoard: StatusBoard
@@ -137,6 +139,7 @@ extension Engine: LifecycleWork {
   /// Takes up all work that a main run does by itself.
   func takeUpWork() {
     changes.report()
+    changes.showWhatWaits()
     guard isMain else { return }
     responses.applyWaiting()
     receiver.listenToAll()
@@ -155,6 +158,8 @@ extension Engine: LifecycleWork {
   }
 
   func storeWillClose() { claims.forgetAll() }
+
+  func appPhaseChanged(to phase: AppPhase.State) { refresh.phaseChanged(to: phase) }
 }
 
 extension Engine: TokensHost {

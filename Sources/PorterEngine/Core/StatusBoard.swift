@@ -82,6 +82,8 @@ struct EngineSnapshot: Sendable {
   let phase: String
   let presence: PorterMachines.Presence.State
   let push: Push.State?
+  /// Nil in a process that does no rounds in the background.
+  let refresh: BackgroundRefresh.State?
   let counter: OperationCounter
   let claims: [TenureState]
   let hasStore: Bool
@@ -135,6 +137,7 @@ struct EngineSnapshot: Sendable {
       "extension_phase": phaseMachine == ExtensionPhase.name ? .string(phase) : nil,
       "presence": .string(presence.name),
       "push": push.map { .string($0.name) },
+      "background_refresh": refresh.map { .string($0.name) },
     ])
   }
 

@@ -18,6 +18,8 @@ protocol LifecycleWork: AnyObject {
   func stopReceiving()
   /// The store is about to be closed.
   func storeWillClose()
+  /// An app has published another phase.
+  func appPhaseChanged(to phase: AppPhase.State)
 }
 
 /// Whether the store is open and the chat runs, what this process shows others of it, and which work may begin.
@@ -62,7 +64,8 @@ final class Lifecycle {
   private func makePhase() -> any ProcessPhase {
     let surroundings = PhaseSurroundings(
       context: context, file: phaseFile, peers: peers, chat: { [unowned self] in chat.post($0, $1) },
-      takeUpWork: { [unowned self] in work.takeUpWork() })
+      takeUpWork: { [unowned self] in work.takeUpWork() },
+      appPhaseChanged: { [unowned self] in work.appPhaseChanged(to: $0) })
     switch context.role {
     case .app: return AppProcessPhase(surroundings)
     case .extension: return ExtensionProcessPhase(surroundings)
@@ -169,6 +172,8 @@ final class Lifecycle {
   /// Has the chat run for a push. `then` is called once, with whether it does; `storeProblem` says why not.
   func runForPush(then: @escaping (Bool) -> Void) {
     if isActive { return then(true) }
+    // An app that a system has launched in the background is the main run, though its host has not started it.
+    if context.role == .app, isAtRest { isMain = true }
     activationWaiters.append(then)
     phase.beginBackgroundWork { [weak self] _ in
       if let self { reportActivation(isActive) }
@@ -184,7 +189,10 @@ final class Lifecycle {
   // MARK: Releasing
 
   /// `/_stop`.
-  func stop() { phase.stop(Suspension(end: context.clock.now() + Durations.stop)) }
+  func stop() {
+    phase.stop(Suspension(end: context.clock.now() + Durations.stop))
+    reportReleased()
+  }
 
   /// `/_app suspend`: within `delay`, and right now without one.
   func suspend(within delay: Span) {
@@ -197,6 +205,21 @@ final class Lifecycle {
   func release(by end: Moment, then: @escaping () -> Void) {
     releaseWaiters.append(then)
     phase.suspendNow(Suspension(end: end, waits: false, writesLogBack: false))
+  }
+
+  /// The app's time in the background is over: releases everything by `end`, and lets what has begun end until then. `then` as
+  /// for `release`, and also when the app continues or is stopped meanwhile.
+  func endBackgroundWork(by end: Moment, then: @escaping () -> Void) {
+    releaseWaiters.append(then)
+    let now = context.clock.now()
+    guard end > now else { return phase.suspendNow(.immediate(at: now)) }
+    phase.suspend(Suspension(end: end))
+  }
+
+  private func reportReleased() {
+    let waiting = releaseWaiters
+    releaseWaiters = []
+    for then in waiting { context.steps.post(then) }
   }
 
   /// Safe at any moment, and without an event; from outside of a step no file of the store is open on return.
@@ -344,6 +367,7 @@ extension Lifecycle: ChatLifecycleEffects {
   func reportActive(_ request: LifecycleRequest) {
     phase.chatIsActive(request)
     reportActivation(true)
+    reportReleased()
   }
 
   func reportInactive(_ request: LifecycleRequest) {
@@ -354,9 +378,7 @@ extension Lifecycle: ChatLifecycleEffects {
   func reportSuspended(_ request: LifecycleRequest) {
     phase.chatIsSuspended(request)
     // After the phase has taken that step, which releases the phase file.
-    let waiting = releaseWaiters
-    releaseWaiters = []
-    for then in waiting { context.steps.post(then) }
+    reportReleased()
   }
 
   func emitChatSuspended(_ request: LifecycleRequest) { context.emit(.chatSuspended) }

@@ -6,7 +6,8 @@ import PorterStore
 /// `/_start`, `/_stop`, `/_app …`, and the functions that close and reopen the store.
 extension Engine {
   func startChat(mainApp: Bool) throws(ChatError) -> Response {
-    _ = try requireActiveUser()
+    // Suspended after a round in the background, it is opened by the start.
+    if lifecycle.chatState != .suspended { _ = try requireActiveUser() }
     return try lifecycle.start(mainApp: mainApp) ? .chatStarted : .chatRunning
   }
 

@@ -11,6 +11,10 @@ protocol ProcessPhase: AnyObject {
   /// The user stopped the chat: nothing is received until it is started again.
   var isStopped: Bool { get }
 
+  /// The user sees what this process commits, through its events: it counts as shown. In every other phase it waits in the
+  /// ledger until it is composed.
+  var isOnScreen: Bool { get }
+
   /// Comes to the front, or is started. `declined` is called if nothing comes of it, when the machine has answered.
   func enter(_ activation: Activation, declined: @escaping (PhaseAnswer) -> Void)
   /// Begins to work in the background for a bounded time, for a push or a wake-up. `declined` as for `enter`.
@@ -42,6 +46,8 @@ struct PhaseSurroundings {
   let chat: (ChatLifecycle.Event, LifecycleRequest) -> Void
   /// Takes up everything that a main run does by itself.
   let takeUpWork: () -> Void
+  /// Called when an app has published this phase.
+  let appPhaseChanged: (AppPhase.State) -> Void
 
   func publishWorking(_ phase: String) {
     // Before the lock: a process that is frozen in between would hold it, and could not be asked whether it is awake.
@@ -90,6 +96,12 @@ final class AppProcessPhase: ProcessPhase {
   var stateName: String { driver.state.name }
   var holdsPhaseFile: Bool { surroundings.file.isHeld }
   var isStopped: Bool { driver.state == .stopped }
+  var isOnScreen: Bool {
+    switch driver.state {
+    case .active, .activating: true
+    case .bgRefresh, .suspending, .suspended, .stopped: false
+    }
+  }
 
   func enter(_ activation: Activation, declined: @escaping (PhaseAnswer) -> Void) {
     // A machine that is stopped needs the user's word, which `/_start` is.
@@ -119,7 +131,9 @@ private final class AppPhaseWork: AppPhaseEffects {
   init(_ surroundings: PhaseSurroundings) { self.surroundings = surroundings }
 
   func publishWorking(_ request: LifecycleRequest) {
-    if let driver { surroundings.publishWorking(driver.state.name) }
+    guard let driver else { return }
+    surroundings.publishWorking(driver.state.name)
+    surroundings.appPhaseChanged(driver.state)
   }
 
   func publishResting(_ request: LifecycleRequest) {
@@ -127,6 +141,7 @@ private final class AppPhaseWork: AppPhaseEffects {
     // It may have been opened for a question only, before a start that failed.
     if driver.state != .suspending { surroundings.peers.close() }
     surroundings.publishResting(driver.state.name, always: driver.state == .stopped)
+    surroundings.appPhaseChanged(driver.state)
   }
 
   func askExtensionToYield(_ request: LifecycleRequest) { surroundings.peers.askExtensionToYield() }
@@ -147,7 +162,10 @@ private final class AppPhaseWork: AppPhaseEffects {
     if request.activation?.takesUpWork ?? true { surroundings.takeUpWork() }
   }
 
-  func suspendChat(_ request: LifecycleRequest) { surroundings.chat(.suspend, request) }
+  func suspendChat(_ request: LifecycleRequest) {
+    let end = surroundings.context.clock.now() + Durations.refreshSuspension
+    surroundings.chat(.suspend, request.suspension == nil ? .suspension(Suspension(end: end)) : request)
+  }
 
   func suspendChatNow(_ request: LifecycleRequest) {
     surroundings.chat(
@@ -175,6 +193,7 @@ final class ExtensionProcessPhase: ProcessPhase {
   var holdsPhaseFile: Bool { surroundings.file.isHeld }
   /// Stopping is said to the app, and read from the app's phase file.
   var isStopped: Bool { false }
+  var isOnScreen: Bool { false }
 
   func enter(_ activation: Activation, declined: @escaping (PhaseAnswer) -> Void) {
     driver.post(.start, .activation(activation), declined: declined)

@@ -22,7 +22,10 @@ struct PushDecoder {
         // A registration that was cut off is finished first, and brings the secret (INC-09).
         let attempt = try TokenAttempt.open(store)
         return try store.token()?.pushSecret == nil && attempt == nil ? .decodedUnknown : .decodedVerification
-      case .checkMessages: return take(try source.read(.everything, store), run)
+      case .checkMessages:
+        // An app asks the relay which mailboxes have something.
+        if context.role == .app { return .decodedMessage }
+        return take(try source.read(.everything, store), run)
       case .message(let nonce, let ciphertext):
         return take(try source.read(.sealed(nonce: nonce, ciphertext), store), run)
       }

@@ -31,6 +31,11 @@ struct PushFindings: Equatable, Sendable {
   /// The store failed at a part of the push.
   var hasFailed: Bool { facts.contains(.failed) }
 
+  /// Whether nothing kept the push from looking into every mailbox that it is about.
+  var hasReachedEverything: Bool {
+    facts.isDisjoint(with: [.expired, .stopped, .locked, .wrongSchema, .failed, .offline, .yielded])
+  }
+
   /// A record that the push needs is damaged. What is committed is shown all the same, and other connections have their
   /// turn (INC-44): the push has failed only if there is nothing to show.
   mutating func noteDamage() { facts.insert(.failed) }

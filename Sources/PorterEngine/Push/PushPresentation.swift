@@ -99,7 +99,7 @@ struct PushPresentation {
     var obsolete: [String] = []
     for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) {
       do throws(StoreError) {
-        let event = try notificationEvent(of: entry, run, store)
+        let event = try notificationEvent(of: entry, &run.records, store)
         filled.shown.append(entry)
         guard let event else { continue }
         let isReplaced = appearance(of: entry) == .replaced
@@ -145,21 +145,21 @@ struct PushPresentation {
     return filled
   }
 
-  private func policy(_ store: Store) throws(StoreError) -> NotificationPolicy {
+  func policy(_ store: Store) throws(StoreError) -> NotificationPolicy {
     let settings = try store.settings([Setting.previewMode, Setting.appLock])
     let mode = settings[Setting.previewMode].flatMap { PreviewMode(rawValue: $0) }
     return NotificationPolicy(previewMode: mode ?? .message, hasAppLock: settings[Setting.appLock] == "on")
   }
 
   /// Nil for what is never shown, and for what was deleted meanwhile.
-  private func notificationEvent(
-    of entry: StoredLedgerEntry, _ run: PushRun, _ store: Store
+  func notificationEvent(
+    of entry: StoredLedgerEntry, _ records: inout KnownRecords, _ store: Store
   ) throws(StoreError) -> NotificationEvent? {
-    let connection = try run.records.connection(entry.connectionID, store)
-    if entry.kind == .request { return try requestEvent(of: entry, connection, run, store) }
+    let connection = try records.connection(entry.connectionID, store)
+    if entry.kind == .request { return try requestEvent(of: entry, connection, &records, store) }
     guard let contactID = entry.contactID, appearance(of: entry) != .none else { return nil }
-    let contact = try run.records.contact(contactID, store)
-    let owner = NotificationEvent.Owner(UserRecord(try run.records.user(contact.userID, store)))
+    let contact = try records.contact(contactID, store)
+    let owner = NotificationEvent.Owner(UserRecord(try records.user(contact.userID, store)))
     let record = ContactRecord(contact, connection: connection)
     let filter = NotificationFilter(contact.notifications)
     let identifier = Self.notificationIdentifier(of: entry, connection)
@@ -182,11 +182,11 @@ struct PushPresentation {
   }
 
   private func requestEvent(
-    of entry: StoredLedgerEntry, _ connection: StoredConnection, _ run: PushRun, _ store: Store
+    of entry: StoredLedgerEntry, _ connection: StoredConnection, _ records: inout KnownRecords, _ store: Store
   ) throws(StoreError) -> NotificationEvent? {
     guard let requestID = entry.requestID, appearance(of: entry) != .none else { return nil }
     let request = try store.contactRequest(requestID)
-    let owner = NotificationEvent.Owner(UserRecord(try run.records.user(request.userID, store)))
+    let owner = NotificationEvent.Owner(UserRecord(try records.user(request.userID, store)))
     return NotificationEvent(
       identifier: Self.notificationIdentifier(of: entry, connection), owner: owner,
       kind: .contactRequest(id: request.id, name: request.displayName))

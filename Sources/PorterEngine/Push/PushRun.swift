@@ -46,6 +46,8 @@ final class PushRun {
   /// Which processes have what this push left alone; each once.
   private(set) var holders: [String] = []
   var content = PushContent()
+  /// In an app: when the next round is due.
+  var nextRefresh: Span?
   var reason = ""
   private var trace = PushTrace()
 
@@ -98,7 +100,7 @@ final class PushRun {
       Self.json(
         outcome: state == .presenting && content.showsWhatCame ? Push.State.presented.name : Push.State.expired.name,
         reason: "time was up before the store was closed", work: .partial, holders: holders, content: content,
-        quiescent: false, trace: trace.json
+        quiescent: false, nextRefresh: nextRefresh, trace: trace.json
       ).text)
     hasStagedAnswer = isTaken
     return isTaken
@@ -121,13 +123,13 @@ final class PushRun {
     pending.answer.fulfil(
       Self.json(
         outcome: state.name, reason: reason.isEmpty ? Self.words(state) : reason, work: work, holders: holders,
-        content: content, quiescent: quiescent, trace: trace.json
+        content: content, quiescent: quiescent, nextRefresh: nextRefresh, trace: trace.json
       ).text)
   }
 
   static func json(
     outcome: String, reason: String, work: PushWork, holders: [String], content: PushContent, quiescent: Bool,
-    trace: [JSONValue]
+    nextRefresh: Span? = nil, trace: [JSONValue]
   ) -> JSONValue {
     .compact([
       "outcome": .string(outcome), "reason": .string(reason), "work": .string(work.rawValue),
@@ -135,6 +137,7 @@ final class PushRun {
       "notifications": .array(content.notifications),
       "withdrawals": .array(content.withdrawals.map { .string($0) }), "badge": content.badge.map { JSONValue($0) },
       "recorded": content.isRecorded || content.isEmpty ? nil : .bool(false), "quiescent": .bool(quiescent),
+      "nextRefreshMs": nextRefresh.map { JSONValue($0.milliseconds) },
       "trace": .array(trace),
     ])
   }

@@ -44,6 +44,8 @@ final class PushRunner {
     current = run
     // The platform freezes an extension soon after; an app continues, and what else it does is not cut off.
     if context.role == .extension { context.stop.set(.push, due) }
+    // For an answer that has to be given without the engine.
+    if context.role == .app { run.nextRefresh = RefreshSchedule.least }
     context.timers.set(Self.deadlineTimer, after: max(.zero, due - context.clock.now())) { [weak self] in
       self?.post(.expire, run)
     }
@@ -125,6 +127,7 @@ extension PushRunner: PushEffects {
   }
 
   func openStore(_ run: PushRun) {
+    engine.refresh.begin()
     engine.lifecycle.runForPush { [weak self] isActive in
       guard let self else { return }
       self.post(isActive ? .storeOpened : self.whyNotOpen(run), run)
@@ -147,11 +150,20 @@ extension PushRunner: PushEffects {
   /// Before the first unlock after a boot, a protected file is there but may not be read (INC-50).
   private static func isDenied(_ systemError: Int32) -> Bool { systemError == EACCES || systemError == EPERM }
 
-  /// An extension's process may be frozen the moment it has answered (INC-48). The app keeps what it has open.
+  /// An extension's process may be frozen the moment it has answered (INC-48), and so may an app's that is not on screen. One
+  /// that is keeps what it has open.
   func releaseStore(_ run: PushRun) {
     let outcome = run.findings.outcome
     if run.content.badge == nil, outcome != .releasedExpired { run.content.badge = try? context.store?.badge() }
-    guard context.role == .extension, !engine.isQuiescent else { return end(run, outcome) }
+    if context.role == .app {
+      let isWhole = run.findings.hasReachedEverything
+      // A host that says that time is up may be frozen next.
+      let now = context.clock.now()
+      return engine.refresh.end(isWhole: isWhole, by: run.isOver(at: now) ? now : run.due) { [weak self] in
+        self?.end(run, outcome)
+      }
+    }
+    guard !engine.isQuiescent else { return end(run, outcome) }
     engine.lifecycle.release(by: run.due) { [weak self] in self?.end(run, outcome) }
   }
 
@@ -169,6 +181,7 @@ extension PushRunner: PushEffects {
     context.stop.set(.push, nil)
     current = nil
     if run.content.withdrawals.last == NotificationNotice.identifier { NoticeMark(context.configuration).remove() }
+    run.nextRefresh = engine.refresh.nextRefresh
     run.finish(quiescent: engine.isQuiescent)
   }
 
@@ -220,6 +233,7 @@ extension PushRunner: PushEffects {
   // MARK: One message after the other
 
   func claimNext(_ run: PushRun) {
+    if context.role == .app { return receive(run) }
     guard context.store != nil else { return post(.storeFailed, run) }
     guard let named = run.nextConnection() else { return post(.claimNoneLeft, run) }
     engine.claims.claim(named.id, known: named.record) { [weak self] result in
@@ -241,6 +255,18 @@ extension PushRunner: PushEffects {
         self.note(error, run)
         self.post(.claimFailed, run)
       }
+    }
+  }
+
+  /// An app receives by itself: two fetches of one process on one connection would displace each other.
+  private func receive(_ run: PushRun) {
+    var named: [Int64] = []
+    while let next = run.nextConnection() { named.append(next.id) }
+    engine.receiver.look(into: named) { [weak self] look in
+      for finding in look.findings { run.findings.note(finding) }
+      for holder in look.holders { run.noteHeld(by: holder) }
+      if let reason = look.reason { run.reason = reason }
+      self?.post(.claimNoneLeft, run)
     }
   }
 

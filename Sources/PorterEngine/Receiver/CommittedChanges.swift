@@ -9,10 +9,14 @@ import PorterStore
 /// process knows of, and no others (INC-05). Threads: the engine's.
 final class CommittedChanges {
   private let context: EngineContext
+  private let screen: ScreenPresentation
   /// The newest entry of the ledger that the host of an app knows of; nil where nothing is reported.
   private var knownEntry: Int64?
 
-  init(_ context: EngineContext) { self.context = context }
+  init(_ context: EngineContext, screen: ScreenPresentation) {
+    self.context = context
+    self.screen = screen
+  }
 
   /// Notes what is in the ledger, so that only what comes afterwards is news.
   func beginWatching(anew: Bool) throws(StoreError) {
@@ -31,22 +35,46 @@ final class CommittedChanges {
         if last != .max { knownEntry = last }
         return
       }
-      if entries.contains(where: \.waitsToBeShown) {
-        try store.lightTransaction { () throws(StoreError) in
-          // An app on screen tells its user itself, through the event; read again, since an extension may just show it.
-          for entry in try store.ledgerEntries(after: known, through: newest) { try store.raise(.present, entry) }
+      var shown: [StoredLedgerEntry] = []
+      if screen.isVisible, entries.contains(where: \.waitsToBeShown) {
+        shown = try store.lightTransaction { () throws(StoreError) in
+          // Read again, since an extension may just show it.
+          let unshown = try store.ledgerEntries(after: known, through: newest).filter(\.waitsToBeShown)
+          for entry in unshown { try store.raise(.present, entry) }
+          return unshown
         }
       }
       for entry in entries {
         for event in try events(of: entry, store) { context.emit(event) }
         knownEntry = entry.id
       }
+      screen.show(shown, in: store)
       if last != .max { knownEntry = last }
     } catch {
       context.log(.warning, "what others committed could not be read", ["error": error.description])
       reportLater()
     }
   }
+
+  /// The app has come to the front: what was committed and shown by no process, such as by a round in the background that was
+  /// cut off, is shown now. Its events were reported.
+  func showWhatWaits() {
+    guard screen.isVisible, let store = context.store else { return }
+    do throws(StoreError) {
+      guard try !store.entriesToPresent(limit: 1).isEmpty else { return }
+      let shown = try store.lightTransaction { () throws(StoreError) in
+        let waiting = try store.entriesToPresent(limit: Self.shownAtOnce)
+        for entry in waiting { try store.raise(.present, entry) }
+        return waiting
+      }
+      screen.show(shown, in: store)
+      if shown.count == Self.shownAtOnce { context.later { [weak self] in self?.showWhatWaits() } }
+    } catch {
+      context.log(.warning, "what waits to be shown could not be read", ["error": error.description])
+    }
+  }
+
+  private static let shownAtOnce: Int64 = 256
 
   /// A chat that suspends meanwhile does it when it is activated.
   func reportLater() {

@@ -23,10 +23,12 @@ final class MessageCommitter {
   private let changes: CommittedChanges
   private let connections: Connections
   private var expected = ExpectedMessages()
+  /// Of an app.
+  private let screen: ScreenPresentation
 
   init(
     _ context: EngineContext, peers: PeerLink, source: any Source, claims: ConnectionClaims,
-    changes: CommittedChanges, connections: Connections
+    changes: CommittedChanges, connections: Connections, screen: ScreenPresentation
   ) {
     self.context = context
     self.peers = peers
@@ -34,6 +36,7 @@ final class MessageCommitter {
     self.claims = claims
     self.changes = changes
     self.connections = connections
+    self.screen = screen
   }
 
   /// What the transaction found and did.
@@ -44,6 +47,8 @@ final class MessageCommitter {
     var connection: StoredConnection
     /// Nil for a repeat.
     var opened: OpenedMessage?
+    /// What an app on screen shows of it.
+    var shown: [StoredLedgerEntry] = []
     /// As counting the message left it.
     var countedContact: StoredContact?
     /// Messages that had not opened before, and do now that the connection has changed.
@@ -80,6 +85,7 @@ final class MessageCommitter {
       let opened = try source.open(message, connection, store)
       transacted.countedContact = try enter(message, opened.content, connection, inPlaceOf: known, store)
       transacted.opened = opened
+      transacted.shown += shownEntries(message, opened.content, connection)
       // Inside the transaction: the source acknowledges by the record as this transaction leaves it.
       if opened.changesConnection { transacted.connection = try store.connection(claim.connectionID) }
       if connection.opensMore(as: transacted.connection) { try openQuarantined(&transacted, store) }
@@ -101,6 +107,7 @@ final class MessageCommitter {
       }
       let counted = try enter(message, opened.content, connection, inPlaceOf: entry, store)
       transacted.upgraded.append((opened.content, counted))
+      transacted.shown += shownEntries(message, opened.content, connection)
       if opened.changesConnection { transacted.connection = try store.connection(connection.id) }
     }
   }
@@ -129,6 +136,7 @@ final class MessageCommitter {
         let records = try self.records(of: late.content, connection, counted: late.countedContact, store)
         if isInTurn { report(late.content, CommittedMessage(connection: connection, records: records)) }
       }
+      show(transacted.shown, committed, store)
       return .committed(committed)
     } catch {
       context.log(.warning, "what was committed could not be reported yet", ["error": error.description])
@@ -160,8 +168,32 @@ final class MessageCommitter {
 
   // MARK: The ledger
 
-  /// Writes the ledger's entry. An app on screen tells its user itself, through the event, so that its entries count as
-  /// shown. Returns the contact as counting left it.
+  /// What `enter` enters, if it is shown on screen.
+  private func shownEntries(
+    _ message: SourceMessage, _ content: OpenedMessage.Content, _ connection: StoredConnection
+  ) -> [StoredLedgerEntry] {
+    guard screen.isVisible else { return [] }
+    let (kind, contactID, itemID): (StoredLedgerEntry.Kind, Int64, Int64?)
+    switch content {
+    case .item(let id, let contact, _, _): (kind, contactID, itemID) = (.message, contact, id)
+    case .connected(let contact): (kind, contactID, itemID) = (.connected, contact, nil)
+    case .updated, .left, .changed, .nothingToShow, .quarantined: return []
+    }
+    return [
+      .committed(
+        connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, kind: kind,
+        contactID: contactID, itemID: itemID)
+    ]
+  }
+
+  private func show(_ entries: [StoredLedgerEntry], _ committed: CommittedMessage, _ store: Store) {
+    var records = KnownRecords()
+    records.note(committed)
+    screen.show(entries, records, in: store)
+  }
+
+  /// Writes the ledger's entry. What an app on screen commits counts as shown: its host shows it as the event says. In every
+  /// other phase it waits, as in an extension. Returns the contact as counting left it.
   private func enter(
     _ message: SourceMessage, _ content: OpenedMessage.Content, _ connection: StoredConnection,
     inPlaceOf earlier: StoredLedgerEntry?, _ store: Store
@@ -185,8 +217,8 @@ final class MessageCommitter {
       try quarantine(message, connection, reason, inPlaceOf: earlier, store)
       return nil
     }
-    // What is never shown does not wait. An app on screen tells its user itself.
-    let events: [PorterMachines.LedgerEntry.Event] = !kind.isShown ? [.read] : context.role == .app ? [.present] : []
+    // What is never shown does not wait.
+    let events: [PorterMachines.LedgerEntry.Event] = !kind.isShown ? [.read] : screen.isVisible ? [.present] : []
     return try store.enter(
       NewLedgerEntry(
         connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, kind: kind,

@@ -20,8 +20,8 @@ final class Receiver {
     var waiting: [(FetchResult) -> Void] = []
   }
 
-  private let context: EngineContext
-  private let parts: Parts
+  let context: EngineContext
+  let parts: Parts
   /// By connection.
   private var fetches: [Int64: Fetch] = [:]
   private var subscribing = Coalescer()

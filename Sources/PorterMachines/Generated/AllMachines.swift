@@ -4,6 +4,7 @@ extension MachineCatalog {
   /// All machines, by name.
   package static let all: [MachineDescription] = [
     MachineDescription(AppPhase.self),
+    MachineDescription(BackgroundRefresh.self),
     MachineDescription(ChatLifecycle.self),
     MachineDescription(Connection.self),
     MachineDescription(ContactRequest.self),

@@ -11,7 +11,8 @@ package enum AppPhase: Machine {
     /// Coming to the front: the store opens. Counts as running, so that extensions yield. An extension at work is asked
     /// to release what it holds, and not waited for: the store is the referee (INC-07, INC-22).
     case activating
-    /// At work in the background, for a bounded time.
+    /// At work in the background, for a bounded time: a system grants 30 s, of which 5 s are for coming to rest. What
+    /// is committed here has been seen by no one; it waits in the ledger until it is composed, as in an extension.
     case bgRefresh
     /// Finishes what has begun, within a delay, which the operations keep (INC-01).
     case suspending
@@ -45,6 +46,8 @@ package enum AppPhase: Machine {
     case background
     /// The system grants time in the background, by a task or a silent push.
     case refreshBegan
+    /// The time in the background is over, and the host has not said so.
+    case refreshOver
     /// Everything must be released now (suspend with a delay of 0).
     case suspendNow
     /// The chat is suspended: no file of the store is open.
@@ -62,6 +65,7 @@ package enum AppPhase: Machine {
       case .activateFailed: "activateFailed"
       case .background: "background"
       case .refreshBegan: "refreshBegan"
+      case .refreshOver: "refreshOver"
       case .suspendNow: "suspendNow"
       case .chatSuspended: "chatSuspended"
       case .stop: "stop"
@@ -82,12 +86,16 @@ package enum AppPhase: Machine {
     case activateChat
     /// Subscribe, send, fetch, and ask the notification server about what waits, unless the host said not to.
     case takeUpWork
-    /// Raise suspend at the chat lifecycle, with the delay that the host gave.
+    /// Raise suspend at the chat lifecycle, with the delay that the host gave; after a time in the background with 5 s.
     case suspendChat
     /// Raise suspendNow at the chat lifecycle.
     case suspendChatNow
     /// Raise stop at the chat lifecycle.
     case stopChat
+    /// Starts the timer `refresh`: raise `refreshOver` after 25000 ms.
+    case startRefresh
+    /// Takes the timer `refresh` back; harmless if it does not run.
+    case cancelRefresh
 
     package var name: String {
       switch self {
@@ -99,6 +107,8 @@ package enum AppPhase: Machine {
       case .suspendChat: "suspendChat"
       case .suspendChatNow: "suspendChatNow"
       case .stopChat: "stopChat"
+      case .startRefresh: "startRefresh"
+      case .cancelRefresh: "cancelRefresh"
       }
     }
   }
@@ -136,13 +146,19 @@ package enum AppPhase: Machine {
   }
 
   package static func timer(_ effect: Effect) -> MachineTimer<Event>? {
-    nil
+    switch effect {
+    case .startRefresh: .start("refresh", milliseconds: 25000, raise: .refreshOver)
+    case .cancelRefresh: .cancel("refresh")
+    case .publishWorking, .publishResting, .askExtensionToYield, .activateChat, .takeUpWork,
+      .suspendChat, .suspendChatNow, .stopChat:
+      nil
+    }
   }
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
     case .publishWorking, .publishResting, .askExtensionToYield, .takeUpWork, .suspendChat,
-      .suspendChatNow, .stopChat:
+      .suspendChatNow, .stopChat, .startRefresh, .cancelRefresh:
       .act
     case .activateChat: .ask
     }
@@ -166,7 +182,7 @@ package enum AppPhase: Machine {
     case .foregroundExtensionInactive, .foregroundExtensionActive:
       // What came while nothing asked for it is looked for once more.
       MachineStep(.active, .stayed, .takeUpWork)
-    case .activated, .activateFailed, .chatSuspended, .startConfirmed:
+    case .activated, .activateFailed, .refreshOver, .chatSuspended, .startConfirmed:
       MachineStep(.active, .ignored(.alreadyActive))
     case .background:
       MachineStep(.suspending, .moved, .suspendChat, .publishResting)
@@ -182,7 +198,8 @@ package enum AppPhase: Machine {
   @inline(__always)
   private static func stepActivating(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
-    case .foregroundExtensionInactive, .foregroundExtensionActive, .chatSuspended, .startConfirmed:
+    case .foregroundExtensionInactive, .foregroundExtensionActive, .refreshOver, .chatSuspended,
+      .startConfirmed:
       MachineStep(.activating, .ignored(.alreadyActivating))
     case .activated:
       MachineStep(.active, .moved, .publishWorking, .takeUpWork)
@@ -199,22 +216,24 @@ package enum AppPhase: Machine {
     switch event {
     case .foregroundExtensionInactive:
       // The chat is active already.
-      MachineStep(.active, .moved, .publishWorking, .takeUpWork)
+      MachineStep(.active, .moved, .publishWorking, .takeUpWork, .cancelRefresh)
     case .foregroundExtensionActive:
-      MachineStep(.active, .moved, .publishWorking, .askExtensionToYield, .takeUpWork)
+      MachineStep(.active, .moved, .publishWorking, .askExtensionToYield, .takeUpWork, .cancelRefresh)
     case .activated:
       MachineStep(.bgRefresh, .stayed, .takeUpWork)
     case .activateFailed:
-      MachineStep(.suspended, .moved, .suspendChatNow)
+      MachineStep(.suspended, .moved, .suspendChatNow, .cancelRefresh)
     case .background:
-      MachineStep(.suspending, .moved, .suspendChat, .publishResting)
+      MachineStep(.suspending, .moved, .cancelRefresh, .suspendChat, .publishResting)
     case .refreshBegan, .chatSuspended, .startConfirmed:
       // One run at a time.
       MachineStep(.bgRefresh, .ignored(.alreadyRefreshing))
+    case .refreshOver:
+      MachineStep(.suspending, .moved, .suspendChat, .publishResting)
     case .suspendNow:
-      MachineStep(.suspended, .moved, .suspendChatNow)
+      MachineStep(.suspended, .moved, .cancelRefresh, .suspendChatNow)
     case .stop:
-      MachineStep(.stopped, .moved, .stopChat, .publishResting)
+      MachineStep(.stopped, .moved, .cancelRefresh, .stopChat, .publishResting)
     }
   }
 
@@ -225,13 +244,13 @@ package enum AppPhase: Machine {
       MachineStep(.activating, .moved, .publishWorking, .activateChat)
     case .foregroundExtensionActive:
       MachineStep(.activating, .moved, .publishWorking, .askExtensionToYield, .activateChat)
-    case .activated, .activateFailed, .startConfirmed:
+    case .activated, .activateFailed, .refreshOver, .startConfirmed:
       MachineStep(.suspending, .ignored(.alreadySuspending))
     case .background:
       // The delay given last counts.
       MachineStep(.suspending, .stayed, .suspendChat)
     case .refreshBegan:
-      MachineStep(.bgRefresh, .moved, .publishWorking, .activateChat)
+      MachineStep(.bgRefresh, .moved, .publishWorking, .activateChat, .startRefresh)
     case .suspendNow:
       MachineStep(.suspended, .moved, .suspendChatNow)
     case .chatSuspended:
@@ -249,13 +268,13 @@ package enum AppPhase: Machine {
       MachineStep(.activating, .moved, .publishWorking, .activateChat)
     case .foregroundExtensionActive:
       MachineStep(.activating, .moved, .publishWorking, .askExtensionToYield, .activateChat)
-    case .activated, .activateFailed, .startConfirmed:
+    case .activated, .activateFailed, .refreshOver, .startConfirmed:
       MachineStep(.suspended, .ignored(.alreadySuspended))
     case .background:
       // A store that was opened, but never started, must not stay open either.
       MachineStep(.suspended, .stayed, .suspendChat)
     case .refreshBegan:
-      MachineStep(.bgRefresh, .moved, .publishWorking, .activateChat)
+      MachineStep(.bgRefresh, .moved, .publishWorking, .activateChat, .startRefresh)
     case .suspendNow:
       MachineStep(.suspended, .stayed, .suspendChatNow)
     case .chatSuspended:
@@ -271,7 +290,7 @@ package enum AppPhase: Machine {
     switch event {
     case .foregroundExtensionInactive, .foregroundExtensionActive, .refreshBegan:
       MachineStep(.stopped, .refused(.chatStopped))
-    case .activated, .activateFailed, .chatSuspended, .stop:
+    case .activated, .activateFailed, .refreshOver, .chatSuspended, .stop:
       MachineStep(.stopped, .ignored(.chatStopped))
     case .background:
       // The store of a stopped chat is open, and must not be when the process is frozen (INC-01).
@@ -308,7 +327,7 @@ package protocol AppPhaseEffects {
   func activateChat(_ argument: Argument)
   /// Subscribe, send, fetch, and ask the notification server about what waits, unless the host said not to.
   func takeUpWork(_ argument: Argument)
-  /// Raise suspend at the chat lifecycle, with the delay that the host gave.
+  /// Raise suspend at the chat lifecycle, with the delay that the host gave; after a time in the background with 5 s.
   func suspendChat(_ argument: Argument)
   /// Raise suspendNow at the chat lifecycle.
   func suspendChatNow(_ argument: Argument)
@@ -317,7 +336,7 @@ package protocol AppPhaseEffects {
 }
 
 extension AppPhase {
-  /// Calls the effect's method.
+  /// Calls the effect's method; recorded effects and timers have none here.
   package static func perform<Performer: AppPhaseEffects>(
     _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
   ) {
@@ -330,6 +349,7 @@ extension AppPhase {
     case .suspendChat: performer.suspendChat(argument)
     case .suspendChatNow: performer.suspendChatNow(argument)
     case .stopChat: performer.stopChat(argument)
+    case .startRefresh, .cancelRefresh: break
     }
   }
 }

@@ -17,6 +17,8 @@ package enum Event: Hashable, Sendable {
   case contactDeletedByContact(UserRecord, ContactRecord)
 
   case newChatItems(UserRecord, [ChatItemInChat])
+  /// Ours: what an app on screen shows of what it was just told. It counts as shown.
+  case notifications(UserRecord, [PresentedNotification], badge: Int64)
   case chatItemUpdated(UserRecord, ChatItemInChat)
   case chatItemsStatusesUpdated(UserRecord, [ChatItemInChat])
   /// `isTimed`: they were to disappear.
@@ -62,6 +64,10 @@ package enum Event: Hashable, Sendable {
     case .contactDeletedByContact(let user, let contact):
       .about(user, "contactDeletedByContact", ["contact": contact.json])
     case .newChatItems(let user, let items): .about(user, "newChatItems", ["chatItems": .array(items.map(\.json))])
+    case .notifications(let user, let notifications, let badge):
+      .about(
+        user, "notifications",
+        ["notifications": .array(notifications.map(\.json)), "badge": .integer(badge)])
     case .chatItemUpdated(let user, let item): .about(user, "chatItemUpdated", ["chatItem": item.json])
     case .chatItemsStatusesUpdated(let user, let items):
       .about(user, "chatItemsStatusesUpdated", ["chatItems": .array(items.map(\.json))])
@@ -102,6 +108,23 @@ extension JSONValue {
     .about(
       user, "chatItemsDeleted",
       ["chatItemDeletions": .array(deletions.map(\.json)), "byUser": .bool(byUser), "timed": .bool(isTimed)])
+  }
+}
+
+/// A notification, and how it is shown while its app is on screen.
+package struct PresentedNotification: Hashable, Sendable {
+  /// As in the answer to a push.
+  package var content: JSONValue
+  /// `sound`, `banner`, `list`.
+  package var presentation: [String]
+
+  package init(content: JSONValue, presentation: [String]) {
+    self.content = content
+    self.presentation = presentation
+  }
+
+  package var json: JSONValue {
+    .compact(["notification": content, "presentation": .array(presentation.map(JSONValue.string))])
   }
 }
 

@@ -109,12 +109,16 @@ class Calls:
     # Pushes
 
     def receive_push(self, payload: str | bytes | Mapping[str, Any], deadline: float) -> PushAnswer:
-        milliseconds = round(deadline * 1000)
-        if not 1 <= milliseconds <= 30_000:
-            raise ArgumentError("a push's deadline is from 0.001 to 30 seconds")
+        milliseconds = _push_deadline(deadline)
         encoded = text(payload if isinstance(payload, str | bytes) else json.dumps(payload))
         with self._gate:
             answer = self._library.take(self._library.functions.np_receive_push(self._handle, encoded, milliseconds))
+        return cast(PushAnswer, unless_error(answer))
+
+    def background_refresh(self, deadline: float) -> PushAnswer:
+        milliseconds = _push_deadline(deadline)
+        with self._gate:
+            answer = self._library.take(self._library.functions.np_background_refresh(self._handle, milliseconds))
         return cast(PushAnswer, unless_error(answer))
 
     def expire_push(self) -> bool:
@@ -250,6 +254,14 @@ def _abandon_all() -> None:
 
 
 os.register_at_fork(after_in_child=_abandon_all)
+
+
+def _push_deadline(seconds: float) -> int:
+    """In milliseconds."""
+    milliseconds = round(seconds * 1000)
+    if not 1 <= milliseconds <= 30_000:
+        raise ArgumentError("a push's deadline is from 0.001 to 30 seconds")
+    return milliseconds
 
 
 def decode(answer: str) -> dict[str, Any]:

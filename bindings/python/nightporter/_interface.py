@@ -112,6 +112,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "np_event_fd": (c_int, [c_void_p]),
     "np_receive_push": (c_void_p, [c_void_p, c_char_p, c_int]),
     "np_expire_push": (c_int, [c_void_p]),
+    "np_background_refresh": (c_void_p, [c_void_p, c_int]),
     "np_set_strings": (c_void_p, [c_void_p, c_char_p]),
     "np_categories": (c_void_p, [c_void_p]),
     "np_notification_response": (c_void_p, [c_void_p, c_char_p]),

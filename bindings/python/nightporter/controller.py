@@ -208,8 +208,19 @@ class Controller:
         `unclaimed_pushes()`, because a message that was committed must still be shown.
         """
         calls = self._open_calls()
+        return await self._push(calls, lambda: calls.receive_push(payload, deadline))
+
+    async def background_refresh(self, *, deadline: float = 25) -> PushAnswer:
+        """Does one round in the background, for an app that the system has woken: looks into every mailbox and returns within
+        `deadline` seconds what to show, and as `nextRefreshMs` when the next round is due. Needs no `/_start` before.
+        Cancelling is as for `receive_push`.
+        """
+        calls = self._open_calls()
+        return await self._push(calls, lambda: calls.background_refresh(deadline))
+
+    async def _push(self, calls: Calls, push: Callable[[], PushAnswer]) -> PushAnswer:
         assert self._executor is not None
-        work = self._executor.submit(calls.receive_push, payload, deadline)
+        work = self._executor.submit(push)
         answer = asyncio.wrap_future(work)
         try:
             return await asyncio.shield(answer)

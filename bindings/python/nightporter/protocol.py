@@ -663,6 +663,20 @@ class Event_newChatItems(TypedDict):
     chatItems: list["ChatItemInChat"]
 
 
+class Event_notifications_notifications(TypedDict):
+    notification: "Notification"
+    presentation: list[Literal["sound", "banner", "list"]]
+
+
+class Event_notifications(TypedDict):
+    """What an app on screen shows of what the events before it are about. It counts as shown."""
+
+    type: Literal["notifications"]
+    user: "User"
+    notifications: list["Event_notifications_notifications"]
+    badge: int
+
+
 class Event_chatItemUpdated(TypedDict):
     type: Literal["chatItemUpdated"]
     user: "User"
@@ -882,7 +896,7 @@ class TraceStep(TypedDict):
 
 
 class PushAnswer(TypedDict):
-    """What np_receive_push gives."""
+    """What np_receive_push and np_background_refresh give."""
 
     outcome: "PushAnswer_outcome"
     reason: str
@@ -893,6 +907,7 @@ class PushAnswer(TypedDict):
     badge: NotRequired[int]
     recorded: NotRequired[bool]
     quiescent: bool
+    nextRefreshMs: NotRequired[int]
     trace: list["TraceStep"]
 
 
@@ -1249,6 +1264,7 @@ class State(TypedDict):
     channel: NotRequired["ChannelState"]
     claims: list["ClaimState"]
     owners: NotRequired[list["OwnerState"]]
+    nextRefreshMs: NotRequired[int]
     eventsWaiting: int
     busy: NotRequired["State_busy"]
 
@@ -2204,6 +2220,7 @@ Event: TypeAlias = Union[
     "Event_contactDeletedByContact",
     "Event_contactUpdated",
     "Event_newChatItems",
+    "Event_notifications",
     "Event_chatItemUpdated",
     "Event_chatItemsStatusesUpdated",
     "Event_chatItemsDeleted",

@@ -158,6 +158,12 @@ class SyncController:
         """Processes one push and returns within `deadline` seconds what to show."""
         return self._open_calls().receive_push(payload, deadline)
 
+    def background_refresh(self, *, deadline: float = 25) -> PushAnswer:
+        """Does one round in the background, for an app that the system has woken: looks into every mailbox and returns within
+        `deadline` seconds what to show, and as `nextRefreshMs` when the next round is due. Needs no `/_start` before.
+        """
+        return self._open_calls().background_refresh(deadline)
+
     def expire_push(self) -> bool:
         """The platform's "time is up", from another thread: the push in progress answers immediately. False if there is
         none.

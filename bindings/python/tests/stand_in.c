@@ -223,6 +223,8 @@ char *np_receive_push(chat_ctrl ctrl, const char *payload, int deadline_ms) {
   return strdup(expired ? "{\"outcome\":\"expired\"}" : "{\"outcome\":\"nothingNew\"}");
 }
 
+char *np_background_refresh(chat_ctrl ctrl, int deadline_ms) { return np_receive_push(ctrl, "", deadline_ms); }
+
 np_error np_expire_push(chat_ctrl ctrl) {
   struct controller *self = find(ctrl);
   if (!self) return NP_ERROR_HANDLE;

@@ -331,6 +331,28 @@ class ResponseTests(LibraryCase):
             self.assertEqual([one["identifier"] for one in japanese], [one["identifier"] for one in named])
         self.assertIn("NTF_ACT_REPLY", [action["identifier"] for category in named for action in category["actions"]])
 
+class RefreshTests(LibraryCase):
+    def test_a_round_in_the_background_answers_like_a_push_and_ends_at_rest(self) -> None:
+        with SyncController(self.folder / "alice") as c:
+            c.send(PROFILE % "alice")
+            answer = self.assert_fits(c.background_refresh(deadline=5), "PushAnswer")
+            self.assertTrue(answer["quiescent"])
+            # No relay is set, so that the next round is due soon.
+            self.assertEqual(answer["nextRefreshMs"], 600_000)
+            with self.assertRaises(ArgumentError):
+                c.background_refresh(deadline=31)
+
+        async def story() -> None:
+            async with Controller(self.folder / "alice") as c:
+                answer = self.assert_fits(await c.background_refresh(deadline=5), "PushAnswer")
+                self.assertEqual(answer["outcome"], "nothingNew")
+                self.assert_fits(await c.state(), "State")
+            async with Controller(self.folder / "alice", role=Role.EXTENSION) as c:
+                with self.assertRaises(ChatError):
+                    await c.background_refresh()
+
+        run(story())
+
 
 class MachineTests(unittest.TestCase):
     def test_every_machine_answers_every_event_in_every_state(self) -> None:

@@ -16,10 +16,11 @@
 #define app_phase_on_activateFailed 3
 #define app_phase_on_background 4
 #define app_phase_on_refreshBegan 5
-#define app_phase_on_suspendNow 6
-#define app_phase_on_chatSuspended 7
-#define app_phase_on_stop 8
-#define app_phase_on_startConfirmed 9
+#define app_phase_on_refreshOver 6
+#define app_phase_on_suspendNow 7
+#define app_phase_on_chatSuspended 8
+#define app_phase_on_stop 9
+#define app_phase_on_startConfirmed 10
 
 #define app_phase_do_publishWorking 0
 #define app_phase_do_publishResting 1
@@ -29,6 +30,8 @@
 #define app_phase_do_suspendChat 5
 #define app_phase_do_suspendChatNow 6
 #define app_phase_do_stopChat 7
+#define app_phase_do_startRefresh 8
+#define app_phase_do_cancelRefresh 9
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -63,6 +66,8 @@ inline app_phase_step(state, event, answer) {
        answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_refreshBegan ->
        answer = REFUSED
+    :: event == app_phase_on_refreshOver ->
+       answer = IGNORED
     :: event == app_phase_on_suspendNow ->
        answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_chatSuspended ->
@@ -86,6 +91,8 @@ inline app_phase_step(state, event, answer) {
        answer = REFUSED
     :: event == app_phase_on_refreshBegan ->
        answer = REFUSED
+    :: event == app_phase_on_refreshOver ->
+       answer = IGNORED
     :: event == app_phase_on_suspendNow ->
        answer = REFUSED
     :: event == app_phase_on_chatSuspended ->
@@ -98,23 +105,25 @@ inline app_phase_step(state, event, answer) {
   :: state == app_phase_state_bgRefresh ->
     if
     :: event == app_phase_on_foregroundExtensionInactive ->
-       answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_takeUpWork)
+       answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_takeUpWork); app_phase_does(app_phase_do_cancelRefresh)
     :: event == app_phase_on_foregroundExtensionActive ->
-       answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_askExtensionToYield); app_phase_does(app_phase_do_takeUpWork)
+       answer = MOVED; state = app_phase_state_active; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_askExtensionToYield); app_phase_does(app_phase_do_takeUpWork); app_phase_does(app_phase_do_cancelRefresh)
     :: event == app_phase_on_activated ->
        answer = STAYED; app_phase_does(app_phase_do_takeUpWork)
     :: event == app_phase_on_activateFailed ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow)
+       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow); app_phase_does(app_phase_do_cancelRefresh)
     :: event == app_phase_on_background ->
-       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
+       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_cancelRefresh); app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_refreshBegan ->
        answer = IGNORED
+    :: event == app_phase_on_refreshOver ->
+       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_suspendNow ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow)
+       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_cancelRefresh); app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_chatSuspended ->
        answer = IGNORED
     :: event == app_phase_on_stop ->
-       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishResting)
+       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_cancelRefresh); app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_startConfirmed ->
        answer = IGNORED
     fi
@@ -131,7 +140,9 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_background ->
        answer = STAYED; app_phase_does(app_phase_do_suspendChat)
     :: event == app_phase_on_refreshBegan ->
-       answer = MOVED; state = app_phase_state_bgRefresh; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_activateChat)
+       answer = MOVED; state = app_phase_state_bgRefresh; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_activateChat); app_phase_does(app_phase_do_startRefresh)
+    :: event == app_phase_on_refreshOver ->
+       answer = IGNORED
     :: event == app_phase_on_suspendNow ->
        answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_chatSuspended ->
@@ -154,7 +165,9 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_background ->
        answer = STAYED; app_phase_does(app_phase_do_suspendChat)
     :: event == app_phase_on_refreshBegan ->
-       answer = MOVED; state = app_phase_state_bgRefresh; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_activateChat)
+       answer = MOVED; state = app_phase_state_bgRefresh; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_activateChat); app_phase_does(app_phase_do_startRefresh)
+    :: event == app_phase_on_refreshOver ->
+       answer = IGNORED
     :: event == app_phase_on_suspendNow ->
        answer = STAYED; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_chatSuspended ->
@@ -178,6 +191,8 @@ inline app_phase_step(state, event, answer) {
        answer = STAYED; app_phase_does(app_phase_do_suspendChat)
     :: event == app_phase_on_refreshBegan ->
        answer = REFUSED
+    :: event == app_phase_on_refreshOver ->
+       answer = IGNORED
     :: event == app_phase_on_suspendNow ->
        answer = STAYED; app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_chatSuspended ->
@@ -205,6 +220,7 @@ active proctype app_phase_world() {
       :: event = app_phase_on_activateFailed
       :: event = app_phase_on_background
       :: event = app_phase_on_refreshBegan
+      :: event = app_phase_on_refreshOver
       :: event = app_phase_on_suspendNow
       :: event = app_phase_on_chatSuspended
       :: event = app_phase_on_stop

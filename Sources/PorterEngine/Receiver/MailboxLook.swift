@@ -1,0 +1,93 @@
+import PorterMachines
+import PorterPlatform
+import PorterStore
+
+/// One look into the mailboxes of an app, for a push or a round in the background: what was found, once every fetch has ended.
+final class MailboxLook {
+  /// What each mailbox gave, in the words of a push.
+  private(set) var findings: [Push.Event] = []
+  private(set) var holders: [Owner?] = []
+  /// What kept it from a mailbox.
+  private(set) var reason: String?
+  private var open = 0
+  private let then: (MailboxLook) -> Void
+
+  init(then: @escaping (MailboxLook) -> Void) { self.then = then }
+
+  func began() { open += 1 }
+
+  /// To be called once for each that began.
+  func ended() {
+    open -= 1
+    if open == 0 { then(self) }
+  }
+
+  func ended(_ result: FetchResult) {
+    note(result)
+    ended()
+  }
+
+  /// Nothing waits for a connection.
+  func noteEmpty() { findings.append(.fetchEmpty) }
+
+  func note(_ result: FetchResult) {
+    switch result {
+    case .drained: noteEmpty()
+    case .displaced(let owner):
+      findings.append(.commitStale)
+      holders.append(owner)
+    case .skipped(let holder):
+      findings.append(.claimBusy)
+      holders.append(holder)
+    case .interrupted:
+      findings.append(.fetchOffline)
+      reason = "the app suspends"
+    case .sourceFailed(let error):
+      findings.append(error.kind == .denied ? .fetchDenied : .fetchOffline)
+      reason = error.description
+    case .storeFailed(.notFound): findings.append(.claimMissing)
+    case .storeFailed(let error):
+      findings.append(.claimFailed)
+      reason = error.description
+    }
+  }
+}
+
+extension Receiver {
+  /// Looks into these connections' mailboxes, and into all others in which something waits. `then` is called once, when nothing
+  /// waits any more or cannot be reached. Every wait in it is bounded.
+  func look(into named: [Int64], then: @escaping (MailboxLook) -> Void) {
+    let look = MailboxLook(then: then)
+    look.began()
+    for connection in named { lookInto(connection, look) }
+    lookWhereSomethingWaits(except: named, look)
+    look.ended()
+  }
+
+  private func lookInto(_ connectionID: Int64, _ look: MailboxLook) {
+    look.began()
+    fetch(connectionID) { look.ended($0) }
+  }
+
+  private func lookWhereSomethingWaits(except named: [Int64], _ look: MailboxLook) {
+    let connections: [StoredConnection]
+    do throws(StoreError) {
+      guard let store = context.store else { throw .sqlite(SQLiteError(kind: .closed)) }
+      connections = try store.connections()
+    } catch {
+      return look.note(.storeFailed(error))
+    }
+    guard !connections.isEmpty else { return }
+    look.began()
+    parts.source.listen(to: connections) { [weak self] result in
+      switch result {
+      case .success(let waiting):
+        for connection in connections where !named.contains(connection.id) {
+          if waiting.contains(connection.id) { self?.lookInto(connection.id, look) } else { look.noteEmpty() }
+        }
+      case .failure(let error): look.note(.sourceFailed(error))
+      }
+      look.ended()
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import PorterJSON
+import PorterNotifications
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// What an app on screen shows of what was committed: the event `notifications`, which accompanies `newChatItems` and its like.
+/// The ledger has it as shown by then. Threads: the engine's.
+final class ScreenPresentation {
+  private let context: EngineContext
+  private let lifecycle: Lifecycle
+  private let strings: NotificationStrings
+  private let presentation: PushPresentation
+
+  init(_ context: EngineContext, lifecycle: Lifecycle, strings: NotificationStrings) {
+    self.context = context
+    self.lifecycle = lifecycle
+    self.strings = strings
+    presentation = PushPresentation(context, strings)
+  }
+
+  /// Whether the user sees what this process commits, so that it counts as shown.
+  var isVisible: Bool { lifecycle.phase.isOnScreen }
+
+  /// Reports what is to be shown of these entries, which were committed and count as shown now. What cannot be read is left
+  /// out: the event about the message itself has been reported.
+  func show(_ entries: [StoredLedgerEntry], _ records: KnownRecords = KnownRecords(), in store: Store) {
+    guard !entries.isEmpty else { return }
+    do throws(StoreError) {
+      let policy = try presentation.policy(store)
+      let badge = try store.badge()
+      var records = records
+      for entry in entries { try show(entry, policy, badge, &records, store) }
+    } catch {
+      context.log(.warning, "what is shown on screen could not be read", ["error": error.description])
+    }
+  }
+
+  private func show(
+    _ entry: StoredLedgerEntry, _ policy: NotificationPolicy, _ badge: Int64, _ records: inout KnownRecords,
+    _ store: Store
+  ) throws(StoreError) {
+    let event: NotificationEvent?
+    do throws(StoreError) {
+      event = try presentation.notificationEvent(of: entry, &records, store)
+    } catch .damaged, .notFound {
+      // It does not keep the others from being shown.
+      return
+    }
+    guard let event, case .success(var content) = ContentBuilder.content(for: event, policy) else { return }
+    content.badge = badge
+    let connection = try records.connection(entry.connectionID, store)
+    content.userInfo.connection = TextEncoding.base64URL(connection.agentID)
+    let user = UserRecord(try records.user(connection.userID, store))
+    var isHeard = true
+    if content.category == .messageReceived { isHeard = try takeSound(of: entry.contactID, store) }
+    let shown = ForegroundPresentation(of: content.category, isRecent: !isHeard)
+    content.isHeard = shown.contains(.sound)
+    context.emit(
+      .notifications(
+        user, [PresentedNotification(content: content.json(in: try strings.table(store)), presentation: shown.names)],
+        badge: badge))
+  }
+
+  /// Whether the chat may sound: it has not for 30 s, in any process of the store. Then that is recorded.
+  private func takeSound(of chat: Int64?, _ store: Store) throws(StoreError) -> Bool {
+    guard let chat else { return true }
+    let (now, boot) = (context.clock.now(), context.instance.boot)
+    var rule = SoundRule(last: try store.lastSounds(contacts: [chat], boot: boot), now: now)
+    guard rule.takeSound(for: [chat]) else { return false }
+    do throws(StoreError) {
+      try store.lightTransaction { () throws(StoreError) in try store.noteSound(contact: chat, at: now, boot: boot) }
+    } catch {
+      context.log(.info, "a sound could not be recorded", ["error": error.description])
+    }
+    return true
+  }
+}

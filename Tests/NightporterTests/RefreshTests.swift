@@ -1,0 +1,333 @@
+import CNightporter
+import Foundation
+import PorterNotifications
+import PorterPlatform
+import PorterSchema
+import PorterStore
+import XCTest
+
+@testable import PorterEngine
+
+/// An app that is not on screen: what it commits in the background is shown once, as an extension would show it, and it is at rest
+/// when the round is over.
+final class RefreshTests: XCTestCase {
+  private let wake = #"{"aps":{"content-available":1},"notificationData":{"checkMessages":true}}"#
+
+  private func refresh(
+    _ host: Host, deadline: Int32 = 10_000, file: StaticString = #filePath, line: UInt = #line
+  ) -> JSON {
+    let answer = JSON(take(np_background_refresh(host.handle, deadline)))
+    XCTAssertTrue(answer["quiescent"].flag, answer.description, file: file, line: line)
+    XCTAssertTrue(host.state["quiescent"].flag, host.state.description, file: file, line: line)
+    return answer
+  }
+
+  private func events(of host: Host, _ type: String) -> [JSON] {
+    var found: [JSON] = []
+    while let event = host.event(within: 0) {
+      if event["result"]["type"].text == type { found.append(event["result"]) }
+    }
+    return found
+  }
+
+  // MARK: A round
+
+  /// S4, S65: the push goes to the app, which shows what came; its extension finds nothing left to show.
+  func testAWakePushToASuspendedAppShowsWhatCameOnce() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+
+    let answer = station.alice.push(wake, deadline: 10_000)
+    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
+    XCTAssertEqual(answer["work"].text, "ran", answer.description)
+    XCTAssertEqual(answer.bodies, ["hello"])
+    XCTAssertEqual(answer["badge"].number, 1)
+    XCTAssertTrue(answer["quiescent"].flag, answer.description)
+    XCTAssertEqual(answer["nextRefreshMs"].number, 2_400_000, "its device is notified by pushes")
+    XCTAssertEqual(station.alice.state["machines"]["app_phase"].text, "suspended")
+    XCTAssertEqual(station.alice.state["machines"]["background_refresh"].text, "done")
+
+    let later = try station.present(push)
+    XCTAssertEqual(later["outcome"].text, "nothingNew", later.description)
+    XCTAssertEqual(refresh(station.alice)["outcome"].text, "nothingNew")
+    XCTAssertEqual(events(of: station.alice, "notifications").count, 0, "it was not on screen")
+    station.wake(expecting: ["hello"])
+    XCTAssertEqual(events(of: station.alice, "notifications").count, 0, "it was shown")
+  }
+
+  /// A system launches the app's process for it; its host has not started the chat.
+  func testARoundOfAFreshProcessNeedsNoStart() throws {
+    let pair = try Pair()
+    pair.alice.free()
+    pair.send("hello", from: pair.bob)
+    let fresh = try XCTUnwrap(Host.open(pair.folder.file("alice")).host)
+    let answer = refresh(fresh)
+    XCTAssertEqual(answer.bodies, ["hello"], answer.description)
+    XCTAssertEqual(answer["nextRefreshMs"].number, 600_000, "no token")
+    fresh.send("/_start").assert("chatStarted")
+    XCTAssertEqual(fresh.state["machines"]["app_phase"].text, "active")
+    XCTAssertEqual(fresh.state["machines"]["background_refresh"].text, "idle")
+    pair.send("again", from: pair.bob)
+    fresh.event("newChatItems")
+  }
+
+  func testMutedHiddenAndPreviewAreObeyed() throws {
+    let pair = try Pair()
+    func shown(_ text: String) -> JSON {
+      pair.alice.send("/_app suspend 0").assert("cmdOk")
+      pair.send(text, from: pair.bob)
+      let answer = refresh(pair.alice)
+      pair.alice.send("/_app activate").assert("cmdOk")
+      return answer
+    }
+    pair.alice.send(#"/_settings @1 {"enableNtfs":"none","favorite":false}"#).assert("cmdOk")
+    XCTAssertEqual(shown("muted chat")["outcome"].text, "nothingNew")
+    pair.alice.send(#"/_settings @1 {"enableNtfs":"all","favorite":false}"#).assert("cmdOk")
+    pair.alice.send("/_mute user 1").assert("userPrivacy")
+    XCTAssertEqual(shown("muted profile")["outcome"].text, "nothingNew")
+    pair.alice.send("/_unmute user 1").assert("userPrivacy")
+    let previews = [
+      ("message", "bob:", "a text"), ("contact", "bob:", "new message"), ("hidden", "Contact hidden:", "new message"),
+    ]
+    for (mode, title, body) in previews {
+      pair.alice.send(#"/_save app settings {"notificationPreviewMode":"\#(mode)"}"#).assert("cmdOk")
+      let answer = shown("a text")
+      XCTAssertEqual(answer.titles, [title], mode)
+      XCTAssertEqual(answer.bodies, [body], mode)
+    }
+  }
+
+  /// INC-38: an extension committed it and showed nothing.
+  func testARoundShowsWhatAnExtensionCommittedAndDidNotShow() throws {
+    let station = try Station()
+    station.suspend()
+    let data = JSON(try station.push(for: "hello"))["notificationData"]
+    let notifier = try station.makeExtension()
+    notifier.send("/_start main=off snd_files=off").assert("chatStarted")
+    let conns = notifier.send("/_ntf conns \(data["nonce"].text) \(data["message"].text)")["result"]["ntfConns"]
+    let (id, queue) = (conns[0]["agentConnId"].text, conns[0]["agentDbQueueId"].number)
+    notifier.send("/_ntf conn messages \(id):\(queue):2026-01-01T00:00:00Z").assert("connNtfMessages")
+    notifier.send("/_app suspend 0").assert("cmdOk")
+    let answer = refresh(station.alice)
+    XCTAssertEqual(answer.bodies, ["hello"], answer.description)
+    XCTAssertEqual(refresh(station.alice)["outcome"].text, "nothingNew")
+  }
+
+  /// S68: the relay does not answer; the round ends in its time, and releases everything.
+  func testARoundPastItsTimeEndsAtRest() throws {
+    let pair = try Pair()
+    let transport = HostTransport(relay: pair.folder.file("relay.db"))
+    pair.alice.free()
+    pair.send("hello", from: pair.bob)
+    let fresh = try XCTUnwrap(Host.open(pair.folder.file("alice")).host)
+    transport.install(in: fresh)
+    transport.hang(true)
+    let cut = refresh(fresh, deadline: 700)
+    XCTAssertEqual(cut["outcome"].text, "expired", cut.description)
+    XCTAssertEqual(cut["nextRefreshMs"].number, 600_000)
+    XCTAssertEqual(fresh.state["machines"]["background_refresh"].text, "expired")
+    transport.hang(false)
+    XCTAssertEqual(refresh(fresh).bodies, ["hello"])
+  }
+
+  /// However long its deadline: the relay is slow, and takes 14 s for one answer and longer for the next.
+  func testARoundReceivesForEighteenSeconds() throws {
+    let pair = try Pair()
+    pair.alice.free()
+    pair.send("hello", from: pair.bob)
+    let clock = MovedClock()
+    let transport = HostTransport(relay: pair.folder.file("relay.db"))
+    let configuration = Configuration(
+      prefix: pair.folder.file("alice"), role: .app, confirmation: .yesUp, ports: Ports(clock: clock))
+    let app = try XCTUnwrap(Controller.open(configuration).1)
+    defer { app.stop() }
+    XCTAssertTrue(app.setRelay(transport.port))
+    transport.hang(true)
+    let answer = Promise<String>()
+    Thread.detachNewThread { answer.fulfil(app.refresh(deadline: .seconds(30))) }
+    transport.waitUntilInside()
+    clock.move(.seconds(14))
+    transport.hang(.get)
+    transport.hang(false)
+    while transport.count(.get) == 0 { usleep(1_000) }
+    XCTAssertEqual(JSON(app.state())["machines"]["background_refresh"].text, "running")
+    clock.move(.seconds(4))
+    // Any call makes the engine look at its timers.
+    _ = app.state()
+    let text = try XCTUnwrap(answer.wait(atMost: .seconds(20)))
+    XCTAssertEqual(JSON(text)["outcome"].text, "expired", text)
+    XCTAssertTrue(JSON(text)["quiescent"].flag, text)
+    XCTAssertEqual(JSON(app.state())["machines"]["background_refresh"].text, "expired")
+    transport.hang(nil)
+  }
+
+  func testARoundWithoutARelayIsOffline() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    let relay = pair.folder.file("relay.db")
+    try FileManager.default.moveItem(atPath: relay, toPath: relay + ".away")
+    try FileManager.default.createDirectory(atPath: relay, withIntermediateDirectories: false)
+    let answer = refresh(pair.alice)
+    XCTAssertEqual(answer["outcome"].text, "offline", answer.description)
+    XCTAssertEqual(answer["nextRefreshMs"].number, 600_000)
+    XCTAssertEqual(pair.alice.state["machines"]["background_refresh"].text, "expired")
+  }
+
+  func testTheHostEndsARoundInTheMiddleOfIt() throws {
+    let pair = try Pair()
+    pair.alice.free()
+    for end in ["expire", "suspend", "start", "stop"] {
+      let transport = HostTransport(relay: pair.folder.file("relay.db"))
+      let fresh = try XCTUnwrap(Host.open(pair.folder.file("alice")).host)
+      transport.install(in: fresh)
+      transport.hang(true)
+      let (answer, handle) = (Promise<String>(), UInt(bitPattern: try XCTUnwrap(fresh.handle)))
+      Thread.detachNewThread {
+        answer.fulfil(take(np_background_refresh(UnsafeMutableRawPointer(bitPattern: handle), 20_000)))
+      }
+      transport.waitUntilInside()
+      switch end {
+      case "expire": XCTAssertEqual(np_expire_push(fresh.handle), NP_OK)
+      case "suspend": fresh.send("/_app suspend 0").assert("cmdOk")
+      case "start": fresh.send("/_start").assert("chatRunning")
+      default: fresh.send("/_stop").assert("chatStopped")
+      }
+      transport.hang(false)
+      let text = try XCTUnwrap(answer.wait(atMost: .seconds(15)), end)
+      XCTAssertFalse(JSON(text)["outcome"].text.isEmpty, "\(end): \(text)")
+      if ["expire", "suspend"].contains(end) {
+        XCTAssertEqual(JSON(text)["outcome"].text, "expired", "\(end): \(text)")
+        XCTAssertTrue(fresh.state["quiescent"].flag, "\(end): \(fresh.state)")
+      } else {
+        XCTAssertEqual(fresh.state["machines"]["background_refresh"].text, "idle", "\(end): \(text)")
+      }
+      fresh.free()
+    }
+  }
+
+  // MARK: The phase alone
+
+  /// What a host that was only woken commits counts as shown by no one; it is shown when the app comes to the front.
+  func testWhatCameInTheBackgroundIsShownWhenTheAppComesToTheFront() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_BACKGROUND_REFRESH), NP_OK)
+    station.alice.event("newChatItems")
+    XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_SUSPENDED), NP_OK)
+    XCTAssertEqual(events(of: station.alice, "notifications").count, 0)
+
+    station.alice.send("/_app activate").assert("cmdOk")
+    let event = try XCTUnwrap(station.alice.event("notifications"))["result"]
+    XCTAssertEqual(event["notifications"].elements.map { $0["notification"]["body"].text }, ["hello"])
+    XCTAssertEqual(event["badge"].number, 1)
+    station.suspend()
+    XCTAssertEqual(try station.present(push)["outcome"].text, "nothingNew")
+  }
+
+  /// Or by the next push of an extension.
+  func testWhatCameInTheBackgroundIsShownByTheNextPush() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_BACKGROUND_REFRESH), NP_OK)
+    station.alice.event("newChatItems")
+    XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_SUSPENDED), NP_OK)
+    XCTAssertEqual(try station.present(push).bodies, ["hello"])
+    station.wake(expecting: ["hello"])
+    XCTAssertEqual(events(of: station.alice, "notifications").count, 0)
+  }
+
+  // MARK: On screen
+
+  /// S14: the first with a sound, what follows within 30 s only in the list; nothing of what is muted.
+  func testAnAppOnScreenIsToldWhatToShow() throws {
+    let pair = try Pair()
+    let connected = try XCTUnwrap(pair.alice.event("notifications"))["result"]["notifications"][0]
+    XCTAssertEqual(connected["notification"]["title"].text, "bob is connected!")
+    XCTAssertEqual(connected["presentation"].count, 3)
+    var presentations: [[String]] = []
+    for text in ["one", "two"] {
+      pair.send(text, from: pair.bob)
+      let event = try XCTUnwrap(pair.alice.event("notifications"))["result"]
+      XCTAssertEqual(event["user"]["userId"].number, 1)
+      let shown = event["notifications"][0]
+      XCTAssertEqual(shown["notification"]["title"].text, "bob:")
+      XCTAssertEqual(shown["notification"]["body"].text, text)
+      presentations.append(shown["presentation"].elements.map(\.text))
+    }
+    XCTAssertEqual(presentations, [["sound", "banner", "list"], ["list"]])
+    pair.alice.send(#"/_settings @1 {"enableNtfs":"none","favorite":false}"#).assert("cmdOk")
+    pair.send("three", from: pair.bob)
+    pair.alice.event("ntfMessage")
+    XCTAssertEqual(events(of: pair.alice, "notifications").count, 0)
+  }
+
+  /// On screen, a round looks into the mailboxes and changes nothing else.
+  func testARoundOnScreenKeepsTheAppAtWork() throws {
+    let pair = try Pair()
+    let answer = JSON(take(np_background_refresh(pair.alice.handle, 5_000)))
+    XCTAssertEqual(answer["outcome"].text, "nothingNew", answer.description)
+    XCTAssertFalse(answer["quiescent"].flag)
+    XCTAssertEqual(pair.alice.state["machines"]["app_phase"].text, "active")
+    pair.send("hello", from: pair.bob)
+    pair.alice.event("newChatItems")
+  }
+
+  func testOnlyAnAppDoesRounds() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    let refused = JSON(take(np_background_refresh(notifier.handle, 1_000)))
+    XCTAssertEqual(refused["error"]["np"]["code"].text, "roleNotAllowed", refused.description)
+    XCTAssertFalse(notifier.state["nextRefreshMs"].exists)
+    XCTAssertTrue(JSON(take(np_background_refresh(nil, 1_000)))["error"].exists)
+    for deadline: Int32 in [-1, 0, 30_001] {
+      XCTAssertTrue(JSON(take(np_background_refresh(pair.alice.handle, deadline)))["error"].exists, "\(deadline)")
+    }
+    pair.alice.send("/_stop").assert("chatStopped")
+    XCTAssertEqual(JSON(take(np_background_refresh(pair.alice.handle, 1_000)))["outcome"].text, "stopped")
+  }
+
+  // MARK: Values
+
+  /// S63: the intervals of the reference.
+  func testTheNextRoundIsDueByTheMode() {
+    let start = Moment(nanoseconds: 1_000_000_000)
+    let intervals: [(NotificationMode?, Int64)] = [(.instant, 2_400), (.periodic, 1_200), (nil, 600)]
+    for (mode, seconds) in intervals {
+      var schedule = RefreshSchedule()
+      schedule.mode = mode
+      XCTAssertEqual(schedule.next(at: start), .seconds(seconds))
+      schedule.planNext(at: start)
+      XCTAssertEqual(schedule.next(at: start), .seconds(600), "none was done in this process")
+      schedule.lastRound = start
+      schedule.planNext(at: start + .seconds(60))
+      XCTAssertEqual(schedule.next(at: start + .seconds(60)), .seconds(seconds))
+      XCTAssertEqual(schedule.next(at: start + .seconds(90)), .seconds(seconds - 30))
+      XCTAssertEqual(schedule.next(at: start + .seconds(9_000)), .zero)
+      schedule.planNext(at: start + .seconds(seconds))
+      XCTAssertEqual(schedule.next(at: start + .seconds(seconds)), .seconds(600), "it is due")
+      schedule.lastRound = start + .seconds(seconds)
+      schedule.planSoon(at: start + .seconds(seconds))
+      XCTAssertEqual(schedule.next(at: start + .seconds(seconds)), .seconds(600), "it was cut off")
+      schedule.cancel()
+      XCTAssertEqual(schedule.next(at: start), .seconds(seconds))
+    }
+  }
+
+  func testHowANotificationIsShownOnScreen() {
+    for category in NotificationCategory.allCases {
+      for isRecent in [false, true] {
+        let expected: [String] =
+          switch category {
+          case .callInvitation, .connectionEvent, .checkMessage: []
+          case .messageReceived, .manyEvents: isRecent ? ["list"] : ["sound", "banner", "list"]
+          case .contactRequest, .contactConnected: ["sound", "banner", "list"]
+          }
+        XCTAssertEqual(ForegroundPresentation(of: category, isRecent: isRecent).names, expected, "\(category)")
+      }
+    }
+  }
+}

@@ -225,7 +225,7 @@ int np_event_fd(chat_ctrl ctrl);
  * screen is a round of np_background_refresh(). The answer:
  *
  *   { "outcome": "presented" | "nothingNew" | "yielded" | "verified" | "locked" | "offline" | "expired" | "unknown" |
- *                "quarantined" | "stopped" | "wrongSchema" | "failed" (final states of the machine `push`) | "busy",
+ *                "quarantined" | "stopped" | "wrongSchema" | "failed" (final states of the machine `push`),
  *     "reason": a sentence for a log, without any content,
  *     "work": "ran" | "partial" | "skipped": whether all, some or none of the mailboxes were checked,
  *     "holders": [ role and instance of the processes that hold what was skipped ], left out when there are none,
@@ -238,7 +238,11 @@ int np_event_fd(chat_ctrl ctrl);
  *     "nextRefreshMs": in the role `app`: when np_background_refresh() is due,
  *     "trace": [ { "us": microseconds since the call, "machine", "event", "state" } ] }
  *
- * A controller handles one push at a time: a second call during the first returns the outcome "busy" immediately. A handle
+ * Call it from as many threads as there are pushes. A controller works on one push after the other, in the order in which they
+ * came; each has its own deadline, which begins with its call, and its own answer. A message is in the answer of one of them. A
+ * mailbox that was emptied for one push is not asked again for another that came before. The store is closed after the last
+ * push, so that the answers of the others have "quiescent": false. At most 64 pushes wait; one more has the outcome "expired"
+ * immediately. A handle
  * that is not valid and a deadline out of range are answered with {"error": …} instead; a payload that is NULL or not JSON
  * ends with the outcome "unknown".
  *
@@ -261,8 +265,8 @@ char *np_receive_push(chat_ctrl ctrl, const char *payload_json, int deadline_ms)
 
 /*
  * Reports the platform's "time is up" for the push in progress; call it from another thread. The waiting np_receive_push()
- * returns its best answer immediately, with outcome "expired" unless it had one already. NP_ERROR_NOTHING_PENDING when no
- * push is in progress.
+ * returns its best answer immediately, with outcome "expired" unless it had one already. Pushes that wait for their turn
+ * continue. NP_ERROR_NOTHING_PENDING when no push is in progress.
  */
 np_error np_expire_push(chat_ctrl ctrl);
 
@@ -280,6 +284,18 @@ np_error np_expire_push(chat_ctrl ctrl);
  * In the role `extension` answered with the error `roleNotAllowed`, and otherwise as np_receive_push(); np_expire_push() ends it.
  */
 char *np_background_refresh(chat_ctrl ctrl, int deadline_ms);
+
+/*
+ * Like np_receive_push(), for a push that the caller can name later: `push_id` is any text that is not NULL, such as the
+ * platform's identifier of the request. It is not in the answer and means nothing to the library; pushes may share one.
+ */
+char *np_receive_push_id(chat_ctrl ctrl, const char *push_id, const char *payload_json, int deadline_ms);
+
+/*
+ * Like np_expire_push(), for the push that np_receive_push_id() was given under this name, whether it is in progress or waits
+ * for its turn; others are not affected. Of several pushes with one name all end. NP_ERROR_NOTHING_PENDING when there is none.
+ */
+np_error np_expire_push_id(chat_ctrl ctrl, const char *push_id);
 
 /*
  * Chooses the language of notifications, and replaces texts. {"result": {"type": "cmdOk"}} or an error.
@@ -368,6 +384,7 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
  * Returns everything that can be known about a controller without changing it:
  *   { "role", "quiescent", "holds": [what keeps it from being quiescent], "operations": { "cycle", kind: how many are
  *     in progress, … }, "machines": { name: state, … }, "instance", "unread", "eventsWaiting",
+ *     "pushesWaiting": how many wait for the one in progress,
  *     "presence": { "role": of the other process, "state", "working": whether it holds its lock, "phase", "instance",
  *     "process" }, "channel": { "name", "sent", "received", "rejected", "repeated" },
  *     "nextRefreshMs": in the role `app`: when np_background_refresh() is due,

@@ -125,13 +125,31 @@ public func np_event_fd(_ ctrl: chat_ctrl!) -> Int32 { Handles.find(ctrl)?.event
 public func np_receive_push(
   _ ctrl: chat_ctrl!, _ payload_json: UnsafePointer<CChar>!, _ deadline_ms: Int32
 ) -> UnsafeMutablePointer<CChar>! {
+  receivePush(ctrl, nil, payload_json, deadline_ms)
+}
+
+@c @implementation
+public func np_receive_push_id(
+  _ ctrl: chat_ctrl!, _ push_id: UnsafePointer<CChar>!, _ payload_json: UnsafePointer<CChar>!, _ deadline_ms: Int32
+) -> UnsafeMutablePointer<CChar>! {
+  switch CStringArgument(push_id) {
+  case .text(let identifier): receivePush(ctrl, identifier, payload_json, deadline_ms)
+  case .null: CString.error(.commandSyntax(position: 0, expected: "an identifier, not NULL"))
+  case .notUTF8: CString.error(.textNotUTF8)
+  }
+}
+
+private func receivePush(
+  _ ctrl: chat_ctrl?, _ identifier: String?, _ payload: UnsafePointer<CChar>?, _ deadline: Int32
+) -> UnsafeMutablePointer<CChar>? {
   guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
-  guard (1...30_000).contains(deadline_ms) else {
+  guard (1...30_000).contains(deadline) else {
     return CString.error(.commandSyntax(position: 0, expected: "a deadline of 1 to 30000 ms"))
   }
   // Text that is not UTF-8 is a push that cannot be read, and gets the answer of such a push.
-  let payload = CStringArgument(payload_json).text ?? ""
-  return CString.make(controller.receivePush(payload, deadline: .milliseconds(Int64(deadline_ms))))
+  let payload = CStringArgument(payload).text ?? ""
+  return CString.make(
+    controller.receivePush(payload, identifier: identifier, deadline: .milliseconds(Int64(deadline))))
 }
 
 @c @implementation
@@ -139,6 +157,17 @@ public func np_expire_push(_ ctrl: chat_ctrl!) -> np_error {
   if ctrl == nil { return NP_ERROR_NULL }
   guard let controller = Handles.find(ctrl) else { return NP_ERROR_HANDLE }
   return controller.expirePush() ? NP_OK : NP_ERROR_NOTHING_PENDING
+}
+
+@c @implementation
+public func np_expire_push_id(_ ctrl: chat_ctrl!, _ push_id: UnsafePointer<CChar>!) -> np_error {
+  if ctrl == nil { return NP_ERROR_NULL }
+  guard let controller = Handles.find(ctrl) else { return NP_ERROR_HANDLE }
+  switch CStringArgument(push_id) {
+  case .text(let identifier): return controller.expirePush(identifier) ? NP_OK : NP_ERROR_NOTHING_PENDING
+  case .null: return NP_ERROR_NULL
+  case .notUTF8: return NP_ERROR_UTF8
+  }
 }
 
 // MARK: Categories and responses

@@ -9,11 +9,11 @@ import PorterStore
 /// from any turns.
 package final class Controller: Sendable {
   package let events: EventQueue
-  private let turns: any Turns
-  private let configuration: Configuration
+  let turns: any Turns
+  let configuration: Configuration
   private let signal: StopSignal
   private let statusBoard: StatusBoard
-  private let slot = PushSlot()
+  let pushes = PushQueue()
 
   private init(
     events: EventQueue, turns: any Turns, configuration: Configuration, signal: StopSignal, statusBoard: StatusBoard
@@ -65,13 +65,11 @@ package final class Controller: Sendable {
 
   /// Ends the engine: closes its store, wakes everyone who waits.
   package func stop() {
-    let push = slot.current
-    push?.expiry.fulfil(())
+    let unanswered = expireAllPushes()
     signal.raise()
-    turns.enqueue { $0.pushes.expire() }
     turns.stop()
     signal.lower()
-    push?.settle("the controller was freed")
+    for push in unanswered { push.answerWithoutEngine(PushRun.unanswered("expired", "the controller was freed")) }
   }
 
   /// Runs `work` on the engine's thread and waits for it; nil when the engine has ended.
@@ -93,7 +91,7 @@ package final class Controller: Sendable {
   }
 
   @discardableResult
-  private func enqueue(_ preemption: Preemption, _ job: @escaping Turns.Job) -> Bool {
+  func enqueue(_ preemption: Preemption, _ job: @escaping Turns.Job) -> Bool {
     let signal = signal
     switch preemption {
     case .none: return turns.enqueue(job)
@@ -226,48 +224,9 @@ package final class Controller: Sendable {
 
   package func relayIsReady() { turns.enqueue { $0.relayHasNews() } }
 
-  // MARK: Pushes
-
-  package func receivePush(_ payload: String, deadline: Span) -> String {
-    let started = configuration.clock.now()
-    guard let push = slot.begin() else {
-      return PendingPush.unanswered("busy", "another push is in progress on this controller")
-    }
-    defer { slot.end() }
-    guard turns.enqueue({ $0.pushes.begin(payload, push, started: started, deadline: deadline) }) else {
-      return PendingPush.unanswered("failed", "the controller was freed")
-    }
-    let times = PushTimes(started: started, deadline: deadline)
-    let patience = times.untilExpiry(from: configuration.clock.now())
-    if let text = turns.wait(for: push.answer, atMost: patience) { return text }
-    // The engine's own timer has fired by now, unless the engine waits for the disk or another process.
-    beginExpiry(of: push)
-    awaitAnswer(
-      to: push, within: times.untilHandover(from: configuration.clock.now()), "the engine did not end in time")
-    return turns.wait(for: push.answer, atMost: nil) ?? ""
-  }
-
   /// A round in the background: what a wake push does.
   package func refresh(deadline: Span) -> String {
     receivePush(#"{"aps":{"content-available":1},"notificationData":{"checkMessages":true}}"#, deadline: deadline)
-  }
-
-  /// False when no push is in progress.
-  package func expirePush() -> Bool {
-    guard let push = slot.expire(beginExpiry) else { return false }
-    awaitAnswer(to: push, within: PushTimes.reserve, "time was up while the engine was at work")
-    return true
-  }
-
-  private func beginExpiry(of push: PendingPush) {
-    push.expiry.fulfil(())
-    // An extension may be frozen after its answer, and must have released everything by then.
-    enqueue(configuration.role == .extension ? .now : .none) { $0.pushes.expire() }
-  }
-
-  /// The engine gives its best now; if it does not, the push is answered without it.
-  private func awaitAnswer(to push: PendingPush, within span: Span, _ reason: String) {
-    if turns.wait(for: push.answer, atMost: span) == nil { push.settle(reason) }
   }
 }
 

@@ -16,6 +16,7 @@ final class BadInputTests: XCTestCase {
     XCTAssertFalse(take(chat_reopen_store(nil)).isEmpty)
     XCTAssertEqual(np_ctrl_free(nil), NP_OK)
     XCTAssertEqual(np_expire_push(nil), NP_ERROR_NULL)
+    XCTAssertEqual(np_expire_push_id(nil, "a"), NP_ERROR_NULL)
     XCTAssertEqual(np_set_phase(nil, NP_PHASE_ACTIVE), NP_ERROR_NULL)
     XCTAssertEqual(np_set_relay(nil, nil), NP_ERROR_NULL)
     XCTAssertEqual(np_relay_ready(nil), NP_ERROR_NULL)

@@ -32,6 +32,8 @@ final class ForkTests: XCTestCase {
     ("np_set_key", { np_set_key($0, "", 1) == NP_ERROR_HANDLE }),
     ("np_set_phase", { np_set_phase($0, NP_PHASE_SUSPENDED) == NP_ERROR_HANDLE }),
     ("np_expire_push", { np_expire_push($0) == NP_ERROR_HANDLE }),
+    ("np_expire_push_id", { np_expire_push_id($0, "a") == NP_ERROR_HANDLE }),
+    ("np_receive_push_id", { isInvalid(np_receive_push_id($0, "a", "{}", 1_000)) }),
     ("np_relay_ready", { np_relay_ready($0) == NP_ERROR_HANDLE }),
     ("np_event_fd", { np_event_fd($0) == -1 }),
     ("np_ctrl_free", { np_ctrl_free($0) == NP_ERROR_HANDLE && np_ctrl_free($0) == NP_ERROR_HANDLE }),

@@ -98,26 +98,6 @@ final class HostilePushTests: XCTestCase {
     XCTAssertTrue(answer["quiescent"].flag)
   }
 
-  func testASecondPushDuringAFirstIsImmediatelyBusy() throws {
-    let station = try Station()
-    station.suspend()
-    let push = try station.push(for: "hello")
-    let service = try station.makeExtension()
-    XCTAssertEqual(service.useRelayThatNeverAnswers(), NP_OK)
-    let first = service.inBackground { $0.push(push, deadline: 30_000).description }
-    let end = Date(timeIntervalSinceNow: 20)
-    while service.state["machines"]["push"].text.isEmpty, end.timeIntervalSinceNow > 0 { usleep(2_000) }
-    let second = service.push(push, deadline: 30_000)
-    XCTAssertEqual(second["outcome"].text, "busy", second.description)
-    XCTAssertNil(first.wait(atMost: .zero), "it does not wait for the first")
-    XCTAssertEqual(np_expire_push(service.handle), NP_OK)
-    let answer = JSON(try XCTUnwrap(first.wait(atMost: .seconds(5))))
-    XCTAssertEqual(answer["outcome"].text, "expired", answer.description)
-    XCTAssertTrue(answer["quiescent"].flag, answer.description)
-    XCTAssertEqual(np_expire_push(service.handle), NP_ERROR_NOTHING_PENDING)
-    XCTAssertEqual(try station.present(push).bodies, ["hello"])
-  }
-
   /// A controller that is freed while its push waits answers that push as well.
   func testFreeingDuringAPushAnswersIt() throws {
     let station = try Station()

@@ -40,6 +40,10 @@ final class ResponseTests: XCTestCase {
   func testNotifiedMessages() {
     let message = NotificationMessage(id: "bXNn", timestamp: moment)
     XCTAssertEqual(
+      NotificationMessage(id: "bXNn", timestamp: moment, flags: .init(notification: true, more: false)).json["flags"]?
+        .text,
+      #"{"notification":true,"more":false}"#)
+    XCTAssertEqual(
       Response.connNtfMessages([.information(message), .information(nil), .error(.inactive)]).json.text,
       #"{"type":"connNtfMessages","receivedMsgs":[{"type":"info","ntfMsgInfo":{"msgId":"bXNn","#
         + #""msgTs":"2023-11-14T22:13:20.123Z"}},{"type":"info"},{"type":"error","ntfMsgError":{"type":"INACTIVE"}}]}"#)

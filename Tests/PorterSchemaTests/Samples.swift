@@ -81,7 +81,9 @@ enum Samples {
   /// The remaining responses; with those above, all of them.
   static func otherResponses(_ parts: Parts) -> [Response] {
     let (user, contact, pending) = (parts.user, parts.contact, parts.pending)
-    let message = NotificationMessage(id: parts.words, timestamp: contact.created)
+    let message = NotificationMessage(
+      id: parts.words, timestamp: contact.created,
+      flags: .init(notification: parts.flag, more: parts.flag ? nil : true))
     let entity = ConnectionEntity(connection: parts.connection, contact: parts.flag ? contact : nil)
     let notified = [message, nil].map { expected in
       NotifiedConnection(

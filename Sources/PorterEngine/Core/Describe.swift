@@ -21,7 +21,7 @@ extension Engine {
       "claims": snapshot.claimed,
       "owners": store.flatMap { try? $0.owners() }.map { owners in .array(owners.map(describe)) },
       "nextRefreshMs": refresh.nextRefresh.map { JSONValue($0.milliseconds) },
-      "eventsWaiting": JSONValue(queue.count),
+      "eventsWaiting": JSONValue(queue.count), "pushesWaiting": JSONValue(Int64(pushes.waitingCount)),
     ])
   }
 

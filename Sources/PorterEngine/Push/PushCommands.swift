@@ -120,9 +120,15 @@ extension Engine {
     case .committed(let message), .repeated(let message), .quarantined(let message): committed = message
     }
     source.acknowledge(message, committed.connection) { [weak self] result in
-      if case .success = result { self?.committer.emitMarker(message, committed) }
       delivery.end()
-      then(.information(message.notification))
+      guard let self, case .success = result else { return then(.information(message.notification(more: nil))) }
+      self.committer.emitMarker(message, committed)
+      // The next message stays at the relay: it is given again until it is acknowledged.
+      self.source.fetch(claimed) { next in
+        var more: Bool?
+        if case .success(let waiting) = next { more = waiting != nil }
+        then(.information(message.notification(more: more)))
+      }
     }
   }
 
@@ -145,5 +151,13 @@ extension Engine {
         reply(.error(ChatError(failure, server: address.description, relay: self.relayName)))
       }
     }
+  }
+}
+
+extension SourceMessage {
+  fileprivate func notification(more: Bool?) -> NotificationMessage {
+    var named = notification
+    named.flags = .init(notification: notifies, more: more)
+    return named
   }
 }

@@ -41,7 +41,7 @@ struct PushPresentation {
     let due =
       try store.entriesToPresent(limit: Self.notificationsAtOnce).count
       + store.withdrawals(limit: Self.withdrawalsAtOnce).count
-    let announced = try placeholders.due(run, policy(store), store).count
+    let announced = run.expecting.isEmpty ? 0 : try placeholders.due(run, policy(store), store).count
     guard due + announced > 0 else {
       try fill(run, store)
       return

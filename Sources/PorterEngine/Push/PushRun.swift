@@ -10,7 +10,9 @@ final class PushRun {
   let started: Moment
   /// When the best there is has to be answered.
   let due: Moment
-  private let pending: PendingPush
+  /// Of its deadline.
+  let timer: String
+  let pending: PendingPush
 
   /// Set when the run is made.
   var driver: MachineDriver<Push, PushRun>?
@@ -51,10 +53,11 @@ final class PushRun {
   var reason = ""
   private var trace = PushTrace()
 
-  init(text: String, started: Moment, due: Moment, _ pending: PendingPush) {
+  init(text: String, started: Moment, due: Moment, timer: String, _ pending: PendingPush) {
     self.text = text
     self.started = started
     self.due = due
+    self.timer = timer
     self.pending = pending
   }
 
@@ -86,7 +89,7 @@ final class PushRun {
     reason = error.description
   }
 
-  func isOver(at moment: Moment) -> Bool { moment >= due || pending.expiry.isFulfilled }
+  func isOver(at moment: Moment) -> Bool { moment >= due || pending.isExpired }
 
   /// What this push shows is settled, and on its way to the caller.
   private(set) var hasStagedAnswer = false
@@ -96,7 +99,7 @@ final class PushRun {
   func stageAnswer() -> Bool {
     var content = content
     content.isRecorded = false
-    let isTaken = pending.offer.fulfil(
+    let isTaken = pending.stage(
       Self.json(
         outcome: state == .presenting && content.showsWhatCame ? Push.State.presented.name : Push.State.expired.name,
         reason: "time was up before the store was closed", work: .partial, holders: holders, content: content,
@@ -120,11 +123,18 @@ final class PushRun {
   /// The first answer counts (INC-31).
   func finish(quiescent: Bool) {
     let work = findings.work(in: state, leftToOthers: !holders.isEmpty)
-    pending.answer.fulfil(
+    pending.finish(
       Self.json(
         outcome: state.name, reason: reason.isEmpty ? Self.words(state) : reason, work: work, holders: holders,
         content: content, quiescent: quiescent, nextRefresh: nextRefresh, trace: trace.json
       ).text)
+  }
+
+  /// For a caller that is answered without the engine.
+  static func unanswered(_ outcome: String, _ reason: String, _ content: PushContent = PushContent()) -> String {
+    json(
+      outcome: outcome, reason: reason, work: .skipped, holders: [], content: content, quiescent: false, trace: []
+    ).text
   }
 
   static func json(

@@ -16,15 +16,19 @@ import PorterStore
   import Android
 #endif
 
-/// Carries a push from the call to its one answer. Owns the push in progress, and its machine.
+/// Carries pushes from the call to their one answer each, one after the other. Owns the push in progress, its machine, and those
+/// that wait for their turn.
 final class PushRunner {
   unowned let engine: Engine
   let context: EngineContext
   private let presentation: PushPresentation
   /// The push in progress.
   private(set) var current: PushRun?
-
-  private static let deadlineTimer = "push"
+  private var waiting: [PushRun] = []
+  var waitingCount: Int { waiting.count }
+  /// Since when a connection's mailbox was seen to be empty: pushes that came before need not look again.
+  private var emptySince: [Int64: Moment] = [:]
+  private var arrived = 0
 
   init(_ engine: Engine) {
     self.engine = engine
@@ -34,38 +38,49 @@ final class PushRunner {
 
   var state: Push.State? { current?.state }
 
-  /// Begins a push. It is answered exactly once, before `deadline`.
-  func begin(_ text: String, _ pending: PendingPush, started: Moment, deadline: Span) {
+  /// A push has come, and has its turn after those before it. It is answered exactly once, before `deadline`.
+  func arrive(_ text: String, _ pending: PendingPush, started: Moment, deadline: Span) {
     let due = started + max(.zero, deadline - Durations.pushMargin)
-    let run = PushRun(text: text, started: started, due: due, pending)
+    arrived += 1
+    let run = PushRun(text: text, started: started, due: due, timer: "push \(arrived)", pending)
     run.driver = MachineDriver(context.machines) { [unowned self] effect, run in
       Push.perform(effect, by: self, run)
     }
-    current = run
-    // The platform freezes an extension soon after; an app continues, and what else it does is not cut off.
-    if context.role == .extension { context.stop.set(.push, due) }
     // For an answer that has to be given without the engine.
     if context.role == .app { run.nextRefresh = RefreshSchedule.least }
-    context.timers.set(Self.deadlineTimer, after: max(.zero, due - context.clock.now())) { [weak self] in
+    do throws(PushError) { run.payload = try PushPayload(decoding: text) } catch {
+      run.reason = "the payload is not one of ours: \(error)"
+    }
+    context.timers.set(run.timer, after: max(.zero, due - context.clock.now())) { [weak self] in
       self?.post(.expire, run)
     }
-    do throws(PushError) {
-      let payload = try PushPayload(decoding: text)
-      run.payload = payload
-      switch payload {
-      case .message: post(.payloadMessage, run)
-      case .verification: post(.payloadVerification, run)
-      case .checkMessages: post(.payloadWake, run)
-      }
-    } catch {
-      run.reason = "the payload is not one of ours: \(error)"
-      post(.payloadUnknown, run)
+    waiting.append(run)
+    beginNext()
+  }
+
+  private func beginNext() {
+    guard current == nil else { return }
+    guard !waiting.isEmpty else { return emptySince.removeAll() }
+    begin(waiting.removeFirst())
+  }
+
+  private func begin(_ run: PushRun) {
+    current = run
+    run.pending.begin()
+    // The platform freezes an extension soon after; an app continues, and what else it does is not cut off.
+    if context.role == .extension { context.stop.set(.push, run.due) }
+    switch run.payload {
+    case .message: post(.payloadMessage, run)
+    case .verification: post(.payloadVerification, run)
+    case .checkMessages: post(.payloadWake, run)
+    case nil: post(.payloadUnknown, run)
     }
   }
 
-  /// Time is up for the push in progress.
-  func expire() {
-    if let current { post(.expire, current) }
+  /// Time is up for this push, in progress or not.
+  func expire(_ pending: PendingPush) {
+    guard let run = ([current].compactMap(\.self) + waiting).first(where: { $0.pending === pending }) else { return }
+    post(.expire, run)
   }
 
   /// False when there is no push in progress.
@@ -83,7 +98,9 @@ final class PushRunner {
       switch answer {
       case .moved, .stayed:
         run.findings.note(event)
-        if event == .expire, context.role == .extension { context.stop.set(.push, context.clock.now()) }
+        if event == .expire, context.role == .extension, run === self.current {
+          context.stop.set(.push, context.clock.now())
+        }
       case .ignored, .refused: break
       }
       run.note(Push.name, event.name, run.state.name, at: context.clock.now())
@@ -155,6 +172,7 @@ extension PushRunner: PushEffects {
   func releaseStore(_ run: PushRun) {
     let outcome = run.findings.outcome
     if run.content.badge == nil, outcome != .releasedExpired { run.content.badge = try? context.store?.badge() }
+    guard isLast(run) else { return end(run, outcome) }
     if context.role == .app {
       let isWhole = run.findings.hasReachedEverything
       // A host that says that time is up may be frozen next.
@@ -167,6 +185,11 @@ extension PushRunner: PushEffects {
     engine.lifecycle.release(by: run.due) { [weak self] in self?.end(run, outcome) }
   }
 
+  /// The store is released after the last push only; for an app that asks for it, after this one.
+  private func isLast(_ run: PushRun) -> Bool {
+    run === current && (waiting.isEmpty || run.findings.isLeftToApp)
+  }
+
   /// An app tells its user on screen.
   func composeNotice(_ run: PushRun) {
     guard context.role == .extension, run.isAboutMessage, run.content.isEmpty, !run.findings.isAccountedFor,
@@ -177,12 +200,17 @@ extension PushRunner: PushEffects {
   }
 
   func answer(_ run: PushRun) {
-    context.timers.cancel(Self.deadlineTimer)
-    context.stop.set(.push, nil)
-    current = nil
+    context.timers.cancel(run.timer)
+    if run === current {
+      context.stop.set(.push, nil)
+      current = nil
+    } else {
+      waiting.removeAll { $0 === run }
+    }
     if run.content.withdrawals.last == NotificationNotice.identifier { NoticeMark(context.configuration).remove() }
     run.nextRefresh = engine.refresh.nextRefresh
     run.finish(quiescent: engine.isQuiescent)
+    beginNext()
   }
 
   // MARK: What the push says
@@ -235,10 +263,13 @@ extension PushRunner: PushEffects {
   func claimNext(_ run: PushRun) {
     if context.role == .app { return receive(run) }
     guard context.store != nil else { return post(.storeFailed, run) }
-    guard let named = run.nextConnection() else { return post(.claimNoneLeft, run) }
+    guard let named = nextConnection(of: run) else { return post(.claimNoneLeft, run) }
     engine.claims.claim(named.id, known: named.record) { [weak self] result in
       guard let self else { return }
       switch result {
+      case .success(.granted(let claimed)) where run.state != .claiming:
+        // Its time was up before the connection was free.
+        self.engine.claims.end(claimed.claim)
       case .success(.granted(let claimed)):
         run.holding = .connection(claimed)
         self.post(.claimGranted, run)
@@ -270,6 +301,15 @@ extension PushRunner: PushEffects {
     }
   }
 
+  /// A mailbox that was found empty after this push had come was looked into for it as well.
+  private func nextConnection(of run: PushRun) -> NamedConnection? {
+    while let named = run.nextConnection() {
+      guard let since = emptySince[named.id], since >= run.started else { return named }
+      run.noteExhausted(named.id)
+    }
+    return nil
+  }
+
   func releaseClaim(_ run: PushRun) {
     if case .committed(_, _, _, let delivery) = run.holding { delivery.end() }
     if let claim = run.holding.claimed?.claim { engine.claims.end(claim) }
@@ -290,6 +330,7 @@ extension PushRunner: PushEffects {
     engine.peers.receive()
     guard let claimed = run.holding.claimed else { return post(.storeFailed, run) }
     FaultPoint.reach(.beforeFetch)
+    let asked = context.clock.now()
     engine.source.fetch(claimed) { [weak self] result in
       FaultPoint.reach(.afterFetch)
       switch result {
@@ -298,6 +339,7 @@ extension PushRunner: PushEffects {
         self?.post(.fetchMessage, run)
       case .success(nil):
         run.noteExhausted(claimed.connection.id)
+        self?.emptySince[claimed.connection.id] = asked
         self?.post(.fetchEmpty, run)
       case .failure(let error) where error.kind == .denied:
         run.noteExhausted(claimed.connection.id)
@@ -376,6 +418,8 @@ extension PushRunner: PushEffects {
   func composeContent(_ run: PushRun) { post(presentation.compose(run), run) }
 
   func composeBest(_ run: PushRun) {
+    // Its turn has not come, so that what it names is not known yet.
+    if run !== current, context.store != nil { _ = PushDecoder(context, engine.source, engine).decode(run) }
     // It is shown though time is up.
     context.stop.withReleaseBudget(Durations.releaseBudget) { _ = presentation.compose(run) }
   }

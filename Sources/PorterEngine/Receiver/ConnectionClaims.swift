@@ -29,6 +29,8 @@ final class ConnectionClaims {
     var driver: MachineDriver<Ownership, Finding>?
     /// Of a claim that is held.
     var claimed: ClaimedConnection?
+    /// Work that wants the connection afterwards.
+    var waiting: [Completion] = []
 
     init(connectionID: Int64) { self.connectionID = connectionID }
   }
@@ -49,9 +51,15 @@ final class ConnectionClaims {
   // MARK: Claiming
 
   /// Claims the connection under a new epoch. `then` is called once, in a later step. `connection` is its record, if the
-  /// caller has just read it.
+  /// caller has just read it. Work of this process has a connection one after the other, in the order in which it asks, so that
+  /// each is given another message.
   func claim(_ connectionID: Int64, known connection: StoredConnection? = nil, then: @escaping Completion) {
-    let tracked = tracked[connectionID] ?? track(connectionID)
+    if let tracked = tracked[connectionID] { return tracked.waiting.append(then) }
+    begin(connectionID, known: connection, then)
+  }
+
+  private func begin(_ connectionID: Int64, known connection: StoredConnection?, _ then: @escaping Completion) {
+    let tracked = track(connectionID)
     tracked.driver?.post(.want, .wanted(connection, then)) { answer in
       // Another attempt on it has not come to its end.
       if case .refused = answer { then(.failure(.sqlite(SQLiteError(kind: .busy)))) }
@@ -70,7 +78,11 @@ final class ConnectionClaims {
   }
 
   /// The store is closed: no work is left that a claim could be for.
-  func forgetAll() { tracked.removeAll() }
+  func forgetAll() {
+    let waiting = tracked.keys.sorted().flatMap { tracked[$0]?.waiting ?? [] }
+    tracked.removeAll()
+    for then in waiting { context.steps.post { then(.failure(.sqlite(SQLiteError(kind: .closed)))) } }
+  }
 
   /// For people: connection, state and epoch, by connection.
   var states: [(connectionID: Int64, state: Ownership.State, epoch: Int64?)] {
@@ -84,6 +96,13 @@ final class ConnectionClaims {
     tracked.driver?.post(event, .none)
   }
 
+  private func beginNext(after ended: Tracked) {
+    tracked[ended.connectionID] = nil
+    guard let next = ended.waiting.first else { return }
+    begin(ended.connectionID, known: nil, next)
+    tracked[ended.connectionID]?.waiting = Array(ended.waiting.dropFirst())
+  }
+
   private func track(_ connectionID: Int64) -> Tracked {
     let new = Tracked(connectionID: connectionID)
     let work = ConnectionClaimWork(context, peers, source, changes, connectionID) { [weak self, weak new] change in
@@ -93,7 +112,7 @@ final class ConnectionClaims {
       case .ended:
         new.claimed = nil
         // Unless another one was begun under this number meanwhile.
-        if let self, self.tracked[connectionID] === new { self.tracked[connectionID] = nil }
+        if let self, self.tracked[connectionID] === new { self.beginNext(after: new) }
       }
     }
     new.driver = MachineDriver(context.machines, subject: String(connectionID)) {

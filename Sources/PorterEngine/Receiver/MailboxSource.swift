@@ -176,7 +176,9 @@ final class MailboxSource: Source {
 
 extension SourceMessage {
   fileprivate init(_ message: RelayMessage) {
-    self.init(identifier: message.identifier.bytes, timestamp: message.timestamp, body: message.body)
+    self.init(
+      identifier: message.identifier.bytes, timestamp: message.timestamp, body: message.body,
+      notifies: message.notify)
   }
 }
 

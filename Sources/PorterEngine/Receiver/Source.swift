@@ -81,6 +81,8 @@ struct SourceMessage: Equatable {
   let identifier: [UInt8]
   let timestamp: WallTime
   let body: [UInt8]
+  /// Its sender asked for a notification.
+  var notifies = true
 
   var notification: NotificationMessage {
     NotificationMessage(id: TextEncoding.base64URL(identifier), timestamp: timestamp)

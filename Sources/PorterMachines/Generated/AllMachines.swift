@@ -16,6 +16,7 @@ extension MachineCatalog {
     MachineDescription(Ownership.self),
     MachineDescription(Presence.self),
     MachineDescription(Push.self),
+    MachineDescription(PushAnswer.self),
     MachineDescription(Round.self),
     MachineDescription(ServerToken.self),
     MachineDescription(Subscription.self),

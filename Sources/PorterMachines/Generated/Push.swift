@@ -293,8 +293,8 @@ package enum Push: Machine {
     case composeNotice
     /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
     case cancelWork
-    /// Close the store, and whatever else a frozen process must not hold; an app keeps them. Answer: released, with the
-    /// outcome.
+    /// Close the store, and whatever else a frozen process must not hold, unless another push waits for them; an app
+    /// keeps them. Answer: released, with the outcome.
     case releaseStore
     /// Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace.
     case answer
@@ -417,7 +417,8 @@ package enum Push: Machine {
       .releasedWrongSchema, .releasedFailed:
       MachineStep(.received, .ignored(.early))
     case .expire:
-      MachineStep(.releasing, .moved, .releaseStore)
+      // Also while it waits for the pushes before it; the store may be open for one of them.
+      MachineStep(.releasing, .moved, .composeBest, .releaseStore)
     }
   }
 
@@ -970,8 +971,8 @@ package protocol PushEffects {
   func composeNotice(_ argument: Argument)
   /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
   func cancelWork(_ argument: Argument)
-  /// Close the store, and whatever else a frozen process must not hold; an app keeps them. Answer: released, with the
-  /// outcome.
+  /// Close the store, and whatever else a frozen process must not hold, unless another push waits for them; an app
+  /// keeps them. Answer: released, with the outcome.
   func releaseStore(_ argument: Argument)
   /// Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace.
   func answer(_ argument: Argument)

@@ -57,14 +57,36 @@ package struct NotificationMessage: Hashable, Sendable {
   /// base64url.
   package var id: String
   package var timestamp: WallTime
+  /// Of one that was fetched.
+  package var flags: Flags?
 
-  package init(id: String, timestamp: WallTime) {
-    self.id = id
-    self.timestamp = timestamp
+  package struct Flags: Hashable, Sendable {
+    /// The sender asked for a notification.
+    package var notification: Bool
+    /// Another message waits in the mailbox; nil if the relay did not say.
+    package var more: Bool?
+
+    package init(notification: Bool, more: Bool?) {
+      self.notification = notification
+      self.more = more
+    }
   }
 
-  /// The `NtfMsgInfo` shape.
-  package var json: JSONValue { .compact(["msgId": .string(id), "msgTs": .string(timestamp.iso8601)]) }
+  package init(id: String, timestamp: WallTime, flags: Flags? = nil) {
+    self.id = id
+    self.timestamp = timestamp
+    self.flags = flags
+  }
+
+  /// The `NtfMsgInfo` shape, with flags of ours.
+  package var json: JSONValue {
+    .compact([
+      "msgId": .string(id), "msgTs": .string(timestamp.iso8601),
+      "flags": flags.map {
+        .compact(["notification": .bool($0.notification), "more": $0.more.map(JSONValue.bool)])
+      },
+    ])
+  }
 
   /// The `NtfMsgAckInfo` shape.
   package var acknowledgementJSON: JSONValue {

@@ -108,11 +108,18 @@ class Calls:
 
     # Pushes
 
-    def receive_push(self, payload: str | bytes | Mapping[str, Any], deadline: float) -> PushAnswer:
+    def receive_push(
+        self, payload: str | bytes | Mapping[str, Any], deadline: float, push_id: str | None = None
+    ) -> PushAnswer:
         milliseconds = _push_deadline(deadline)
         encoded = text(payload if isinstance(payload, str | bytes) else json.dumps(payload))
+        functions = self._library.functions
         with self._gate:
-            answer = self._library.take(self._library.functions.np_receive_push(self._handle, encoded, milliseconds))
+            if push_id is None:
+                answer = self._library.take(functions.np_receive_push(self._handle, encoded, milliseconds))
+            else:
+                name = text(push_id)
+                answer = self._library.take(functions.np_receive_push_id(self._handle, name, encoded, milliseconds))
         return cast(PushAnswer, unless_error(answer))
 
     def background_refresh(self, deadline: float) -> PushAnswer:
@@ -121,10 +128,16 @@ class Calls:
             answer = self._library.take(self._library.functions.np_background_refresh(self._handle, milliseconds))
         return cast(PushAnswer, unless_error(answer))
 
-    def expire_push(self) -> bool:
-        """Ends the push in progress; False if there is none. Does not wait."""
+    def expire_push(self, push_id: str | None = None) -> bool:
+        """Ends the push in progress, or the one of this name; False if there is none. Does not wait."""
         with self._gate:
-            return self._expire()
+            if push_id is None:
+                return self._expire()
+            code = self._library.functions.np_expire_push_id(self._handle, text(push_id))
+        if code == ErrorCode.NOTHING_PENDING:
+            return False
+        check(code, "np_expire_push_id")
+        return True
 
     def _expire(self) -> bool:
         code = self._library.functions.np_expire_push(self._handle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import Future as ThreadFuture
@@ -65,6 +66,7 @@ class Controller:
         self._waiting: set[asyncio.Future[None]] = set()
         self._is_reading = False
         self._unclaimed: list[PushAnswer] = []
+        self._push_numbers = itertools.count()
 
     # Opening and closing
 
@@ -201,14 +203,19 @@ class Controller:
 
     # Pushes
 
-    async def receive_push(self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25) -> PushAnswer:
+    async def receive_push(
+        self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25, push_id: str | None = None
+    ) -> PushAnswer:
         """Processes one push and returns within `deadline` seconds what to show.
+
+        Pushes have their turn in the order in which they came. `push_id` is any name to expire this one by.
 
         When the waiting task is cancelled, the push is expired and its end awaited first; its answer is then in
         `unclaimed_pushes()`, because a message that was committed must still be shown.
         """
         calls = self._open_calls()
-        return await self._push(calls, lambda: calls.receive_push(payload, deadline))
+        name = push_id or f"push {next(self._push_numbers)}"
+        return await self._push(calls, name, lambda: calls.receive_push(payload, deadline, name))
 
     async def background_refresh(self, *, deadline: float = 25) -> PushAnswer:
         """Does one round in the background, for an app that the system has woken: looks into every mailbox and returns within
@@ -216,9 +223,9 @@ class Controller:
         Cancelling is as for `receive_push`.
         """
         calls = self._open_calls()
-        return await self._push(calls, lambda: calls.background_refresh(deadline))
+        return await self._push(calls, None, lambda: calls.background_refresh(deadline))
 
-    async def _push(self, calls: Calls, push: Callable[[], PushAnswer]) -> PushAnswer:
+    async def _push(self, calls: Calls, name: str | None, push: Callable[[], PushAnswer]) -> PushAnswer:
         assert self._executor is not None
         work = self._executor.submit(push)
         answer = asyncio.wrap_future(work)
@@ -226,27 +233,29 @@ class Controller:
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
             if not work.cancel():
-                await self._expire_until_done(calls, work, answer)
+                await self._expire_until_done(calls, name, work, answer)
             raise
 
     async def _expire_until_done(
-        self, calls: Calls, work: ThreadFuture[PushAnswer], answer: asyncio.Future[PushAnswer]
+        self, calls: Calls, name: str | None, work: ThreadFuture[PushAnswer], answer: asyncio.Future[PushAnswer]
     ) -> None:
         async def expire() -> None:
             # The call may not have reached the library yet, which then has no push in progress.
             while not work.done():
                 with suppress(ControllerClosed):
-                    await asyncio.to_thread(calls.expire_push)
+                    await asyncio.to_thread(calls.expire_push, name)
                 await asyncio.wait({answer}, timeout=EXPIRE_INTERVAL)
             if answer.exception() is None:
                 self._unclaimed.append(answer.result())
 
         await to_the_end(asyncio.ensure_future(expire()), swallow=True)
 
-    async def expire_push(self) -> bool:
-        """The platform's "time is up": the push in progress answers immediately. False if there is none."""
+    async def expire_push(self, push_id: str | None = None) -> bool:
+        """The platform's "time is up": the push in progress, or the one of this name, answers immediately. False if there
+        is none.
+        """
         # Not on the controller's threads: they may all be waiting for the push.
-        return await asyncio.to_thread(self._open_calls().expire_push)
+        return await asyncio.to_thread(self._open_calls().expire_push, push_id)
 
     def unclaimed_pushes(self) -> list[PushAnswer]:
         """The answers of pushes whose waiting task was cancelled, oldest first; each is returned once."""

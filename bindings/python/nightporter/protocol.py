@@ -1266,6 +1266,7 @@ class State(TypedDict):
     owners: NotRequired[list["OwnerState"]]
     nextRefreshMs: NotRequired[int]
     eventsWaiting: int
+    pushesWaiting: NotRequired[int]
     busy: NotRequired["State_busy"]
 
 
@@ -1828,6 +1829,14 @@ class NtfMessage(TypedDict):
 
     msgId: str
     msgTs: str
+    flags: NotRequired["NtfMessageFlags"]
+
+
+class NtfMessageFlags(TypedDict):
+    """Of a message that was fetched."""
+
+    notification: bool
+    more: NotRequired[bool]
 
 
 class ConnectionEntity_rcvDirectMsgConnection(TypedDict):
@@ -2265,7 +2274,7 @@ Notification_categoryIdentifier: TypeAlias = Literal[
     "NTF_CAT_MANY_EVENTS",
 ]
 
-# A final state of the machine `push`; or busy, when another push is in progress.
+# A final state of the machine `push`.
 PushAnswer_outcome: TypeAlias = Literal[
     "presented",
     "nothingNew",
@@ -2279,7 +2288,6 @@ PushAnswer_outcome: TypeAlias = Literal[
     "stopped",
     "wrongSchema",
     "failed",
-    "busy",
 ]
 
 # The member `result` of what chat_send_cmd gives.

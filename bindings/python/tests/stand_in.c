@@ -225,6 +225,14 @@ char *np_receive_push(chat_ctrl ctrl, const char *payload, int deadline_ms) {
 
 char *np_background_refresh(chat_ctrl ctrl, int deadline_ms) { return np_receive_push(ctrl, "", deadline_ms); }
 
+char *np_receive_push_id(chat_ctrl ctrl, const char *push_id, const char *payload, int deadline_ms) {
+  return push_id ? np_receive_push(ctrl, payload, deadline_ms) : strdup("{\"outcome\":\"failed\"}");
+}
+
+np_error np_expire_push_id(chat_ctrl ctrl, const char *push_id) {
+  return push_id ? np_expire_push(ctrl) : NP_ERROR_NULL;
+}
+
 np_error np_expire_push(chat_ctrl ctrl) {
   struct controller *self = find(ctrl);
   if (!self) return NP_ERROR_HANDLE;

@@ -209,7 +209,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_composedNothing ->
        answer = IGNORED
     :: event == push_on_expire ->
-       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_composeBest); push_does(push_do_releaseStore)
     :: event == push_on_releasedPresented ->
        answer = IGNORED
     :: event == push_on_releasedNothingNew ->

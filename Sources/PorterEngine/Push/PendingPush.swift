@@ -1,0 +1,156 @@
+import PorterJSON
+import PorterMachines
+import PorterNotifications
+import PorterPlatform
+import Synchronization
+
+/// The answer to one push: the machine `push_answer`, between the thread that waits for it, the one that says that its time is
+/// up, and the engine's turns. From any thread; waits for nothing.
+package final class PendingPush: Sendable {
+  /// What the caller calls the push, if anything.
+  let identifier: String?
+  let answer = Promise<String>()
+
+  private let life: Mutex<Life>
+
+  init(identifier: String?) {
+    self.identifier = identifier
+    life = Mutex(Life(runner: StepRecord.newRunner()))
+  }
+
+  /// What the engine has to do about a push whose time is up.
+  enum Urgency {
+    /// It runs: what the engine waits for is interrupted.
+    case interrupts
+    /// It waits for its turn.
+    case waitsForATurn
+  }
+
+  /// Its turn has come.
+  func begin() { post(.begin) }
+
+  /// Nil if nothing is to be done about it.
+  func expire() -> Urgency? { post(.expire).urgency }
+
+  /// Settles what is shown, before it is recorded as shown. False when the caller was answered without it.
+  func stage(_ text: String) -> Bool { post(.stage, text).isTaken }
+
+  /// The engine's answer. The first one counts (INC-31).
+  func finish(_ text: String) { post(.finish, text) }
+
+  /// Answers for the engine, with what is staged or with `text`. From here on nothing can be staged, and nothing is recorded
+  /// as shown.
+  func answerWithoutEngine(_ text: String) { post(.overdue, text) }
+
+  /// Time is up, and nothing is staged yet.
+  var isExpired: Bool {
+    life.withLock { life in
+      switch life.machine.state {
+      case .expiring, .answered: true
+      case .queued, .running, .staged: false
+      }
+    }
+  }
+
+  var isAnswered: Bool { life.withLock { $0.machine.state == .answered } }
+  var isQueued: Bool { life.withLock { $0.machine.state == .queued } }
+
+  @discardableResult
+  private func post(_ event: PushAnswer.Event, _ text: String = "") -> AnswerWork {
+    life.withLock { life in
+      let before = life.machine.state
+      let step = life.machine.handle(event)
+      if StepRecord.isOn {
+        StepRecord.add(
+          PushAnswer.name, runner: life.runner, event: event.name, from: before.name, to: step.next.name,
+          answer: step.answer.name)
+      }
+      let work = AnswerWork(isTaken: step.answer == .moved, text: text, staged: life.staged, answer)
+      for effect in step.effects { PushAnswer.perform(effect, by: work, ()) }
+      life.staged = work.staged
+      return work
+    }
+  }
+
+  private struct Life {
+    let runner: Int
+    var machine = MachineRunner<PushAnswer>()
+    var staged: String?
+  }
+}
+
+/// Carries out the effects of one step of `push_answer`.
+private final class AnswerWork: PushAnswerEffects {
+  let isTaken: Bool
+  private var text: String
+  private(set) var staged: String?
+  private(set) var urgency: PendingPush.Urgency?
+  private let promise: Promise<String>
+
+  init(isTaken: Bool, text: String, staged: String?, _ promise: Promise<String>) {
+    self.isTaken = isTaken
+    self.text = text
+    self.staged = staged
+    self.promise = promise
+  }
+
+  func hurry(_ argument: Void) { urgency = .interrupts }
+  func withdraw(_ argument: Void) { urgency = .waitsForATurn }
+  func keep(_ argument: Void) { staged = text }
+  func useStaged(_ argument: Void) { text = staged ?? text }
+  func answer(_ argument: Void) { promise.fulfil(text) }
+}
+
+/// The pushes of a controller that have no answer yet, in the order in which they came. From any thread; waits for nothing.
+final class PushQueue: Sendable {
+  /// As many as a platform delivers in minutes; each waits on a thread of the host's.
+  static let bound = 64
+
+  private let pushes = Mutex<[PendingPush]>([])
+
+  enum Admission {
+    case admitted(PendingPush)
+    case full
+    /// The engine takes no more.
+    case refused
+  }
+
+  /// `deliver` hands the push to the engine, in the same order as it is put into the queue.
+  func add(_ identifier: String?, deliver: (PendingPush) -> Bool) -> Admission {
+    pushes.withLock { pushes in
+      guard pushes.count < Self.bound else { return .full }
+      let push = PendingPush(identifier: identifier)
+      guard deliver(push) else { return .refused }
+      pushes.append(push)
+      return .admitted(push)
+    }
+  }
+
+  func remove(_ push: PendingPush) { pushes.withLock { $0.removeAll { $0 === push } } }
+
+  var all: [PendingPush] { pushes.withLock { $0 } }
+
+  /// The one that the engine works on: pushes have their turn in the order in which they came.
+  var running: PendingPush? { pushes.withLock { $0.first { !$0.isAnswered } } }
+
+  func named(_ identifier: String) -> [PendingPush] {
+    pushes.withLock { $0.filter { $0.identifier == identifier && !$0.isAnswered } }
+  }
+}
+
+/// Until when a push is waited for, and by whom.
+struct PushTimes {
+  /// Kept back for answering without the engine, should it hang in the operating system.
+  static let reserve = Span.milliseconds(100)
+  /// Of the reserve, for handing the answer over.
+  static let handover = Span.milliseconds(20)
+
+  let end: Moment
+
+  init(started: Moment, deadline: Span) { end = started + deadline }
+
+  /// For an answer that the engine gives by itself: its own timer has fired by then.
+  func untilExpiry(from now: Moment) -> Span { end - now - Self.reserve }
+  /// For the answer of an engine that was told that time is up.
+  func untilHandover(from now: Moment) -> Span { end - now - Self.handover }
+}

@@ -1,0 +1,36 @@
+import PorterMachines
+import PropertyTesting
+import XCTest
+
+/// The answer to a push, whatever the caller, the clock and the engine do.
+final class PushAnswerMachineTests: XCTestCase {
+  /// INC-31: every path ends with one answer, and there is always a way to it: without the engine, too.
+  func testINC31EveryPathGivesOneAnswer() throws {
+    forAll(.array(of: .element(of: PushAnswer.Event.allCases), count: 0...12), runs: 2_000) { events in
+      var machine = MachineRunner<PushAnswer>()
+      var answers = 0
+      for event in events + [.overdue] { answers += machine.handle(event).effects.filter { $0 == .answer }.count }
+      try expectEqual(answers, 1, "\(events)")
+      try expectEqual(machine.state, .answered, "\(events)")
+    }
+  }
+
+  /// What is staged is what is recorded as shown: no answer without it is given once it is, and nothing is staged for a caller
+  /// that has its answer.
+  func testINC38WhatIsStagedIsAnswered() {
+    for (state, event, step) in allSteps(PushAnswer.self) where step.answer == .moved {
+      if step.effects.contains(.keep) { XCTAssertEqual(step.next, .staged, "\(state) \(event)") }
+      if event == .overdue { XCTAssertEqual(step.effects.contains(.useStaged), state == .staged, "\(state)") }
+    }
+    XCTAssertEqual(PushAnswer.step(.answered, .stage).answer, .ignored(.ended))
+    XCTAssertEqual(PushAnswer.step(.queued, .stage).answer, .refused(.notBegun))
+  }
+
+  /// Only the push that the engine works on may interrupt it.
+  func testAWaitingPushInterruptsNothing() {
+    for (state, event, step) in allSteps(PushAnswer.self) where step.effects.contains(.hurry) {
+      XCTAssertTrue([.running, .staged].contains(state), "\(state) \(event)")
+    }
+    XCTAssertEqual(Array(PushAnswer.step(.queued, .expire).effects), [.withdraw])
+  }
+}

@@ -11,22 +11,24 @@
 /* The machines, by name. */
 enum np_machine {
   NP_MACHINE_APP_PHASE = 0,
-  NP_MACHINE_CHAT_LIFECYCLE = 1,
-  NP_MACHINE_CONNECTION = 2,
-  NP_MACHINE_CONTACT_REQUEST = 3,
-  NP_MACHINE_EXTENSION_PHASE = 4,
-  NP_MACHINE_LEDGER_ENTRY = 5,
-  NP_MACHINE_MAILBOX_FETCH = 6,
-  NP_MACHINE_NOTIFICATION_RESPONSE = 7,
-  NP_MACHINE_OPERATIONS = 8,
-  NP_MACHINE_OWNERSHIP = 9,
-  NP_MACHINE_PRESENCE = 10,
-  NP_MACHINE_PUSH = 11,
-  NP_MACHINE_ROUND = 12,
-  NP_MACHINE_SERVER_TOKEN = 13,
-  NP_MACHINE_SUBSCRIPTION = 14,
-  NP_MACHINE_TOKEN_STATUS = 15,
-  NP_MACHINE_VALUE_RESERVATION = 16
+  NP_MACHINE_BACKGROUND_REFRESH = 1,
+  NP_MACHINE_CHAT_LIFECYCLE = 2,
+  NP_MACHINE_CONNECTION = 3,
+  NP_MACHINE_CONTACT_REQUEST = 4,
+  NP_MACHINE_EXTENSION_PHASE = 5,
+  NP_MACHINE_LEDGER_ENTRY = 6,
+  NP_MACHINE_MAILBOX_FETCH = 7,
+  NP_MACHINE_NOTIFICATION_RESPONSE = 8,
+  NP_MACHINE_OPERATIONS = 9,
+  NP_MACHINE_OWNERSHIP = 10,
+  NP_MACHINE_PRESENCE = 11,
+  NP_MACHINE_PUSH = 12,
+  NP_MACHINE_PUSH_ANSWER = 13,
+  NP_MACHINE_ROUND = 14,
+  NP_MACHINE_SERVER_TOKEN = 15,
+  NP_MACHINE_SUBSCRIPTION = 16,
+  NP_MACHINE_TOKEN_STATUS = 17,
+  NP_MACHINE_VALUE_RESERVATION = 18
 };
 
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
@@ -39,7 +41,8 @@ enum np_app_phase_state {
   /* Coming to the front: the store opens. Counts as running, so that extensions yield. An extension at work is asked to
   release what it holds, and not waited for: the store is the referee (INC-07, INC-22). */
   NP_APP_PHASE_STATE_ACTIVATING = 1,
-  /* At work in the background, for a bounded time. */
+  /* At work in the background, for a bounded time: a system grants 30 s, of which 5 s are for coming to rest. What is
+  committed here has been seen by no one; it waits in the ledger until it is composed, as in an extension. */
   NP_APP_PHASE_STATE_BG_REFRESH = 2,
   /* Finishes what has begun, within a delay, which the operations keep (INC-01). */
   NP_APP_PHASE_STATE_SUSPENDING = 3,
@@ -62,14 +65,16 @@ enum np_app_phase_event {
   NP_APP_PHASE_EVENT_BACKGROUND = 4,
   /* The system grants time in the background, by a task or a silent push. */
   NP_APP_PHASE_EVENT_REFRESH_BEGAN = 5,
+  /* The time in the background is over, and the host has not said so. */
+  NP_APP_PHASE_EVENT_REFRESH_OVER = 6,
   /* Everything must be released now (suspend with a delay of 0). */
-  NP_APP_PHASE_EVENT_SUSPEND_NOW = 6,
+  NP_APP_PHASE_EVENT_SUSPEND_NOW = 7,
   /* The chat is suspended: no file of the store is open. */
-  NP_APP_PHASE_EVENT_CHAT_SUSPENDED = 7,
+  NP_APP_PHASE_EVENT_CHAT_SUSPENDED = 8,
   /* The user stops the chat, or the store is about to be exported, imported or deleted. */
-  NP_APP_PHASE_EVENT_STOP = 8,
+  NP_APP_PHASE_EVENT_STOP = 9,
   /* The user starts the stopped chat again. */
-  NP_APP_PHASE_EVENT_START_CONFIRMED = 9
+  NP_APP_PHASE_EVENT_START_CONFIRMED = 10
 };
 
 enum np_app_phase_effect {
@@ -84,12 +89,16 @@ enum np_app_phase_effect {
   NP_APP_PHASE_EFFECT_ACTIVATE_CHAT = 3,
   /* Subscribe, send, fetch, and ask the notification server about what waits, unless the host said not to. */
   NP_APP_PHASE_EFFECT_TAKE_UP_WORK = 4,
-  /* Raise suspend at the chat lifecycle, with the delay that the host gave. */
+  /* Raise suspend at the chat lifecycle, with the delay that the host gave; after a time in the background with 5 s. */
   NP_APP_PHASE_EFFECT_SUSPEND_CHAT = 5,
   /* Raise suspendNow at the chat lifecycle. */
   NP_APP_PHASE_EFFECT_SUSPEND_CHAT_NOW = 6,
   /* Raise stop at the chat lifecycle. */
-  NP_APP_PHASE_EFFECT_STOP_CHAT = 7
+  NP_APP_PHASE_EFFECT_STOP_CHAT = 7,
+  /* Starts the timer `refresh`: raise `refreshOver` after 25000 ms. */
+  NP_APP_PHASE_EFFECT_START_REFRESH = 8,
+  /* Takes the timer `refresh` back; harmless if it does not run. */
+  NP_APP_PHASE_EFFECT_CANCEL_REFRESH = 9
 };
 
 enum np_app_phase_reason {
@@ -101,6 +110,76 @@ enum np_app_phase_reason {
   NP_APP_PHASE_REASON_ALREADY_SUSPENDING = 5,
   NP_APP_PHASE_REASON_ALREADY_SUSPENDED = 6,
   NP_APP_PHASE_REASON_CHAT_STOPPED = 7
+};
+
+/* The rounds of an app that is not on screen: the system wakes it by a task or a push, it looks into every mailbox, and
+the user is told what came. The times are those of SimpleX's app. A round receives for 18 s at most, and what then is
+under way has 5 s to end, so that both fit the 30 s that a system grants. The next round is due after 40 min in the mode
+instant, 20 min in the mode periodic and 10 min without a token; after a round that was cut off, or that did not reach
+everything, after 10 min, which is the least. A round that is asked for earlier is done all the same: a system has its
+own reasons, and looking twice is harmless. An extension at work is no reason to wait either, since claims keep the two
+apart. */
+enum np_background_refresh_state {
+  /* No round is due: the app is on screen, is stopped, or has just been started. */
+  NP_BACKGROUND_REFRESH_STATE_IDLE = 0,
+  /* The app left the screen, and has done no round since. */
+  NP_BACKGROUND_REFRESH_STATE_SCHEDULED = 1,
+  /* A round is in progress. */
+  NP_BACKGROUND_REFRESH_STATE_RUNNING = 2,
+  /* The round is over; the app comes to rest. */
+  NP_BACKGROUND_REFRESH_STATE_SUSPENDING = 3,
+  /* The last round looked into everything. The next one is planned. */
+  NP_BACKGROUND_REFRESH_STATE_DONE = 4,
+  /* The last round did not look into everything. The next one is planned, and comes soon. */
+  NP_BACKGROUND_REFRESH_STATE_EXPIRED = 5
+};
+
+enum np_background_refresh_event {
+  /* The app has left the screen: it released its phase file's lock. */
+  NP_BACKGROUND_REFRESH_EVENT_LEFT = 0,
+  /* The app is at the front. */
+  NP_BACKGROUND_REFRESH_EVENT_ENTERED = 1,
+  /* The user stopped the chat. */
+  NP_BACKGROUND_REFRESH_EVENT_STOPPED = 2,
+  /* An app that is not on screen is to do a round: np_background_refresh, or a push. */
+  NP_BACKGROUND_REFRESH_EVENT_BEGIN = 3,
+  /* The time for receiving is over. */
+  NP_BACKGROUND_REFRESH_EVENT_RECEIVING_OVER = 4,
+  /* The round looked into what it could reach, and what is to be shown is recorded as shown. */
+  NP_BACKGROUND_REFRESH_EVENT_ENDED = 5,
+  /* Nothing is open or locked any more. Every mailbox was looked into. */
+  NP_BACKGROUND_REFRESH_EVENT_RELEASED_DONE = 6,
+  /* Nothing is open or locked any more. Something was not looked into: time was up, or the relay or the store was out
+  of reach. */
+  NP_BACKGROUND_REFRESH_EVENT_RELEASED_CUT = 7
+};
+
+enum np_background_refresh_effect {
+  /* Work out when the next round is due: after the mode's interval, or after the least if the last round is longer ago
+  than that. */
+  NP_BACKGROUND_REFRESH_EFFECT_PLAN_NEXT = 0,
+  /* The next round is due after the least interval. */
+  NP_BACKGROUND_REFRESH_EFFECT_PLAN_SOON = 1,
+  /* No round is due: an app on screen receives by itself, and a stopped one does not receive. */
+  NP_BACKGROUND_REFRESH_EFFECT_CANCEL_PLAN = 2,
+  /* Raise expire at the push that the round is. */
+  NP_BACKGROUND_REFRESH_EFFECT_END_RECEIVING = 3,
+  /* Suspend the app, with the time that is left for what is under way. Answer: released. */
+  NP_BACKGROUND_REFRESH_EFFECT_RELEASE_APP = 4,
+  /* The push may be answered. */
+  NP_BACKGROUND_REFRESH_EFFECT_REPORT_REFRESHED = 5,
+  /* Starts the timer `receiving`: raise `receivingOver` after 18000 ms. */
+  NP_BACKGROUND_REFRESH_EFFECT_START_RECEIVING = 6,
+  /* Takes the timer `receiving` back; harmless if it does not run. */
+  NP_BACKGROUND_REFRESH_EFFECT_CANCEL_RECEIVING = 7
+};
+
+enum np_background_refresh_reason {
+  NP_BACKGROUND_REFRESH_REASON_NOTHING_PLANNED = 0,
+  NP_BACKGROUND_REFRESH_REASON_STALE = 1,
+  NP_BACKGROUND_REFRESH_REASON_ALREADY_PLANNED = 2,
+  NP_BACKGROUND_REFRESH_REASON_ALREADY_RUNNING = 3,
+  NP_BACKGROUND_REFRESH_REASON_ALREADY_SUSPENDING = 4
 };
 
 /* The chat of one controller: its store and its work. The functions and commands of the interface raise its events
@@ -1060,8 +1139,8 @@ enum np_push_effect {
   NP_PUSH_EFFECT_COMPOSE_NOTICE = 13,
   /* Abandon a request, a transaction and a claim. What was not committed was not acknowledged. */
   NP_PUSH_EFFECT_CANCEL_WORK = 14,
-  /* Close the store, and whatever else a frozen process must not hold; an app keeps them. Answer: released, with the
-  outcome. */
+  /* Close the store, and whatever else a frozen process must not hold, unless another push waits for them; an app keeps
+  them. Answer: released, with the outcome. */
   NP_PUSH_EFFECT_RELEASE_STORE = 15,
   /* Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace. */
   NP_PUSH_EFFECT_ANSWER = 16
@@ -1072,6 +1151,57 @@ enum np_push_reason {
   NP_PUSH_REASON_LATE = 1,
   NP_PUSH_REASON_ALREADY_RELEASING = 2,
   NP_PUSH_REASON_ENDED = 3
+};
+
+/* The answer to one push, between the caller that waits for it, the deadline and the engine. Pushes wait for their turn
+in a queue; each has its own deadline, and is answered exactly once, also if the engine hangs in the operating system
+(INC-30, INC-31). What is staged is what will be recorded as shown; an answer that was given without it leaves nothing
+recorded (INC-38). */
+enum np_push_answer_state {
+  /* Other pushes come first. */
+  NP_PUSH_ANSWER_STATE_QUEUED = 0,
+  /* The engine works on it. */
+  NP_PUSH_ANSWER_STATE_RUNNING = 1,
+  /* Time is up; the engine gives the best there is. */
+  NP_PUSH_ANSWER_STATE_EXPIRING = 2,
+  /* What it shows is settled. The engine records it, and releases the store. */
+  NP_PUSH_ANSWER_STATE_STAGED = 3,
+  /* The caller has its answer. */
+  NP_PUSH_ANSWER_STATE_ANSWERED = 4
+};
+
+enum np_push_answer_event {
+  /* The pushes before it have ended, and it has its turn. */
+  NP_PUSH_ANSWER_EVENT_BEGIN = 0,
+  /* Its time is up, by its deadline or because the host says so. */
+  NP_PUSH_ANSWER_EVENT_EXPIRE = 1,
+  /* The engine has decided what the answer shows, and is about to record it as shown. */
+  NP_PUSH_ANSWER_EVENT_STAGE = 2,
+  /* The engine has ended the push, and has the whole answer. */
+  NP_PUSH_ANSWER_EVENT_FINISH = 3,
+  /* The engine has not ended the push within the time reserved for that. */
+  NP_PUSH_ANSWER_EVENT_OVERDUE = 4
+};
+
+enum np_push_answer_effect {
+  /* Have the engine end the push, and interrupt what it waits for. */
+  NP_PUSH_ANSWER_EFFECT_HURRY = 0,
+  /* Have the engine end the push, which has not begun. Other pushes are not interrupted. */
+  NP_PUSH_ANSWER_EFFECT_WITHDRAW = 1,
+  /* Keep what is staged, for an answer without the engine. */
+  NP_PUSH_ANSWER_EFFECT_KEEP = 2,
+  /* Answer with what was staged. */
+  NP_PUSH_ANSWER_EFFECT_USE_STAGED = 3,
+  /* Give the caller the answer: the engine's, what was staged, or that time was up. */
+  NP_PUSH_ANSWER_EFFECT_ANSWER = 4
+};
+
+enum np_push_answer_reason {
+  NP_PUSH_ANSWER_REASON_NOT_BEGUN = 0,
+  NP_PUSH_ANSWER_REASON_ALREADY_BEGUN = 1,
+  NP_PUSH_ANSWER_REASON_ALREADY_EXPIRING = 2,
+  NP_PUSH_ANSWER_REASON_ALREADY_STAGED = 3,
+  NP_PUSH_ANSWER_REASON_ENDED = 4
 };
 
 /* Work that is done in rounds, such as asking the relay for news: one round at a time, and one more if it was wanted

@@ -227,10 +227,12 @@ extension Store {
 extension StoredLedgerEntry {
   /// An entry as its commit leaves it, for a caller that has just made it and needs not its number.
   package static func committed(
-    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, kind: Kind, contactID: Int64?, itemID: Int64?
+    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, kind: Kind, contactID: Int64?, itemID: Int64?,
+    requestID: Int64? = nil
   ) -> StoredLedgerEntry {
     StoredLedgerEntry(
       id: 0, connectionID: connectionID, messageID: messageID, messageAt: messageAt,
-      state: PorterMachines.LedgerEntry.State.committed.name, kind: kind, contactID: contactID, itemID: itemID)
+      state: PorterMachines.LedgerEntry.State.committed.name, kind: kind, contactID: contactID, itemID: itemID,
+      requestID: requestID)
   }
 }

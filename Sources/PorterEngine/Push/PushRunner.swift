@@ -83,6 +83,11 @@ final class PushRunner {
     post(.expire, run)
   }
 
+  /// Time is up for the push in progress.
+  func expireCurrent() {
+    if let current { post(.expire, current) }
+  }
+
   /// False when there is no push in progress.
   func yieldToApp(_ app: Owner) -> Bool {
     guard let current else { return false }

@@ -173,16 +173,18 @@ final class MessageCommitter {
     _ message: SourceMessage, _ content: OpenedMessage.Content, _ connection: StoredConnection
   ) -> [StoredLedgerEntry] {
     guard screen.isVisible else { return [] }
-    let (kind, contactID, itemID): (StoredLedgerEntry.Kind, Int64, Int64?)
+    let kind: StoredLedgerEntry.Kind
+    var (contactID, itemID, requestID): (Int64?, Int64?, Int64?)
     switch content {
     case .item(let id, let contact, _, _): (kind, contactID, itemID) = (.message, contact, id)
-    case .connected(let contact): (kind, contactID, itemID) = (.connected, contact, nil)
-    case .updated, .left, .changed, .nothingToShow, .quarantined: return []
+    case .connected(let contact): (kind, contactID) = (.connected, contact)
+    case .request(let id): (kind, requestID) = (.request, id)
+    case .updated, .left, .changed, .connecting, .requestWithdrawn, .nothingToShow, .quarantined: return []
     }
     return [
       .committed(
         connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, kind: kind,
-        contactID: contactID, itemID: itemID)
+        contactID: contactID, itemID: itemID, requestID: requestID)
     ]
   }
 

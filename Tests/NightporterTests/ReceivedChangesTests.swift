@@ -163,6 +163,55 @@ final class ReceivedChangesTests: XCTestCase {
     }
   }
 
+  /// The contact's receipt may be faster than the relay's answer.
+  func testAReceiptIsNotOverwrittenByTheRelaysAnswer() throws {
+    try withChat { chat in
+      let (store, start, contactID, connectionID) = (chat.store, chat.start, chat.contactID, chat.connectionID)
+      let item = try store.transaction { () throws(StoreError) in
+        let item = try store.insertSentItem(
+          contactID: contactID, content: MessageContent.text("mine").json.text, sharedID: [9], itemAt: start, at: start)
+        _ = try store.insertOutbox(
+          connectionID: connectionID, itemID: item, purpose: "message", isSigned: true, notifies: true, body: [1],
+          deduplication: [1])
+        return item
+      }
+      let received = try chat.receive { (changes) throws(StoreError) in try changes.confirm([9]) }
+      guard case .changed(.delivered, _) = received else { return XCTFail("\(received)") }
+      let entry = try XCTUnwrap(try store.outboxHeads().first)
+      try store.finishOutbox(entry, itemStatus: "sndSent", at: start)
+      XCTAssertEqual(try store.item(item).status, "sndRcvd")
+      // A second receipt changes nothing, and is reported to nobody.
+      let again = try chat.receive { (changes) throws(StoreError) in try changes.confirm([9]) }
+      guard case .nothingToShow = again else { return XCTFail("\(again)") }
+    }
+  }
+
+  /// What another process reads of a change in the ledger is what was changed; of a deleted text nothing is left.
+  func testAChangeIsReadFromTheLedgerAsItWasWritten() throws {
+    try withChat { chat in
+      let message = chat.message("secret", 7)
+      try chat.receive { (changes) throws(StoreError) in try changes.insert(message) }
+      let item = try XCTUnwrap(try chat.items().first)
+      let removed = ItemChange.RemovedItem(item)
+      let time = WallTime(milliseconds: 5)
+      for change in [
+        ItemChange.edited(itemID: 3), .delivered(itemID: 4), .removed(removed, isKept: false),
+        .removed(removed, isKept: true), .reacted(itemID: 5, .emoji("👍"), isAdded: false, at: time),
+      ] {
+        let read = try XCTUnwrap(ItemChange(stored: change.stored))
+        XCTAssertEqual(read.stored, change.stored)
+        XCTAssertEqual(read.itemID, change.itemID)
+        XCTAssertFalse(change.stored.contains("secret"))
+        if case .removed(let item, _) = read {
+          XCTAssertEqual(item.record().content, .text(""))
+          XCTAssertEqual(item.record().sharedID, removed.record().sharedID)
+          XCTAssertEqual(removed.record().content, .text("secret"))
+        }
+      }
+      for bad in ["", "{}", #"{"removed":1}"#, #"{"reacted":1,"added":true}"#] { XCTAssertNil(ItemChange(stored: bad)) }
+    }
+  }
+
   func testALateDeletionIsQuarantined() throws {
     try withChat { chat in
       let message = chat.message("old", 7)

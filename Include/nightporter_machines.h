@@ -12,23 +12,24 @@
 enum np_machine {
   NP_MACHINE_APP_PHASE = 0,
   NP_MACHINE_BACKGROUND_REFRESH = 1,
-  NP_MACHINE_CHAT_LIFECYCLE = 2,
-  NP_MACHINE_CONNECTION = 3,
-  NP_MACHINE_CONTACT_REQUEST = 4,
-  NP_MACHINE_EXTENSION_PHASE = 5,
-  NP_MACHINE_LEDGER_ENTRY = 6,
-  NP_MACHINE_MAILBOX_FETCH = 7,
-  NP_MACHINE_NOTIFICATION_RESPONSE = 8,
-  NP_MACHINE_OPERATIONS = 9,
-  NP_MACHINE_OWNERSHIP = 10,
-  NP_MACHINE_PRESENCE = 11,
-  NP_MACHINE_PUSH = 12,
-  NP_MACHINE_PUSH_ANSWER = 13,
-  NP_MACHINE_ROUND = 14,
-  NP_MACHINE_SERVER_TOKEN = 15,
-  NP_MACHINE_SUBSCRIPTION = 16,
-  NP_MACHINE_TOKEN_STATUS = 17,
-  NP_MACHINE_VALUE_RESERVATION = 18
+  NP_MACHINE_CALL = 2,
+  NP_MACHINE_CHAT_LIFECYCLE = 3,
+  NP_MACHINE_CONNECTION = 4,
+  NP_MACHINE_CONTACT_REQUEST = 5,
+  NP_MACHINE_EXTENSION_PHASE = 6,
+  NP_MACHINE_LEDGER_ENTRY = 7,
+  NP_MACHINE_MAILBOX_FETCH = 8,
+  NP_MACHINE_NOTIFICATION_RESPONSE = 9,
+  NP_MACHINE_OPERATIONS = 10,
+  NP_MACHINE_OWNERSHIP = 11,
+  NP_MACHINE_PRESENCE = 12,
+  NP_MACHINE_PUSH = 13,
+  NP_MACHINE_PUSH_ANSWER = 14,
+  NP_MACHINE_ROUND = 15,
+  NP_MACHINE_SERVER_TOKEN = 16,
+  NP_MACHINE_SUBSCRIPTION = 17,
+  NP_MACHINE_TOKEN_STATUS = 18,
+  NP_MACHINE_VALUE_RESERVATION = 19
 };
 
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
@@ -180,6 +181,114 @@ enum np_background_refresh_reason {
   NP_BACKGROUND_REFRESH_REASON_ALREADY_PLANNED = 2,
   NP_BACKGROUND_REFRESH_REASON_ALREADY_RUNNING = 3,
   NP_BACKGROUND_REFRESH_REASON_ALREADY_SUSPENDING = 4
+};
+
+/* One call with a contact, as one side has it; signalling only. Each step is part of the transaction that sends or
+receives the message it is about, so a call is the same after a kill, and for app and extension. A contact has one call
+at a time: the next invitation replaces it. An invitation lives for three minutes, counted by the time since boot; what
+has ended rings nobody, and its notification is withdrawn. */
+enum np_call_state {
+  /* Not stored. */
+  NP_CALL_STATE_IDLE = 0,
+  /* Our user waits for the contact. */
+  NP_CALL_STATE_INVITED = 1,
+  /* The contact calls; the notification may be shown. */
+  NP_CALL_STATE_RINGING = 2,
+  /* Our user has accepted from the notification; the host is about to offer a session. */
+  NP_CALL_STATE_ACCEPTED = 3,
+  /* Ours; the contact's host is to answer. */
+  NP_CALL_STATE_OFFER_SENT = 4,
+  /* The contact's; our host is to answer. */
+  NP_CALL_STATE_OFFER_RECEIVED = 5,
+  /* Both sides know the other's session. */
+  NP_CALL_STATE_NEGOTIATED = 6,
+  /* Sound flows. */
+  NP_CALL_STATE_CONNECTED = 7,
+  /* There was a session, or one was being agreed on. */
+  NP_CALL_STATE_ENDED = 8,
+  /* The call was never accepted. */
+  NP_CALL_STATE_MISSED = 9,
+  /* Our user did not want it. */
+  NP_CALL_STATE_REJECTED = 10,
+  /* There was to be a session, and none came about. */
+  NP_CALL_STATE_FAILED = 11
+};
+
+enum np_call_event {
+  /* Our user calls. */
+  NP_CALL_EVENT_INVITE = 0,
+  /* The contact calls, and the invitation is alive. */
+  NP_CALL_EVENT_PEER_INVITED = 1,
+  /* The contact called, and the invitation's time was up when it came. */
+  NP_CALL_EVENT_PEER_LATE = 2,
+  /* Our user accepts from the notification; the host makes the offer. */
+  NP_CALL_EVENT_ACCEPT = 3,
+  /* Our user rejects. The contact is not told. */
+  NP_CALL_EVENT_REJECT = 4,
+  /* Our host offers a media session, which accepts the call. */
+  NP_CALL_EVENT_OFFER = 5,
+  /* The contact has accepted, and offers a media session. */
+  NP_CALL_EVENT_PEER_OFFERED = 6,
+  /* Our host answers the offer. */
+  NP_CALL_EVENT_ANSWER = 7,
+  /* The contact has answered our offer. */
+  NP_CALL_EVENT_PEER_ANSWERED = 8,
+  /* Our host has more to say about its session. */
+  NP_CALL_EVENT_EXTRA = 9,
+  /* The contact has more to say about its session. */
+  NP_CALL_EVENT_PEER_EXTRA = 10,
+  /* Our host says that sound flows. */
+  NP_CALL_EVENT_STATUS_CONNECTED = 11,
+  /* Our host says that the session is over. */
+  NP_CALL_EVENT_STATUS_DISCONNECTED = 12,
+  /* Our host says that there will be no session. */
+  NP_CALL_EVENT_STATUS_FAILED = 13,
+  /* Our user hangs up. */
+  NP_CALL_EVENT_END = 14,
+  /* The contact has hung up. */
+  NP_CALL_EVENT_PEER_ENDED = 15,
+  /* The invitation's time is up. */
+  NP_CALL_EVENT_EXPIRE = 16,
+  /* Another invitation takes this call's place. */
+  NP_CALL_EVENT_REPLACE = 17
+};
+
+enum np_call_effect {
+  /* Add the call to the chat. */
+  NP_CALL_EFFECT_ADD_ITEM = 0,
+  /* Write into the chat how the call stands. */
+  NP_CALL_EFFECT_UPDATE_ITEM = 1,
+  /* Put the invitation into the outbox. */
+  NP_CALL_EFFECT_SEND_INVITATION = 2,
+  /* Take the invitation out of the outbox, if the relay has not got it. */
+  NP_CALL_EFFECT_WITHDRAW_INVITATION = 3,
+  /* Put the offer into the outbox. */
+  NP_CALL_EFFECT_SEND_OFFER = 4,
+  /* Put the answer into the outbox. */
+  NP_CALL_EFFECT_SEND_ANSWER = 5,
+  /* Put what was added into the outbox. */
+  NP_CALL_EFFECT_SEND_EXTRA = 6,
+  /* Put the end into the outbox. */
+  NP_CALL_EFFECT_SEND_END = 7,
+  /* Have the notification removed, or never shown. The call stays unread. */
+  NP_CALL_EFFECT_STOP_RINGING = 8,
+  /* Write down the event about what the contact sent, which stays until the host has taken it. */
+  NP_CALL_EFFECT_QUEUE_EVENT = 9,
+  /* Write down the event callEnded in place of those that the host has not taken. */
+  NP_CALL_EFFECT_QUEUE_END = 10,
+  /* Emit the events that are written down, and the item. */
+  NP_CALL_EFFECT_EMIT_EVENTS = 11
+};
+
+enum np_call_reason {
+  NP_CALL_REASON_NO_CALL = 0,
+  NP_CALL_REASON_NOT_ANSWERED = 1,
+  NP_CALL_REASON_TOO_EARLY = 2,
+  NP_CALL_REASON_NOT_ACCEPTED = 3,
+  NP_CALL_REASON_ALREADY_ACCEPTED = 4,
+  NP_CALL_REASON_IN_SESSION = 5,
+  NP_CALL_REASON_ALREADY_CONNECTED = 6,
+  NP_CALL_REASON_ENDED = 7
 };
 
 /* The chat of one controller: its store and its work. The functions and commands of the interface raise its events
@@ -531,12 +640,14 @@ enum np_ledger_entry_state {
   NP_LEDGER_ENTRY_STATE_PRESENTED = 4,
   /* It was shown, and says something else now. */
   NP_LEDGER_ENTRY_STATE_OUTDATED = 5,
+  /* It counts as unread, and its time to be shown is over. */
+  NP_LEDGER_ENTRY_STATE_LAPSED = 6,
   /* The user has read it. */
-  NP_LEDGER_ENTRY_STATE_READ = 6,
+  NP_LEDGER_ENTRY_STATE_READ = 7,
   /* It could not be decrypted or verified. It is never shown as it is, and stops nothing else (INC-41, INC-66). */
-  NP_LEDGER_ENTRY_STATE_QUARANTINED = 7,
+  NP_LEDGER_ENTRY_STATE_QUARANTINED = 8,
   /* It is gone, and must not come back. */
-  NP_LEDGER_ENTRY_STATE_WITHDRAWN = 8
+  NP_LEDGER_ENTRY_STATE_WITHDRAWN = 9
 };
 
 enum np_ledger_entry_event {
@@ -555,7 +666,9 @@ enum np_ledger_entry_event {
   /* It was deleted, by the user or by its author. */
   NP_LEDGER_ENTRY_EVENT_WITHDRAW = 6,
   /* It arrived again. */
-  NP_LEDGER_ENTRY_EVENT_REPEAT = 7
+  NP_LEDGER_ENTRY_EVENT_REPEAT = 7,
+  /* What it announces is over, such as a call: it is not to be shown any more, and still unread. */
+  NP_LEDGER_ENTRY_EVENT_LAPSE = 8
 };
 
 enum np_ledger_entry_effect {
@@ -587,10 +700,11 @@ enum np_ledger_entry_reason {
   NP_LEDGER_ENTRY_REASON_ALREADY_COMMITTED = 4,
   NP_LEDGER_ENTRY_REASON_ALREADY_PRESENTED = 5,
   NP_LEDGER_ENTRY_REASON_ALREADY_OUTDATED = 6,
-  NP_LEDGER_ENTRY_REASON_ALREADY_READ = 7,
-  NP_LEDGER_ENTRY_REASON_ALREADY_QUARANTINED = 8,
-  NP_LEDGER_ENTRY_REASON_QUARANTINED = 9,
-  NP_LEDGER_ENTRY_REASON_ENDED = 10
+  NP_LEDGER_ENTRY_REASON_LAPSED = 7,
+  NP_LEDGER_ENTRY_REASON_ALREADY_READ = 8,
+  NP_LEDGER_ENTRY_REASON_ALREADY_QUARANTINED = 9,
+  NP_LEDGER_ENTRY_REASON_QUARANTINED = 10,
+  NP_LEDGER_ENTRY_REASON_ENDED = 11
 };
 
 /* Getting one mailbox's messages one by one: get, commit, acknowledge. Each wait has a deadline (INC-39). A message
@@ -1057,53 +1171,57 @@ enum np_push_event {
   NP_PUSH_EVENT_FETCH_DENIED = 30,
   /* Message, ratchet, ledger and badge are committed. */
   NP_PUSH_EVENT_COMMIT_DONE = 31,
+  /* The same, and a call is waiting for its user. */
+  NP_PUSH_EVENT_COMMIT_CALL = 32,
+  /* A call has waited long enough; the other mailboxes are looked into afterwards. */
+  NP_PUSH_EVENT_CALL_WAITS = 33,
   /* The ledger has it already; nothing changed. */
-  NP_PUSH_EVENT_COMMIT_REPEAT = 32,
+  NP_PUSH_EVENT_COMMIT_REPEAT = 34,
   /* It does not decrypt; it is committed as quarantined, with the reason (INC-41, INC-66). */
-  NP_PUSH_EVENT_COMMIT_QUARANTINED = 33,
+  NP_PUSH_EVENT_COMMIT_QUARANTINED = 35,
   /* Another process has taken the connection: our epoch is over (INC-04, INC-05). */
-  NP_PUSH_EVENT_COMMIT_STALE = 34,
+  NP_PUSH_EVENT_COMMIT_STALE = 36,
   /* What is recorded of this connection is damaged. The message stays at the relay, and the other connections have
   their turn (INC-44, INC-66). */
-  NP_PUSH_EVENT_COMMIT_DAMAGED = 35,
+  NP_PUSH_EVENT_COMMIT_DAMAGED = 37,
   /* The store cannot write. */
-  NP_PUSH_EVENT_COMMIT_FAILED = 36,
+  NP_PUSH_EVENT_COMMIT_FAILED = 38,
   /* The relay has dropped the message; the mailbox may hold more. */
-  NP_PUSH_EVENT_ACKNOWLEDGED = 37,
+  NP_PUSH_EVENT_ACKNOWLEDGED = 39,
   /* The relay did not answer. The message is committed; a repeat will be recognised. */
-  NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 38,
+  NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 40,
   /* There is something to show, or to withdraw; it is recorded as shown. */
-  NP_PUSH_EVENT_COMPOSED_SHOW = 39,
+  NP_PUSH_EVENT_COMPOSED_SHOW = 41,
   /* Nothing that came is to be shown, but placeholders for what did not come are; they are recorded as announced. */
-  NP_PUSH_EVENT_COMPOSED_ANNOUNCED = 40,
+  NP_PUSH_EVENT_COMPOSED_ANNOUNCED = 42,
   /* There is nothing to show. */
-  NP_PUSH_EVENT_COMPOSED_NOTHING = 41,
+  NP_PUSH_EVENT_COMPOSED_NOTHING = 43,
   /* Time is up: the deadline is near, or the system says so. */
-  NP_PUSH_EVENT_EXPIRE = 42,
+  NP_PUSH_EVENT_EXPIRE = 44,
   /* The store is released. There is something to show, or to withdraw. */
-  NP_PUSH_EVENT_RELEASED_PRESENTED = 43,
+  NP_PUSH_EVENT_RELEASED_PRESENTED = 45,
   /* The store is released. All is read, muted, or recorded already (INC-37). */
-  NP_PUSH_EVENT_RELEASED_NOTHING_NEW = 44,
+  NP_PUSH_EVENT_RELEASED_NOTHING_NEW = 46,
   /* The store is released. Another process fetches. */
-  NP_PUSH_EVENT_RELEASED_YIELDED = 45,
+  NP_PUSH_EVENT_RELEASED_YIELDED = 47,
   /* The store is released. The token was verified. */
-  NP_PUSH_EVENT_RELEASED_VERIFIED = 46,
+  NP_PUSH_EVENT_RELEASED_VERIFIED = 48,
   /* The store is released. The device has not been unlocked yet. */
-  NP_PUSH_EVENT_RELEASED_LOCKED = 47,
+  NP_PUSH_EVENT_RELEASED_LOCKED = 49,
   /* The store is released. No relay was reached. */
-  NP_PUSH_EVENT_RELEASED_OFFLINE = 48,
+  NP_PUSH_EVENT_RELEASED_OFFLINE = 50,
   /* The store is released. Time is up. */
-  NP_PUSH_EVENT_RELEASED_EXPIRED = 49,
+  NP_PUSH_EVENT_RELEASED_EXPIRED = 51,
   /* The store is released. The push is not about anything known here. */
-  NP_PUSH_EVENT_RELEASED_UNKNOWN = 50,
+  NP_PUSH_EVENT_RELEASED_UNKNOWN = 52,
   /* The store is released. What came is quarantined. */
-  NP_PUSH_EVENT_RELEASED_QUARANTINED = 51,
+  NP_PUSH_EVENT_RELEASED_QUARANTINED = 53,
   /* The store is released. The user stopped the chat. */
-  NP_PUSH_EVENT_RELEASED_STOPPED = 52,
+  NP_PUSH_EVENT_RELEASED_STOPPED = 54,
   /* The store is released. The store is older or newer than this program. */
-  NP_PUSH_EVENT_RELEASED_WRONG_SCHEMA = 53,
+  NP_PUSH_EVENT_RELEASED_WRONG_SCHEMA = 55,
   /* The store is released. The store failed. */
-  NP_PUSH_EVENT_RELEASED_FAILED = 54
+  NP_PUSH_EVENT_RELEASED_FAILED = 56
 };
 
 enum np_push_effect {
@@ -1125,25 +1243,27 @@ enum np_push_effect {
   NP_PUSH_EFFECT_FETCH_MESSAGE = 7,
   /* Decrypt and commit in one transaction, under the epoch of the claim. Answer: commit. */
   NP_PUSH_EFFECT_COMMIT_MESSAGE = 8,
+  /* From now on the answer has a second: raise call.waits then. */
+  NP_PUSH_EFFECT_ARM_CALL_DEADLINE = 9,
   /* Drop what was computed and could not be committed. */
-  NP_PUSH_EFFECT_DISCARD_WORK = 9,
+  NP_PUSH_EFFECT_DISCARD_WORK = 10,
   /* Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed. */
-  NP_PUSH_EFFECT_ACKNOWLEDGE = 10,
+  NP_PUSH_EFFECT_ACKNOWLEDGE = 11,
   /* Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
   composed. */
-  NP_PUSH_EFFECT_COMPOSE_CONTENT = 11,
+  NP_PUSH_EFFECT_COMPOSE_CONTENT = 12,
   /* Like composeContent, from what is committed, without waiting and without an answer. */
-  NP_PUSH_EFFECT_COMPOSE_BEST = 12,
+  NP_PUSH_EFFECT_COMPOSE_BEST = 13,
   /* If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what to
   do. It names nobody. */
-  NP_PUSH_EFFECT_COMPOSE_NOTICE = 13,
+  NP_PUSH_EFFECT_COMPOSE_NOTICE = 14,
   /* Abandon a request, a transaction and a claim. What was not committed was not acknowledged. */
-  NP_PUSH_EFFECT_CANCEL_WORK = 14,
+  NP_PUSH_EFFECT_CANCEL_WORK = 15,
   /* Close the store, and whatever else a frozen process must not hold, unless another push waits for them; an app keeps
   them. Answer: released, with the outcome. */
-  NP_PUSH_EFFECT_RELEASE_STORE = 15,
+  NP_PUSH_EFFECT_RELEASE_STORE = 16,
   /* Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace. */
-  NP_PUSH_EFFECT_ANSWER = 16
+  NP_PUSH_EFFECT_ANSWER = 17
 };
 
 enum np_push_reason {

@@ -127,15 +127,19 @@ package enum NotificationIdentifier: Hashable, Sendable, CustomStringConvertible
   case connection(String)
   case contactRequest(user: Int64, id: Int64)
   case contactConnected(user: Int64, contact: Int64)
-  case call(user: Int64, chat: String)
+  /// `message` is the relay's name of the invitation, base64url: of two calls of a contact each has its own notification.
+  case call(user: Int64, chat: String, message: String)
   /// Of many messages: of one chat, or of a profile.
   case many(user: Int64, chat: String?)
 
-  /// The relay's name of the message, base64url, if the text is the identifier of one.
+  /// The relay's name of the message that an identifier is about, base64url; nil if it is about none.
   package static func message(in text: String) -> String? {
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 4, parts[0] == "np", parts[1] == "message" else { return nil }
-    return String(parts[3])
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    switch parts.count {
+    case 4 where parts[0] == "np" && parts[1] == "message": return parts[3]
+    case 5 where parts[0] == "np" && parts[1] == "call": return parts[4]
+    default: return nil
+    }
   }
 
   /// Whether the text identifies a summary, which the next burst has as well.
@@ -147,7 +151,7 @@ package enum NotificationIdentifier: Hashable, Sendable, CustomStringConvertible
     case .connection(let connection): "np:connection:\(connection)"
     case .contactRequest(let user, let id): "np:request:\(user):\(id)"
     case .contactConnected(let user, let contact): "np:connected:\(user):\(contact)"
-    case .call(let user, let chat): "np:call:\(user):\(chat)"
+    case .call(let user, let chat, let message): "np:call:\(user):\(chat):\(message)"
     case .many(let user, let chat): chat.map { "np:many:\(user):\($0)" } ?? "np:many:\(user)"
     }
   }

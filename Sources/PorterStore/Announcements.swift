@@ -69,7 +69,7 @@ extension StoredLedgerEntry {
   package var waitsToBeShown: Bool {
     switch PorterMachines.LedgerEntry.State(name: state) {
     case .committed, .upgraded: true
-    case .seen, .announced, .presented, .outdated, .read, .quarantined, .withdrawn, nil: false
+    case .seen, .announced, .presented, .outdated, .lapsed, .read, .quarantined, .withdrawn, nil: false
     }
   }
 }

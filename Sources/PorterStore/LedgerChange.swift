@@ -43,7 +43,7 @@ struct LedgerRecorder: LedgerEntryRecord {
 
   /// A message counts in its chat, and in the badge unless the chat is muted. Nothing else counts.
   func countUnread(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
-    guard change.kind == .message, let contactID = change.contactID, let itemAt = change.itemAt else { return }
+    guard change.kind.counts, let contactID = change.contactID, let itemAt = change.itemAt else { return }
     change.countedContact = try store.countUnread(
       contactID, itemAt: itemAt, mentionsUser: change.mentionsUser)
   }
@@ -56,7 +56,7 @@ struct LedgerRecorder: LedgerEntryRecord {
 
   /// The notification of a message has the identifier of its placeholder; what is not shown is removed when it is read.
   func dropPlaceholder(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
-    change.dropsPlaceholder = change.kind == .connected || change.kind == .request
+    change.dropsPlaceholder = [.connected, .request, .call].contains(change.kind)
   }
 
   func recordReason(_ change: inout LedgerChange, _ next: State) throws(StoreError) {

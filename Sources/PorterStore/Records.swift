@@ -233,11 +233,21 @@ package struct StoredLedgerEntry: Sendable {
     case connecting
     /// As `updated`: a person has taken a request back.
     case withdrawnRequest
+    /// A call of the contact, with an item.
+    case call
 
     package var isShown: Bool {
       switch self {
-      case .message, .connected, .request: true
+      case .message, .connected, .request, .call: true
       case .silent, .updated, .left, .changed, .connecting, .withdrawnRequest: false
+      }
+    }
+
+    /// Whether it counts as unread.
+    package var counts: Bool {
+      switch self {
+      case .message, .call: true
+      case .connected, .request, .silent, .updated, .left, .changed, .connecting, .withdrawnRequest: false
       }
     }
   }

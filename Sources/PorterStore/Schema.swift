@@ -26,6 +26,7 @@ enum Schema {
     Migration(name: "20261122_changes", sql: changes),
     Migration(name: "20261122_contact_requests", sql: contactRequests),
     Migration(name: "20261122_hidden_profiles", sql: hiddenProfiles),
+    Migration(name: "20261122_calls", sql: calls),
   ]
 
   /// "NPst": identifies a store among SQLite files.

@@ -16,6 +16,8 @@ final class HostTransport: @unchecked Sendable {
   private struct State {
     var hangs = false
     var hanging: Kind?
+    /// From this request for a message on.
+    var hangsFromGet = Int.max
     var fails: Kind?
     var inside = 0
     var mostInside = 0
@@ -35,6 +37,8 @@ final class HostTransport: @unchecked Sendable {
   func hang(_ hangs: Bool) { state.signal { $0.hangs = hangs } }
   /// The same for requests of one kind.
   func hang(_ kind: Kind?) { state.signal { $0.hanging = kind } }
+  /// Requests for messages wait from the given one on, counted from 1.
+  func hang(fromGet number: Int) { state.signal { $0.hangsFromGet = number } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
   func count(_ kind: Kind) -> Int { state.withLock { $0.counts.filter { $0 == kind }.count } }
   /// The most calls that the library made at the same time to send something or to make a mailbox.
@@ -100,7 +104,14 @@ final class HostTransport: @unchecked Sendable {
         if kind.isSending { state.insideSending -= 1 }
       }
     }
-    let mayPass = state.wait(atMost: .seconds(60)) { $0.hangs || $0.hanging == kind ? nil : $0.fails != kind }
+    let mayPass = state.wait(atMost: .seconds(60)) { state -> Bool? in
+      if state.hangs || state.hanging == kind
+        || (kind == .get && state.counts.count { $0 == .get } >= state.hangsFromGet)
+      {
+        return nil
+      }
+      return state.fails != kind
+    }
     return mayPass == true ? try? relay.exchange(request) : nil
   }
 

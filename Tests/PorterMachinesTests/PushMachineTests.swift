@@ -67,7 +67,7 @@ final class PushMachineTests: XCTestCase {
     for state in Push.State.allCases {
       for event in Push.Event.allCases where Push.step(state, event).effects.contains(.acknowledge) {
         XCTAssertEqual(state, .committing)
-        XCTAssertTrue([.commitDone, .commitRepeat, .commitQuarantined].contains(event))
+        XCTAssertTrue([.commitDone, .commitCall, .commitRepeat, .commitQuarantined].contains(event))
       }
     }
   }

@@ -42,8 +42,8 @@ enum Sample {
     ("message, unknown kind", message(.unknown(tag: "poll", text: "Which?", json: [:]))),
     ("message, empty", message(.text(""))),
     ("message, blank", message(.text(" \n "))),
-    ("video call", event(.call(alice, .video), .call(user: 1, chat: "@5"))),
-    ("audio call", event(.call(alice, .audio), .call(user: 1, chat: "@5"))),
+    ("video call", event(.call(alice, .video), .call(user: 1, chat: "@5", message: "bXNn"))),
+    ("audio call", event(.call(alice, .audio), .call(user: 1, chat: "@5", message: "bXNn"))),
     ("connection event", event(.connection(.chat(alice)), .message(connection: "Y29ubg", message: "bXNn"))),
     ("connection event in a group", event(.connection(.chat(club)))),
     ("connection event, no contact yet", event(.connection(.newContact))),
@@ -114,7 +114,8 @@ final class ContentTests: XCTestCase {
     let identifiers: [NotificationIdentifier] = [
       .message(connection: "a", message: "b"), .message(connection: "b", message: "a"), .connection("a"),
       .contactRequest(user: 1, id: 2), .contactRequest(user: 2, id: 1), .contactConnected(user: 1, contact: 2),
-      .call(user: 1, chat: "@2"), .call(user: 1, chat: "#2"),
+      .call(user: 1, chat: "@2", message: "a"), .call(user: 1, chat: "@2", message: "b"),
+      .call(user: 1, chat: "#2", message: "a"),
     ]
     XCTAssertEqual(Set(identifiers.map(\.description)).count, identifiers.count)
   }

@@ -51,7 +51,7 @@ final class CommandErrorTests: XCTestCase {
 
   func testUnsupportedCommandsAreToldApartFromTypingErrors() {
     for text in [
-      "/_group 1 {}", "/_members #1", "/_db export {}", "/_call invite @1 {}", "/_get item info @1 2",
+      "/_group 1 {}", "/_members #1", "/_db export {}", "/_get item info @1 2",
       "/_set receipts groups 1 on", "/freceive 1",
       #"/_send @1 json [{"fileSource":{"filePath":"x"},"msgContent":{"type":"file","text":""}}]"#,
       "/_accept member #1 2 member", "/_set prefs @1 {}",

@@ -115,6 +115,19 @@ final class CommandTests: XCTestCase {
       "/_delete @1 entity notify=off": .deleteChat(.contact(1), .entity, notifies: false),
       "/_delete :1 messages": .deleteChat(.pendingConnection(1), .messages, notifies: true),
       "/_call get": .getCalls,
+      #"/_call invite @5 {"media":"audio","capabilities":{"encryption":false}}"#:
+        .call(5, .invite(CallType(media: .audio, encrypts: false))),
+      "/_call reject @5": .call(5, .reject), "/_call end @5": .call(5, .end),
+      #"/_call offer @5 {"callType":{"media":"video","capabilities":{"encryption":true}},"rtcSession":{"rtcSession":"s","rtcIceCandidates":"c"}}"#:
+        .call(
+          5,
+          .offer(
+            CallOffer(
+              type: CallType(media: .video, encrypts: true), session: MediaSession(session: "s", candidates: "c")))),
+      #"/_call answer @5 {"rtcSession":"s","rtcIceCandidates":"c"}"#:
+        .call(5, .answer(MediaSession(session: "s", candidates: "c"))),
+      #"/_call extra @5 {"rtcIceCandidates":"c"}"#: .call(5, .extra("c")),
+      "/_call status @5 failed": .call(5, .status(.failed)),
     ])
   }
 

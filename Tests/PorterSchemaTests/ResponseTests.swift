@@ -82,7 +82,7 @@ final class ResponseTests: XCTestCase {
     XCTAssertEqual(
       saved.map { Response.appSettings($0.completed(with: .defaults)).json.text },
       #"{"type":"appSettings","appSettings":{"theirs":[1],"appLock":false,"notificationPreviewMode":"message"}}"#)
-    XCTAssertEqual(Response.callInvitations.json.text, #"{"type":"callInvitations","callInvitations":[]}"#)
+    XCTAssertEqual(Response.callInvitations([]).json.text, #"{"type":"callInvitations","callInvitations":[]}"#)
   }
 
   func testServerTest() {

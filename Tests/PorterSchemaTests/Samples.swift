@@ -98,7 +98,8 @@ enum Samples {
       .userPrivacy(user: user, updated: user), .apiChat(user, parts.chat, nil), .apiChat(user, parts.chat, place),
       .itemsReadForChat(user, parts.chat.info), .contactAliasUpdated(user, contact),
       .connectionAliasUpdated(user, pending), .ntfConns(notified), .connNtfMessages(received),
-      .serverTestResult(user, server: parts.words, failure: nil), .callInvitations,
+      .serverTestResult(user, server: parts.words, failure: nil), .callInvitations([]),
+      .callInvitations(callInvitations(parts)),
     ] + responseReports(parts, isRepeat: parts.flag).map(Response.notificationResponse)
       + AppSettings.samples.map(Response.appSettings)
       + tokens.map { .ntfToken($0, .active, .instant, server: parts.words) }
@@ -139,6 +140,26 @@ enum Samples {
       + EveryCase.addresses(parts).map {
         .ntfMessage(parts.user, ConnectionEntity(connection: address, contact: nil, address: $0), message)
       } + EveryCase.requests(parts).map { .contactRequestWithdrawn(parts.user, $0) }
+      + callEvents(parts)
+  }
+
+  private static func callInvitations(_ parts: Parts) -> [CallInvitation] {
+    CallMedia.allCases.map { media in
+      CallInvitation(
+        user: parts.user, contact: parts.contact, type: CallType(media: media, encrypts: parts.flag),
+        sharedKey: parts.flag ? parts.words : nil, uuid: parts.words, calledAt: parts.contact.created)
+    }
+  }
+
+  private static func callEvents(_ parts: Parts) -> [Event] {
+    let (user, contact) = (parts.user, parts.contact)
+    let session = MediaSession(session: parts.words, candidates: parts.words)
+    let offer = CallOffer(type: CallType(media: .video, encrypts: true), session: session)
+    return callInvitations(parts).map(Event.callInvitation) + [
+      .callOffer(user, contact, offer, sharedKey: parts.flag ? parts.words : nil, asksConfirmation: parts.flag),
+      .callAnswer(user, contact, session), .callExtraInfo(user, contact, candidates: parts.words),
+      .callEnded(user, contact),
+    ]
   }
 
   private static func responseReports(_ parts: Parts, isRepeat: Bool) -> [ResponseReport] {
@@ -174,6 +195,13 @@ enum Samples {
         ReactionCount(reaction: $0, userReacted: isLive, total: 1)
       }
       items.append(item)
+    }
+    for direction in MessageDirection.allCases {
+      for status in CallItem.Status.allCases {
+        var item = parts.item.item
+        (item.direction, item.call) = (direction, CallItem(status: status, duration: parts.number))
+        items.append(item)
+      }
     }
     for status in EveryCase.itemStatuses(parts.words) {
       items.append(parts.item.item)

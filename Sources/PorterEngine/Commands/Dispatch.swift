@@ -96,7 +96,8 @@ extension Engine {
     case .listContacts(let user): try listContacts(userID: try userID(user))
     case .saveAppSettings(let settings): try saveAppSettings(settings)
     case .getAppSettings(let platform): try getAppSettings(platform: platform)
-    case .getCalls: .callInvitations
+    case .getCalls: .callInvitations(try calls.invitations())
+    case .call(let contact, let command): .cmdOk(UserRecord(try calls.act(command, contactID: contact)))
     case .showAddress(let user): try showAddress(user)
     case .deleteAddress(let user): try deleteAddress(user)
     case .setProfileAddress(let user, let isShown): try setProfileAddress(user, isShown)

@@ -9,6 +9,7 @@ enum ChatMessage: Equatable, Sendable {
   /// The joining side's answer to who the inviting side is: the connection works both ways.
   case greeted
   case content(Content)
+  case call(CallSignal)
   /// A message says something else from now on.
   case edit(Edit)
   /// A message is deleted.
@@ -35,6 +36,7 @@ enum ChatMessage: Equatable, Sendable {
     switch self {
     // The answer connects the side that gets it, which tells its user.
     case .content, .greeted: true
+    case .call(let signal): signal.notifies
     // As SimpleX has it: what is not shown again with a sound wakes no device.
     case .information, .left, .unknown, .edit, .removal, .reaction, .receipt: false
     }
@@ -61,6 +63,7 @@ enum ChatMessage: Equatable, Sendable {
           "mentions": content.traits.mentionsJSON,
         ]),
       ]
+    case .call(let signal): signal.json
     case .edit(let edit): edit.json
     case .removal(let sharedID): Self.about(sharedID, "x.msg.del")
     case .reaction(let reaction): reaction.json
@@ -103,6 +106,9 @@ enum ChatMessage: Equatable, Sendable {
     case "x.msg.rcpt":
       guard let sharedID = Self.sharedID(params) else { return nil }
       self = .receipt(sharedID: sharedID)
+    case "x.call.inv", "x.call.offer", "x.call.answer", "x.call.extra", "x.call.end":
+      guard let signal = CallSignal(event: event, params) else { return nil }
+      self = .call(signal)
     case "x.direct.del": self = .left
     case "x.ok": self = .greeted
     default: self = .unknown(event: event)

@@ -65,6 +65,10 @@ enum Durations {
   static let refreshSuspension = Span.seconds(5)
   /// After `/_stop`, which names no delay.
   static let stop = Span.seconds(3)
+  /// How long a call rings, counted from when the relay got its invitation; SimpleX's time.
+  static let callInvitation = Span.seconds(180)
+  /// What a push still has for its other mailboxes once a call is committed; SimpleX's time for a call's push.
+  static let callPatience = Span.seconds(1)
   /// Between two attempts at the same thing, growing from the first to the last.
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(180)

@@ -30,7 +30,8 @@ package final class Engine {
   private(set) lazy var changes = CommittedChanges(context, screen: screen)
   private(set) lazy var source: any Source =
     configuration.makeSource?(self)
-    ?? MailboxSource(context, relay: relayLink, connections: connections, sender: sender, requests: requests)
+    ?? MailboxSource(
+      context, relay: relayLink, connections: connections, sender: sender, requests: requests, calls: calls)
   private(set) lazy var claims = ConnectionClaims(context, peers: peers, source: source, changes: changes)
   private(set) lazy var committer = MessageCommitter(
     context, peers: peers, source: source, claims: claims, changes: changes, connections: connections, screen: screen)
@@ -41,6 +42,8 @@ package final class Engine {
 
   private(set) lazy var tokens = Tokens(context, host: self)
   private(set) lazy var strings = NotificationStrings(context)
+  private(set) lazy var calls: Calls = Calls(
+    context, lifecycle: lifecycle, connections: connections, sender: sender, turns: turns)
   private(set) lazy var pushes = PushRunner(self)
   private(set) lazy var responses: Responses = {
     let responses = Responses(context, lifecycle: lifecycle, peers: peers, host: self, turns: turns)
@@ -141,6 +144,8 @@ extension Engine: LifecycleWork {
     changes.report()
     changes.showWhatWaits()
     guard isMain else { return }
+    // First: what is over is neither sent nor answered.
+    calls.takeUpWork()
     responses.applyWaiting()
     receiver.listenToAll()
     tokens.takeReplies()
@@ -178,6 +183,7 @@ extension Engine: PeerLinkHost {
     guard lifecycle.isActive else { return }
     claims.suspectAll()
     changes.report()
+    calls.takeUpWork()
     responses.applyWaiting()
     if isMain { requests.takeUpWork() }
     sender.flush()

@@ -128,7 +128,10 @@ extension PendingConnectionRecord {
 extension ChatItemRecord {
   /// `now`: when it is reported, if that may be long after it was written.
   init(_ item: StoredItem, at now: WallTime? = nil) {
-    let content = (try? JSONValue(parsing: item.content)).flatMap { MessageContent(json: $0) }
+    let json = try? JSONValue(parsing: item.content)
+    let call = json.flatMap { CallItem(stored: $0) }
+    let content =
+      json.flatMap { MessageContent(json: $0) } ?? call.map { .text($0.text(item.isSent ? .sent : .received)) }
     self.init(
       id: item.id, direction: item.isSent ? .sent : .received, content: content ?? .text(""),
       quote: item.quote.flatMap { QuoteRecord(stored: $0, isSent: item.isSent) },
@@ -139,6 +142,7 @@ extension ChatItemRecord {
       mentionsUser: item.mentionsUser, reactions: ReactionCount.counted(item.reactions),
       isChangeable: item.sharedID != nil
         && ItemRules.edit(ItemRules.Subject(item, at: now ?? item.itemAt)) == .allowed)
+    self.call = call
   }
 }
 

@@ -73,11 +73,12 @@ enum TimerName {
   static let busyRelay = "busy relay"
   static let responses = "responses"
   static let disappearing = "disappearing"
+  static let calls = "calls"
 
   static let work = [
     outbox, subscribe, reload, announce, subscriptions, allSubscriptions, releases, lostRequests, unstored,
     subscriptionCheck, serverRequests, tokenRetry, tokenRepair, tokenCheck, joining, requests, relay, mailboxes,
-    replies, busyRelay, responses, disappearing,
+    replies, busyRelay, responses, disappearing, calls,
   ]
 
   /// Those that try again what the relay did not take or give.

@@ -42,8 +42,9 @@ struct BurstComposition {
       switch planned {
       case .single(let item):
         guard let shown = byEntry[item.id] else { continue }
-        add(
-          shown.event, of: shown.connection, isHeard: shown.entry.contactID.map { sounds.takeSound(for: [$0]) } ?? true)
+        let isHeard = shown.entry.contactID.map { sounds.takeSound(for: [$0]) } ?? true
+        // A call is heard, whatever the chat sounded before.
+        add(shown.event, of: shown.connection, isHeard: isHeard || shown.entry.kind == .call)
       case .summary(let user, let chat, let items):
         try addSummary(user, chat, items.compactMap { byEntry[$0.id] }, store)
       }

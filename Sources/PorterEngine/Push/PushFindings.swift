@@ -19,6 +19,7 @@ struct PushFindings: Equatable, Sendable {
     static let missing = Facts(rawValue: 1 << 11)
     static let accounted = Facts(rawValue: 1 << 12)
     static let appCame = Facts(rawValue: 1 << 13)
+    static let hurried = Facts(rawValue: 1 << 14)
   }
 
   private var facts: Facts = []
@@ -62,8 +63,9 @@ struct PushFindings: Equatable, Sendable {
     case .appRunning, .appWoke: facts.formUnion([.yielded, .appCame])
     case .storeBusy, .claimBusy, .commitStale: facts.insert(.yielded)
     case .payloadUnknown, .decodedUnknown: facts.insert(.unknown)
+    case .callWaits: facts.insert(.hurried)
     case .claimMissing, .fetchDenied: facts.insert(.missing)
-    case .commitDone:
+    case .commitDone, .commitCall:
       committed += 1
       answers += 1
     case .commitQuarantined:
@@ -104,7 +106,7 @@ struct PushFindings: Equatable, Sendable {
     case .stopped, .locked, .wrongSchema: return .skipped
     case .expired, .offline, .failed, .yielded: return begun
     case .presented, .nothingNew, .unknown, .quarantined:
-      return leftToOthers || facts.contains(.offline) || hasFailed ? begun : .ran
+      return leftToOthers || facts.contains(.offline) || facts.contains(.hurried) || hasFailed ? begun : .ran
     case .verified: return .ran
     case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
       .presenting, .releasing:

@@ -169,6 +169,10 @@ struct PushPresentation {
       return NotificationEvent(
         identifier: identifier, owner: owner, kind: .contactConnected(id: contact.id, name: record.shownName),
         filter: filter)
+    case .call:
+      guard let media = try ringingMedia(entry, store) else { return nil }
+      return NotificationEvent(
+        identifier: identifier, owner: owner, kind: .call(.init(record), media), filter: filter)
     case .message:
       guard let itemID = entry.itemID else { return nil }
       let item = ChatItemRecord(try store.item(itemID))
@@ -190,6 +194,20 @@ struct PushPresentation {
     return NotificationEvent(
       identifier: Self.notificationIdentifier(of: entry, connection), owner: owner,
       kind: .contactRequest(id: request.id, name: request.displayName))
+  }
+
+  /// Nil for a call that is over, or that the user has answered.
+  private func ringingMedia(
+    _ entry: StoredLedgerEntry, _ store: Store
+  ) throws(StoreError) -> NotificationEvent.CallMedia? {
+    guard let itemID = entry.itemID, let call = try store.call(itemID: itemID), call.state == .ringing,
+      !call.isOver(boot: context.instance.boot, now: context.clock.now()),
+      let type = (try? JSONValue(parsing: call.type)).flatMap({ CallType(json: $0) })
+    else { return nil }
+    switch type.media {
+    case .audio: return .audio
+    case .video: return .video
+    }
   }
 
   /// How the machine has it shown when it is presented.
@@ -218,6 +236,9 @@ struct PushPresentation {
     }
     if shown.kind == .request, let requestID = shown.requestID {
       return .contactRequest(user: shown.userID, id: requestID)
+    }
+    if shown.kind == .call, let contactID = shown.contactID {
+      return .call(user: shown.userID, chat: "@\(contactID)", message: TextEncoding.base64URL(shown.messageID))
     }
     return .message(
       connection: TextEncoding.base64URL(shown.agentID), message: TextEncoding.base64URL(shown.messageID))

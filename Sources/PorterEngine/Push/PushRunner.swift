@@ -206,6 +206,7 @@ extension PushRunner: PushEffects {
 
   func answer(_ run: PushRun) {
     context.timers.cancel(run.timer)
+    context.timers.cancel(Self.callTimer(run))
     if run === current {
       context.stop.set(.push, nil)
       current = nil
@@ -368,7 +369,7 @@ extension PushRunner: PushEffects {
       run.records.note(committed)
       run.holding = .committed(message, committed, claimed, delivery)
       engine.sender.flush()
-      return .commitDone
+      return committed.rings ? .commitCall : .commitDone
     case .repeated(let committed):
       run.holding = .committed(message, committed, claimed, delivery)
       return .commitRepeat
@@ -392,6 +393,13 @@ extension PushRunner: PushEffects {
     case .sqlite, .seal, .foreign, .needsMigration, .newerSchema, .notFound, .duplicate:
       note(error, run)
       return .commitFailed
+    }
+  }
+
+  private static func callTimer(_ run: PushRun) -> String { run.timer + " with a call" }
+
+  func armCallDeadline(_ run: PushRun) {
+    context.timers.set(Self.callTimer(run), after: Durations.callPatience) { [weak self] in self?.post(.callWaits, run)
     }
   }
 
@@ -420,12 +428,18 @@ extension PushRunner: PushEffects {
 
   // MARK: What is shown
 
-  func composeContent(_ run: PushRun) { post(presentation.compose(run), run) }
+  func composeContent(_ run: PushRun) {
+    engine.calls.expireDue()
+    post(presentation.compose(run), run)
+  }
 
   func composeBest(_ run: PushRun) {
     // Its turn has not come, so that what it names is not known yet.
     if run !== current, context.store != nil { _ = PushDecoder(context, engine.source, engine).decode(run) }
     // It is shown though time is up.
-    context.stop.withReleaseBudget(Durations.releaseBudget) { _ = presentation.compose(run) }
+    context.stop.withReleaseBudget(Durations.releaseBudget) {
+      engine.calls.expireDue()
+      _ = presentation.compose(run)
+    }
   }
 }

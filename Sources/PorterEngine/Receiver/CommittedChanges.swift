@@ -137,7 +137,7 @@ final class CommittedChanges {
         return [change.event(user: user, contact: contact, try change.remainingItem(store))].compactMap { $0 }
       case .connected:
         return [.contactConnected(user, contact, incognito: Profile(incognito: connection.incognito))]
-      case .message:
+      case .message, .call:
         guard let itemID = entry.itemID else { return [] }
         let item = ChatItemRecord(try store.item(itemID))
         return [.newChatItems(user, [ChatItemInChat(info: .direct(contact), item: item)])]

@@ -11,11 +11,13 @@ struct MailboxOpening {
   private let context: EngineContext
   private let connections: Connections
   private let requests: ContactRequests
+  private let calls: Calls
 
-  init(_ context: EngineContext, connections: Connections, requests: ContactRequests) {
+  init(_ context: EngineContext, connections: Connections, requests: ContactRequests, calls: Calls) {
     self.context = context
     self.connections = connections
     self.requests = requests
+    self.calls = calls
   }
 
   func open(
@@ -148,6 +150,7 @@ struct MailboxOpening {
       return try recordChange(message, connection, store) { (changes) throws(StoreError) in
         try changes.confirm(sharedID)
       }
+    case .call(let signal): return try recordCall(signal, message, connection, store)
     case .left: return try recordLeft(connection, store)
     case .greeted: return try recordAnswer(connection, store)
     case .unknown: return silent(connection)
@@ -234,6 +237,19 @@ struct MailboxOpening {
   }
 
   private static let nameBeforeGreeting = "contact"
+
+  private func recordCall(
+    _ signal: CallSignal, _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> OpenedMessage {
+    guard let contactID = connection.contactID else { return silent(connection) }
+    var content = OpenedMessage.Content.nothingToShow(contactID: contactID)
+    let record = { () throws(StoreError) in
+      guard let call = try self.calls.receive(signal, relayedAt: message.timestamp, connection, store) else { return }
+      content = .call(call.itemID, contactID: contactID, at: call.calledAt, rings: call.rings)
+    }
+    try connections.take(.arrived(record), of: connection, store)
+    return OpenedMessage(content)
+  }
 
   /// A contact's profile has changed; or the joining side learns who invited it, if the machine takes the greeting.
   private func recordInformation(

@@ -12,12 +12,14 @@ final class MailboxSource: Source {
   private let sender: Sender
   private let opening: MailboxOpening
 
-  init(_ context: EngineContext, relay: RelayLink, connections: Connections, sender: Sender, requests: ContactRequests)
-  {
+  init(
+    _ context: EngineContext, relay: RelayLink, connections: Connections, sender: Sender, requests: ContactRequests,
+    calls: Calls
+  ) {
     self.context = context
     self.relay = relay
     self.sender = sender
-    opening = MailboxOpening(context, connections: connections, requests: requests)
+    opening = MailboxOpening(context, connections: connections, requests: requests, calls: calls)
   }
 
   // MARK: Hints
@@ -65,6 +67,8 @@ final class MailboxSource: Source {
           ExpectedMessage(identifier: metadata.message.bytes, timestamp: metadata.timestamp))
       }
     }
+    // The newest entry is what the push was sent for: if it is a call, it does not wait for the others.
+    if let newest = named.popLast() { named.insert(newest, at: 0) }
     if let damage { return .damaged(damage, named, isRepeat: isRepeat) }
     return named.isEmpty ? .unknown : .named(named, isRepeat: isRepeat)
   }

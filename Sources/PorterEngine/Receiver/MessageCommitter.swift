@@ -125,7 +125,8 @@ final class MessageCommitter {
     do throws(StoreError) {
       let records = try records(of: opened.content, connection, counted: transacted.countedContact, store)
       let isInTurn = changes.noteOwnCommit(after: transacted.earlier, through: transacted.newest)
-      let committed = CommittedMessage(connection: connection, records: records)
+      var committed = CommittedMessage(connection: connection, records: records)
+      if case .call(_, _, _, let rings) = opened.content { committed.rings = rings }
       if case .quarantined(let reason) = opened.content {
         let user = UserRecord(try store.user(connection.userID))
         if isInTurn { context.emit(.messageError(user, severity: "error", message: reason)) }
@@ -149,7 +150,7 @@ final class MessageCommitter {
     of content: OpenedMessage.Content, _ connection: StoredConnection, counted: StoredContact?, _ store: Store
   ) throws(StoreError) -> CommittedMessage.Records? {
     switch content {
-    case .item(let id, let contactID, _, _):
+    case .item(let id, let contactID, _, _), .call(let id, let contactID, _, _):
       let contact: StoredContact
       if let counted { contact = counted } else { contact = try store.contact(contactID) }
       return CommittedMessage.Records(
@@ -177,6 +178,9 @@ final class MessageCommitter {
     var (contactID, itemID, requestID): (Int64?, Int64?, Int64?)
     switch content {
     case .item(let id, let contact, _, _): (kind, contactID, itemID) = (.message, contact, id)
+    case .call(let id, let contact, _, let rings):
+      guard rings else { return [] }
+      (kind, contactID, itemID) = (.call, contact, id)
     case .connected(let contact): (kind, contactID) = (.connected, contact)
     case .request(let id): (kind, requestID) = (.request, id)
     case .updated, .left, .changed, .connecting, .requestWithdrawn, .nothingToShow, .quarantined: return []
@@ -203,11 +207,15 @@ final class MessageCommitter {
     let (kind, contactID): (StoredLedgerEntry.Kind, Int64?)
     var (itemID, itemAt, requestID): (Int64?, WallTime?, Int64?)
     var (isMention, detail): (Bool, String?) = (false, nil)
+    var isOver = false
     switch content {
     case .item(let id, let contact, let time, let mentionsUser):
       (kind, contactID, itemID, itemAt) = (.message, contact, id, time)
       isMention = mentionsUser
     case .changed(let change, let contact): (kind, contactID, detail) = (.changed, contact, change.stored)
+    case .call(let id, let contact, let time, let rings):
+      (kind, contactID, itemID, itemAt) = (.call, contact, id, time)
+      isOver = !rings
     case .connected(let contact): (kind, contactID) = (.connected, contact)
     case .updated(let before): (kind, contactID) = (.updated, before.id)
     case .left(let contact): (kind, contactID) = (.left, contact)
@@ -220,7 +228,8 @@ final class MessageCommitter {
       return nil
     }
     // What is never shown does not wait.
-    let events: [PorterMachines.LedgerEntry.Event] = !kind.isShown ? [.read] : screen.isVisible ? [.present] : []
+    let events: [PorterMachines.LedgerEntry.Event] =
+      !kind.isShown ? [.read] : isOver ? [.lapse] : screen.isVisible ? [.present] : []
     return try store.enter(
       NewLedgerEntry(
         connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, kind: kind,
@@ -253,7 +262,7 @@ final class MessageCommitter {
     let user = UserRecord(records.user)
     let contact = ContactRecord(records.contact, connection: committed.connection)
     switch content {
-    case .item:
+    case .item, .call:
       guard let item = records.item else { return }
       context.emit(.newChatItems(user, [ChatItemInChat(info: .direct(contact), item: ChatItemRecord(item))]))
     case .changed(let change, _):

@@ -99,6 +99,8 @@ struct OpenedMessage {
     case item(Int64, contactID: Int64, at: WallTime, mentionsUser: Bool = false)
     /// It changed another message.
     case changed(ItemChange, contactID: Int64)
+    /// A contact calls; `rings` unless its time was up when it came.
+    case call(Int64, contactID: Int64, at: WallTime, rings: Bool)
     case connected(contactID: Int64)
     /// The contact has another profile; this is what it was.
     case updated(StoredContact)

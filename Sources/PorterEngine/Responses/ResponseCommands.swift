@@ -19,6 +19,12 @@ extension Engine: ResponseHost {
 
   func messagesWereRead() { disappearing.takeUp() }
 
+  func answerCall(
+    accepts: Bool, itemID: Int64, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> Bool {
+    try calls.respond(accepts: accepts, itemID: itemID, connection, store)
+  }
+
   func replyWasRecorded(_ items: [Int64]) {
     sender.flush()
     guard let store else { return }

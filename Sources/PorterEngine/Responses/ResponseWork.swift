@@ -13,6 +13,10 @@ protocol ResponseHost: AnyObject {
   ) throws(StoreError) -> [Int64]?
   /// The time of those that disappear runs.
   func messagesWereRead()
+  /// Accepts or rejects the call of this item. Part of the caller's transaction. False when it rings no more.
+  func answerCall(
+    accepts: Bool, itemID: Int64, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> Bool
   /// Sends what waits in the outbox, and reports the items to the host.
   func replyWasRecorded(_ items: [Int64])
 }
@@ -57,7 +61,11 @@ struct ResponseWork {
       ending.sentItems = items
       // The notification of an answered message is no news any more.
       _ = try markRead(response, contact, connection, store)
-    case .acceptCall, .rejectCall: return .stale(.noSuchCall)
+    case .acceptCall, .rejectCall:
+      guard let item = try item(of: response, connection, store),
+        try host.answerCall(accepts: action == .acceptCall, itemID: item, connection, store)
+      else { return .stale(.noSuchCall) }
+      if action == .acceptCall { try activate(user, store) }
     case .acceptContact, .acceptContactIncognito, .rejectContact: return .stale(.noSuchRequest)
     }
     return ending
@@ -71,15 +79,22 @@ struct ResponseWork {
   private func markRead(
     _ response: StoredResponse, _ contact: StoredContact, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Bool {
-    guard let message = response.identifier.flatMap({ NotificationIdentifier.message(in: $0) }),
-      let messageID = TextEncoding.base64URLDecoded(message),
-      let item = try store.ledgerEntry(connectionID: connection.id, messageID: messageID)?.itemID
-    else { return false }
+    guard let item = try item(of: response, connection, store) else { return false }
     let unread = try store.unreadItems(contactID: contact.id, through: item)
     try store.recordRead(contactID: contact.id, only: unread, at: context.clock.wall()) {
       context.disappearance(after: $0)
     }
     store.afterCommit { [weak host] in host?.messagesWereRead() }
     return true
+  }
+
+  /// What the notification was about; nil when the ledger does not know its message.
+  private func item(
+    of response: StoredResponse, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> Int64? {
+    guard let message = response.identifier.flatMap({ NotificationIdentifier.message(in: $0) }),
+      let messageID = TextEncoding.base64URLDecoded(message)
+    else { return nil }
+    return try store.ledgerEntry(connectionID: connection.id, messageID: messageID)?.itemID
   }
 }

@@ -5,6 +5,7 @@ extension MachineCatalog {
   package static let all: [MachineDescription] = [
     MachineDescription(AppPhase.self),
     MachineDescription(BackgroundRefresh.self),
+    MachineDescription(Call.self),
     MachineDescription(ChatLifecycle.self),
     MachineDescription(Connection.self),
     MachineDescription(ContactRequest.self),

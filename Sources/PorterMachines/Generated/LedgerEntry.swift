@@ -20,6 +20,8 @@ package enum LedgerEntry: Machine {
     case presented
     /// It was shown, and says something else now.
     case outdated
+    /// It counts as unread, and its time to be shown is over.
+    case lapsed
     /// The user has read it.
     case read
     /// It could not be decrypted or verified. It is never shown as it is, and stops nothing else (INC-41, INC-66).
@@ -35,6 +37,7 @@ package enum LedgerEntry: Machine {
       case .upgraded: "upgraded"
       case .presented: "presented"
       case .outdated: "outdated"
+      case .lapsed: "lapsed"
       case .read: "read"
       case .quarantined: "quarantined"
       case .withdrawn: "withdrawn"
@@ -59,6 +62,8 @@ package enum LedgerEntry: Machine {
     case withdraw
     /// It arrived again.
     case `repeat`
+    /// What it announces is over, such as a call: it is not to be shown any more, and still unread.
+    case lapse
 
     package var name: String {
       switch self {
@@ -70,6 +75,7 @@ package enum LedgerEntry: Machine {
       case .edit: "edit"
       case .withdraw: "withdraw"
       case .`repeat`: "repeat"
+      case .lapse: "lapse"
       }
     }
   }
@@ -117,6 +123,7 @@ package enum LedgerEntry: Machine {
     case alreadyCommitted
     case alreadyPresented
     case alreadyOutdated
+    case lapsed
     case alreadyRead
     case alreadyQuarantined
     case quarantined
@@ -131,6 +138,7 @@ package enum LedgerEntry: Machine {
       case .alreadyCommitted: "alreadyCommitted"
       case .alreadyPresented: "alreadyPresented"
       case .alreadyOutdated: "alreadyOutdated"
+      case .lapsed: "lapsed"
       case .alreadyRead: "alreadyRead"
       case .alreadyQuarantined: "alreadyQuarantined"
       case .quarantined: "quarantined"
@@ -146,7 +154,9 @@ package enum LedgerEntry: Machine {
   package static func isFinal(_ state: State) -> Bool {
     switch state {
     case .withdrawn: true
-    case .seen, .announced, .committed, .upgraded, .presented, .outdated, .read, .quarantined: false
+    case .seen, .announced, .committed, .upgraded, .presented, .outdated, .lapsed, .read,
+      .quarantined:
+      false
     }
   }
 
@@ -171,6 +181,7 @@ package enum LedgerEntry: Machine {
     case .upgraded: stepUpgraded(event)
     case .presented: stepPresented(event)
     case .outdated: stepOutdated(event)
+    case .lapsed: stepLapsed(event)
     case .read: stepRead(event)
     case .quarantined: stepQuarantined(event)
     case .withdrawn: stepWithdrawn(event)
@@ -186,7 +197,7 @@ package enum LedgerEntry: Machine {
       MachineStep(.quarantined, .moved, .recordReason)
     case .announce:
       MachineStep(.announced, .moved, .showPlaceholder)
-    case .present, .read, .edit, .withdraw:
+    case .present, .read, .edit, .withdraw, .lapse:
       MachineStep(.seen, .refused(.notCommitted))
     case .`repeat`:
       MachineStep(.seen, .ignored(.alreadySeen))
@@ -203,7 +214,7 @@ package enum LedgerEntry: Machine {
       MachineStep(.quarantined, .moved, .recordReason, .remove)
     case .announce, .`repeat`:
       MachineStep(.announced, .ignored(.alreadyAnnounced))
-    case .present:
+    case .present, .lapse:
       MachineStep(.announced, .refused(.notCommitted))
     case .read:
       // Its chat was read as a whole. The message itself is still to come.
@@ -231,6 +242,8 @@ package enum LedgerEntry: Machine {
       MachineStep(.committed, .ignored(.notShownYet))
     case .withdraw:
       MachineStep(.withdrawn, .moved, .uncountUnread)
+    case .lapse:
+      MachineStep(.lapsed, .moved)
     }
   }
 
@@ -250,6 +263,8 @@ package enum LedgerEntry: Machine {
       MachineStep(.upgraded, .ignored(.notShownYet))
     case .withdraw:
       MachineStep(.withdrawn, .moved, .uncountUnread, .remove)
+    case .lapse:
+      MachineStep(.lapsed, .moved, .remove)
     }
   }
 
@@ -269,6 +284,8 @@ package enum LedgerEntry: Machine {
       MachineStep(.outdated, .moved)
     case .withdraw:
       MachineStep(.withdrawn, .moved, .uncountUnread, .remove)
+    case .lapse:
+      MachineStep(.lapsed, .moved, .remove)
     }
   }
 
@@ -287,13 +304,29 @@ package enum LedgerEntry: Machine {
       MachineStep(.outdated, .ignored(.alreadyOutdated))
     case .withdraw:
       MachineStep(.withdrawn, .moved, .uncountUnread, .remove)
+    case .lapse:
+      MachineStep(.lapsed, .moved, .remove)
+    }
+  }
+
+  @inline(__always)
+  private static func stepLapsed(_ event: Event) -> MachineStep<LedgerEntry> {
+    switch event {
+    case .commit, .announce, .present, .edit, .`repeat`, .lapse:
+      MachineStep(.lapsed, .ignored(.lapsed))
+    case .quarantine:
+      MachineStep(.lapsed, .refused(.alreadyCommitted))
+    case .read:
+      MachineStep(.read, .moved, .uncountUnread)
+    case .withdraw:
+      MachineStep(.withdrawn, .moved, .uncountUnread)
     }
   }
 
   @inline(__always)
   private static func stepRead(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .announce, .present, .read, .edit, .`repeat`:
+    case .commit, .announce, .present, .read, .edit, .`repeat`, .lapse:
       MachineStep(.read, .ignored(.alreadyRead))
     case .quarantine:
       MachineStep(.read, .refused(.alreadyCommitted))
@@ -313,7 +346,7 @@ package enum LedgerEntry: Machine {
       MachineStep(.quarantined, .stayed, .countAttempt)
     case .announce, .`repeat`:
       MachineStep(.quarantined, .ignored(.alreadyQuarantined))
-    case .present, .read, .edit:
+    case .present, .read, .edit, .lapse:
       MachineStep(.quarantined, .refused(.quarantined))
     case .withdraw:
       MachineStep(.withdrawn, .moved)
@@ -323,7 +356,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepWithdrawn(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .quarantine, .announce, .present, .read, .edit, .withdraw, .`repeat`:
+    case .commit, .quarantine, .announce, .present, .read, .edit, .withdraw, .`repeat`, .lapse:
       MachineStep(.withdrawn, .ignored(.ended))
     }
   }

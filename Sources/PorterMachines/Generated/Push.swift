@@ -151,6 +151,10 @@ package enum Push: Machine {
     case fetchDenied
     /// Message, ratchet, ledger and badge are committed.
     case commitDone
+    /// The same, and a call is waiting for its user.
+    case commitCall
+    /// A call has waited long enough; the other mailboxes are looked into afterwards.
+    case callWaits
     /// The ledger has it already; nothing changed.
     case commitRepeat
     /// It does not decrypt; it is committed as quarantined, with the reason (INC-41, INC-66).
@@ -233,6 +237,8 @@ package enum Push: Machine {
       case .fetchOffline: "fetch.offline"
       case .fetchDenied: "fetch.denied"
       case .commitDone: "commit.done"
+      case .commitCall: "commit.call"
+      case .callWaits: "call.waits"
       case .commitRepeat: "commit.repeat"
       case .commitQuarantined: "commit.quarantined"
       case .commitStale: "commit.stale"
@@ -279,6 +285,8 @@ package enum Push: Machine {
     case fetchMessage
     /// Decrypt and commit in one transaction, under the epoch of the claim. Answer: commit.
     case commitMessage
+    /// From now on the answer has a second: raise call.waits then.
+    case armCallDeadline
     /// Drop what was computed and could not be committed.
     case discardWork
     /// Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed.
@@ -310,6 +318,7 @@ package enum Push: Machine {
       case .releaseClaim: "releaseClaim"
       case .fetchMessage: "fetchMessage"
       case .commitMessage: "commitMessage"
+      case .armCallDeadline: "armCallDeadline"
       case .discardWork: "discardWork"
       case .acknowledge: "acknowledge"
       case .composeContent: "composeContent"
@@ -359,7 +368,8 @@ package enum Push: Machine {
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
-    case .quarantinePayload, .releaseClaim, .discardWork, .composeBest, .composeNotice, .cancelWork:
+    case .quarantinePayload, .releaseClaim, .armCallDeadline, .discardWork, .composeBest,
+      .composeNotice, .cancelWork:
       .act
     case .readAppPhase, .openStore, .decodePayload, .verifyToken, .claimNext, .fetchMessage,
       .commitMessage, .acknowledge, .composeContent, .releaseStore:
@@ -410,11 +420,11 @@ package enum Push: Machine {
       .decodedRepeat, .decodedUnknown, .decodedUndecryptable, .verifyDone, .verifyForged,
       .verifyFailed, .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed,
       .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
-      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .releasedPresented,
-      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
-      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
-      .releasedWrongSchema, .releasedFailed:
+      .commitCall, .callWaits, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
+      .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
+      .composedNothing, .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified,
+      .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined,
+      .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.received, .ignored(.early))
     case .expire:
       // Also while it waits for the pushes before it; the store may be open for one of them.
@@ -430,11 +440,12 @@ package enum Push: Machine {
       .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable, .verifyDone,
       .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing, .claimDamaged,
       .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied,
-      .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed,
-      .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing,
-      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
-      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
-      .releasedWrongSchema, .releasedFailed:
+      .commitDone, .commitCall, .callWaits, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedAnnounced, .composedNothing, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.deciding, .ignored(.early))
     case .appRunning, .appStopped, .appWoke, .expire:
       MachineStep(.releasing, .moved, .releaseStore)
@@ -451,8 +462,8 @@ package enum Push: Machine {
       .appInactive, .appStopped, .decodedMessage, .decodedVerification, .decodedRepeat,
       .decodedUnknown, .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed,
       .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .releasedPresented,
       .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
       .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -472,11 +483,12 @@ package enum Push: Machine {
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
-      .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
-      .composedNothing, .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified,
-      .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined,
-      .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat, .commitQuarantined,
+      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedAnnounced, .composedNothing, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.decoding, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
@@ -506,8 +518,8 @@ package enum Push: Machine {
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .releasedPresented,
       .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
       .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -532,11 +544,12 @@ package enum Push: Machine {
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
-      .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
-      .composedNothing, .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified,
-      .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined,
-      .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .fetchDenied, .commitDone, .commitCall, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedAnnounced, .composedNothing, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.claiming, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
@@ -550,6 +563,9 @@ package enum Push: Machine {
       MachineStep(.claiming, .stayed, .claimNext)
     case .claimFailed, .claimNoneLeft:
       MachineStep(.presenting, .moved, .composeContent)
+    case .callWaits:
+      // A caller does not wait as long as a message does.
+      MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .expire:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     }
@@ -562,12 +578,12 @@ package enum Push: Machine {
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
-      .claimDamaged, .claimFailed, .claimNoneLeft, .commitDone, .commitRepeat, .commitQuarantined,
-      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .claimDamaged, .claimFailed, .claimNoneLeft, .commitDone, .commitCall, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .releasedPresented,
+      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
+      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.fetching, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
@@ -578,6 +594,8 @@ package enum Push: Machine {
       MachineStep(.committing, .moved, .commitMessage)
     case .fetchEmpty, .fetchOffline, .fetchDenied:
       MachineStep(.claiming, .moved, .releaseClaim, .claimNext)
+    case .callWaits:
+      MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .expire:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     }
@@ -591,7 +609,7 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
+      .fetchDenied, .callWaits, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
       .composedNothing, .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified,
       .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined,
       .releasedStopped, .releasedWrongSchema, .releasedFailed:
@@ -603,6 +621,8 @@ package enum Push: Machine {
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     case .commitDone, .commitRepeat, .commitQuarantined:
       MachineStep(.acknowledging, .moved, .acknowledge)
+    case .commitCall:
+      MachineStep(.acknowledging, .moved, .acknowledge, .armCallDeadline)
     case .commitStale:
       MachineStep(.claiming, .moved, .discardWork, .claimNext)
     case .commitDamaged:
@@ -623,10 +643,10 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
-      .commitFailed, .composedShow, .composedAnnounced, .composedNothing, .releasedPresented,
-      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
-      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .fetchDenied, .commitDone, .commitCall, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .composedShow, .composedAnnounced, .composedNothing,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
       MachineStep(.acknowledging, .ignored(.late))
     case .appWoke:
@@ -634,6 +654,8 @@ package enum Push: Machine {
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
+    case .callWaits:
+      MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .acknowledged:
       MachineStep(.fetching, .moved, .fetchMessage)
     case .acknowledgeFailed:
@@ -651,11 +673,11 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
-      .commitFailed, .acknowledged, .acknowledgeFailed, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat, .commitQuarantined,
+      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.presenting, .ignored(.late))
     case .appWoke:
       MachineStep(.presenting, .ignored(.late))
@@ -676,9 +698,9 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing:
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing:
       MachineStep(.releasing, .ignored(.late))
     case .expire:
       MachineStep(.releasing, .ignored(.alreadyReleasing))
@@ -717,12 +739,12 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.presented, .ignored(.ended))
     }
   }
@@ -735,12 +757,12 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.nothingNew, .ignored(.ended))
     }
   }
@@ -753,12 +775,12 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.yielded, .ignored(.ended))
     }
   }
@@ -771,12 +793,12 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.verified, .ignored(.ended))
     }
   }
@@ -789,12 +811,12 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.locked, .ignored(.ended))
     }
   }
@@ -807,12 +829,12 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.offline, .ignored(.ended))
     }
   }
@@ -825,12 +847,12 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.expired, .ignored(.ended))
     }
   }
@@ -843,12 +865,12 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.unknown, .ignored(.ended))
     }
   }
@@ -861,12 +883,12 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.quarantined, .ignored(.ended))
     }
   }
@@ -879,12 +901,12 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.stopped, .ignored(.ended))
     }
   }
@@ -897,12 +919,12 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.wrongSchema, .ignored(.ended))
     }
   }
@@ -915,12 +937,12 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .expire, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.failed, .ignored(.ended))
     }
   }
@@ -957,6 +979,8 @@ package protocol PushEffects {
   func fetchMessage(_ argument: Argument)
   /// Decrypt and commit in one transaction, under the epoch of the claim. Answer: commit.
   func commitMessage(_ argument: Argument)
+  /// From now on the answer has a second: raise call.waits then.
+  func armCallDeadline(_ argument: Argument)
   /// Drop what was computed and could not be committed.
   func discardWork(_ argument: Argument)
   /// Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed.
@@ -993,6 +1017,7 @@ extension Push {
     case .releaseClaim: performer.releaseClaim(argument)
     case .fetchMessage: performer.fetchMessage(argument)
     case .commitMessage: performer.commitMessage(argument)
+    case .armCallDeadline: performer.armCallDeadline(argument)
     case .discardWork: performer.discardWork(argument)
     case .acknowledge: performer.acknowledge(argument)
     case .composeContent: performer.composeContent(argument)

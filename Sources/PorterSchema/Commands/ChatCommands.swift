@@ -61,7 +61,6 @@ extension Command {
       let mode = ChatDeletion.allCases.first { cursor.skipWord(" \($0.rawValue)") } ?? .full
       return .deleteChat(chat, mode, notifies: try cursor.onOffOption("notify") ?? true)
     },
-    Rule("/_call get", .getCalls),
   ]
 
   /// `@name text`, after the `@`.

@@ -85,8 +85,9 @@ package enum Command: Hashable, Sendable {
   /// With the app's own defaults for settings that were never saved.
   case getAppSettings(AppSettings)
 
-  /// There are no calls here; the answer is an empty list.
+  // Calls.
   case getCalls
+  case call(Int64, CallCommand)
 }
 
 /// The profile that a command is about.

@@ -50,7 +50,8 @@ extension Command {
   private static let grammar: [Rule] = absentBeginnings + presentRules + absentRules
 
   static let presentRules: [Rule] =
-    userRules + lifecycleRules + notificationRules + itemRules + chatRules + contactRules + addressRules + settingsRules
+    userRules + lifecycleRules + notificationRules + itemRules + chatRules + contactRules + addressRules + callRules
+    + settingsRules
 
   /// Before `/_delete` and `/_accept`, with which they begin.
   private static let absentBeginnings: [Rule] = [
@@ -70,7 +71,6 @@ extension Command {
       Rule("/freceive", absent: "files"),
       Rule("/fcancel", absent: "files"),
       Rule("/_set_file_to_receive", absent: "files"),
-      Rule("/_call", absent: "calls"),
       Rule("/_set prefs", absent: "preferences of contacts"),
       Rule("/_set custom", absent: "custom data"),
       Rule("/_set accept member contacts", absent: "groups"),

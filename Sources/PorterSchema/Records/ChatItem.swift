@@ -112,6 +112,8 @@ package struct ChatItemRecord: Hashable, Sendable {
       .compact(["ttl": .integer(seconds), "deleteAt": deletedAt.map { .string($0.iso8601) }])
     }
   }
+  /// In place of a message's content.
+  package var call: CallItem?
 
   package init(
     id: Int64, direction: MessageDirection, content: MessageContent, quote: QuoteRecord? = nil, status: ChatItemStatus,
@@ -143,8 +145,8 @@ package struct ChatItemRecord: Hashable, Sendable {
     return .compact([
       "chatDir": .tagged(direction == .sent ? "directSnd" : "directRcv"),
       "meta": metadata(hasLink: formatted?.contains { $0.format?.isLink ?? false } ?? false),
-      "content": .tagged(
-        direction == .sent ? "sndMsgContent" : "rcvMsgContent", ["msgContent": content.json]),
+      "content": call?.json(direction)
+        ?? .tagged(direction == .sent ? "sndMsgContent" : "rcvMsgContent", ["msgContent": content.json]),
       "quotedItem": quote?.json,
       "mentions": .object(JSONObject()),
       "formattedText": formatted.map { .array($0.map(\.json)) },

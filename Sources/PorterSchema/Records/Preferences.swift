@@ -75,8 +75,8 @@ package struct Preferences: Hashable, Sendable {
   /// SimpleX's defaults. Features this library does not support are not offered, so that a host can grey them out.
   package static func byDefault(_ feature: Feature) -> FeatureAllowed {
     switch feature {
-    case .timedMessages, .reactions: .yes
-    case .fullDelete, .voice, .files, .calls, .sessions: .no
+    case .timedMessages, .reactions, .calls: .yes
+    case .fullDelete, .voice, .files, .sessions: .no
     }
   }
 
@@ -129,7 +129,7 @@ package struct Preferences: Hashable, Sendable {
   }
 
   /// `always` grants the other side a feature even if it does not reciprocate.
-  static func enabled(own: FeatureAllowed, contact: FeatureAllowed) -> (forUser: Bool, forContact: Bool) {
+  package static func enabled(own: FeatureAllowed, contact: FeatureAllowed) -> (forUser: Bool, forContact: Bool) {
     switch (own, contact) {
     case (.always, .no): (forUser: false, forContact: true)
     case (.no, .always): (forUser: true, forContact: false)

@@ -27,6 +27,13 @@ package enum Event: Hashable, Sendable {
 
   /// The message that a push announced has been fetched from the relay and acknowledged; of other messages there is none.
   case ntfMessage(UserRecord, ConnectionEntity, NotificationMessage)
+  case callInvitation(CallInvitation)
+  /// The contact has accepted, and offers a media session. `asksConfirmation`: it cannot encrypt the media, and our host can.
+  case callOffer(UserRecord, ContactRecord, CallOffer, sharedKey: String?, asksConfirmation: Bool)
+  case callAnswer(UserRecord, ContactRecord, MediaSession)
+  case callExtraInfo(UserRecord, ContactRecord, candidates: String)
+  case callEnded(UserRecord, ContactRecord)
+
   /// What the user did with a notification was carried out, or could not be; says where to navigate.
   case ntfResponse(ResponseReport)
   /// Nothing of the store is open or locked any more.
@@ -77,6 +84,21 @@ package enum Event: Hashable, Sendable {
       .about(user, "chatItemReaction", ["added": .bool(isAdded), "reaction": reaction.json])
     case .ntfMessage(let user, let entity, let message):
       .about(user, "ntfMessage", ["connEntity": entity.json, "ntfMessage": message.acknowledgementJSON])
+    case .callInvitation(let call): .tagged("callInvitation", ["callInvitation": call.json])
+    case .callOffer(let user, let contact, let offer, let sharedKey, let asksConfirmation):
+      .about(
+        user, "callOffer",
+        [
+          "contact": contact.json, "callType": offer.type.json, "offer": offer.session.json,
+          "sharedKey": sharedKey.map { .string($0) }, "askConfirmation": .bool(asksConfirmation),
+        ])
+    case .callAnswer(let user, let contact, let answer):
+      .about(user, "callAnswer", ["contact": contact.json, "answer": answer.json])
+    case .callExtraInfo(let user, let contact, let candidates):
+      .about(
+        user, "callExtraInfo",
+        ["contact": contact.json, "extraInfo": ["rtcIceCandidates": .string(candidates)]])
+    case .callEnded(let user, let contact): .about(user, "callEnded", ["contact": contact.json])
     case .ntfResponse(let report): report.eventJSON
     case .chatSuspended: .tagged("chatSuspended")
     case .ntfTokenStatus(let status, let reason):

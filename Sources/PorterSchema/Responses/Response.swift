@@ -52,8 +52,7 @@ package enum Response: Hashable, Sendable {
   /// Of `np_notification_response`.
   case notificationResponse(ResponseReport)
 
-  /// Calls are not supported; the list exists, and is empty.
-  case callInvitations
+  case callInvitations([CallInvitation])
 
   package var json: JSONValue {
     switch self {
@@ -125,7 +124,8 @@ package enum Response: Hashable, Sendable {
       .about(user, "serverTestResult", ["testServer": .string(server), "testFailure": failure?.json])
     case .appSettings(let settings): .tagged("appSettings", ["appSettings": settings.json])
     case .notificationResponse(let report): report.answerJSON
-    case .callInvitations: .tagged("callInvitations", ["callInvitations": .array([])])
+    case .callInvitations(let calls):
+      .tagged("callInvitations", ["callInvitations": .array(calls.map(\.json))])
     }
   }
 }

@@ -718,6 +718,49 @@ class Event_ntfMessage(TypedDict):
     ntfMessage: "Event_ntfMessage_ntfMessage"
 
 
+class Event_callInvitation(TypedDict):
+    type: Literal["callInvitation"]
+    callInvitation: "RcvCallInvitation"
+
+
+class Event_callOffer(TypedDict):
+    """The contact has accepted. askConfirmation: it cannot encrypt the media, and our host can."""
+
+    type: Literal["callOffer"]
+    user: "User"
+    contact: "Contact"
+    callType: "CallType"
+    offer: "WebRTCSession"
+    sharedKey: NotRequired[str]
+    askConfirmation: bool
+
+
+class Event_callAnswer(TypedDict):
+    type: Literal["callAnswer"]
+    user: "User"
+    contact: "Contact"
+    answer: "WebRTCSession"
+
+
+class Event_callExtraInfo_extraInfo(TypedDict):
+    rtcIceCandidates: str
+
+
+class Event_callExtraInfo(TypedDict):
+    type: Literal["callExtraInfo"]
+    user: "User"
+    contact: "Contact"
+    extraInfo: "Event_callExtraInfo_extraInfo"
+
+
+class Event_callEnded(TypedDict):
+    """The contact has hung up, or the invitation's time was up."""
+
+    type: Literal["callEnded"]
+    user: "User"
+    contact: "Contact"
+
+
 class Event_ntfResponse(TypedDict):
     """What the user did with a notification was carried out, or could not be; where to navigate."""
 
@@ -1172,7 +1215,7 @@ class Response_notificationResponse(TypedDict):
 
 class Response_callInvitations(TypedDict):
     type: Literal["callInvitations"]
-    callInvitations: list[Any]
+    callInvitations: list["RcvCallInvitation"]
 
 
 class ClaimState(TypedDict):
@@ -1666,6 +1709,45 @@ class ChatItemContent_sndMsgContent(TypedDict):
 class ChatItemContent_rcvMsgContent(TypedDict):
     type: Literal["rcvMsgContent"]
     msgContent: "MessageContent"
+
+
+class ChatItemContent_sndCall(TypedDict):
+    type: Literal["sndCall"]
+    status: "CallItemStatus"
+    duration: int
+
+
+class ChatItemContent_rcvCall(TypedDict):
+    type: Literal["rcvCall"]
+    status: "CallItemStatus"
+    duration: int
+
+
+class CallType_capabilities(TypedDict):
+    encryption: bool
+
+
+class CallType(TypedDict):
+    media: Literal["audio", "video"]
+    capabilities: "CallType_capabilities"
+
+
+class WebRTCSession(TypedDict):
+    """Opaque to everything but the two hosts."""
+
+    rtcSession: str
+    rtcIceCandidates: str
+
+
+class RcvCallInvitation(TypedDict):
+    """A call that a contact makes."""
+
+    user: "User"
+    contact: "Contact"
+    callType: "CallType"
+    sharedKey: NotRequired[str]
+    callUUID: str
+    callTs: str
 
 
 class Format_bold(TypedDict):
@@ -2235,6 +2317,11 @@ Event: TypeAlias = Union[
     "Event_chatItemsDeleted",
     "Event_chatItemReaction",
     "Event_ntfMessage",
+    "Event_callInvitation",
+    "Event_callOffer",
+    "Event_callAnswer",
+    "Event_callExtraInfo",
+    "Event_callEnded",
     "Event_ntfResponse",
     "Event_chatSuspended",
     "Event_ntfTokenStatus",
@@ -2383,7 +2470,23 @@ MessageContent: TypeAlias = Union[
     "MessageContent_unknown",
 ]
 
-ChatItemContent: TypeAlias = Union["ChatItemContent_sndMsgContent", "ChatItemContent_rcvMsgContent"]
+ChatItemContent: TypeAlias = Union[
+    "ChatItemContent_sndMsgContent",
+    "ChatItemContent_rcvMsgContent",
+    "ChatItemContent_sndCall",
+    "ChatItemContent_rcvCall",
+]
+
+CallItemStatus: TypeAlias = Literal[
+    "pending",
+    "missed",
+    "rejected",
+    "accepted",
+    "negotiated",
+    "progress",
+    "ended",
+    "error",
+]
 
 Format: TypeAlias = Union[
     "Format_bold",

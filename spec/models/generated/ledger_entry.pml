@@ -9,9 +9,10 @@
 #define ledger_entry_state_upgraded 3
 #define ledger_entry_state_presented 4
 #define ledger_entry_state_outdated 5
-#define ledger_entry_state_read 6
-#define ledger_entry_state_quarantined 7
-#define ledger_entry_state_withdrawn 8
+#define ledger_entry_state_lapsed 6
+#define ledger_entry_state_read 7
+#define ledger_entry_state_quarantined 8
+#define ledger_entry_state_withdrawn 9
 
 #define ledger_entry_on_commit 0
 #define ledger_entry_on_quarantine 1
@@ -21,6 +22,7 @@
 #define ledger_entry_on_edit 5
 #define ledger_entry_on_withdraw 6
 #define ledger_entry_on_repeat 7
+#define ledger_entry_on_lapse 8
 
 #define ledger_entry_do_countUnread 0
 #define ledger_entry_do_uncountUnread 1
@@ -69,6 +71,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = REFUSED
     :: event == ledger_entry_on_repeat ->
        answer = IGNORED
+    :: event == ledger_entry_on_lapse ->
+       answer = REFUSED
     fi
   :: state == ledger_entry_state_announced ->
     if
@@ -88,6 +92,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_repeat ->
        answer = IGNORED
+    :: event == ledger_entry_on_lapse ->
+       answer = REFUSED
     fi
   :: state == ledger_entry_state_committed ->
     if
@@ -107,6 +113,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread)
     :: event == ledger_entry_on_repeat ->
        answer = IGNORED
+    :: event == ledger_entry_on_lapse ->
+       answer = MOVED; state = ledger_entry_state_lapsed
     fi
   :: state == ledger_entry_state_upgraded ->
     if
@@ -126,6 +134,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_repeat ->
        answer = IGNORED
+    :: event == ledger_entry_on_lapse ->
+       answer = MOVED; state = ledger_entry_state_lapsed; ledger_entry_does(ledger_entry_do_remove)
     fi
   :: state == ledger_entry_state_presented ->
     if
@@ -145,6 +155,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_repeat ->
        answer = IGNORED
+    :: event == ledger_entry_on_lapse ->
+       answer = MOVED; state = ledger_entry_state_lapsed; ledger_entry_does(ledger_entry_do_remove)
     fi
   :: state == ledger_entry_state_outdated ->
     if
@@ -163,6 +175,29 @@ inline ledger_entry_step(state, event, answer) {
     :: event == ledger_entry_on_withdraw ->
        answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_repeat ->
+       answer = IGNORED
+    :: event == ledger_entry_on_lapse ->
+       answer = MOVED; state = ledger_entry_state_lapsed; ledger_entry_does(ledger_entry_do_remove)
+    fi
+  :: state == ledger_entry_state_lapsed ->
+    if
+    :: event == ledger_entry_on_commit ->
+       answer = IGNORED
+    :: event == ledger_entry_on_quarantine ->
+       answer = REFUSED
+    :: event == ledger_entry_on_announce ->
+       answer = IGNORED
+    :: event == ledger_entry_on_present ->
+       answer = IGNORED
+    :: event == ledger_entry_on_read ->
+       answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread)
+    :: event == ledger_entry_on_edit ->
+       answer = IGNORED
+    :: event == ledger_entry_on_withdraw ->
+       answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread)
+    :: event == ledger_entry_on_repeat ->
+       answer = IGNORED
+    :: event == ledger_entry_on_lapse ->
        answer = IGNORED
     fi
   :: state == ledger_entry_state_read ->
@@ -183,6 +218,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = MOVED; state = ledger_entry_state_withdrawn
     :: event == ledger_entry_on_repeat ->
        answer = IGNORED
+    :: event == ledger_entry_on_lapse ->
+       answer = IGNORED
     fi
   :: state == ledger_entry_state_quarantined ->
     if
@@ -202,6 +239,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = MOVED; state = ledger_entry_state_withdrawn
     :: event == ledger_entry_on_repeat ->
        answer = IGNORED
+    :: event == ledger_entry_on_lapse ->
+       answer = REFUSED
     fi
   :: ledger_entry_isFinal(state) -> answer = IGNORED
   fi
@@ -224,6 +263,7 @@ active proctype ledger_entry_world() {
       :: event = ledger_entry_on_edit
       :: event = ledger_entry_on_withdraw
       :: event = ledger_entry_on_repeat
+      :: event = ledger_entry_on_lapse
       fi;
       answer = 0;
       ledger_entry_step(state, event, answer);

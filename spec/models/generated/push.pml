@@ -59,29 +59,31 @@
 #define push_on_fetchOffline 29
 #define push_on_fetchDenied 30
 #define push_on_commitDone 31
-#define push_on_commitRepeat 32
-#define push_on_commitQuarantined 33
-#define push_on_commitStale 34
-#define push_on_commitDamaged 35
-#define push_on_commitFailed 36
-#define push_on_acknowledged 37
-#define push_on_acknowledgeFailed 38
-#define push_on_composedShow 39
-#define push_on_composedAnnounced 40
-#define push_on_composedNothing 41
-#define push_on_expire 42
-#define push_on_releasedPresented 43
-#define push_on_releasedNothingNew 44
-#define push_on_releasedYielded 45
-#define push_on_releasedVerified 46
-#define push_on_releasedLocked 47
-#define push_on_releasedOffline 48
-#define push_on_releasedExpired 49
-#define push_on_releasedUnknown 50
-#define push_on_releasedQuarantined 51
-#define push_on_releasedStopped 52
-#define push_on_releasedWrongSchema 53
-#define push_on_releasedFailed 54
+#define push_on_commitCall 32
+#define push_on_callWaits 33
+#define push_on_commitRepeat 34
+#define push_on_commitQuarantined 35
+#define push_on_commitStale 36
+#define push_on_commitDamaged 37
+#define push_on_commitFailed 38
+#define push_on_acknowledged 39
+#define push_on_acknowledgeFailed 40
+#define push_on_composedShow 41
+#define push_on_composedAnnounced 42
+#define push_on_composedNothing 43
+#define push_on_expire 44
+#define push_on_releasedPresented 45
+#define push_on_releasedNothingNew 46
+#define push_on_releasedYielded 47
+#define push_on_releasedVerified 48
+#define push_on_releasedLocked 49
+#define push_on_releasedOffline 50
+#define push_on_releasedExpired 51
+#define push_on_releasedUnknown 52
+#define push_on_releasedQuarantined 53
+#define push_on_releasedStopped 54
+#define push_on_releasedWrongSchema 55
+#define push_on_releasedFailed 56
 
 #define push_do_readAppPhase 0
 #define push_do_openStore 1
@@ -92,14 +94,15 @@
 #define push_do_releaseClaim 6
 #define push_do_fetchMessage 7
 #define push_do_commitMessage 8
-#define push_do_discardWork 9
-#define push_do_acknowledge 10
-#define push_do_composeContent 11
-#define push_do_composeBest 12
-#define push_do_composeNotice 13
-#define push_do_cancelWork 14
-#define push_do_releaseStore 15
-#define push_do_answer 16
+#define push_do_armCallDeadline 9
+#define push_do_discardWork 10
+#define push_do_acknowledge 11
+#define push_do_composeContent 12
+#define push_do_composeBest 13
+#define push_do_composeNotice 14
+#define push_do_cancelWork 15
+#define push_do_releaseStore 16
+#define push_do_answer 17
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -187,6 +190,10 @@ inline push_step(state, event, answer) {
     :: event == push_on_fetchDenied ->
        answer = IGNORED
     :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callWaits ->
        answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
@@ -301,6 +308,10 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitDone ->
        answer = IGNORED
+    :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callWaits ->
+       answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
     :: event == push_on_commitQuarantined ->
@@ -413,6 +424,10 @@ inline push_step(state, event, answer) {
     :: event == push_on_fetchDenied ->
        answer = IGNORED
     :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callWaits ->
        answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
@@ -527,6 +542,10 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitDone ->
        answer = IGNORED
+    :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callWaits ->
+       answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
     :: event == push_on_commitQuarantined ->
@@ -639,6 +658,10 @@ inline push_step(state, event, answer) {
     :: event == push_on_fetchDenied ->
        answer = IGNORED
     :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callWaits ->
        answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
@@ -753,6 +776,10 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitDone ->
        answer = IGNORED
+    :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callWaits ->
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_commitRepeat ->
        answer = IGNORED
     :: event == push_on_commitQuarantined ->
@@ -866,6 +893,10 @@ inline push_step(state, event, answer) {
        answer = MOVED; state = push_state_claiming; push_does(push_do_releaseClaim); push_does(push_do_claimNext)
     :: event == push_on_commitDone ->
        answer = IGNORED
+    :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callWaits ->
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_commitRepeat ->
        answer = IGNORED
     :: event == push_on_commitQuarantined ->
@@ -979,6 +1010,10 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitDone ->
        answer = MOVED; state = push_state_acknowledging; push_does(push_do_acknowledge)
+    :: event == push_on_commitCall ->
+       answer = MOVED; state = push_state_acknowledging; push_does(push_do_acknowledge); push_does(push_do_armCallDeadline)
+    :: event == push_on_callWaits ->
+       answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = MOVED; state = push_state_acknowledging; push_does(push_do_acknowledge)
     :: event == push_on_commitQuarantined ->
@@ -1092,6 +1127,10 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitDone ->
        answer = IGNORED
+    :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callWaits ->
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_commitRepeat ->
        answer = IGNORED
     :: event == push_on_commitQuarantined ->
@@ -1204,6 +1243,10 @@ inline push_step(state, event, answer) {
     :: event == push_on_fetchDenied ->
        answer = IGNORED
     :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callWaits ->
        answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
@@ -1318,6 +1361,10 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitDone ->
        answer = IGNORED
+    :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callWaits ->
+       answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
     :: event == push_on_commitQuarantined ->
@@ -1410,6 +1457,8 @@ active proctype push_world() {
       :: event = push_on_fetchOffline
       :: event = push_on_fetchDenied
       :: event = push_on_commitDone
+      :: event = push_on_commitCall
+      :: event = push_on_callWaits
       :: event = push_on_commitRepeat
       :: event = push_on_commitQuarantined
       :: event = push_on_commitStale

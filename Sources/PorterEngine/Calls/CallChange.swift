@@ -1,0 +1,220 @@
+import PorterCrypto
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// One event of the machine `call`, with what its step needs and what it found out. Lives as long as its transaction.
+struct CallChange {
+  typealias Event = PorterMachines.Call.Event
+
+  /// The event, with its data.
+  enum Cause {
+    case invited(CallType)
+    case peerInvited(isLate: Bool)
+    case accepted, rejected
+    case offered(CallOffer)
+    case peerOffered(CallOffer, key: BoxPublicKey?)
+    case answered(MediaSession)
+    case peerAnswered(MediaSession)
+    case added(candidates: String)
+    case peerAdded(candidates: String)
+    case status(CallStatus)
+    case ended, peerEnded, expired, replaced
+
+    /// Nil for a status that says nothing about the call.
+    var event: Event? {
+      switch self {
+      case .invited: .invite
+      case .peerInvited(let isLate): isLate ? .peerLate : .peerInvited
+      case .accepted: .accept
+      case .rejected: .reject
+      case .offered: .offer
+      case .peerOffered: .peerOffered
+      case .answered: .answer
+      case .peerAnswered: .peerAnswered
+      case .added: .extra
+      case .peerAdded: .peerExtra
+      case .status(.connecting): nil
+      case .status(.connected): .statusConnected
+      case .status(.disconnected): .statusDisconnected
+      case .status(.failed): .statusFailed
+      case .ended: .end
+      case .peerEnded: .peerEnded
+      case .expired: .expire
+      case .replaced: .replace
+      }
+    }
+  }
+
+  let cause: Cause
+  let store: Store
+  let connection: StoredConnection
+  /// Whether the contact can be written to.
+  let maySend: Bool
+  var call: StoredCall
+  var report: CallReport
+
+  init(_ cause: Cause, _ store: Store, _ connection: StoredConnection, _ call: StoredCall, maySend: Bool) {
+    self.cause = cause
+    self.store = store
+    self.connection = connection
+    self.call = call
+    self.maySend = maySend
+    report = CallReport(contactID: call.contactID)
+  }
+}
+
+/// What a step has changed that the host sees.
+struct CallReport {
+  let contactID: Int64
+  var newItem: Int64?
+  var changedItem: Int64?
+}
+
+/// The kinds of events that wait for the host.
+enum CallEventKind: String {
+  case invitation, offer, answer, extra, ended
+}
+
+/// Writes what the steps of `call` record.
+struct CallRecorder: PorterMachines.CallRecord {
+  typealias State = PorterMachines.Call.State
+
+  let context: EngineContext
+
+  // MARK: The chat
+
+  func addItem(_ change: inout CallChange, _ next: State) throws(StoreError) {
+    let call = change.call
+    let content = CallItem(status: Self.status(next)).stored.text
+    let now = context.clock.wall()
+    if call.isIncoming {
+      change.call.itemID = try change.store.insertReceivedItem(
+        contactID: call.contactID, content: content, sharedID: nil, itemAt: call.calledAt, at: now)
+    } else {
+      let item = try change.store.insertSentItem(
+        contactID: call.contactID, content: content, sharedID: nil, itemAt: call.calledAt, at: now)
+      (change.call.itemID, change.report.newItem) = (item, item)
+    }
+  }
+
+  func updateItem(_ change: inout CallChange, _ next: State) throws(StoreError) {
+    let now = context.clock.wall()
+    if next == .connected { change.call.connectedAt = now }
+    guard let item = change.call.itemID else { return }
+    let duration = change.call.connectedAt.map { max(0, now.seconds - $0.seconds) } ?? 0
+    let content = CallItem(status: Self.status(next), duration: next == .ended ? duration : 0)
+    try change.store.setItemContent(item, content.stored.text, at: now)
+    change.report.changedItem = item
+  }
+
+  private static func status(_ state: State) -> CallItem.Status {
+    switch state {
+    case .idle, .invited, .ringing: .pending
+    case .accepted, .offerSent, .offerReceived: .accepted
+    case .negotiated: .negotiated
+    case .connected: .progress
+    case .ended: .ended
+    case .missed: .missed
+    case .rejected: .rejected
+    case .failed: .error
+    }
+  }
+
+  /// A user who has answered has seen the call; else it stays unread.
+  func stopRinging(_ change: inout CallChange, _ next: State) throws(StoreError) {
+    guard let item = change.call.itemID else { return }
+    switch next {
+    case .accepted, .offerSent, .rejected:
+      try change.store.recordRead(contactID: change.call.contactID, only: [item], at: context.clock.wall()) {
+        context.disappearance(after: $0)
+      }
+    case .idle, .invited, .ringing, .offerReceived, .negotiated, .connected, .ended, .missed, .failed:
+      for entry in try change.store.ledgerEntries(itemID: item) { try change.store.raise(.lapse, entry) }
+    }
+  }
+
+  // MARK: To the contact
+
+  func sendInvitation(_ change: inout CallChange, _ next: State) throws(StoreError) {
+    guard case .invited(let type) = change.cause else { return misplaced("sendInvitation", change) }
+    try send(.invitation(type, key: change.call.secret?.publicKey), &change, item: change.call.itemID)
+    change.call.invitationID = try change.store.newestOutboxEntry(connectionID: change.connection.id)
+  }
+
+  func withdrawInvitation(_ change: inout CallChange, _ next: State) throws(StoreError) {
+    guard let entry = change.call.invitationID else { return }
+    try change.store.withdrawOutboxEntry(entry)
+    change.call.invitationID = nil
+  }
+
+  func sendOffer(_ change: inout CallChange, _ next: State) throws(StoreError) {
+    guard case .offered(let offer) = change.cause else { return misplaced("sendOffer", change) }
+    try send(.offer(offer, key: offer.type.encrypts ? change.call.secret?.publicKey : nil), &change)
+  }
+
+  func sendAnswer(_ change: inout CallChange, _ next: State) throws(StoreError) {
+    guard case .answered(let session) = change.cause else { return misplaced("sendAnswer", change) }
+    try send(.answer(session), &change)
+  }
+
+  func sendExtra(_ change: inout CallChange, _ next: State) throws(StoreError) {
+    guard case .added(let candidates) = change.cause else { return misplaced("sendExtra", change) }
+    try send(.extra(candidates: candidates), &change)
+  }
+
+  func sendEnd(_ change: inout CallChange, _ next: State) throws(StoreError) {
+    // The invitation may have been on its way when it was taken back.
+    if change.maySend { try send(.end, &change) }
+  }
+
+  private func send(
+    _ content: CallSignal.Content, _ change: inout CallChange, item: Int64? = nil
+  ) throws(StoreError) {
+    let id = change.connection.id
+    guard var ratchet = try change.store.ratchet(connectionID: id) else { throw .notFound(.connection) }
+    try change.store.enqueue(
+      .call(CallSignal(id: change.call.sharedID, content)), connectionID: id, itemID: item, with: &ratchet,
+      attempt: context.randomness.bytes(24))
+    try change.store.save(ratchet, connectionID: id)
+  }
+
+  // MARK: To the host
+
+  func queueEvent(_ change: inout CallChange, _ next: State) throws(StoreError) {
+    let (kind, content): (CallEventKind, JSONValue)
+    switch change.cause {
+    case .peerInvited: (kind, content) = (.invitation, [:])
+    case .peerOffered(let offer, let key):
+      try agree(with: key, &change)
+      (kind, content) = (.offer, ["callType": offer.type.json, "rtcSession": offer.session.json])
+    case .peerAnswered(let session): (kind, content) = (.answer, session.json)
+    case .peerAdded(let candidates): (kind, content) = (.extra, ["rtcIceCandidates": .string(candidates)])
+    default: return misplaced("queueEvent", change)
+    }
+    try change.store.queueCallEvent(contactID: change.call.contactID, kind: kind.rawValue, content: content.text)
+  }
+
+  func queueEnd(_ change: inout CallChange, _ next: State) throws(StoreError) {
+    try change.store.dropCallEvents(contactID: change.call.contactID)
+    try change.store.queueCallEvent(
+      contactID: change.call.contactID, kind: CallEventKind.ended.rawValue, content: "{}")
+  }
+
+  /// Without a key of the contact's, or with one that is none, the media go without one of their own.
+  private func agree(with key: BoxPublicKey?, _ change: inout CallChange) throws(StoreError) {
+    guard let secret = change.call.secret else { return }
+    if let key, let shared = try? secret.agree(with: key) {
+      change.call.sharedKey = SecretBytes(shared.exposeForStorage())
+    }
+    change.call.secret = nil
+  }
+
+  /// The machine asks for something that does not belong to this event.
+  private func misplaced(_ effect: String, _ change: CallChange) {
+    assertionFailure("call: \(effect) in \(change.call.state.name)")
+    context.log(.error, "an effect was not recorded", ["effect": effect])
+  }
+}

@@ -1,0 +1,536 @@
+// Generated from spec/machines/call.scxml by porter-machines: change that file, run `make spec`.
+
+/// One call with a contact, as one side has it; signalling only. Each step is part of the transaction that sends or
+/// receives the message it is about, so a call is the same after a kill, and for app and extension. A contact has one
+/// call at a time: the next invitation replaces it. An invitation lives for three minutes, counted by the time since
+/// boot; what has ended rings nobody, and its notification is withdrawn.
+package enum Call: Machine {
+  package enum State: UInt8, MachineCode {
+    /// Not stored.
+    case idle
+    /// Our user waits for the contact.
+    case invited
+    /// The contact calls; the notification may be shown.
+    case ringing
+    /// Our user has accepted from the notification; the host is about to offer a session.
+    case accepted
+    /// Ours; the contact's host is to answer.
+    case offerSent
+    /// The contact's; our host is to answer.
+    case offerReceived
+    /// Both sides know the other's session.
+    case negotiated
+    /// Sound flows.
+    case connected
+    /// Final. There was a session, or one was being agreed on.
+    case ended
+    /// Final. The call was never accepted.
+    case missed
+    /// Final. Our user did not want it.
+    case rejected
+    /// Final. There was to be a session, and none came about.
+    case failed
+
+    package var name: String {
+      switch self {
+      case .idle: "idle"
+      case .invited: "invited"
+      case .ringing: "ringing"
+      case .accepted: "accepted"
+      case .offerSent: "offerSent"
+      case .offerReceived: "offerReceived"
+      case .negotiated: "negotiated"
+      case .connected: "connected"
+      case .ended: "ended"
+      case .missed: "missed"
+      case .rejected: "rejected"
+      case .failed: "failed"
+      }
+    }
+  }
+
+  package enum Event: UInt8, MachineCode {
+    /// Our user calls.
+    case invite
+    /// The contact calls, and the invitation is alive.
+    case peerInvited
+    /// The contact called, and the invitation's time was up when it came.
+    case peerLate
+    /// Our user accepts from the notification; the host makes the offer.
+    case accept
+    /// Our user rejects. The contact is not told.
+    case reject
+    /// Our host offers a media session, which accepts the call.
+    case offer
+    /// The contact has accepted, and offers a media session.
+    case peerOffered
+    /// Our host answers the offer.
+    case answer
+    /// The contact has answered our offer.
+    case peerAnswered
+    /// Our host has more to say about its session.
+    case extra
+    /// The contact has more to say about its session.
+    case peerExtra
+    /// Our host says that sound flows.
+    case statusConnected
+    /// Our host says that the session is over.
+    case statusDisconnected
+    /// Our host says that there will be no session.
+    case statusFailed
+    /// Our user hangs up.
+    case end
+    /// The contact has hung up.
+    case peerEnded
+    /// The invitation's time is up.
+    case expire
+    /// Another invitation takes this call's place.
+    case replace
+
+    package var name: String {
+      switch self {
+      case .invite: "invite"
+      case .peerInvited: "peer.invited"
+      case .peerLate: "peer.late"
+      case .accept: "accept"
+      case .reject: "reject"
+      case .offer: "offer"
+      case .peerOffered: "peer.offered"
+      case .answer: "answer"
+      case .peerAnswered: "peer.answered"
+      case .extra: "extra"
+      case .peerExtra: "peer.extra"
+      case .statusConnected: "status.connected"
+      case .statusDisconnected: "status.disconnected"
+      case .statusFailed: "status.failed"
+      case .end: "end"
+      case .peerEnded: "peer.ended"
+      case .expire: "expire"
+      case .replace: "replace"
+      }
+    }
+  }
+
+  package enum Effect: UInt8, MachineCode {
+    /// Add the call to the chat.
+    case addItem
+    /// Write into the chat how the call stands.
+    case updateItem
+    /// Put the invitation into the outbox.
+    case sendInvitation
+    /// Take the invitation out of the outbox, if the relay has not got it.
+    case withdrawInvitation
+    /// Put the offer into the outbox.
+    case sendOffer
+    /// Put the answer into the outbox.
+    case sendAnswer
+    /// Put what was added into the outbox.
+    case sendExtra
+    /// Put the end into the outbox.
+    case sendEnd
+    /// Have the notification removed, or never shown. The call stays unread.
+    case stopRinging
+    /// Write down the event about what the contact sent, which stays until the host has taken it.
+    case queueEvent
+    /// Write down the event callEnded in place of those that the host has not taken.
+    case queueEnd
+    /// Emit the events that are written down, and the item.
+    case emitEvents
+
+    package var name: String {
+      switch self {
+      case .addItem: "addItem"
+      case .updateItem: "updateItem"
+      case .sendInvitation: "sendInvitation"
+      case .withdrawInvitation: "withdrawInvitation"
+      case .sendOffer: "sendOffer"
+      case .sendAnswer: "sendAnswer"
+      case .sendExtra: "sendExtra"
+      case .sendEnd: "sendEnd"
+      case .stopRinging: "stopRinging"
+      case .queueEvent: "queueEvent"
+      case .queueEnd: "queueEnd"
+      case .emitEvents: "emitEvents"
+      }
+    }
+  }
+
+  package enum Reason: UInt8, MachineCode {
+    case noCall
+    case notAnswered
+    case tooEarly
+    case notAccepted
+    case alreadyAccepted
+    case inSession
+    case alreadyConnected
+    case ended
+
+    package var name: String {
+      switch self {
+      case .noCall: "noCall"
+      case .notAnswered: "notAnswered"
+      case .tooEarly: "tooEarly"
+      case .notAccepted: "notAccepted"
+      case .alreadyAccepted: "alreadyAccepted"
+      case .inSession: "inSession"
+      case .alreadyConnected: "alreadyConnected"
+      case .ended: "ended"
+      }
+    }
+  }
+
+  package static var name: String { "call" }
+
+  package static var initial: State { .idle }
+
+  package static func isFinal(_ state: State) -> Bool {
+    switch state {
+    case .ended, .missed, .rejected, .failed: true
+    case .idle, .invited, .ringing, .accepted, .offerSent, .offerReceived, .negotiated, .connected:
+      false
+    }
+  }
+
+  package static func timer(_ effect: Effect) -> MachineTimer<Event>? {
+    nil
+  }
+
+  package static func kind(_ effect: Effect) -> MachineEffectKind {
+    switch effect {
+    case .addItem, .updateItem, .sendInvitation, .withdrawInvitation, .sendOffer, .sendAnswer,
+      .sendExtra, .sendEnd, .stopRinging, .queueEvent, .queueEnd:
+      .record
+    case .emitEvents: .tell
+    }
+  }
+
+  @inline(__always)
+  package static func step(_ state: State, _ event: Event) -> MachineStep<Call> {
+    switch state {
+    case .idle: stepIdle(event)
+    case .invited: stepInvited(event)
+    case .ringing: stepRinging(event)
+    case .accepted: stepAccepted(event)
+    case .offerSent: stepOfferSent(event)
+    case .offerReceived: stepOfferReceived(event)
+    case .negotiated: stepNegotiated(event)
+    case .connected: stepConnected(event)
+    case .ended: stepEnded(event)
+    case .missed: stepMissed(event)
+    case .rejected: stepRejected(event)
+    case .failed: stepFailed(event)
+    }
+  }
+
+  @inline(__always)
+  private static func stepIdle(_ event: Event) -> MachineStep<Call> {
+    switch event {
+    case .invite:
+      MachineStep(.invited, .moved, .addItem, .sendInvitation, .emitEvents)
+    case .peerInvited:
+      MachineStep(.ringing, .moved, .addItem, .queueEvent, .emitEvents)
+    case .peerLate:
+      MachineStep(.missed, .moved, .addItem)
+    case .accept, .reject, .offer, .peerOffered, .answer, .peerAnswered, .extra, .peerExtra,
+      .statusConnected, .statusDisconnected, .statusFailed, .end, .peerEnded, .expire, .replace:
+      MachineStep(.idle, .refused(.noCall))
+    }
+  }
+
+  @inline(__always)
+  private static func stepInvited(_ event: Event) -> MachineStep<Call> {
+    switch event {
+    case .invite, .accept, .reject, .offer, .answer, .extra:
+      MachineStep(.invited, .refused(.notAnswered))
+    case .peerInvited, .peerLate, .peerAnswered, .peerExtra, .statusConnected:
+      MachineStep(.invited, .ignored(.tooEarly))
+    case .peerOffered:
+      MachineStep(.offerReceived, .moved, .updateItem, .queueEvent, .emitEvents)
+    case .statusDisconnected, .statusFailed, .end:
+      MachineStep(.missed, .moved, .withdrawInvitation, .sendEnd, .updateItem, .emitEvents)
+    case .peerEnded:
+      MachineStep(.missed, .moved, .updateItem, .queueEnd, .emitEvents)
+    case .expire:
+      // An invitation that is still in the outbox would ring at a time when nobody calls any more.
+      MachineStep(.missed, .moved, .withdrawInvitation, .updateItem, .queueEnd, .emitEvents)
+    case .replace:
+      MachineStep(.missed, .moved, .withdrawInvitation, .updateItem)
+    }
+  }
+
+  @inline(__always)
+  private static func stepRinging(_ event: Event) -> MachineStep<Call> {
+    switch event {
+    case .invite, .answer, .extra:
+      MachineStep(.ringing, .refused(.notAccepted))
+    case .peerInvited, .peerLate, .peerOffered, .peerAnswered, .peerExtra, .statusConnected:
+      MachineStep(.ringing, .ignored(.tooEarly))
+    case .accept:
+      MachineStep(.accepted, .moved, .stopRinging)
+    case .reject:
+      MachineStep(.rejected, .moved, .stopRinging, .updateItem, .emitEvents)
+    case .offer:
+      MachineStep(.offerSent, .moved, .stopRinging, .sendOffer, .updateItem, .emitEvents)
+    case .statusDisconnected, .statusFailed, .end:
+      MachineStep(.rejected, .moved, .stopRinging, .sendEnd, .updateItem, .emitEvents)
+    case .peerEnded, .expire:
+      MachineStep(.missed, .moved, .stopRinging, .updateItem, .queueEnd, .emitEvents)
+    case .replace:
+      MachineStep(.missed, .moved, .stopRinging, .updateItem)
+    }
+  }
+
+  @inline(__always)
+  private static func stepAccepted(_ event: Event) -> MachineStep<Call> {
+    switch event {
+    case .invite, .answer, .extra:
+      MachineStep(.accepted, .refused(.notAccepted))
+    case .peerInvited, .peerLate, .peerOffered, .peerAnswered, .peerExtra, .statusConnected:
+      MachineStep(.accepted, .ignored(.tooEarly))
+    case .accept:
+      MachineStep(.accepted, .ignored(.alreadyAccepted))
+    case .reject:
+      MachineStep(.rejected, .moved, .updateItem, .emitEvents)
+    case .offer:
+      MachineStep(.offerSent, .moved, .sendOffer, .updateItem, .emitEvents)
+    case .statusDisconnected, .statusFailed, .end:
+      MachineStep(.rejected, .moved, .sendEnd, .updateItem, .emitEvents)
+    case .peerEnded, .expire:
+      MachineStep(.missed, .moved, .updateItem, .queueEnd, .emitEvents)
+    case .replace:
+      MachineStep(.missed, .moved, .updateItem)
+    }
+  }
+
+  @inline(__always)
+  private static func stepOfferSent(_ event: Event) -> MachineStep<Call> {
+    switch event {
+    case .invite, .reject, .offer, .answer:
+      MachineStep(.offerSent, .refused(.inSession))
+    case .peerInvited, .peerLate, .accept, .peerOffered, .expire:
+      MachineStep(.offerSent, .ignored(.inSession))
+    case .peerAnswered:
+      MachineStep(.negotiated, .moved, .updateItem, .queueEvent, .emitEvents)
+    case .extra:
+      MachineStep(.offerSent, .stayed, .sendExtra)
+    case .peerExtra:
+      MachineStep(.offerSent, .stayed, .queueEvent, .emitEvents)
+    case .statusConnected:
+      MachineStep(.connected, .moved, .updateItem, .emitEvents)
+    case .statusDisconnected:
+      MachineStep(.ended, .moved, .updateItem, .emitEvents)
+    case .statusFailed:
+      MachineStep(.failed, .moved, .updateItem, .emitEvents)
+    case .end:
+      MachineStep(.ended, .moved, .sendEnd, .updateItem, .emitEvents)
+    case .peerEnded:
+      MachineStep(.ended, .moved, .updateItem, .queueEnd, .emitEvents)
+    case .replace:
+      MachineStep(.ended, .moved, .updateItem)
+    }
+  }
+
+  @inline(__always)
+  private static func stepOfferReceived(_ event: Event) -> MachineStep<Call> {
+    switch event {
+    case .invite, .reject, .offer:
+      MachineStep(.offerReceived, .refused(.inSession))
+    case .peerInvited, .peerLate, .accept, .peerOffered, .peerAnswered, .expire:
+      MachineStep(.offerReceived, .ignored(.inSession))
+    case .answer:
+      MachineStep(.negotiated, .moved, .sendAnswer, .updateItem, .emitEvents)
+    case .extra:
+      MachineStep(.offerReceived, .stayed, .sendExtra)
+    case .peerExtra:
+      MachineStep(.offerReceived, .stayed, .queueEvent, .emitEvents)
+    case .statusConnected:
+      MachineStep(.connected, .moved, .updateItem, .emitEvents)
+    case .statusDisconnected:
+      MachineStep(.ended, .moved, .updateItem, .emitEvents)
+    case .statusFailed:
+      MachineStep(.failed, .moved, .updateItem, .emitEvents)
+    case .end:
+      MachineStep(.ended, .moved, .sendEnd, .updateItem, .emitEvents)
+    case .peerEnded:
+      MachineStep(.ended, .moved, .updateItem, .queueEnd, .emitEvents)
+    case .replace:
+      MachineStep(.ended, .moved, .updateItem)
+    }
+  }
+
+  @inline(__always)
+  private static func stepNegotiated(_ event: Event) -> MachineStep<Call> {
+    switch event {
+    case .invite, .reject, .offer, .answer:
+      MachineStep(.negotiated, .refused(.inSession))
+    case .peerInvited, .peerLate, .accept, .peerOffered, .peerAnswered, .expire:
+      MachineStep(.negotiated, .ignored(.inSession))
+    case .extra:
+      MachineStep(.negotiated, .stayed, .sendExtra)
+    case .peerExtra:
+      MachineStep(.negotiated, .stayed, .queueEvent, .emitEvents)
+    case .statusConnected:
+      MachineStep(.connected, .moved, .updateItem, .emitEvents)
+    case .statusDisconnected:
+      MachineStep(.ended, .moved, .updateItem, .emitEvents)
+    case .statusFailed:
+      MachineStep(.failed, .moved, .updateItem, .emitEvents)
+    case .end:
+      MachineStep(.ended, .moved, .sendEnd, .updateItem, .emitEvents)
+    case .peerEnded:
+      MachineStep(.ended, .moved, .updateItem, .queueEnd, .emitEvents)
+    case .replace:
+      MachineStep(.ended, .moved, .updateItem)
+    }
+  }
+
+  @inline(__always)
+  private static func stepConnected(_ event: Event) -> MachineStep<Call> {
+    switch event {
+    case .invite, .reject, .offer, .answer:
+      MachineStep(.connected, .refused(.inSession))
+    case .peerInvited, .peerLate, .accept, .peerOffered, .peerAnswered, .expire:
+      MachineStep(.connected, .ignored(.inSession))
+    case .extra:
+      MachineStep(.connected, .stayed, .sendExtra)
+    case .peerExtra:
+      MachineStep(.connected, .stayed, .queueEvent, .emitEvents)
+    case .statusConnected:
+      MachineStep(.connected, .ignored(.alreadyConnected))
+    case .statusDisconnected:
+      MachineStep(.ended, .moved, .updateItem, .emitEvents)
+    case .statusFailed:
+      MachineStep(.failed, .moved, .updateItem, .emitEvents)
+    case .end:
+      MachineStep(.ended, .moved, .sendEnd, .updateItem, .emitEvents)
+    case .peerEnded:
+      MachineStep(.ended, .moved, .updateItem, .queueEnd, .emitEvents)
+    case .replace:
+      MachineStep(.ended, .moved, .updateItem)
+    }
+  }
+
+  @inline(__always)
+  private static func stepEnded(_ event: Event) -> MachineStep<Call> {
+    switch event {
+    case .invite, .peerInvited, .peerLate, .accept, .reject, .offer, .peerOffered, .answer,
+      .peerAnswered, .extra, .peerExtra, .statusConnected, .statusDisconnected, .statusFailed, .end,
+      .peerEnded, .expire, .replace:
+      MachineStep(.ended, .ignored(.ended))
+    }
+  }
+
+  @inline(__always)
+  private static func stepMissed(_ event: Event) -> MachineStep<Call> {
+    switch event {
+    case .invite, .peerInvited, .peerLate, .accept, .reject, .offer, .peerOffered, .answer,
+      .peerAnswered, .extra, .peerExtra, .statusConnected, .statusDisconnected, .statusFailed, .end,
+      .peerEnded, .expire, .replace:
+      MachineStep(.missed, .ignored(.ended))
+    }
+  }
+
+  @inline(__always)
+  private static func stepRejected(_ event: Event) -> MachineStep<Call> {
+    switch event {
+    case .invite, .peerInvited, .peerLate, .accept, .reject, .offer, .peerOffered, .answer,
+      .peerAnswered, .extra, .peerExtra, .statusConnected, .statusDisconnected, .statusFailed, .end,
+      .peerEnded, .expire, .replace:
+      MachineStep(.rejected, .ignored(.ended))
+    }
+  }
+
+  @inline(__always)
+  private static func stepFailed(_ event: Event) -> MachineStep<Call> {
+    switch event {
+    case .invite, .peerInvited, .peerLate, .accept, .reject, .offer, .peerOffered, .answer,
+      .peerAnswered, .extra, .peerExtra, .statusConnected, .statusDisconnected, .statusFailed, .end,
+      .peerEnded, .expire, .replace:
+      MachineStep(.failed, .ignored(.ended))
+    }
+  }
+}
+
+extension MachineRunner where M == Call {
+  /// Takes the step. The caller carries out its effects, in order.
+  package mutating func handle(_ event: Call.Event) -> MachineStep<Call> {
+    let step = Call.step(state, event)
+    state = step.next
+    return step
+  }
+}
+
+/// Writes the recorded effects of `Call`, one method for each, inside the transaction that takes the step.
+package protocol CallRecord {
+  /// What the event came with, and what is being changed.
+  associatedtype Argument
+  associatedtype Failure: Error
+  /// Add the call to the chat.
+  func addItem(_ argument: inout Argument, _ next: Call.State) throws(Failure)
+  /// Write into the chat how the call stands.
+  func updateItem(_ argument: inout Argument, _ next: Call.State) throws(Failure)
+  /// Put the invitation into the outbox.
+  func sendInvitation(_ argument: inout Argument, _ next: Call.State) throws(Failure)
+  /// Take the invitation out of the outbox, if the relay has not got it.
+  func withdrawInvitation(_ argument: inout Argument, _ next: Call.State) throws(Failure)
+  /// Put the offer into the outbox.
+  func sendOffer(_ argument: inout Argument, _ next: Call.State) throws(Failure)
+  /// Put the answer into the outbox.
+  func sendAnswer(_ argument: inout Argument, _ next: Call.State) throws(Failure)
+  /// Put what was added into the outbox.
+  func sendExtra(_ argument: inout Argument, _ next: Call.State) throws(Failure)
+  /// Put the end into the outbox.
+  func sendEnd(_ argument: inout Argument, _ next: Call.State) throws(Failure)
+  /// Have the notification removed, or never shown. The call stays unread.
+  func stopRinging(_ argument: inout Argument, _ next: Call.State) throws(Failure)
+  /// Write down the event about what the contact sent, which stays until the host has taken it.
+  func queueEvent(_ argument: inout Argument, _ next: Call.State) throws(Failure)
+  /// Write down the event callEnded in place of those that the host has not taken.
+  func queueEnd(_ argument: inout Argument, _ next: Call.State) throws(Failure)
+}
+
+extension Call {
+  /// Writes what of the step is recorded, in order.
+  package static func record<Recorder: CallRecord>(
+    _ step: MachineStep<Call>, by recorder: Recorder, _ argument: inout Recorder.Argument
+  ) throws(Recorder.Failure) {
+    for effect in step.effects {
+      switch effect {
+      case .addItem: try recorder.addItem(&argument, step.next)
+      case .updateItem: try recorder.updateItem(&argument, step.next)
+      case .sendInvitation: try recorder.sendInvitation(&argument, step.next)
+      case .withdrawInvitation: try recorder.withdrawInvitation(&argument, step.next)
+      case .sendOffer: try recorder.sendOffer(&argument, step.next)
+      case .sendAnswer: try recorder.sendAnswer(&argument, step.next)
+      case .sendExtra: try recorder.sendExtra(&argument, step.next)
+      case .sendEnd: try recorder.sendEnd(&argument, step.next)
+      case .stopRinging: try recorder.stopRinging(&argument, step.next)
+      case .queueEvent: try recorder.queueEvent(&argument, step.next)
+      case .queueEnd: try recorder.queueEnd(&argument, step.next)
+      case .emitEvents: break
+      }
+    }
+  }
+}
+
+/// Carries out the effects of `Call`, one method for each.
+package protocol CallEffects {
+  /// What the event came with.
+  associatedtype Argument
+  /// Emit the events that are written down, and the item.
+  func emitEvents(_ argument: Argument)
+}
+
+extension Call {
+  /// Calls the effect's method; recorded effects and timers have none here.
+  package static func perform<Performer: CallEffects>(
+    _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
+  ) {
+    switch effect {
+    case .emitEvents: performer.emitEvents(argument)
+    case .addItem, .updateItem, .sendInvitation, .withdrawInvitation, .sendOffer, .sendAnswer,
+      .sendExtra, .sendEnd, .stopRinging, .queueEvent, .queueEnd:
+      break
+    }
+  }
+}

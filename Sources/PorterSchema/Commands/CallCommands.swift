@@ -1,0 +1,55 @@
+import PorterJSON
+
+/// What a host does with a call: `/_call …` beside `get`.
+package enum CallCommand: Hashable, Sendable {
+  case invite(CallType)
+  case reject
+  case offer(CallOffer)
+  case answer(MediaSession)
+  /// ICE candidates that were found later.
+  case extra(String)
+  case end
+  case status(CallStatus)
+}
+
+extension Command {
+  static let callRules: [Rule] = [
+    Rule("/_call get", .getCalls),
+    Rule("/_call invite") { (cursor) throws(ChatError) in
+      try call(&cursor, "callType: media and capabilities.encryption") { CallType(json: $0).map { .invite($0) } }
+    },
+    Rule("/_call reject") { (cursor) throws(ChatError) in .call(try contact(&cursor), .reject) },
+    Rule("/_call offer") { (cursor) throws(ChatError) in
+      try call(&cursor, "a call offer: callType and rtcSession") { CallOffer(json: $0).map { .offer($0) } }
+    },
+    Rule("/_call answer") { (cursor) throws(ChatError) in
+      try call(&cursor, "a session: rtcSession and rtcIceCandidates") { MediaSession(json: $0).map { .answer($0) } }
+    },
+    Rule("/_call extra") { (cursor) throws(ChatError) in
+      try call(&cursor, "extra information: rtcIceCandidates") {
+        $0["rtcIceCandidates"]?.stringValue.map { .extra($0) }
+      }
+    },
+    Rule("/_call end") { (cursor) throws(ChatError) in .call(try contact(&cursor), .end) },
+    Rule("/_call status") { (cursor) throws(ChatError) in
+      let contact = try contact(&cursor)
+      let words = CallStatus.allCases.map(\.rawValue).joined(separator: ", ")
+      return .call(contact, .status(try cursor.word("a status (\(words))", CallStatus.init(rawValue:))))
+    },
+  ]
+
+  private static func contact(_ cursor: inout CommandCursor) throws(ChatError) -> Int64 {
+    try cursor.expectSpace(before: "@ and a contact's id")
+    guard cursor.skip("@") else { throw cursor.failure("@ and a contact's id") }
+    return try cursor.number("a contact's id")
+  }
+
+  private static func call(
+    _ cursor: inout CommandCursor, _ expected: String, _ read: (JSONValue) -> CallCommand?
+  ) throws(ChatError) -> Command {
+    let contact = try contact(&cursor)
+    let start = cursor
+    guard let command = read(try cursor.spaceAndJSON(expected)) else { throw start.failure(expected) }
+    return .call(contact, command)
+  }
+}

@@ -1,0 +1,438 @@
+import CNightporter
+import Foundation
+import PorterJSON
+import PorterPlatform
+import PorterSchema
+import PorterStore
+import XCTest
+
+@testable import PorterEngine
+
+/// Calls between two people: signalling, from the invitation to the end, and what a sleeping device makes of them.
+final class CallTests: XCTestCase {
+  private let video = #"{"media":"video","capabilities":{"encryption":true}}"#
+  private let audio = #"{"media":"audio","capabilities":{"encryption":false}}"#
+  private let offer =
+    #"{"callType":{"media":"video","capabilities":{"encryption":true}},"rtcSession":{"rtcSession":"o","rtcIceCandidates":"c"}}"#
+
+  // MARK: Both awake
+
+  func testACallFromItsInvitationToItsEnd() throws {
+    let pair = try Pair()
+    pair.bob.send("/_call invite @1 \(video)").assert("cmdOk")
+    let invitation = try XCTUnwrap(pair.alice.event("callInvitation"))["result"]["callInvitation"]
+    XCTAssertEqual(invitation["contact"]["contactId"].number, 1)
+    XCTAssertEqual(invitation["callType"]["media"].text, "video")
+    XCTAssertEqual(invitation["callUUID"].text.count, 36, invitation.description)
+    let listed = pair.alice.send("/_call get")["result"]["callInvitations"]
+    XCTAssertEqual(listed.count, 1)
+    XCTAssertEqual(listed[0]["callUUID"].text, invitation["callUUID"].text)
+    XCTAssertEqual(pair.alice.state["unread"].number, 1)
+
+    pair.alice.send("/_call offer @1 \(offer)").assert("cmdOk")
+    let offered = try XCTUnwrap(pair.bob.event("callOffer"))["result"]
+    XCTAssertEqual(offered["offer"]["rtcSession"].text, "o")
+    XCTAssertEqual(offered["askConfirmation"].flag, false)
+    XCTAssertEqual(offered["sharedKey"].text.count, 43, offered.description)
+    XCTAssertEqual(offered["sharedKey"].text, invitation["sharedKey"].text, "both sides have one key for the media")
+    XCTAssertEqual(pair.alice.send("/_call get")["result"]["callInvitations"].count, 0)
+    XCTAssertEqual(pair.alice.state["unread"].number, 0, "a call that was answered was seen")
+
+    pair.bob.send(#"/_call answer @1 {"rtcSession":"a","rtcIceCandidates":"d"}"#).assert("cmdOk")
+    XCTAssertEqual(pair.alice.event("callAnswer")?["result"]["answer"]["rtcSession"].text, "a")
+    pair.alice.send(#"/_call extra @1 {"rtcIceCandidates":"more"}"#).assert("cmdOk")
+    XCTAssertEqual(pair.bob.event("callExtraInfo")?["result"]["extraInfo"]["rtcIceCandidates"].text, "more")
+    pair.alice.send("/_call status @1 connecting").assert("cmdOk")
+    pair.alice.send("/_call status @1 connected").assert("cmdOk")
+    XCTAssertEqual(calls(pair.alice), ["rcvCall progress"])
+    pair.bob.send("/_call end @1").assert("cmdOk")
+    XCTAssertEqual(pair.alice.event("callEnded")?["result"]["contact"]["contactId"].number, 1)
+    XCTAssertEqual(calls(pair.alice), ["rcvCall ended"])
+    XCTAssertEqual(calls(pair.bob), ["sndCall ended"])
+    XCTAssertEqual(pair.alice.send("/_call end @1").errorTag, "noCurrentCall")
+  }
+
+  /// How the session went is between each host and its user: the other side hears of it from its own host.
+  func testASessionThatFailsOrBreaksOffEndsTheCall() throws {
+    let pair = try Pair()
+    for (statuses, expected) in [(["failed"], "rcvCall error"), (["connected", "disconnected"], "rcvCall ended")] {
+      pair.bob.send("/_call invite @1 \(video)").assert("cmdOk")
+      pair.alice.event("callInvitation")
+      pair.alice.send("/_call offer @1 \(offer)").assert("cmdOk")
+      pair.bob.event("callOffer")
+      for status in statuses { pair.alice.send("/_call status @1 \(status)").assert("cmdOk") }
+      XCTAssertEqual(calls(pair.alice).last, expected)
+      XCTAssertEqual(pair.alice.send("/_call status @1 connected").errorTag, "noCurrentCall")
+      XCTAssertEqual(calls(pair.bob).last, "sndCall accepted")
+    }
+  }
+
+  func testARejectedCallIsNotToldToItsCaller() throws {
+    let pair = try Pair()
+    pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    pair.alice.event("callInvitation")
+    pair.alice.send("/_call reject @1").assert("cmdOk")
+    XCTAssertEqual(calls(pair.alice), ["rcvCall rejected"])
+    pair.send("later", from: pair.alice)
+    pair.bob.event("newChatItems")
+    pair.bob.event("newChatItems")
+    XCTAssertEqual(calls(pair.bob), ["sndCall pending"])
+    XCTAssertEqual(pair.alice.send("/_call offer @1 \(offer)").errorTag, "noCurrentCall")
+  }
+
+  /// Two calls of one contact at once, or one after the other without an end.
+  func testTheNextInvitationReplacesACall() throws {
+    let pair = try Pair()
+    pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    let first = pair.alice.event("callInvitation")?["result"]["callInvitation"]["callUUID"].text
+    pair.bob.send("/_call invite @1 \(video)").assert("cmdOk")
+    let second = pair.alice.event("callInvitation")?["result"]["callInvitation"]["callUUID"].text
+    XCTAssertNotEqual(first, second)
+    XCTAssertEqual(pair.alice.send("/_call get")["result"]["callInvitations"].count, 1)
+    XCTAssertEqual(calls(pair.alice), ["rcvCall missed", "rcvCall pending"])
+    XCTAssertEqual(calls(pair.bob), ["sndCall missed", "sndCall pending"])
+    XCTAssertEqual(pair.alice.state["unread"].number, 2)
+  }
+
+  // MARK: A sleeping device
+
+  func testACallRingsOnASleepingDeviceAndIsAcceptedFromItsNotification() throws {
+    let station = try Station()
+    station.suspend()
+    station.bob.send("/_call invite @1 \(video)").assert("cmdOk")
+    let service = try station.makeExtension()
+    let answer = service.push(try station.nextPush())
+    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
+    let notification = answer["notifications"][0]
+    XCTAssertEqual(notification["categoryIdentifier"].text, "NTF_CAT_CALL_INVITATION")
+    XCTAssertEqual(notification["title"].text, "bob:")
+    XCTAssertEqual(notification["body"].text, "Incoming video call")
+    XCTAssertEqual(notification["userInfo"]["chatId"].text, "@1")
+    XCTAssertEqual(answer["badge"].number, 1)
+
+    XCTAssertEqual(
+      service.respond(to: notification, "NTF_ACT_ACCEPT_CALL")["result"]["outcome"].text, "waiting")
+    station.alice.send("/_create user {\"profile\":{\"displayName\":\"x\",\"fullName\":\"\"}}")
+    station.alice.send("/_app activate").assert("cmdOk")
+    let event = try XCTUnwrap(station.alice.event("ntfResponse"))["result"]
+    XCTAssertEqual(event["action"].text, "acceptCall")
+    XCTAssertEqual(event["outcome"].text, "applied", event.description)
+    XCTAssertEqual(event["chatId"].text, "@1")
+    let waiting = station.alice.send("/_call get")["result"]["callInvitations"]
+    XCTAssertEqual(waiting.count, 1, "for the offer of the host")
+    station.alice.send("/_call offer @1 \(offer)").assert("cmdOk")
+    XCTAssertEqual(station.bob.event("callOffer")?["result"]["offer"]["rtcSession"].text, "o")
+    XCTAssertEqual(
+      service.respond(to: notification, "NTF_ACT_REJECT_CALL")["result"]["outcome"].text, "waiting")
+    station.suspend()
+    station.alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(station.alice.event("ntfResponse")?["result"]["reason"].text, "noSuchCall", "it was accepted before")
+  }
+
+  func testACallIsRejectedFromItsNotificationWithoutTheScreen() throws {
+    let station = try Station()
+    station.suspend()
+    station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    let shown = try station.present(station.nextPush())
+    XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_BACKGROUND_REFRESH), NP_OK)
+    let answer = station.alice.respond(to: shown["notifications"][0], "NTF_ACT_REJECT_CALL")
+    XCTAssertEqual(answer["result"]["outcome"].text, "applied", answer.description)
+    XCTAssertEqual(calls(station.alice), ["rcvCall rejected"])
+    XCTAssertEqual(station.alice.state["unread"].number, 0)
+  }
+
+  func testACallThatEndedIsWithdrawnAndStaysUnread() throws {
+    let station = try Station()
+    station.suspend()
+    station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    let shown = try station.present(station.nextPush())
+    XCTAssertEqual(shown.bodies, ["Incoming audio call"], shown.description)
+    station.bob.send("/_call end @1").assert("cmdOk")
+    let next = try station.present(station.push(for: "call me back"))
+    XCTAssertEqual(next["withdrawals"].elements.map(\.text), shown.identifiers, next.description)
+    XCTAssertEqual(next.bodies, ["call me back"])
+    XCTAssertEqual(next["badge"].number, 2, "the missed call and the message")
+    let service = try station.makeExtension()
+    service.respond(to: shown["notifications"][0], "NTF_ACT_ACCEPT_CALL").assert("notificationResponse")
+    station.alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(station.alice.event("ntfResponse")?["result"]["reason"].text, "noSuchCall")
+    XCTAssertEqual(calls(station.alice), ["rcvCall missed"])
+  }
+
+  /// A push that comes after the end of the call shows nothing of it.
+  func testACallThatEndedBeforeItsPushRingsNobody() throws {
+    let station = try Station()
+    station.suspend()
+    station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    station.bob.send("/_call end @1").assert("cmdOk")
+    try awaitSent(station.bob)
+    let answer = try station.present(station.nextPush())
+    XCTAssertEqual(answer.bodies, [], answer.description)
+    XCTAssertEqual(answer["badge"].number, 1)
+  }
+
+  // MARK: Time
+
+  func testAnInvitationWhoseTimeIsUpIsWithdrawnAndCannotBeAccepted() throws {
+    let station = try Station()
+    station.suspend()
+    station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    let shown = try station.present(station.nextPush())
+    try change(station.alice, "UPDATE calls SET deadline = 0")
+    let next = try station.present(station.push(for: "hello"))
+    XCTAssertEqual(next["withdrawals"].elements.map(\.text), shown.identifiers, next.description)
+    XCTAssertEqual(next.bodies, ["hello"])
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.event("callEnded")
+    XCTAssertEqual(station.alice.send("/_call get")["result"]["callInvitations"].count, 0)
+    XCTAssertEqual(station.alice.send("/_call offer @1 \(offer)").errorTag, "noCurrentCall")
+    XCTAssertEqual(calls(station.alice), ["rcvCall missed"])
+  }
+
+  func testAnInvitationThatWaitedTooLongAtTheRelayRingsNobody() throws {
+    let station = try Station()
+    station.suspend()
+    station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    let push = try station.nextPush()
+    try awaitSent(station.bob)
+    try change(relayOf: station.pair, "UPDATE message SET sent_at = sent_at - 181000")
+    let answer = try station.present(push)
+    XCTAssertEqual(answer["outcome"].text, "nothingNew", answer.description)
+    XCTAssertEqual(answer["badge"].number, 1)
+    station.alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(calls(station.alice), ["rcvCall missed"])
+    XCTAssertFalse(station.alice.waitingEvents().contains("callInvitation"))
+  }
+
+  func testAnInvitationFromTheFutureRingsForItsTimeAndNoLonger() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    try awaitSent(pair.bob)
+    try change(relayOf: pair, "UPDATE message SET sent_at = sent_at + 31536000000")
+    pair.alice.send("/_app activate").assert("cmdOk")
+    let text = pair.alice.event("callInvitation")?["result"]["callInvitation"]["callTs"].text ?? ""
+    let formatter = ISO8601DateFormatter()
+    formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+    XCTAssertLessThanOrEqual(try XCTUnwrap(formatter.date(from: text), text), Date())
+    let database = try Database(path: pair.alice.prefix + "_chat.db")
+    defer { try? database.close() }
+    let deadline = try XCTUnwrap(database.integer("SELECT deadline FROM calls"))
+    var boot = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &boot)
+    XCTAssertLessThanOrEqual(deadline - (Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec)), 180_000_000_000)
+  }
+
+  /// The caller was offline for as long as an invitation lives: what it says later rings nobody.
+  func testAnInvitationThatNeverLeftIsNotSentWhenItsTimeIsUp() throws {
+    let pair = try Pair()
+    let relay = try Database(path: pair.folder.file("relay.db"))
+    try relay.execute("BEGIN IMMEDIATE")
+    pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    try change(pair.bob, "UPDATE calls SET deadline = 0")
+    pair.bob.send("/_app suspend 0").assert("cmdOk")
+    pair.bob.send("/_app activate").assert("cmdOk")
+    pair.bob.event("callEnded")
+    try relay.execute("COMMIT")
+    try relay.close()
+    pair.send("back again", from: pair.bob)
+    pair.alice.event("newChatItems", within: 30)
+    XCTAssertEqual(calls(pair.alice), [])
+    XCTAssertEqual(calls(pair.bob), ["sndCall missed"])
+  }
+
+  // MARK: Pushes
+
+  /// What the push was sent for does not wait for what it repeats.
+  func testTheMailboxThatAPushIsAboutIsLookedIntoFirst() throws {
+    let (station, carol) = try stationWithCarol()
+    let push = try pushes(station, carol, call: false)
+    let answer = try station.present(push)
+    XCTAssertEqual(Set(answer.bodies), ["from carol", "from bob"], answer.description)
+    let database = try Database(path: station.alice.prefix + "_chat.db")
+    defer { try? database.close() }
+    var contacts: [Int64] = []
+    try database.query("SELECT contact_id FROM ledger WHERE kind = 'message' ORDER BY entry_id") {
+      contacts.append($0.integer(0))
+    }
+    XCTAssertEqual(contacts, [1, 2], "bob's mailbox, which the push was sent for, before carol's")
+  }
+
+  /// A relay that hangs on another mailbox does not keep a call waiting for the push's whole time.
+  func testACallIsShownThoughAnotherMailboxHangs() throws {
+    let (station, carol) = try stationWithCarol()
+    let push = try pushes(station, carol, call: true)
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    // Bob's invitation, the end of his mailbox, and then carol's.
+    transport.hang(fromGet: 3)
+    let service = try station.makeExtension()
+    transport.install(in: service)
+    let result = service.inBackground { $0.push(push, deadline: 30_000).description }
+    let answer = JSON(try XCTUnwrap(result.wait(atMost: .seconds(25)), "the call waited for the other mailbox"))
+    transport.hang(fromGet: .max)
+    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
+    XCTAssertEqual(answer.bodies, ["Incoming audio call"])
+    XCTAssertEqual(answer["work"].text, "partial")
+    XCTAssertTrue(answer["trace"].elements.contains { $0["event"].text == "call.waits" }, answer.description)
+    XCTAssertTrue(answer["quiescent"].flag)
+    XCTAssertEqual(try station.present(push).bodies, ["from carol"], "nothing is lost")
+  }
+
+  private func stationWithCarol() throws -> (Station, Host) {
+    let station = try Station()
+    let carol = try XCTUnwrap(Host.open(station.pair.folder.file("carol")).host)
+    carol.begin("carol", relay: station.pair.folder.file("relay.db"))
+    let link = carol.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+    station.alice.send("/connect \(link)").assert("sentConfirmation")
+    station.alice.event("contactConnected")
+    carol.event("contactConnected")
+    // Her mailbox's subscription at the notification server.
+    for _ in 0..<500 {
+      var active: Int64 = 0
+      let database = try Database(path: station.alice.prefix + "_chat.db")
+      active = try database.integer("SELECT count(*) FROM connections WHERE subscription LIKE 'created%'") ?? 0
+      try database.close()
+      if active == 2 { break }
+      usleep(20_000)
+    }
+    station.suspend()
+    return (station, carol)
+  }
+
+  /// Carol writes, then bob writes or calls: the last push names both.
+  private func pushes(_ station: Station, _ carol: Host, call: Bool) throws -> String {
+    carol.send("/_send @1 text from carol").assert("newChatItems")
+    // Those of the handshake come before.
+    _ = try station.allPushes()
+    if call {
+      station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    } else {
+      station.pair.send("from bob", from: station.bob)
+    }
+    return try XCTUnwrap(station.allPushes().last)
+  }
+
+  // MARK: Who may call
+
+  func testWhoSwitchedCallsOffIsNotRung() throws {
+    let pair = try Pair()
+    let profile = #"{"displayName":"alice","fullName":"","preferences":{"calls":{"allow":"no"}}}"#
+    let relay = try Database(path: pair.folder.file("relay.db"))
+    try relay.execute("BEGIN IMMEDIATE")
+    // Bob does not know of it yet.
+    pair.alice.send("/_profile 1 \(profile)").assert("userProfileUpdated")
+    pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    try relay.execute("COMMIT")
+    try relay.close()
+    pair.bob.event("contactUpdated", within: 30)
+    let refused = pair.bob.send("/_call invite @1 \(audio)")
+    XCTAssertEqual(refused.errorTag, "commandError", refused.description)
+    pair.send("then I write", from: pair.bob)
+    pair.alice.event("newChatItems", within: 30)
+    XCTAssertEqual(calls(pair.alice), [])
+    XCTAssertEqual(pair.alice.send("/_call get")["result"]["callInvitations"].count, 0)
+  }
+
+  // MARK: Kills and bad input
+
+  /// An app that ends before its host has read hears again of what still waits, and of nothing else.
+  func testWaitingEventsComeAgainAfterARestart() throws {
+    let pair = try Pair()
+    pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    for _ in 0..<500 where pair.alice.state["unread"].number < 1 { usleep(10_000) }
+    pair.alice.free()
+    let second = try XCTUnwrap(Host.open(pair.alice.prefix).host)
+    second.send("/_start").assert("chatStarted")
+    second.event("callInvitation")
+    second.free()
+    let third = try XCTUnwrap(Host.open(pair.alice.prefix).host)
+    third.send("/_start").assert("chatStarted")
+    XCTAssertEqual(third.send("/_call get")["result"]["callInvitations"].count, 1)
+    XCTAssertFalse(third.waitingEvents().contains("callInvitation"))
+  }
+
+  func testCommandsForNoCallAreRefused() throws {
+    let pair = try Pair()
+    for command in ["reject", "end", "status", "offer", "answer", "extra"] {
+      let rest = [
+        "status": "connected", "offer": offer, "answer": #"{"rtcSession":"","rtcIceCandidates":""}"#,
+        "extra": #"{"rtcIceCandidates":""}"#,
+      ]
+      let answer = pair.alice.send("/_call \(command) @1 \(rest[command] ?? "")")
+      XCTAssertEqual(answer.errorTag, "noCurrentCall", "\(command): \(answer)")
+    }
+    XCTAssertTrue(pair.alice.send("/_call invite @9 \(audio)")["error"].exists)
+    pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    pair.alice.event("callInvitation")
+    XCTAssertEqual(pair.bob.send("/_call reject @1").errorTag, "noCurrentCall", "one's own call is not rejected")
+    XCTAssertEqual(
+      pair.alice.send(#"/_call answer @1 {"rtcSession":"","rtcIceCandidates":""}"#).errorTag, "noCurrentCall")
+    let huge = String(repeating: "x", count: 20_000)
+    let answer = pair.alice.send(#"/_call extra @1 {"rtcIceCandidates":"\#(huge)"}"#)
+    XCTAssertEqual(answer["error"]["np"]["code"].text, "messageTooLarge", answer.description)
+    pair.bob.send("/_delete @1 full").assert("contactDeleted")
+    pair.alice.event("contactDeletedByContact")
+    XCTAssertEqual(pair.alice.send("/_call offer @1 \(offer)").errorTag, "contactNotActive")
+    pair.alice.send("/_call end @1").assert("cmdOk")
+    XCTAssertEqual(pair.alice.send("/_call invite @1 \(audio)").errorTag, "contactNotActive")
+  }
+
+  func testSignalsThatDoNotReadAreNotCalls() throws {
+    let good = CallSignal(id: [1], .extra(candidates: "c"))
+    XCTAssertEqual(CallSignal(event: "x.call.extra", try XCTUnwrap(good.json["params"])), good)
+    let bad: [(String, JSONValue)] = [
+      ("x.call.inv", ["callId": "AQ"]),
+      ("x.call.inv", ["callId": "AQ", "invitation": ["callType": ["media": "smell"]]]),
+      ("x.call.inv", ["invitation": ["callType": ["media": "audio", "capabilities": ["encryption": false]]]]),
+      (
+        "x.call.inv",
+        ["callId": "", "invitation": ["callType": ["media": "audio", "capabilities": ["encryption": false]]]]
+      ),
+      (
+        "x.call.offer",
+        ["callId": "AQ", "offer": ["callType": ["media": "audio", "capabilities": ["encryption": true]]]]
+      ),
+      ("x.call.answer", ["callId": "AQ", "answer": ["rtcSession": "text"]]),
+      ("x.call.extra", ["callId": "AQ", "extra": []]),
+      ("x.call.end", ["callId": "!"]), ("x.call.end", []), ("x.call.dance", ["callId": "AQ"]),
+    ]
+    for (event, params) in bad { XCTAssertNil(CallSignal(event: event, params), "\(event) \(params.text)") }
+    // A key that is none leaves the call as it is.
+    let odd: JSONValue = [
+      "callId": "AQ",
+      "invitation": ["callType": ["media": "audio", "capabilities": ["encryption": true]], "callDhPubKey": "AAAA"],
+    ]
+    XCTAssertEqual(
+      CallSignal(event: "x.call.inv", odd),
+      CallSignal(id: [1], .invitation(CallType(media: .audio, encrypts: true), key: nil)))
+  }
+
+  // MARK: Helpers
+
+  /// Waits until the relay has everything.
+  private func awaitSent(_ host: Host, file: StaticString = #filePath, line: UInt = #line) throws {
+    for _ in 0..<2_000 {
+      let database = try Database(path: host.prefix + "_chat.db")
+      let waiting = try database.integer("SELECT count(*) FROM outbox")
+      try database.close()
+      if waiting == 0 { return }
+      usleep(2_000)
+    }
+    XCTFail("something waits in the outbox", file: file, line: line)
+  }
+
+  /// The calls in the chat, oldest first.
+  private func calls(_ host: Host) -> [String] {
+    host.send("/_get chat @1 count=100")["result"]["chat"]["chatItems"].elements.map { $0["content"] }
+      .filter { $0["type"].text.hasSuffix("Call") }.map { "\($0["type"].text) \($0["status"].text)" }
+  }
+
+  private func change(_ host: Host, _ sql: String) throws { try change(host.prefix + "_chat.db", sql) }
+  private func change(relayOf pair: Pair, _ sql: String) throws { try change(pair.folder.file("relay.db"), sql) }
+
+  private func change(_ path: String, _ sql: String) throws {
+    let database = try Database(path: path)
+    defer { try? database.close() }
+    try database.execute(sql)
+  }
+}

@@ -13,7 +13,8 @@ enum ResponseTarget {
 
   static func find(_ response: StoredResponse, _ store: Store) throws(StoreError) -> ResponseTarget {
     guard let userID = response.userID else { return .app(user: nil) }
-    guard let user = try unlessMissing({ () throws(StoreError) in try store.user(userID) }) else {
+    // A hidden profile shows nothing: a response that names it does not reveal that it is there.
+    guard let user = try unlessMissing({ () throws(StoreError) in try store.user(userID) }), !user.isHidden else {
       return .gone(.noSuchUser)
     }
     // Hidden after the notification was shown: only its password makes it active.

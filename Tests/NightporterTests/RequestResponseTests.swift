@@ -1,0 +1,94 @@
+import CNightporter
+import Foundation
+import PorterStore
+import XCTest
+
+/// Contact requests that are answered from their notifications.
+final class RequestResponseTests: XCTestCase {
+  /// Alice sleeps, and carol's request is on her screen.
+  private func shownRequest() throws -> (station: Station, carol: Host, notification: JSON) {
+    let station = try Station()
+    let link = station.alice.send("/_address 1")["result"]["connLinkContact"]["connFullLink"].text
+    let store = try Database(path: station.alice.prefix + "_chat.db")
+    for _ in 0..<2_000 {
+      if try store.integer("SELECT count(*) FROM connections WHERE subscription LIKE 'created%'") == 2 { break }
+      usleep(10_000)
+    }
+    try store.close()
+    station.suspend()
+    let carol = try XCTUnwrap(Host.open(station.pair.folder.file("carol")).host)
+    carol.begin("carol", relay: station.pair.folder.file("relay.db"))
+    carol.send("/connect \(link)").assert("sentInvitation")
+    let answer = try station.present(try station.nextPush())
+    XCTAssertEqual(answer.titles, ["carol wants to connect!"], answer.description)
+    return (station, carol, answer["notifications"][0])
+  }
+
+  func testARequestIsAcceptedFromTheLockScreenAndLeadsToTheNewChat() throws {
+    let (station, carol, notification) = try shownRequest()
+    let service = try station.makeExtension()
+    XCTAssertEqual(service.respond(to: notification, "NTF_ACT_ACCEPT_CONTACT")["result"]["outcome"].text, "waiting")
+    station.alice.send("/_app activate").assert("cmdOk")
+    let event = try XCTUnwrap(station.alice.event("ntfResponse"))["result"]
+    XCTAssertEqual(event["action"].text, "acceptContact")
+    XCTAssertEqual(event["outcome"].text, "applied", event.description)
+    XCTAssertEqual(event["chatId"].text, "@2", event.description)
+    carol.event("contactConnected")
+    carol.send("/_send @1 text thanks").assert("newChatItems")
+    // The same again, and a change of mind: both find it done.
+    XCTAssertTrue(station.alice.respond(to: notification, "NTF_ACT_ACCEPT_CONTACT")["result"]["repeated"].flag)
+    let rejected = station.alice.respond(to: notification, "NTF_ACT_REJECT_CONTACT")
+    XCTAssertEqual(rejected["result"]["outcome"].text, "stale", rejected.description)
+    XCTAssertEqual(station.alice.send("/_contacts 1")["result"]["contacts"].count, 2)
+  }
+
+  func testARequestIsRejectedWithoutTheScreen() throws {
+    let (station, _, notification) = try shownRequest()
+    XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_BACKGROUND_REFRESH), NP_OK)
+    let rejected = station.alice.respond(to: notification, "NTF_ACT_REJECT_CONTACT")
+    XCTAssertEqual(rejected["result"]["outcome"].text, "applied", rejected.description)
+    XCTAssertFalse(station.alice.event("ntfResponse")?["result"]["chatId"].exists ?? true)
+    XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_ACTIVE), NP_OK)
+    let accepted = station.alice.respond(to: notification, "NTF_ACT_ACCEPT_CONTACT")
+    XCTAssertEqual(accepted["result"]["outcome"].text, "stale", accepted.description)
+    XCTAssertEqual(station.alice.send("/_contacts 1")["result"]["contacts"].count, 1)
+  }
+
+  /// The answer waits as long as the relay does not answer, and is given once.
+  func testAcceptingIsPostponedWhileTheRelayCannotBeReached() throws {
+    let folder = try TemporaryFolder()
+    let transport = HostTransport(relay: folder.file("relay.db"))
+    let alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
+    transport.install(in: alice)
+    alice.send("/_create user {\"profile\":{\"displayName\":\"alice\",\"fullName\":\"\"}}").assert("activeUser")
+    alice.send("/_start").assert("chatStarted")
+    let link = alice.send("/_address 1")["result"]["connLinkContact"]["connFullLink"].text
+    let bob = try XCTUnwrap(Host.open(folder.file("bob")).host)
+    bob.begin("bob", relay: folder.file("relay.db"))
+    bob.send("/_connect 1 \(link)").assert("sentInvitation")
+    var request = JSON("")
+    for _ in 0..<100 where !request.exists {
+      np_relay_ready(alice.handle)
+      if let event = alice.event(within: 0.1), event["result"]["type"].text == "receivedContactRequest" {
+        request = event["result"]["contactRequest"]
+      }
+    }
+    let id = request["contactRequestId"].number
+    transport.fail(.create)
+    let accept =
+      "{\"actionIdentifier\":\"NTF_ACT_ACCEPT_CONTACT\",\"identifier\":\"np:request:1:\(id)\",\"userInfo\":{\"userId\":1,\"contactRequestId\":\(id)}}"
+    XCTAssertNil(alice.respond(accept)["error"].value)
+    let store = try Database(path: alice.prefix + "_chat.db")
+    for _ in 0..<1_000 {
+      if try store.integer("SELECT count(*) FROM responses WHERE state = 'waiting'") == 1 { break }
+      usleep(5_000)
+    }
+    XCTAssertEqual(try store.integer("SELECT count(*) FROM responses WHERE state = 'waiting'"), 1)
+    try store.close()
+    XCTAssertTrue(alice.respond(accept)["result"]["repeated"].flag)
+    transport.fail(nil)
+    let event = try XCTUnwrap(alice.event("ntfResponse", within: 60))["result"]
+    XCTAssertEqual(event["outcome"].text, "applied", event.description)
+    XCTAssertEqual(alice.send("/_contacts 1")["result"]["contacts"].count, 1)
+  }
+}

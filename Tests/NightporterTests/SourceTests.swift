@@ -127,6 +127,37 @@ final class SourceTests: XCTestCase {
     XCTAssertEqual(try present().bodies, ["hello"])
   }
 
+  /// Another process has the connection. If the message has not come by the end of the push there is a placeholder, which the
+  /// message replaces; if it has, the other process shows it.
+  func testAConnectionOfAnotherProcessHasAPlaceholderUnlessItsMessageCame() throws {
+    let identifier = "an identifier that is long enough"
+    let push = try hint(identifier)
+    inbox.put(identifier, "hello")
+    let other = try store()
+    let path = other.path
+    inbox.beforeNextAnswer { _ = try? Database(path: path).run("UPDATE connections SET epoch = epoch + 1") }
+    let early = try present(push)
+    XCTAssertEqual(early["outcome"].text, "yielded", early.description)
+    XCTAssertEqual(early.placeholders, ["message received"])
+    let late = try present(push)
+    XCTAssertEqual(late.bodies, ["hello"], late.description)
+    XCTAssertEqual(late.identifiers, early.identifiers)
+
+    inbox.put("another one that is long enough", "more")
+    inbox.beforeNextAnswer { [inbox] in
+      let changed = try? Database(path: path).run(
+        """
+        INSERT INTO ledger (connection_id, message_id, message_at, state, kind, created_at)
+        VALUES (1, CAST('another one that is long enough' AS BLOB), 0, 'presented', 'message', 0);
+        """)
+      XCTAssertEqual(changed, 1)
+      _ = try? Database(path: path).run("UPDATE connections SET epoch = epoch + 1")
+      inbox.set(.isUnreachable)
+    }
+    let silent = try present(try hint("another one that is long enough"))
+    XCTAssertEqual(silent.titles, [], "it came, and is shown already: \(silent)")
+  }
+
   /// INC-41: kept with its reason, and its neighbours are shown.
   func testINC41AMessageThatDoesNotOpenIsQuarantined() throws {
     inbox.put("first", "")

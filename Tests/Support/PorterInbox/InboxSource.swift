@@ -27,7 +27,11 @@
       case .sealed(_, let bytes):
         guard let identifier = String(validating: bytes, as: UTF8.self) else { return .unreadable("not a text") }
         let known = try store.ledgerEntry(connectionID: Self.connectionID, messageID: Array(identifier.utf8))
-        return .named(named, isRepeat: known != nil)
+        guard known?.isReceived != true else { return .named(named, isRepeat: true) }
+        let expected = ExpectedMessage(identifier: Array(identifier.utf8), timestamp: context.clock.wall())
+        return .named(
+          [NamedConnection(id: Self.connectionID, record: nil, expected: known == nil ? [expected] : [])],
+          isRepeat: false)
       }
     }
 

@@ -105,7 +105,9 @@ final class SeveralPushesTests: XCTestCase {
     let next = service.inBackground { $0.push(second, deadline: 30_000).description }
     try awaitWaiting(1, in: service)
     XCTAssertEqual(np_expire_push(service.handle), NP_OK)
-    XCTAssertEqual(JSON(try XCTUnwrap(running.wait(atMost: .seconds(20))))["outcome"].text, "expired")
+    let expired = JSON(try XCTUnwrap(running.wait(atMost: .seconds(20))))
+    XCTAssertEqual(expired["outcome"].text, "expired", expired.description)
+    XCTAssertFalse(expired["quiescent"].flag, "the next one goes on with the open store: \(expired)")
     transport.hang(false)
     let answer = JSON(try XCTUnwrap(next.wait(atMost: .seconds(40))))
     XCTAssertEqual(answer["outcome"].text, "presented", answer.description)

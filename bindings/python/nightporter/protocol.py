@@ -1633,7 +1633,7 @@ class ChatItemMeta(TypedDict):
     itemDeleted: NotRequired["ChatItemMeta_itemDeleted"]
     itemEdited: bool
     itemTimed: NotRequired["Timed"]
-    itemLive: NotRequired[Literal[true]]
+    itemLive: NotRequired[Literal[True]]
     userMention: bool
     hasLink: bool
     deletable: bool

@@ -140,7 +140,7 @@ def described(schema: Schema) -> str:
 
 
 def literal(values: list[Any]) -> str:
-    return f"Literal[{', '.join(json.dumps(value) for value in values)}]"
+    return f"Literal[{', '.join(str(value) if isinstance(value, bool) else json.dumps(value) for value in values)}]"
 
 
 def union(parts: list[str]) -> str:

@@ -119,6 +119,18 @@ final class PushHealthTests: XCTestCase {
     XCTAssertEqual(alice.statuses(), [])
   }
 
+  /// INC-63: the server is asked about an active token once a day.
+  func testAnActiveTokenIsCheckedEachDayINC63() throws {
+    let alice = try Watched({ _ in })
+    try alice.registerAtScript()
+    _ = alice.script?.takeRequests()
+    for day in 1...2 {
+      alice.clock.move(.days(1))
+      try alice.wait("checked") { alice.script?.count("TCHK") == day }
+      try alice.waitUntilIdle()
+    }
+  }
+
   func testActivationAsksTheServerAboutTheTokenOnce() throws {
     let alice = try Watched({ _ in })
     try alice.registerAtScript()

@@ -157,6 +157,8 @@ extension Engine: LifecycleWork {
     tokens.takeUpWork()
   }
 
+  func resumePolling() { receiver.polling.resume() }
+
   func stopReceiving() {
     tokens.stopReceiving()
     for name in TimerName.work { timers.cancel(name) }

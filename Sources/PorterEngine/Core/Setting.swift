@@ -5,5 +5,7 @@ enum Setting {
   static let appSettings = "appSettings"
   static let previewMode = "ntfPreviewMode"
   static let appLock = "appLock"
+  /// When all mailboxes were looked into last, in milliseconds since 1970.
+  static let lastPoll = "lastPoll"
   static let strings = "ntfStrings"
 }

@@ -60,6 +60,7 @@ enum TimerName {
   static let releases = "releases"
   static let lostRequests = "lost requests"
   static let unstored = "unstored"
+  static let poll = "poll"
   static let subscriptionCheck = "subscription check"
   static let serverRequests = "server requests"
   static let tokenRetry = "token retry"
@@ -76,7 +77,7 @@ enum TimerName {
   static let calls = "calls"
 
   static let work = [
-    outbox, subscribe, reload, announce, subscriptions, allSubscriptions, releases, lostRequests, unstored,
+    outbox, subscribe, reload, announce, subscriptions, allSubscriptions, releases, lostRequests, unstored, poll,
     subscriptionCheck, serverRequests, tokenRetry, tokenRepair, tokenCheck, joining, requests, relay, mailboxes,
     replies, busyRelay, responses, disappearing, calls,
   ]

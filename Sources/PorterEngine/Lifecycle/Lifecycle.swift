@@ -14,6 +14,8 @@ protocol LifecycleWork: AnyObject {
   func closeRelay()
   /// Takes up everything that a main run does by itself.
   func takeUpWork()
+  /// Looks into the mailboxes in time, when nothing else is taken up.
+  func resumePolling()
   /// Begins nothing new by itself.
   func stopReceiving()
   /// The store is about to be closed.
@@ -65,6 +67,7 @@ final class Lifecycle {
     let surroundings = PhaseSurroundings(
       context: context, file: phaseFile, peers: peers, chat: { [unowned self] in chat.post($0, $1) },
       takeUpWork: { [unowned self] in work.takeUpWork() },
+      resumePolling: { [unowned self] in work.resumePolling() },
       appPhaseChanged: { [unowned self] in work.appPhaseChanged(to: $0) })
     switch context.role {
     case .app: return AppProcessPhase(surroundings)

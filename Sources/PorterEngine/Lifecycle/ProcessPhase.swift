@@ -46,6 +46,8 @@ struct PhaseSurroundings {
   let chat: (ChatLifecycle.Event, LifecycleRequest) -> Void
   /// Takes up everything that a main run does by itself.
   let takeUpWork: () -> Void
+  /// Sees to it that the mailboxes are looked into in time, when nothing else is taken up.
+  let resumePolling: () -> Void
   /// Called when an app has published this phase.
   let appPhaseChanged: (AppPhase.State) -> Void
 
@@ -159,7 +161,7 @@ private final class AppPhaseWork: AppPhaseEffects {
   }
 
   func takeUpWork(_ request: LifecycleRequest) {
-    if request.activation?.takesUpWork ?? true { surroundings.takeUpWork() }
+    if request.activation?.takesUpWork ?? true { surroundings.takeUpWork() } else { surroundings.resumePolling() }
   }
 
   func suspendChat(_ request: LifecycleRequest) {

@@ -177,6 +177,9 @@ extension PushRunner: PushEffects {
   func releaseStore(_ run: PushRun) {
     let outcome = run.findings.outcome
     if run.content.badge == nil, outcome != .releasedExpired { run.content.badge = try? context.store?.badge() }
+    if context.role == .extension, [.releasedOffline, .releasedExpired].contains(outcome) {
+      engine.receiver.polling.makeDue()
+    }
     guard isLast(run) else { return end(run, outcome) }
     if context.role == .app {
       let isWhole = run.findings.hasReachedEverything

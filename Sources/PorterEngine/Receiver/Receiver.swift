@@ -25,6 +25,7 @@ final class Receiver {
   /// By connection.
   private var fetches: [Int64: Fetch] = [:]
   private var subscribing = Coalescer()
+  private(set) lazy var polling = Polling(context) { [weak self] in self?.listenToAll() }
 
   init(_ context: EngineContext, _ parts: Parts) {
     self.context = context
@@ -63,7 +64,8 @@ final class Receiver {
       orLater: TimerName.subscribe, { [weak self] in self?.listenToAll() },
       { (store) throws(StoreError) in try store.connections() })
     guard let connections else { return endSubscribing() }
-    listen(to: connections) { [weak self] in self?.endSubscribing() }
+    listen(to: connections, listened: { [weak self] in self?.polling.ended() }) { [weak self] in self?.endSubscribing()
+    }
   }
 
   private func endSubscribing() {
@@ -72,14 +74,20 @@ final class Receiver {
 
   /// Listens to these connections, and fetches from those in which something waits. `then` is called when the source was
   /// asked, or is not asked at all.
-  func listen(to connections: [StoredConnection], then: @escaping () -> Void = {}) {
+  func listen(
+    to connections: [StoredConnection], listened: @escaping () -> Void = {}, then: @escaping () -> Void = {}
+  ) {
     guard parts.lifecycle.isMain, parts.lifecycle.operations.admits(.receiving) else { return then() }
-    guard !connections.isEmpty else { return then() }
+    guard !connections.isEmpty else {
+      listened()
+      return then()
+    }
     parts.source.listen(to: connections) { [weak self] result in
       defer { then() }
       guard let self else { return }
       switch result {
       case .success(let waiting):
+        listened()
         if waiting.isEmpty { self.context.retries.reset(TimerName.subscribe) }
         for connection in waiting { self.fetch(connection) { [weak self] in self?.fetched($0) } }
       case .failure(let error) where error.kind == .closed: break

@@ -1,0 +1,54 @@
+import PorterPlatform
+import PorterStore
+
+/// When all mailboxes are looked into without any sign that something waits: a day after the last time, which is stored, so
+/// that an app which is suspended and activated all the time comes to it as well. Threads: the engine's.
+final class Polling {
+  private static let interval = Span.days(1)
+  /// Between two writes of the time; what is asked more often is not written more often.
+  private static let precision = Span.seconds(3_600)
+
+  private let context: EngineContext
+  private let poll: () -> Void
+  private var stored: WallTime?
+
+  init(_ context: EngineContext, poll: @escaping () -> Void) {
+    self.context = context
+    self.poll = poll
+  }
+
+  /// All mailboxes were asked.
+  func ended() {
+    let now = context.clock.wall()
+    if stored.map({ Self.time(from: $0, to: now) > Self.precision }) ?? true {
+      try? context.store?.setSettings([Setting.lastPoll: String(now.milliseconds)])
+      stored = now
+    }
+    schedule(after: Self.interval)
+  }
+
+  /// The chat is active again, and takes up no work by itself.
+  func resume() {
+    let last = context.retries.read(
+      orLater: TimerName.poll, poll, { (store) throws(StoreError) in try store.setting(Setting.lastPoll) })
+    guard let last else { return }
+    guard let time = last.flatMap({ Int64($0) }).map({ WallTime(milliseconds: $0) }) else { return poll() }
+    let since = Self.time(from: time, to: context.clock.wall())
+    if since >= Self.interval { poll() } else { schedule(after: Self.interval - since) }
+  }
+
+  /// An extension could not take everything: the app looks at its next chance.
+  func makeDue() {
+    try? context.store?.setSettings([Setting.lastPoll: nil])
+    stored = nil
+  }
+
+  private func schedule(after span: Span) {
+    context.timers.set(TimerName.poll, after: span, poll)
+  }
+
+  /// A time in the future is one of a clock that was set back since: as if long ago.
+  private static func time(from last: WallTime, to now: WallTime) -> Span {
+    now < last ? interval : .milliseconds(now.milliseconds - last.milliseconds)
+  }
+}

@@ -1,0 +1,70 @@
+import PorterPlatform
+import PorterStore
+import XCTest
+
+/// Mailboxes are looked into once a day, though nothing says that a message waits: a host's transport may have missed it.
+final class PollingTests: XCTestCase {
+  private func polls(_ alice: Watched) -> Int { alice.transport?.count(.subscribe) ?? 0 }
+
+  func testMailboxesArePolledEachDay() throws {
+    let alice = try Watched({ _ in }, throughHost: true)
+    try alice.wait("asked at the start") { try alice.isPolled }
+    for _ in 0..<2 {
+      let before = polls(alice)
+      alice.clock.move(.days(1))
+      try alice.wait("polled") { polls(alice) > before }
+    }
+  }
+
+  /// An app that takes up nothing when it is activated polls when a day has passed, whichever process polled last.
+  func testTheTimeOfTheLastPollOutlivesSuspensionsAndProcesses() throws {
+    let alice = try Watched({ _ in }, throughHost: true)
+    try alice.wait("asked at the start") { try alice.isPolled }
+    func activate() {
+      alice.send("/_app suspend 0").assert("cmdOk")
+      alice.send("/_app activate restore=off").assert("cmdOk")
+    }
+    let before = polls(alice)
+    alice.clock.move(.seconds(80_000))
+    activate()
+    try alice.waitUntilIdle()
+    XCTAssertEqual(polls(alice), before, "not a day yet")
+    alice.clock.move(.seconds(6_400))
+    try alice.wait("polled when the rest of the day had passed") { polls(alice) > before }
+    try alice.wait("stored") { try alice.isPolled }
+
+    // As an extension leaves it that could not take everything.
+    alice.send("/_app suspend 0").assert("cmdOk")
+    let later = polls(alice)
+    try alice.executeAtHome("DELETE FROM settings WHERE name = 'lastPoll'")
+    alice.send("/_app activate restore=off").assert("cmdOk")
+    try alice.wait("polled at once") { polls(alice) > later }
+  }
+
+  /// The relay's file cannot be opened by the extension, whose push ends offline: the app has to look.
+  func testAnExtensionThatTookNothingMakesAPollDue() throws {
+    let station = try Station()
+    let store = station.alice.prefix + "_chat.db"
+    func isStored() throws -> Bool {
+      let database = try Database(path: store)
+      defer { try? database.close() }
+      return try database.integer("SELECT count(*) FROM settings WHERE name = 'lastPoll'") == 1
+    }
+    XCTAssertTrue(try isStored())
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let locker = try Database(path: station.pair.folder.file("relay.db"))
+    try locker.execute("BEGIN EXCLUSIVE")
+    let outcome = try station.makeExtension().push(push, deadline: 2_000)["outcome"].text
+    try locker.execute("ROLLBACK")
+    try locker.close()
+    XCTAssertTrue(["offline", "expired"].contains(outcome), outcome)
+    XCTAssertFalse(try isStored())
+  }
+}
+
+extension Watched {
+  fileprivate var isPolled: Bool {
+    get throws { try count("SELECT count(*) FROM settings WHERE name = 'lastPoll'", in: "alice_chat.db") == 1 }
+  }
+}

@@ -41,6 +41,24 @@ final class PollingTests: XCTestCase {
     try alice.wait("polled at once") { polls(alice) > later }
   }
 
+  /// The fetch ends by its own deadline, and the next one takes what waits.
+  func testARequestForAMessageThatHangsIsGivenUpAndRepeated() throws {
+    let alice = try Watched({ _ in }, throughHost: true)
+    let bob = try XCTUnwrap(Host.open(alice.folder.file("bob")).host)
+    bob.begin("bob", relay: alice.folder.file("relay.db"))
+    let link = alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+    alice.transport?.hang(.get)
+    bob.send("/connect \(link)").assert("sentConfirmation")
+    try alice.wait("asked") { (alice.transport?.count(.get) ?? 0) > 0 }
+    alice.clock.move(.seconds(10))
+    alice.send("/_check running").assert("chatRunning")
+    alice.transport?.hang(nil)
+    try alice.wait("connected") {
+      alice.clock.move(.milliseconds(100))
+      return !alice.events("contactConnected").isEmpty
+    }
+  }
+
   /// The relay's file cannot be opened by the extension, whose push ends offline: the app has to look.
   func testAnExtensionThatTookNothingMakesAPollDue() throws {
     let station = try Station()

@@ -56,8 +56,9 @@ final class MailboxFetchRun: MailboxFetchEffects {
     self.connectionID = connectionID
     self.then = then
     driver = MachineDriver(context.machines(timers: FetchTimers(parts.source, context)), subject: String(connectionID))
-    {
-      [unowned self] in MailboxFetch.perform($0, by: self, $1)
+    { [weak self] effect, finding in
+      // An effect that ends the run may free it; nothing is left to be done then.
+      if let self { MailboxFetch.perform(effect, by: self, finding) }
     }
   }
 

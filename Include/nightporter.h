@@ -199,6 +199,10 @@ char *chat_recv_msg(chat_ctrl ctrl);
  * as the time ends is either returned or still there for the next call. The queue holds at most 4096 events and 16 MB, or
  * 1 MB in the role `extension`; beyond that the oldest are dropped, and an event `eventsLost` with their number replaces
  * them.
+ *
+ * In the role `app` an event about something that was received comes again in the app's next process unless the host has taken
+ * it: a process that is killed while it reads gets the rest after its next "/_start", each once, together with what extensions
+ * committed meanwhile (the newest 2048). An event that is taken while the store is closed may come a second time.
  */
 char *chat_recv_msg_wait(chat_ctrl ctrl, int wait_us);
 

@@ -96,13 +96,13 @@ public func chat_send_cmd_retry(
 @c @implementation
 public func chat_recv_msg(_ ctrl: chat_ctrl!) -> UnsafeMutablePointer<CChar>! {
   guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
-  return CString.make(Events.text(controller.events.take(atMost: nil)))
+  return CString.make(Events.text(controller.takeEvent(atMost: nil)))
 }
 
 @c @implementation
 public func chat_recv_msg_wait(_ ctrl: chat_ctrl!, _ wait_us: Int32) -> UnsafeMutablePointer<CChar>! {
   guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
-  return CString.make(Events.text(controller.events.take(atMost: .microseconds(Int64(max(0, wait_us))))))
+  return CString.make(Events.text(controller.takeEvent(atMost: .microseconds(Int64(max(0, wait_us))))))
 }
 
 private enum Events {

@@ -211,6 +211,20 @@ package final class Controller: Sendable {
     return (answer ?? .error(.nightporter(.controllerInvalid))).json.text
   }
 
+  // MARK: Events
+
+  /// The next event; nil when the time ended without one. What it is about is stored as told when this returns, so that a
+  /// process that is killed afterwards does not get it again; unless the engine is busy, or its store closed.
+  package func takeEvent(atMost span: Span?) -> EventQueue.Taken? {
+    let (taken, isNoted) = events.takeNoting(atMost: span)
+    guard isNoted else { return taken }
+    let noted = Promise<Void>()
+    if turns.enqueue({ _ in noted.fulfil(()) }) { _ = turns.wait(for: noted, atMost: Self.notingPatience) }
+    return taken
+  }
+
+  private static let notingPatience = Span.milliseconds(100)
+
   // MARK: The relay
 
   /// False after the chat has started.

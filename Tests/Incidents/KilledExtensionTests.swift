@@ -62,6 +62,42 @@ final class KilledExtensionTests: XCTestCase {
     try night.expectAliceHas(["first"])
   }
 
+  /// What an extension committed while no app ran, and what an app had not read when it was killed, comes after the next
+  /// start, each once (F10).
+  func testAnAppKilledWhileItReadsIsToldTheRestOnce() throws {
+    let night = try Night()
+    defer { night.end() }
+    try night.suspendAlice()
+    night.alice.process.kill()
+    for text in ["one", "two", "three"] { try night.bobSends(text) }
+    for push in try night.allPushes() { _ = try night.present(push) }
+
+    func restart() throws -> ScriptedHost {
+      let app = try ScriptedHost(store: night.alice.store)
+      try app.command("/_start", "chatStarted")
+      return app
+    }
+    func next(_ app: ScriptedHost) throws -> String? {
+      let item = try app.event("newChatItems")["chatItems"]?.arrayValue?.first?["chatItem"]
+      return item?["content"]?["msgContent"]?["text"]?.stringValue
+    }
+    let killed = try restart()
+    XCTAssertEqual(try next(killed), "one")
+    killed.process.kill()
+    let second = try restart()
+    XCTAssertEqual(try next(second), "two")
+    XCTAssertEqual(try next(second), "three")
+    // Committed by the app itself, and not read when it is killed.
+    try night.bobSends("four")
+    while try second.state["unread"] != 4 { usleep(5_000) }
+    second.process.kill()
+    let third = try restart()
+    defer { third.process.kill() }
+    XCTAssertEqual(try next(third), "four")
+    try night.bobSends("five")
+    XCTAssertEqual(try next(third), "five")
+  }
+
   func testINC10KilledBeforeItFetches() throws { try extensionDies(at: "beforeFetch") }
   func testINC10KilledAfterItFetched() throws { try extensionDies(at: "afterFetch") }
   func testINC10KilledAfterItCommitted() throws { try extensionDies(at: "afterCommit") }

@@ -27,7 +27,7 @@ package final class Engine {
   private(set) lazy var requests = ContactRequests(
     context, lifecycle: lifecycle, joiner: joiner, connections: connections)
   private(set) lazy var screen = ScreenPresentation(context, lifecycle: lifecycle, strings: strings)
-  private(set) lazy var changes = CommittedChanges(context, screen: screen)
+  private(set) lazy var changes = CommittedChanges(context, screen: screen, turns: turns)
   private(set) lazy var source: any Source =
     configuration.makeSource?(self)
     ?? MailboxSource(
@@ -131,9 +131,7 @@ package final class Engine {
 }
 
 extension Engine: LifecycleWork {
-  func beginWatchingChanges(anew: Bool) throws(StoreError) {
-    try changes.beginWatching(anew: anew)
-  }
+  func beginWatchingChanges() throws(StoreError) { try changes.beginWatching() }
 
   func openRelay() { relayLink.open() }
 

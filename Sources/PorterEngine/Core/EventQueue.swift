@@ -93,7 +93,10 @@ package final class EventQueue: Sendable {
   }
 
   /// Nil when the time ended without an event.
-  package func take(atMost span: Span?) -> Taken? {
+  package func take(atMost span: Span?) -> Taken? { takeNoting(atMost: span).taken }
+
+  /// With whether something was called because of it.
+  package func takeNoting(atMost span: Span?) -> (taken: Taken?, isNoted: Bool) {
     // Called when the lock is free again.
     var noteTaken: (@Sendable () -> Void)?
     let taken: Taken? = contents.wait(atMost: span) { contents in
@@ -110,6 +113,6 @@ package final class EventQueue: Sendable {
       return contents.isClosed ? .closed : nil
     }
     noteTaken?()
-    return taken
+    return (taken, noteTaken != nil)
   }
 }

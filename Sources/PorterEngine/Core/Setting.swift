@@ -7,5 +7,7 @@ enum Setting {
   static let appLock = "appLock"
   /// When all mailboxes were looked into last, in milliseconds since 1970.
   static let lastPoll = "lastPoll"
+  /// The newest entry of the ledger whose event an app's host has taken.
+  static let toldThrough = "toldThrough"
   static let strings = "ntfStrings"
 }

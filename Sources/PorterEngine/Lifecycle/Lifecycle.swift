@@ -6,8 +6,8 @@ import PorterStore
 
 /// What the lifecycle asks of the engine's other parts.
 protocol LifecycleWork: AnyObject {
-  /// Notes what is in the ledger, so that only what comes afterwards is news. Throws when that cannot be read.
-  func beginWatchingChanges(anew: Bool) throws(StoreError)
+  /// From here on it is reported what comes into the ledger. Throws when that cannot be read.
+  func beginWatchingChanges() throws(StoreError)
   /// Opens the relay, if there is one.
   func openRelay()
   /// Closes the relay and gives up the requests to it.
@@ -275,21 +275,20 @@ extension Lifecycle: ChatLifecycleEffects {
   }
 
   func startWork(_ request: LifecycleRequest) {
-    // A host loads its chats when it starts, so only what comes afterwards is news to it.
-    guard beginWork(anew: true) else {
+    guard beginWork() else {
       return chat.post(store == nil ? .startFailedClosed : .startFailedUnreadable, request)
     }
     chat.post(.started, request)
   }
 
   func resumeWork(_ request: LifecycleRequest) {
-    guard beginWork(anew: false) else { return chat.post(.activateFailed, request) }
+    guard beginWork() else { return chat.post(.activateFailed, request) }
     chat.post(.activated, request)
   }
 
-  private func beginWork(anew: Bool) -> Bool {
+  private func beginWork() -> Bool {
     guard openFiles() else { return false }
-    do throws(StoreError) { try work.beginWatchingChanges(anew: anew) } catch {
+    do throws(StoreError) { try work.beginWatchingChanges() } catch {
       storeProblem = error
       return false
     }

@@ -10,20 +10,64 @@ import PorterStore
 final class CommittedChanges {
   private let context: EngineContext
   private let screen: ScreenPresentation
+  private let turns: any Turns
   /// The newest entry of the ledger that the host of an app knows of; nil where nothing is reported.
   private var knownEntry: Int64?
 
-  init(_ context: EngineContext, screen: ScreenPresentation) {
+  /// The newest entry whose event the host has taken, and whether the store has it.
+  private var told: (entry: Int64, isStored: Bool)?
+
+  init(_ context: EngineContext, screen: ScreenPresentation, turns: any Turns) {
     self.context = context
+    self.turns = turns
     self.screen = screen
   }
 
-  /// Notes what is in the ledger, so that only what comes afterwards is news.
-  func beginWatching(anew: Bool) throws(StoreError) {
-    if anew { knownEntry = nil }
-    guard knownEntry == nil, context.role == .app, let store = context.store else { return }
-    knownEntry = try store.newestLedgerEntry()
+  /// From here on it is reported what comes into the ledger. In a new process that begins with what the last one's host was
+  /// not told: what extensions committed since, and what that process had not handed over when it ended.
+  func beginWatching() throws(StoreError) {
+    guard context.role == .app, let store = context.store else { return }
+    storeTold()
+    guard knownEntry == nil else { return }
+    let newest = try store.newestLedgerEntry()
+    guard let last = try store.setting(Setting.toldThrough).flatMap({ Int64($0) }) else {
+      // A host loads its chats when it starts for the first time.
+      noteTold(newest)
+      return knownEntry = newest
+    }
+    // No more than the queue holds.
+    let bound = Int64(EventQueue.bound / 2)
+    let first = max(min(last, newest), newest - bound)
+    if first > last { context.emit(.eventsLost(first - last)) }
+    knownEntry = first
   }
+
+  // MARK: What the host was told
+
+  /// Emits an event about an entry of the ledger. Until the host has taken it, it comes again in the app's next process.
+  func emit(_ event: Event, of entry: Int64) {
+    guard context.role == .app else { return context.emit(event) }
+    context.events.post(event) { [turns] in turns.enqueue { $0.changes.noteTold(entry) } }
+  }
+
+  func noteTold(_ entry: Int64) {
+    guard entry > told?.entry ?? -1 else { return }
+    told = (entry, isStored: false)
+    storeTold()
+  }
+
+  /// While the store is closed that waits until it is opened.
+  private func storeTold() {
+    guard let told, !told.isStored, let store = context.store else { return }
+    do throws(StoreError) {
+      try store.noteTold(through: told.entry, as: Setting.toldThrough)
+      self.told = (told.entry, isStored: true)
+    } catch {
+      context.log(.info, "events may come again after a restart", ["error": error.description])
+    }
+  }
+
+  // MARK: Reporting
 
   /// Reports what others committed since the last look, up to the entry `last`. Costs one look into an index when there is
   /// nothing. What cannot be reported now is reported later: an entry counts as known when its events are on their way.
@@ -45,7 +89,7 @@ final class CommittedChanges {
         }
       }
       for entry in entries {
-        for event in try events(of: entry, store) { context.emit(event) }
+        for event in try events(of: entry, store) { emit(event, of: entry.id) }
         knownEntry = entry.id
       }
       screen.show(shown, in: store)
@@ -95,10 +139,10 @@ final class CommittedChanges {
   }
 
   /// What this process committed itself.
-  func reportRequest(_ id: Int64, _ kind: StoredLedgerEntry.Kind) {
+  func reportRequest(_ id: Int64, _ kind: StoredLedgerEntry.Kind, of entry: Int64) {
     guard let store = context.store else { return }
     do throws(StoreError) {
-      for event in try requestEvents(id, kind, store) { context.emit(event) }
+      for event in try requestEvents(id, kind, store) { emit(event, of: entry) }
     } catch {
       context.log(.warning, "a contact request could not be reported", ["error": error.description])
     }

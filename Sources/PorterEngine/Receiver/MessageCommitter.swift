@@ -129,13 +129,15 @@ final class MessageCommitter {
       if case .call(_, _, _, let rings) = opened.content { committed.rings = rings }
       if case .quarantined(let reason) = opened.content {
         let user = UserRecord(try store.user(connection.userID))
-        if isInTurn { context.emit(.messageError(user, severity: "error", message: reason)) }
+        if isInTurn { changes.emit(.messageError(user, severity: "error", message: reason), of: transacted.newest) }
         return .quarantined(committed)
       }
-      if isInTurn { report(opened.content, committed) }
+      if isInTurn { report(opened.content, committed, of: transacted.newest) }
       for late in transacted.upgraded {
         let records = try self.records(of: late.content, connection, counted: late.countedContact, store)
-        if isInTurn { report(late.content, CommittedMessage(connection: connection, records: records)) }
+        if isInTurn {
+          report(late.content, CommittedMessage(connection: connection, records: records), of: transacted.newest)
+        }
       }
       show(transacted.shown, committed, store)
       return .committed(committed)
@@ -252,10 +254,10 @@ final class MessageCommitter {
 
   // MARK: Events
 
-  private func report(_ content: OpenedMessage.Content, _ committed: CommittedMessage) {
+  private func report(_ content: OpenedMessage.Content, _ committed: CommittedMessage, of entry: Int64) {
     switch content {
-    case .request(let id): return changes.reportRequest(id, .request)
-    case .requestWithdrawn(let id): return changes.reportRequest(id, .withdrawnRequest)
+    case .request(let id): return changes.reportRequest(id, .request, of: entry)
+    case .requestWithdrawn(let id): return changes.reportRequest(id, .withdrawnRequest, of: entry)
     default: break
     }
     guard let records = committed.records else { return }
@@ -264,17 +266,18 @@ final class MessageCommitter {
     switch content {
     case .item, .call:
       guard let item = records.item else { return }
-      context.emit(.newChatItems(user, [ChatItemInChat(info: .direct(contact), item: ChatItemRecord(item))]))
+      changes.emit(
+        .newChatItems(user, [ChatItemInChat(info: .direct(contact), item: ChatItemRecord(item))]), of: entry)
     case .changed(let change, _):
-      if let event = change.event(user: user, contact: contact, records.item) { context.emit(event) }
+      if let event = change.event(user: user, contact: contact, records.item) { changes.emit(event, of: entry) }
     case .connected:
-      context.emit(
-        .contactConnected(user, contact, incognito: Profile(incognito: committed.connection.incognito)))
-    case .connecting: context.emit(.contactConnecting(user, contact))
+      changes.emit(
+        .contactConnected(user, contact, incognito: Profile(incognito: committed.connection.incognito)), of: entry)
+    case .connecting: changes.emit(.contactConnecting(user, contact), of: entry)
     case .updated(let before):
-      context.emit(
-        .contactUpdated(user, from: ContactRecord(before, connection: committed.connection), to: contact))
-    case .left: context.emit(.contactDeletedByContact(user, contact))
+      changes.emit(
+        .contactUpdated(user, from: ContactRecord(before, connection: committed.connection), to: contact), of: entry)
+    case .left: changes.emit(.contactDeletedByContact(user, contact), of: entry)
     case .request, .requestWithdrawn, .nothingToShow, .quarantined: break
     }
   }

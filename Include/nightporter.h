@@ -82,6 +82,15 @@ const char *np_error_name(int error);
 /* One engine with one store, on one thread. */
 typedef void *chat_ctrl;
 
+/* What a host is to the store. */
+typedef enum np_role {
+  NP_ROLE_APP = 0,
+  NP_ROLE_EXTENSION = 1, /* a notification extension: handles pushes */
+  NP_ROLE_SHARE = 2      /* a share extension: sends, and does not receive. It works beside an app and its notification
+                            extension; no app asks it to release the store, so that what it sends is not cut off.
+                            np_receive_push() is refused. Otherwise as NP_ROLE_EXTENSION */
+} np_role;
+
 /*
  * Opens the store at `path` (a prefix: the file is `<path>_chat.db`), creating or migrating it, and makes a controller.
  * Symbolic links are followed once, here; every process that opens the store finds the same locks, by whatever links. A hard
@@ -114,8 +123,8 @@ char *chat_migrate_init(const char *path, const char *key, const char *confirm, 
  *             then refused until np_set_key() supplied the key: chat_reopen_store() says "reopenDBStore: no key",
  *             "/_app activate" has the code `storeKeyForgotten`, and a push ends with the outcome "locked". "" is always
  *             kept.
- * background  0: role `app`. Not 0: role `extension`. An extension never migrates (INC-23) but answers `errorMigration`;
- *             its phase is that of a notification extension, and chat_start is `/_start main=off snd_files=off`. A
+ * background  an np_role; any other number is NP_ROLE_EXTENSION, as in SimpleX's interface. An extension never migrates
+ *             (INC-23) but answers `errorMigration`; its phase is that of a notification extension, and chat_start is `/_start main=off snd_files=off`. A
  *             passphrase is refused with the code `storeKeyNotRaw`, since its 64 MB do not fit an extension: the app calls
  *             np_derive_key() and stores the answer where its extension finds it. An answer other than `ok` or
  *             `invalidConfirmation` has the member "notice": a notification as in np_receive_push() that says why messages
@@ -371,7 +380,8 @@ char *np_notification_response(chat_ctrl ctrl, const char *response_json);
 
 /* The phases that a platform puts a process into. */
 typedef enum np_phase {
-  NP_PHASE_ACTIVE = 0,            /* on screen, or about to be: the same as "/_app activate" */
+  NP_PHASE_ACTIVE = 0,            /* on screen, or about to be: the same as "/_app activate". An extension says it when it
+                                     starts as well, and "/_app phase active" too: the same as "/_start" */
   NP_PHASE_BACKGROUND = 1,        /* begins to suspend, with the platform's usual time (15 s) */
   NP_PHASE_SUSPENDED = 2,         /* suspends now: the same as "/_app suspend 0"; quiescent when the call returns */
   NP_PHASE_BACKGROUND_REFRESH = 3 /* woken in the background to fetch, for at most 25 s. Nothing that comes counts as shown:
@@ -380,7 +390,7 @@ typedef enum np_phase {
 
 /*
  * Sets the controller's phase. NP_ERROR_STATE when the phase is not reached: the machines refuse, for instance before
- * "/_start" and in the role `extension`, or the store does not open. The commands that the phases stand for report why.
+ * "/_start" in an app, or the store does not open. The commands that the phases stand for report why.
  */
 np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
 

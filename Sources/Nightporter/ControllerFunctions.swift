@@ -21,15 +21,26 @@ public func chat_migrate_init_key(
   _ path: UnsafePointer<CChar>!, _ key: UnsafePointer<CChar>!, _ keep_key: Int32, _ confirm: UnsafePointer<CChar>!,
   _ background: Int32, _ ctrl: UnsafeMutablePointer<chat_ctrl?>!
 ) -> UnsafeMutablePointer<CChar>! {
-  let result = Opening.open(path, key, keeps: keep_key != 0, confirm, background: background != 0, ctrl)
-  return CString.make(result.json(for: background != 0 ? .extension : .app).text)
+  let role = Role(number: background)
+  return CString.make(Opening.open(path, key, keeps: keep_key != 0, confirm, role: role, ctrl).json(for: role).text)
+}
+
+extension Role {
+  /// Of `np_role`. Every other number is an extension, as in SimpleX's interface.
+  fileprivate init(number: Int32) {
+    switch number {
+    case Int32(NP_ROLE_APP.rawValue): self = .app
+    case Int32(NP_ROLE_SHARE.rawValue): self = .share
+    default: self = .extension
+    }
+  }
 }
 
 /// From the arguments of `chat_migrate_init_key` to a controller.
 private enum Opening {
   static func open(
     _ path: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?, keeps: Bool, _ confirm: UnsafePointer<CChar>?,
-    background: Bool, _ ctrl: UnsafeMutablePointer<chat_ctrl?>?
+    role: Role, _ ctrl: UnsafeMutablePointer<chat_ctrl?>?
   ) -> MigrationResult {
     guard let ctrl, let path = CStringArgument(path).text, !path.isEmpty else {
       return .errorSQL(file: "", reason: "a path and a place for the handle are needed, in UTF-8")
@@ -38,7 +49,6 @@ private enum Opening {
     guard let confirm = CStringArgument(confirm).text.flatMap({ Store.Confirmation(rawValue: $0) }) else {
       return .invalidConfirmation
     }
-    let role = background ? Role.extension : .app
     let held: HeldKey
     // A key is never ignored: opening a plain store in place of a sealed one would betray the caller who gave the key.
     do throws(KeyRefusal) { held = HeldKey(try KeyText.read(key, role: role), isRetained: keeps) } catch {
@@ -143,6 +153,7 @@ private func receivePush(
   _ ctrl: chat_ctrl?, _ identifier: String?, _ payload: UnsafePointer<CChar>?, _ deadline: Int32
 ) -> UnsafeMutablePointer<CChar>? {
   guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
+  guard controller.role != .share else { return CString.error(.roleNotAllowed("pushes")) }
   guard (1...30_000).contains(deadline) else {
     return CString.error(.commandSyntax(position: 0, expected: "a deadline of 1 to 30000 ms"))
   }

@@ -31,7 +31,7 @@ enum KeyText {
     let key: StoreKey
     do throws(SealError) { key = try StoreKey.parse(text) } catch { throw KeyRefusal(NightporterError(error)) }
     // Argon2id takes 64 MB, and platforms leave an extension less than half of it.
-    if role == .extension, key.isPassphrase { throw KeyRefusal(.storeKeyNotRaw) }
+    if role != .app, key.isPassphrase { throw KeyRefusal(.storeKeyNotRaw) }
     return key
   }
 

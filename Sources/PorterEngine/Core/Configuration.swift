@@ -7,12 +7,14 @@ package enum Role: String, Sendable {
   case app
   /// A notification service extension: handles pushes, never migrates, never repairs (INC-23, INC-42).
   case `extension`
+  /// A share extension: sends, and handles no pushes. No app asks it to yield.
+  case share
 
   /// Of the process on the other side of the store.
   var peer: Role {
     switch self {
     case .app: .extension
-    case .extension: .app
+    case .extension, .share: .app
     }
   }
 }

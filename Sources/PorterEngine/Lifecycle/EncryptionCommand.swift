@@ -57,7 +57,7 @@ extension Engine {
   /// Who has the store open, if that is why it could not be replaced (INC-18).
   private func inUse(_ error: StoreError) -> ChatError? {
     guard case .sqlite(let error) = error, error.kind == .busy || error.kind == .locked else { return nil }
-    let holder = [Role.extension, Role.app].lazy
+    let holder = [Role.extension, .share, .app].lazy
       .map { PhaseFile(prefix: self.configuration.prefix, role: $0.rawValue, ports: self.configuration.ports) }
       .first { $0.isHeldElsewhere() }
     return .nightporter(.ownedElsewhere(holder: holder?.published()?.instance?.description ?? "another process"))

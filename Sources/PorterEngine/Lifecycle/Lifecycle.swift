@@ -71,7 +71,7 @@ final class Lifecycle {
       appPhaseChanged: { [unowned self] in work.appPhaseChanged(to: $0) })
     switch context.role {
     case .app: return AppProcessPhase(surroundings)
-    case .extension: return ExtensionProcessPhase(surroundings)
+    case .extension, .share: return ExtensionProcessPhase(surroundings)
     }
   }
 
@@ -82,7 +82,7 @@ final class Lifecycle {
   var store: Store? { context.store }
 
   /// Whether this process sends what waits, by itself.
-  var maySend: Bool { (isMain || context.role == .extension) && operations.admits(.sending) }
+  var maySend: Bool { (isMain || context.role != .app) && operations.admits(.sending) }
 
   func requireStarted() throws(ChatError) {
     guard isActive else { throw .error(.chatNotStarted) }

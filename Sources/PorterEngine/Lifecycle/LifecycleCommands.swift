@@ -28,10 +28,17 @@ extension Engine {
 
   func setPhase(_ phase: HostPhase) throws(ChatError) -> Response {
     switch phase {
-    case .active: try activateChat(restores: true)
+    case .active: try becomeActive()
     case .background: try suspendChat(Durations.backgroundSuspension)
     case .suspended: try suspendChat(.zero)
     }
+  }
+
+  /// An extension says it when it starts as well as when it goes on.
+  private func becomeActive() throws(ChatError) -> Response {
+    guard context.role != .app else { return try activateChat(restores: true) }
+    _ = try startChat(mainApp: false)
+    return .cmdOk(nil)
   }
 
   func beginBackgroundRefresh() throws(ChatError) -> Response {

@@ -213,6 +213,7 @@ extension Role {
     switch self {
     case .app: .app
     case .extension: .extension
+    case .share: .share
     }
   }
 }

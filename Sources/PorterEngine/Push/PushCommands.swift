@@ -57,6 +57,7 @@ extension Engine {
 
   /// Takes in one message for each request, in order; each has its own result (INC-44).
   func connectionMessages(_ requests: [ConnectionMessageRequest], reply: @escaping Reply) throws(ChatError) {
+    guard configuration.role != .share else { throw .nightporter(.roleNotAllowed("fetching messages")) }
     try requireStarted()
     var results: [ReceivedNotification] = []
     var rest = requests[...]

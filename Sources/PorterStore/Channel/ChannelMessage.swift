@@ -7,11 +7,13 @@ package struct ChannelAddress: Hashable, Sendable, CustomStringConvertible {
   package enum Role: UInt8, CaseIterable, Sendable {
     case app = 1
     case `extension` = 2
+    case share = 3
 
     package init?(name: String) {
       switch name {
       case "app": self = .app
       case "extension": self = .extension
+      case "share": self = .share
       default: return nil
       }
     }
@@ -20,6 +22,16 @@ package struct ChannelAddress: Hashable, Sendable, CustomStringConvertible {
       switch self {
       case .app: "app"
       case .extension: "extension"
+      case .share: "share"
+      }
+    }
+
+    /// The first of a socket's name.
+    var letter: String {
+      switch self {
+      case .app: "a"
+      case .extension: "e"
+      case .share: "s"
       }
     }
   }
@@ -36,18 +48,15 @@ package struct ChannelAddress: Hashable, Sendable, CustomStringConvertible {
     self.tenancy = tenancy
   }
 
-  /// The socket's name: `a` or `e`, and the number in hexadecimal.
-  package var name: String { (role == .app ? "a" : "e") + TextEncoding.hex(tenancy) }
+  /// The socket's name: the role's letter, and the number in hexadecimal.
+  package var name: String { role.letter + TextEncoding.hex(tenancy) }
 
   package init?(name: String) {
     guard name.utf8.count == 1 + 2 * Self.tenancyCount, let tenancy = TextEncoding.hexDecoded(name.dropFirst()) else {
       return nil
     }
-    switch name.first {
-    case "a": self.init(role: .app, tenancy: tenancy)
-    case "e": self.init(role: .extension, tenancy: tenancy)
-    default: return nil
-    }
+    guard let role = Role.allCases.first(where: { name.hasPrefix($0.letter) }) else { return nil }
+    self.init(role: role, tenancy: tenancy)
     // One name per end: capitals are rejected.
     guard self.name == name else { return nil }
   }

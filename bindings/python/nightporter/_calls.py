@@ -27,6 +27,7 @@ class Role(IntEnum):
 
     APP = 0
     EXTENSION = 1
+    SHARE = 2
 
 
 class Confirm(StrEnum):

@@ -35,6 +35,14 @@ class ErrorCode(IntEnum):
     TIMEOUT = 8
 
 
+class Role(IntEnum):
+    """The C enum `np_role`."""
+
+    APP = 0
+    EXTENSION = 1
+    SHARE = 2
+
+
 class Phase(IntEnum):
     """The C enum `np_phase`."""
 

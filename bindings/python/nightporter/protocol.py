@@ -1295,7 +1295,7 @@ class State_busy(TypedDict):
 class State(TypedDict):
     """What np_state gives."""
 
-    role: Literal["app", "extension"]
+    role: Literal["app", "extension", "share"]
     quiescent: bool
     holds: list[str]
     operations: "State_operations"

@@ -1,0 +1,88 @@
+import CNightporter
+import Foundation
+import PorterStore
+import XCTest
+
+/// A share extension sends beside the app and its notification extension, and an extension's phases begin with `active`.
+final class ShareTests: XCTestCase {
+  private func share(_ store: Host) throws -> Host {
+    var handle: chat_ctrl?
+    let answer = take(chat_migrate_init_key(store.prefix, "", 1, "yesUp", Int32(NP_ROLE_SHARE.rawValue), &handle))
+    return Host(try XCTUnwrap(handle, answer), store.prefix)
+  }
+
+  /// The app comes to the front in the middle of it, and asks extensions to yield: a notification extension does, a share
+  /// extension sends on (INC-22).
+  func testAShareExtensionIsNotAskedToYieldInTheMiddleOfASend() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    let transport = HostTransport(relay: pair.folder.file("relay.db"))
+    let share = try share(pair.alice)
+    transport.install(in: share)
+    XCTAssertEqual(np_set_phase(share.handle, NP_PHASE_ACTIVE), NP_OK)
+    XCTAssertEqual(share.state["role"].text, "share")
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    XCTAssertEqual(np_set_phase(notifier.handle, NP_PHASE_ACTIVE), NP_OK)
+    transport.hang(.send)
+    pair.send("shared", from: share, arrives: false)
+    transport.waitUntilInside()
+
+    pair.alice.send("/_app activate").assert("cmdOk")
+    let end = Date(timeIntervalSinceNow: 10)
+    while notifier.state["machines"]["extension_phase"].text == "active", end.timeIntervalSinceNow > 0 { usleep(5_000) }
+    XCTAssertEqual(notifier.state["machines"]["extension_phase"].text, "suspended", "it was asked, and yields")
+    XCTAssertEqual(share.state["machines"]["extension_phase"].text, "active")
+    XCTAssertEqual(share.state["operations"]["sending"].number, 1)
+
+    transport.hang(nil)
+    XCTAssertEqual(
+      pair.bob.event("newChatItems")?["result"]["chatItems"][0]["chatItem"]["content"]["msgContent"]["text"].text,
+      "shared")
+    XCTAssertEqual(pair.texts(pair.alice), ["shared"])
+    share.send("/_app suspend 3000000").assert("cmdOk")
+    share.event("chatSuspended")
+    XCTAssertTrue(share.state["quiescent"].flag, share.state.description)
+    // The conversation goes on from either side.
+    pair.send("answer", from: pair.bob)
+    pair.alice.event("newChatItems")
+    pair.send("and on", from: pair.alice)
+    pair.bob.event("newChatItems")
+  }
+
+  /// A push comes while it works: the notification extension handles it, and the share extension none.
+  func testAShareExtensionDoesNotCompeteForPushes() throws {
+    let station = try Station()
+    station.suspend()
+    let share = try share(station.alice)
+    share.send("/_app phase active").assert("cmdOk")
+    let push = try station.push(for: "hello")
+    let refused = share.push(push)
+    XCTAssertEqual(refused["error"]["np"]["code"].text, "roleNotAllowed", refused.description)
+    XCTAssertEqual(
+      share.send("/_ntf conn messages AAAA:1:2026-01-01T00:00:00Z")["error"]["np"]["code"].text, "roleNotAllowed")
+    XCTAssertTrue(PhaseFile(prefix: share.prefix, role: "share").isHeldElsewhere())
+    XCTAssertFalse(PhaseFile(prefix: share.prefix, role: "extension").isHeldElsewhere())
+    XCTAssertEqual(try station.present(push).bodies, ["hello"])
+    share.send("/_app suspend 0").assert("cmdOk")
+    XCTAssertFalse(PhaseFile(prefix: share.prefix, role: "share").isHeldElsewhere())
+    station.wake(expecting: ["hello"])
+  }
+
+  /// R11: the phases of the specification, from its start to its last push, in either form.
+  func testAnExtensionsPhasesBeginWithActive() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    for round in 0..<2 {
+      notifier.send("/_app phase active").assert("cmdOk")
+      XCTAssertEqual(notifier.state["machines"]["extension_phase"].text, "active", "\(round)")
+      notifier.send("/_app phase background").assert("cmdOk")
+      notifier.event("chatSuspended")
+      notifier.send("/_app phase suspended").assert("cmdOk")
+      XCTAssertTrue(notifier.state["quiescent"].flag, notifier.state.description)
+      XCTAssertEqual(np_set_phase(notifier.handle, NP_PHASE_ACTIVE), NP_OK)
+      XCTAssertEqual(np_set_phase(notifier.handle, NP_PHASE_SUSPENDED), NP_OK)
+    }
+    XCTAssertEqual(np_set_phase(notifier.handle, NP_PHASE_BACKGROUND_REFRESH), NP_ERROR_STATE)
+  }
+}

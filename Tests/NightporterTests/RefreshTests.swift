@@ -30,6 +30,15 @@ final class RefreshTests: XCTestCase {
     return found
   }
 
+  private func waitUntil(file: StaticString = #filePath, line: UInt = #line, _ holds: () -> Bool) {
+    let end = Date(timeIntervalSinceNow: 20)
+    while end.timeIntervalSinceNow > 0 {
+      if holds() { return }
+      usleep(5_000)
+    }
+    XCTFail("this was never reached", file: file, line: line)
+  }
+
   // MARK: A round
 
   /// S4, S65: the push goes to the app, which shows what came; its extension finds nothing left to show.
@@ -150,7 +159,7 @@ final class RefreshTests: XCTestCase {
     clock.move(.seconds(14))
     transport.hang(.get)
     transport.hang(false)
-    while transport.count(.get) == 0 { usleep(1_000) }
+    waitUntil { transport.count(.get) > 0 }
     XCTAssertEqual(JSON(app.state())["machines"]["background_refresh"].text, "running")
     clock.move(.seconds(4))
     // Any call makes the engine look at its timers.
@@ -160,6 +169,31 @@ final class RefreshTests: XCTestCase {
     XCTAssertTrue(JSON(text)["quiescent"].flag, text)
     XCTAssertEqual(JSON(app.state())["machines"]["background_refresh"].text, "expired")
     transport.hang(nil)
+  }
+
+  /// INC-39: the relay does not answer a request for a message; the fetch ends by its own deadline, and a later one succeeds.
+  func testAFetchThatIsNotAnsweredEndsByItself() throws {
+    let pair = try Pair()
+    pair.alice.free()
+    pair.send("hello", from: pair.bob)
+    let clock = MovedClock()
+    let transport = HostTransport(relay: pair.folder.file("relay.db"))
+    let configuration = Configuration(
+      prefix: pair.folder.file("alice"), role: .app, confirmation: .yesUp, ports: Ports(clock: clock))
+    let app = try XCTUnwrap(Controller.open(configuration).1)
+    defer { app.stop() }
+    XCTAssertTrue(app.setRelay(transport.port))
+    transport.hang(.get)
+    JSON(app.send("/_start", retry: 0)).assert("chatStarted")
+    waitUntil { transport.count(.get) > 0 }
+    clock.move(.seconds(11))
+    waitUntil { JSON(app.state())["claims"].count == 0 }
+    transport.hang(nil)
+    clock.move(.seconds(200))
+    waitUntil {
+      clock.move(.seconds(1))
+      return JSON(app.state())["unread"].number == 1
+    }
   }
 
   func testARoundWithoutARelayIsOffline() throws {
@@ -203,6 +237,29 @@ final class RefreshTests: XCTestCase {
         XCTAssertEqual(fresh.state["machines"]["background_refresh"].text, "idle", "\(end): \(text)")
       }
       fresh.free()
+    }
+  }
+
+  /// On screen and not: the round is answered, and the process lives.
+  func testAControllerIsFreedInTheMiddleOfARound() throws {
+    let pair = try Pair()
+    pair.alice.free()
+    for isOnScreen in [false, true] {
+      let transport = HostTransport(relay: pair.folder.file("relay.db"))
+      let app = try XCTUnwrap(Host.open(pair.folder.file("alice")).host)
+      transport.install(in: app)
+      if isOnScreen { app.send("/_start").assert("chatStarted") }
+      transport.hang(true)
+      let (answer, handle) = (Promise<String>(), UInt(bitPattern: try XCTUnwrap(app.handle)))
+      Thread.detachNewThread {
+        answer.fulfil(take(np_background_refresh(UnsafeMutableRawPointer(bitPattern: handle), 20_000)))
+      }
+      transport.waitUntilInside()
+      waitUntil { app.state["machines"]["push"].exists }
+      app.free()
+      let text = try XCTUnwrap(answer.wait(atMost: .seconds(15)))
+      XCTAssertEqual(JSON(text)["outcome"].text, "expired", text)
+      transport.hang(false)
     }
   }
 

@@ -5,7 +5,8 @@ extension Store {
   private static let connectionColumns = """
     connection_id, user_id, contact_id, agent_id, status, initiated, recipient_id, recipient_key, sender_id, secured,
     peer_sender_id, peer_key, invitation, link, peer_public_key, notifier_id, notifier_key, notifier_secret, subscription,
-    created_at, updated_at, notifier_box_key, incognito, address_mailbox, address_key, address_person
+    created_at, updated_at, notifier_box_key, incognito, address_mailbox, address_key, address_person,
+    local_alias
     """
 
   private static func connection(_ row: borrowing Row) throws(StoreError) -> StoredConnection {
@@ -22,7 +23,8 @@ extension Store {
       notifierKey: row.optionalBlob(16).flatMap { SigningKeyPair(stored: $0) },
       notifierBoxKey: row.optionalBlob(21).flatMap { BoxSecretKey(stored: $0) },
       notifierSecret: row.optionalBlob(17).flatMap { BoxSharedKey(stored: $0) }, subscription: row.text(18),
-      incognito: row.optionalText(22), request: request(row), createdAt: WallTime(milliseconds: row.integer(19)),
+      incognito: row.optionalText(22), request: request(row), localAlias: row.text(26),
+      createdAt: WallTime(milliseconds: row.integer(19)),
       updatedAt: WallTime(milliseconds: row.integer(20)))
   }
 
@@ -154,6 +156,12 @@ extension Store {
     try run(
       "UPDATE connections SET status = ?, updated_at = ? WHERE connection_id = ?",
       [.text(status), .integer(time.milliseconds), .integer(connectionID)])
+  }
+
+  package func setConnectionAlias(_ id: Int64, _ alias: String) throws(StoreError) {
+    try lightTransaction { () throws(StoreError) in
+      try run("UPDATE connections SET local_alias = ? WHERE connection_id = ?", [.text(alias), .integer(id)])
+    }
   }
 
   package func setSecured(connectionID: Int64) throws(StoreError) {

@@ -3,7 +3,9 @@ import PorterPlatform
 extension Store {
   private static let contactColumns = """
     contact_id, user_id, local_name, display_name, full_name, notifications, favorite, unread, marked_unread, created_at,
-    updated_at, chat_at, profile, sends_receipts, unread_mentions
+    updated_at, chat_at, profile, sends_receipts, unread_mentions, local_alias, custom_data, user_preferences,
+    (SELECT CASE WHEN json_valid(users.profile) THEN json_extract(users.profile, '$.preferences') END
+      FROM users WHERE users.user_id = contacts.user_id)
     """
 
   private static func contact(_ row: borrowing Row) throws(StoreError) -> StoredContact {
@@ -14,7 +16,9 @@ extension Store {
       sendsReceipts: row.optionalInteger(13).map { $0 != 0 },
       unread: row.integer(7), unreadMentions: row.integer(14),
       isMarkedUnread: row.flag(8), createdAt: WallTime(milliseconds: row.integer(9)),
-      updatedAt: WallTime(milliseconds: row.integer(10)), chatAt: WallTime(milliseconds: row.integer(11)))
+      updatedAt: WallTime(milliseconds: row.integer(10)), chatAt: WallTime(milliseconds: row.integer(11)),
+      localAlias: row.text(15), customData: row.optionalText(16), preferences: row.optionalText(17),
+      usersPreferences: row.optionalText(18))
   }
 
   package func contact(_ id: Int64) throws(StoreError) -> StoredContact {
@@ -74,6 +78,23 @@ extension Store {
     try run(
       "UPDATE contacts SET local_name = ? WHERE contact_id = ?",
       [.text(try freeLocalName(displayName, userID: userID)), .integer(id)])
+  }
+
+  package func setContactAlias(_ id: Int64, _ alias: String) throws(StoreError) {
+    try lightTransaction { () throws(StoreError) in
+      try run("UPDATE contacts SET local_alias = ? WHERE contact_id = ?", [.text(alias), .integer(id)])
+    }
+  }
+
+  package func setCustomData(_ id: Int64, _ data: String?) throws(StoreError) {
+    try lightTransaction { () throws(StoreError) in
+      try run("UPDATE contacts SET custom_data = ? WHERE contact_id = ?", [.optional(data), .integer(id)])
+    }
+  }
+
+  /// Part of the caller's transaction.
+  package func setContactPreferences(_ id: Int64, _ preferences: String?) throws(StoreError) {
+    try run("UPDATE contacts SET user_preferences = ? WHERE contact_id = ?", [.optional(preferences), .integer(id)])
   }
 
   package func setContactProfile(

@@ -55,6 +55,13 @@ package struct StoredContact: Sendable {
   package var createdAt: WallTime
   package var updatedAt: WallTime
   package var chatAt: WallTime
+  /// The name that the user gives; empty for none.
+  package var localAlias: String
+  /// The host's own, as JSON.
+  package var customData: String?
+  /// What the user allows this contact in particular, and contacts in general, as JSON.
+  package var preferences: String?
+  package var usersPreferences: String?
 }
 
 package struct StoredConnection: Sendable {
@@ -86,6 +93,7 @@ package struct StoredConnection: Sendable {
   package var incognito: String?
   /// Of a connection that was asked for through another's address.
   package var request: AddressRequest?
+  package var localAlias: String
   package var createdAt: WallTime
   package var updatedAt: WallTime
 }

@@ -27,6 +27,7 @@ enum Schema {
     Migration(name: "20261122_contact_requests", sql: contactRequests),
     Migration(name: "20261122_hidden_profiles", sql: hiddenProfiles),
     Migration(name: "20261122_calls", sql: calls),
+    Migration(name: "20261122_contact_settings", sql: contactSettings),
   ]
 
   /// "NPst": identifies a store among SQLite files.

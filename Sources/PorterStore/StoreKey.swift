@@ -20,7 +20,7 @@ package enum StoreKey: Sendable, Redacted {
   package static func parse(_ text: UnsafeRawBufferPointer) throws(SealError) -> StoreKey {
     guard !text.isEmpty else { return .none }
     guard text.starts(with: "x'".utf8) else {
-      guard text.count <= Passphrase.maximumBytes else { throw .keyInvalid }
+      guard text.count <= Passphrase.maximumBytes, !isDatabaseAddress(text) else { throw .keyInvalid }
       guard let bytes = GuardedBytes(text) else { throw .noMemory }
       return .passphrase(Passphrase(bytes))
     }
@@ -38,6 +38,18 @@ package enum StoreKey: Sendable, Redacted {
     }
     guard let key else { throw .noMemory }
     return .raw(key)
+  }
+
+  /// Where SimpleX's interface takes a key it also takes the address of a database of another engine. As a passphrase it
+  /// would seal a store that nobody asked for, with the password in it.
+  private static func isDatabaseAddress(_ text: UnsafeRawBufferPointer) -> Bool {
+    let schemes = [
+      "postgres", "postgresql", "mysql", "mariadb", "sqlserver", "mongodb", "mongodb+srv", "redis", "sqlite",
+    ]
+    return schemes.contains { text.starts(with: "\($0)://".utf8) }
+      || ["host=", "dbname="].contains {
+        text.starts(with: $0.utf8)
+      }
   }
 
   package static func parse(_ text: String) throws(SealError) -> StoreKey {

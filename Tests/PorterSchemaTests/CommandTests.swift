@@ -173,7 +173,12 @@ final class CommandTests: XCTestCase {
       "/_connect plan 1 np:link": .connectionPlan(user: 1, link: link),
       "/_contacts 1": .listContacts(.id(1)), "/contacts": .listContacts(.active),
       "/_set alias @1 my friend": .setContactAlias(1, "my friend"), "/_set alias @1": .setContactAlias(1, ""),
-      "/_set alias :1 x": .setConnectionAlias(1, "x"),
+      "/_set alias :1 x": .setConnectionAlias(1, "x"), "/_groups 1": .listGroups(1),
+      "/_groups 1 @2 two words": .listGroups(1),
+      #"/_set custom @1 {"a":[1]}"#: .setCustomData(1, JSONObject([("a", .array([1]))])),
+      "/_set custom @1": .setCustomData(1, nil),
+      #"/_set prefs @1 {"calls":{"allow":"no"},"theirs":1}"#:
+        .setContactPreferences(1, try XCTUnwrap(Preferences(json: ["calls": ["allow": "no"], "theirs": 1]))),
       "/_connect 1 incognito=on": .addContact(user: .id(1), incognito: true),
       "/_connect 1 incognito=on np:link": .connect(user: .id(1), link: link, incognito: true),
     ])

@@ -87,7 +87,9 @@ enum Make {
         id: choices.draw(id), localDisplayName: choices.draw(text), profile: choices.draw(profileRecord),
         connection: choices.draw(connection.optional), isUsed: choices.flag(),
         status: choices.element(of: ContactRecord.Status.allCases), settings: choices.draw(settings),
-        userPreferences: choices.draw(preferences), created: choices.draw(time), updated: choices.draw(time),
+        userPreferences: choices.draw(preferences), usersPreferences: choices.draw(preferences),
+        customData: choices.flag() ? JSONObject([("theirs", .integer(1))]) : nil, created: choices.draw(time),
+        updated: choices.draw(time),
         lastItem: choices.draw(time.optional), isChatDeleted: choices.flag())
     }
   }

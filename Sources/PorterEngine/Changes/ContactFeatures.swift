@@ -7,7 +7,8 @@ struct ContactFeatures {
   private let contact: Preferences
 
   init(_ user: StoredUser, _ contact: StoredContact) {
-    self.user = user.profileToSend.preferences ?? Preferences()
+    let preferences = user.profileToSend.preferences ?? Preferences()
+    self.user = preferences.overridden(by: Preferences(stored: contact.preferences) ?? Preferences())
     let profile = Profile(displayName: contact.displayName, fullName: contact.fullName, stored: contact.profile)
     self.contact = profile.preferences ?? Preferences()
   }

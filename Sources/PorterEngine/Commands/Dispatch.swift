@@ -112,7 +112,11 @@ extension Engine {
       try deleteUser(id, deletesMailboxes: deletesMailboxes, password)
     case .deleteStorage: throw .nightporter(.notSupported("deleting the store through a command"))
     case .connectionPlan(let user, let link): try planConnection(user, link: link.text)
-    case .setContactAlias, .setConnectionAlias: throw .nightporter(.notSupported("aliases"))
+    case .setContactAlias(let id, let alias): try setContactAlias(id, alias)
+    case .setConnectionAlias(let id, let alias): try setConnectionAlias(id, alias)
+    case .setCustomData(let id, let data): try setCustomData(id, data)
+    case .setContactPreferences(let id, let preferences): try setContactPreferences(id, preferences)
+    case .listGroups(let id): try listGroups(id)
     case .addContact, .connect, .createAddress, .acceptContact, .registerToken, .verifyToken, .checkToken, .deleteToken,
       .connectionMessages,
       .testNotificationServer:

@@ -89,8 +89,9 @@ extension Engine {
         continue
       }
       let enqueue = { () throws(StoreError) in
+        let profile = connection.profileToSend(user, to: try store.contact(contactID))
         try store.enqueue(
-          .information(user.profileToSend, replyMailbox: nil), connectionID: connection.id, itemID: nil, with: &ratchet,
+          .information(profile, replyMailbox: nil), connectionID: connection.id, itemID: nil, with: &ratchet,
           attempt: self.context.randomness.bytes(24))
         try store.save(ratchet, connectionID: connection.id)
         told.append(ContactRecord(try store.contact(contactID), connection: connection))

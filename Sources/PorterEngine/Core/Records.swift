@@ -21,13 +21,17 @@ extension ContactRecord {
   init(_ contact: StoredContact, connection: StoredConnection?) {
     let profile = Profile(displayName: contact.displayName, fullName: contact.fullName, stored: contact.profile)
     self.init(
-      id: contact.id, localDisplayName: contact.localName, profile: ProfileRecord(id: contact.id, profile: profile),
+      id: contact.id, localDisplayName: contact.localName,
+      profile: ProfileRecord(id: contact.id, profile: profile, localAlias: contact.localAlias),
       connection: connection.map { PorterSchema.ConnectionRecord($0) },
       status: connection?.status == PorterMachines.Connection.State.left.name ? .deleted : .active,
       settings: ChatSettings(
         notifications: NotificationFilter(contact.notifications), sendsReceipts: contact.sendsReceipts,
         isFavorite: contact.isFavorite),
-      created: contact.createdAt, updated: contact.updatedAt, lastItem: contact.chatAt)
+      userPreferences: Preferences(stored: contact.preferences) ?? Preferences(),
+      usersPreferences: Preferences(stored: contact.usersPreferences) ?? Preferences(),
+      customData: contact.customData.flatMap { try? JSONValue(parsing: $0) }?.objectValue, created: contact.createdAt,
+      updated: contact.updatedAt, lastItem: contact.chatAt)
   }
 }
 
@@ -87,6 +91,15 @@ extension StoredConnection {
 
   /// What the other side learns of the user.
   func profileToSend(_ user: StoredUser) -> Profile { Profile(incognito: incognito) ?? user.profileToSend }
+
+  /// The same with what the user allows this contact in particular.
+  func profileToSend(_ user: StoredUser, to contact: StoredContact) -> Profile {
+    var profile = profileToSend(user)
+    if let own = Preferences(stored: contact.preferences) {
+      profile.preferences = (profile.preferences ?? Preferences()).overridden(by: own)
+    }
+    return profile
+  }
 }
 
 extension ConnectionEntity {
@@ -120,6 +133,7 @@ extension PendingConnectionRecord {
       id: connection.id, agentID: TextEncoding.base64URL(connection.agentID),
       status: ConnectionStatus(connection), invitationLink: connection.link,
       isRequest: connection.request != nil, incognitoProfileID: connection.incognito.map { _ in connection.id },
+      localAlias: connection.localAlias,
       created: connection.createdAt,
       updated: connection.updatedAt)
   }

@@ -69,6 +69,12 @@ package enum Command: Hashable, Sendable {
   case listContacts(UserSelection)
   case setContactAlias(Int64, String)
   case setConnectionAlias(Int64, String)
+  /// The host's own; nil removes it.
+  case setCustomData(Int64, JSONObject?)
+  /// What the user allows this contact in particular.
+  case setContactPreferences(Int64, Preferences)
+  /// There are no groups here; the answer is an empty list.
+  case listGroups(Int64)
 
   // The user's address, and the requests that come through it.
   case createAddress(UserSelection)

@@ -71,13 +71,11 @@ extension Command {
       Rule("/freceive", absent: "files"),
       Rule("/fcancel", absent: "files"),
       Rule("/_set_file_to_receive", absent: "files"),
-      Rule("/_set prefs", absent: "preferences of contacts"),
-      Rule("/_set custom", absent: "custom data"),
       Rule("/_set accept member contacts", absent: "groups"),
     ] + groupCommands.map { Rule($0, absent: "groups") }
 
   private static let groupCommands = [
-    "/_group", "/_groups", "/_group_profile", "/_public group", "/_get relays", "/_get link", "/_add relays", "/_add",
+    "/_group", "/_group_profile", "/_public group", "/_get relays", "/_get link", "/_add relays", "/_add",
     "/_relay allow", "/_join", "/_member", "/_members", "/_block", "/_remove", "/_leave", "/_create link",
     "/_set link role",
   ]

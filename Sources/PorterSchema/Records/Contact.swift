@@ -41,6 +41,10 @@ package struct ContactRecord: Hashable, Sendable {
   package var settings: ChatSettings
   /// What the user allows this contact in particular.
   package var userPreferences: Preferences
+  /// What the user allows contacts in general.
+  package var usersPreferences: Preferences
+  /// The host's own.
+  package var customData: JSONObject?
   package var created: WallTime
   package var updated: WallTime
   package var lastItem: WallTime?
@@ -49,7 +53,8 @@ package struct ContactRecord: Hashable, Sendable {
   package init(
     id: Int64, localDisplayName: String, profile: ProfileRecord, connection: ConnectionRecord?, isUsed: Bool = true,
     status: Status = .active, settings: ChatSettings = ChatSettings(), userPreferences: Preferences = Preferences(),
-    created: WallTime, updated: WallTime, lastItem: WallTime? = nil, isChatDeleted: Bool = false
+    usersPreferences: Preferences = Preferences(), customData: JSONObject? = nil, created: WallTime, updated: WallTime,
+    lastItem: WallTime? = nil, isChatDeleted: Bool = false
   ) {
     self.id = id
     self.localDisplayName = localDisplayName
@@ -59,6 +64,8 @@ package struct ContactRecord: Hashable, Sendable {
     self.status = status
     self.settings = settings
     self.userPreferences = userPreferences
+    self.usersPreferences = usersPreferences
+    self.customData = customData
     self.created = created
     self.updated = updated
     self.lastItem = lastItem
@@ -81,13 +88,15 @@ package struct ContactRecord: Hashable, Sendable {
       "contactStatus": .string(status.rawValue),
       "chatSettings": settings.json,
       "userPreferences": userPreferences.json,
-      "mergedPreferences": userPreferences.merged(with: profile.profile.preferences ?? Preferences()),
+      "mergedPreferences": usersPreferences.overridden(by: userPreferences).merged(
+        with: profile.profile.preferences ?? Preferences()),
       "createdAt": .string(created.iso8601),
       "updatedAt": .string(updated.iso8601),
       "chatTs": lastItem.map { .string($0.iso8601) },
       "contactGrpInvSent": .bool(false),
       "chatTags": .array([]),
       "chatDeleted": .bool(isChatDeleted),
+      "customData": customData.map(JSONValue.object),
     ])
   }
 }

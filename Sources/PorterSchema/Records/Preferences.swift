@@ -69,6 +69,19 @@ package struct Preferences: Hashable, Sendable {
     }
   }
 
+  /// These, except for what `others` says.
+  package func overridden(by others: Preferences) -> Preferences {
+    var result = self
+    for (name, value) in others.members.members { result.members[name] = value }
+    return result
+  }
+
+  /// Nil for text that is not what was stored.
+  package init?(stored: String?) {
+    guard let json = stored.flatMap({ try? JSONValue(parsing: $0) }) else { return nil }
+    self.init(json: json)
+  }
+
   /// The commands that a bot offers; empty for anyone else.
   package var commands: [JSONValue] { members[Self.commandsName]?.arrayValue ?? [] }
 

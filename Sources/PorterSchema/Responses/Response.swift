@@ -33,6 +33,9 @@ package enum Response: Hashable, Sendable {
   case contactDeleted(UserRecord, ContactRecord)
   case contactConnectionDeleted(UserRecord, PendingConnectionRecord)
   case contactAliasUpdated(UserRecord, ContactRecord)
+  case contactPrefsUpdated(UserRecord, from: ContactRecord, to: ContactRecord)
+  /// Groups are not supported; the list exists, and is empty.
+  case groupsList(UserRecord)
   case connectionAliasUpdated(UserRecord, PendingConnectionRecord)
 
   case userContactLinkCreated(UserRecord, link: String)
@@ -95,6 +98,9 @@ package enum Response: Hashable, Sendable {
     case .contactDeleted(let user, let contact): .about(user, "contactDeleted", ["contact": contact.json])
     case .contactConnectionDeleted(let user, let connection):
       .about(user, "contactConnectionDeleted", ["connection": connection.json])
+    case .contactPrefsUpdated(let user, let from, let to):
+      .about(user, "contactPrefsUpdated", ["fromContact": from.json, "toContact": to.json])
+    case .groupsList(let user): .about(user, "groupsList", ["groups": .array([])])
     case .contactAliasUpdated(let user, let contact):
       .about(user, "contactAliasUpdated", ["toContact": contact.json])
     case .connectionAliasUpdated(let user, let connection):

@@ -1072,6 +1072,19 @@ class Response_sentConfirmation(TypedDict):
     customUserProfile: NotRequired["Profile"]
 
 
+class Response_contactPrefsUpdated(TypedDict):
+    type: Literal["contactPrefsUpdated"]
+    user: "User"
+    fromContact: "Contact"
+    toContact: "Contact"
+
+
+class Response_groupsList(TypedDict):
+    type: Literal["groupsList"]
+    user: "User"
+    groups: list[Any]
+
+
 class Response_sentInvitation(TypedDict):
     type: Literal["sentInvitation"]
     user: "User"
@@ -1538,6 +1551,7 @@ class Contact(TypedDict):
     chatTs: NotRequired[str]
     contactGrpInvSent: bool
     chatTags: list[int]
+    customData: NotRequired[dict[str, Any]]
     chatDeleted: bool
 
 
@@ -2398,6 +2412,8 @@ Response: TypeAlias = Union[
     "Response_chatItemReaction",
     "Response_invitation",
     "Response_sentConfirmation",
+    "Response_contactPrefsUpdated",
+    "Response_groupsList",
     "Response_sentInvitation",
     "Response_userContactLinkCreated",
     "Response_userContactLink",

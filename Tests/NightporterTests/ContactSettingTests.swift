@@ -1,0 +1,109 @@
+import Foundation
+import XCTest
+
+/// What a host sets for a contact, an invitation or its own profile comes back as it was set, and survives a restart.
+final class ContactSettingTests: XCTestCase {
+  private func contact(_ host: Host) -> JSON { host.send("/_contacts 1")["result"]["contacts"][0] }
+
+  func testAliasesCustomDataAndPreferencesAreKept() throws {
+    let pair = try Pair()
+    let alice = pair.alice
+    let named = alice.send("/_set alias @1 my friend")
+    named.assert("contactAliasUpdated")
+    XCTAssertEqual(named["result"]["toContact"]["profile"]["localAlias"].text, "my friend")
+    alice.send(#"/_set custom @1 {"tag":{"deep":[1,2]}}"#).assert("cmdOk")
+    XCTAssertEqual(contact(alice)["customData"]["tag"]["deep"][1].number, 2)
+    alice.send("/_set custom @1").assert("cmdOk")
+    XCTAssertFalse(contact(alice)["customData"].exists)
+    alice.send(#"/_set custom @1 {"tag":1}"#).assert("cmdOk")
+    let changed = alice.send(#"/_set prefs @1 {"reactions":{"allow":"no"}}"#)
+    changed.assert("contactPrefsUpdated")
+    XCTAssertFalse(changed["result"]["fromContact"]["userPreferences"]["reactions"].exists)
+    XCTAssertEqual(changed["result"]["toContact"]["userPreferences"]["reactions"]["allow"].text, "no")
+    let enabled = { (host: Host) in self.contact(host)["mergedPreferences"]["reactions"]["enabled"]["forUser"].flag }
+    XCTAssertFalse(enabled(alice))
+    // The contact learns of it.
+    let seen = pair.bob.event("contactUpdated")?["result"]["toContact"]
+    XCTAssertEqual(seen?["profile"]["preferences"]["reactions"]["allow"].text, "no")
+    XCTAssertFalse(enabled(pair.bob))
+    // A later profile does not undo it.
+    alice.send(#"/_profile 1 {"displayName":"alice","fullName":"A"}"#).assert("userProfileUpdated")
+    let later = pair.bob.event("contactUpdated")?["result"]["toContact"]["profile"]
+    XCTAssertEqual(later?["fullName"].text, "A")
+    XCTAssertEqual(later?["preferences"]["reactions"]["allow"].text, "no")
+    alice.free()
+    let again = try XCTUnwrap(Host.open(alice.prefix).host)
+    let kept = contact(again)
+    XCTAssertEqual(kept["profile"]["localAlias"].text, "my friend")
+    XCTAssertEqual(kept["customData"]["tag"].number, 1)
+    XCTAssertEqual(kept["userPreferences"]["reactions"]["allow"].text, "no")
+    again.send("/_set alias @1").assert("contactAliasUpdated")
+    XCTAssertEqual(contact(again)["profile"]["localAlias"].text, "")
+    for command in ["/_set alias @9 x", "/_set custom @9 {}", "/_set alias :1 x", "/_set alias :9 x"] {
+      XCTAssertTrue(again.send(command)["error"].exists, command)
+    }
+    XCTAssertEqual(again.send("/_groups 1")["result"]["groups"].count, 0)
+    again.send("/_groups 1").assert("groupsList")
+  }
+
+  func testAnInvitationHasAnAlias() throws {
+    let folder = try TemporaryFolder()
+    let alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
+    alice.begin("alice", relay: folder.file("relay.db"))
+    let id = alice.send("/_connect 1")["result"]["connection"]["pccConnId"].number
+    let named = alice.send("/_set alias :\(id) for bob")
+    named.assert("connectionAliasUpdated")
+    XCTAssertEqual(named["result"]["toConnection"]["localAlias"].text, "for bob")
+    let listed = alice.send("/_get chats 1 pcc=on")["result"]["chats"][0]["chatInfo"]["contactConnection"]
+    XCTAssertEqual(listed["localAlias"].text, "for bob")
+    // An address is not a pending connection.
+    alice.send("/_address 1").assert("userContactLinkCreated")
+    XCTAssertEqual(alice.send("/_set alias :2 x").errorTag, "pendingConnectionNotFound")
+    XCTAssertEqual(alice.send("/_delete :2").errorTag, "pendingConnectionNotFound")
+    XCTAssertEqual(alice.send("/_get chats 1 pcc=on")["result"]["chats"].count, 1)
+  }
+
+  /// Member for member, in both directions, with what this library does not know.
+  func testAProfileIsKeptMemberForMember() throws {
+    let pair = try Pair()
+    let profile =
+      #"{"displayName":"alice","fullName":"A","shortDescr":"s","description":"long","contactLink":"porter:/x","#
+      + #""peerType":"bot","preferences":{"calls":{"allow":"no"},"files":{"allow":"yes","later":1},"#
+      + #""commands":[{"type":"command","keyword":"help","label":"Help","params":"x"}],"theirs":{"a":[1]}},"newer":{"b":2}}"#
+    pair.alice.send("/_profile 1 \(profile)").assert("userProfileUpdated")
+    pair.alice.send("/_profile 1 \(profile)").assert("userProfileNoChange")
+    let seen = pair.bob.event("contactUpdated")?["result"]["toContact"]["profile"] ?? JSON("")
+    let own = pair.alice.send("/user")["result"]["user"]["profile"]
+    let wanted = JSON(profile)
+    for name in [
+      "displayName", "fullName", "shortDescr", "description", "contactLink", "peerType", "preferences", "newer",
+    ] {
+      let expected = NSDictionary(object: wanted[name].value ?? NSNull(), forKey: "value" as NSString)
+      for found in [own, seen] {
+        XCTAssertEqual(NSDictionary(object: found[name].value ?? NSNull(), forKey: "value" as NSString), expected, name)
+      }
+    }
+    // Known members of another shape are refused, and nothing is changed.
+    for bad in [
+      #"{"displayName":"alice","fullName":"","image":5}"#, #"{"displayName":"alice","fullName":"","peerType":"cat"}"#,
+      #"{"displayName":"alice","fullName":"","preferences":{"calls":{"allow":"perhaps"}}}"#,
+      #"{"displayName":"alice","fullName":"","preferences":{"commands":1}}"#,
+    ] {
+      XCTAssertEqual(pair.alice.send("/_profile 1 \(bad)").errorTag, "commandError", bad)
+    }
+    pair.alice.send("/_profile 1 \(profile)").assert("userProfileNoChange")
+  }
+
+  func testADatabasesAddressIsNoPassphrase() throws {
+    let folder = try TemporaryFolder()
+    for key in ["postgres://u:p@h/db", "postgresql://h/db", "host=h dbname=db", "mysql://h"] {
+      let (answer, host) = Host.open(folder.file("a"), key: key)
+      XCTAssertNil(host, key)
+      XCTAssertEqual(JSON(answer)["type"].text, "errorSQL", answer)
+      XCTAssertFalse(answer.contains("u:p"), answer)
+    }
+    XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [])
+    // A passphrase may look like anything else.
+    XCTAssertNotNil(Host.open(folder.file("a"), key: "postgres is my favourite").host)
+  }
+}

@@ -202,6 +202,22 @@ final class ContactRequestTests: XCTestCase {
     XCTAssertNotEqual(meeting.ask()["contactRequestId"].number, id)
   }
 
+  /// Alice has accepted, and bob takes his request back before he hears of it: the contact is one that has left.
+  func testARequestTakenBackAfterItWasAcceptedEndsTheContact() throws {
+    let meeting = try Meeting()
+    let id = meeting.ask()["contactRequestId"].number
+    let pending = meeting.bob.send("/_get chats 1 pcc=on")["result"]["chats"][0]["chatInfo"]["contactConnection"]
+    // He is offline, and his store is open.
+    meeting.bob.send("/_stop").assert("chatStopped")
+    meeting.alice.send("/_accept \(id)").assert("acceptingContactRequest")
+    meeting.bob.send("/_delete :\(pending["pccConnId"].number) full notify=on").assert("contactConnectionDeleted")
+    meeting.bob.send("/_start").assert("chatStarted")
+    meeting.alice.event("contactRequestWithdrawn", within: 20)
+    XCTAssertEqual(meeting.contacts(meeting.alice)[0]["contactStatus"].text, "deleted")
+    XCTAssertEqual(meeting.alice.send("/_send @1 text hello").errorTag, "contactNotActive")
+    XCTAssertEqual(meeting.contacts(meeting.bob).count, 0)
+  }
+
   /// His mailbox is gone, and alice was not told: accepting fails for good, and leaves no contact.
   func testAcceptingARequestWhoseMailboxIsGoneLeavesNoContact() throws {
     let meeting = try Meeting()

@@ -274,9 +274,10 @@ struct MailboxOpening {
     // Of an accepted request, or of a message that overtook the hello.
     if let known = connection.contactID {
       contactID = known
+      let isNamed = try store.contact(known).displayName == name
       try store.setContactProfile(
         known, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
-      try store.nameContact(known, userID: connection.userID, displayName: name)
+      if !isNamed { try store.nameContact(known, userID: connection.userID, displayName: name) }
     } else {
       contactID = try store.insertContact(
         userID: connection.userID, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)

@@ -1,0 +1,83 @@
+import Foundation
+import PorterJSON
+import PorterNight
+import PorterProcesses
+import XCTest
+
+/// Requests through an address, and an app that is killed in the middle of taking one in or accepting it.
+final class KilledRequestTests: XCTestCase {
+  private func makeNight() throws -> Night {
+    let night = try Night()
+    addTeardownBlock { night.end() }
+    return night
+  }
+
+  /// A host with an address, which is killed at this point.
+  private func addressee(
+    _ name: String, _ night: Night, haltingAt point: String, settings: JSONValue
+  ) throws -> (host: ScriptedHost, store: String, link: String) {
+    let store = night.directory.appendingPathComponent(name).path
+    let host = try ScriptedHost(store: store, environment: ["PORTER_HALT_AT": point])
+    let user: JSONValue = ["profile": ["displayName": .string(name), "fullName": ""]]
+    try host.command("/_create user \(user.text)", "activeUser")
+    let network: JSONValue = ["relay": .string(night.relay)]
+    try host.command("/_network \(network.text)", "cmdOk")
+    try host.command("/_start", "chatStarted")
+    let made = try host.command("/_address 1", "userContactLinkCreated")
+    try host.command("/_address_settings 1 \(settings.text)", "userContactLinkUpdated")
+    return (host, store, try XCTUnwrap(made["connLinkContact"]?["connFullLink"]?.stringValue))
+  }
+
+  private func names(_ host: ScriptedHost) throws -> [String] {
+    let list = try host.command("/_contacts 1", "contactsList")["contacts"]?.arrayValue ?? []
+    return list.compactMap { $0["localDisplayName"]?.stringValue }
+  }
+
+  /// Killed wherever it takes in a request that it accepts by itself: there is one contact on each side, and one welcome.
+  func testAKilledAppAcceptsEachRequestOnce() throws {
+    let night = try makeNight()
+    let settings: JSONValue = [
+      "businessAddress": false, "autoAccept": ["acceptIncognito": false],
+      "autoReply": ["type": "text", "text": "welcome"],
+    ]
+    for point in ["insideCommit", "afterCommit", "beforeAcknowledge", "beforeJoin"] {
+      let (first, store, link) = try addressee(point, night, haltingAt: point, settings: settings)
+      try night.bob.command("/connect \(link)", "sentInvitation")
+      XCTAssertEqual(try first.process.waitForEnd(), .killed(SIGKILL), point)
+      let second = try ScriptedHost(store: store)
+      defer { second.process.kill() }
+      try second.command("/_start", "chatStarted")
+      try second.event("contactConnected")
+      let welcome = try night.bob.event("newChatItems")["chatItems"]?.arrayValue?.first
+      XCTAssertEqual(welcome?["chatItem"]?["meta"]?["itemText"], "welcome", point)
+      XCTAssertEqual(welcome?["chatInfo"]?["contact"]?["localDisplayName"]?.stringValue, point)
+      try night.awaitRest(of: second)
+      XCTAssertEqual(try names(second), ["bob"], point)
+      XCTAssertEqual(try names(night.bob).filter { $0.hasPrefix(point) }, [point])
+      let chat = try second.command("/_get chat @1 count=10", "apiChat")["chat"]
+      XCTAssertEqual(chat?["chatItems"]?.arrayValue?.count, 1, "\(point): one welcome")
+    }
+  }
+
+  /// The user has accepted, and the app is killed before there is a contact: the next process finishes it unasked.
+  func testWhatTheUserAcceptedIsFinishedByTheNextProcess() throws {
+    let night = try makeNight()
+    let (first, store, link) = try addressee(
+      "carol", night, haltingAt: "beforeJoin", settings: ["businessAddress": false])
+    try night.bob.command("/connect \(link)", "sentInvitation")
+    try first.event("receivedContactRequest")
+    XCTAssertThrowsError(try first.answer("/_accept 1"))
+    XCTAssertEqual(try first.process.waitForEnd(), .killed(SIGKILL))
+    let second = try ScriptedHost(store: store)
+    defer { second.process.kill() }
+    try second.command("/_start", "chatStarted")
+    try second.event("acceptingContactRequest")
+    try second.event("contactConnected")
+    try night.awaitRest(of: second)
+    XCTAssertEqual(try names(second), ["bob"])
+    // The tap is repeated, as after a kill it may be.
+    try second.command("/_accept 1", "acceptingContactRequest")
+    XCTAssertEqual(try names(second), ["bob"])
+    XCTAssertEqual(try names(night.bob).filter { $0.hasPrefix("carol") }, ["carol"])
+  }
+}

@@ -63,6 +63,41 @@ final class RequestPushTests: XCTestCase {
     XCTAssertEqual(bodies, ["hello"])
   }
 
+  /// From the lock screen: the tap waits for the app, which accepts once, incognito or not, or rejects.
+  func testATapAcceptsOrRejectsARequest() throws {
+    let (station, carol, link) = try asked()
+    for (action, number) in [
+      ("NTF_ACT_REJECT_CONTACT", 1), ("NTF_ACT_ACCEPT_CONTACT", 2), ("NTF_ACT_ACCEPT_CONTACT_INCOGNITO", 3),
+    ] {
+      // A person who was rejected, and one whom alice knows, asks anew only as another.
+      let person = try XCTUnwrap(Host.open(station.pair.folder.file("person\(number)")).host)
+      person.begin("person\(number)", relay: station.pair.folder.file("relay.db"))
+      person.send("/connect \(link)").assert("sentInvitation")
+      let service = try station.makeExtension()
+      var shown = JSON("")
+      while shown["categoryIdentifier"].text != "NTF_CAT_CONTACT_REQUEST" {
+        shown = service.push(try station.nextPush())["notifications"][0]
+      }
+      XCTAssertEqual(shown["userInfo"]["contactRequestId"].number, number)
+      XCTAssertEqual(service.respond(to: shown, action)["result"]["outcome"].text, "waiting")
+      XCTAssertTrue(service.state["quiescent"].flag)
+      service.free()
+      station.alice.send("/_app activate").assert("cmdOk")
+      let event = station.alice.event("ntfResponse", within: 20)?["result"] ?? JSON("")
+      XCTAssertEqual(event["outcome"].text, "applied", event.description)
+      if action == "NTF_ACT_REJECT_CONTACT" {
+        XCTAssertEqual(station.alice.send("/_accept \(number)").errorTag, "contactRequestNotFound")
+      } else {
+        let connected = person.event("contactConnected", within: 20)?["result"]["contact"]["profile"]["displayName"].text
+        XCTAssertEqual(connected == "alice", action == "NTF_ACT_ACCEPT_CONTACT", connected ?? "")
+        XCTAssertTrue(event["chatId"].text.hasPrefix("@"), event.description)
+      }
+      station.suspend()
+      person.free()
+    }
+    XCTAssertEqual(carol.state["eventsWaiting"].number, 0)
+  }
+
   func testAHiddenPreviewNamesNobody() throws {
     let (station, carol, link) = try asked()
     station.alice.send("/_app activate").assert("cmdOk")

@@ -131,6 +131,32 @@ final class ContactRequestTests: XCTestCase {
     XCTAssertEqual(sent[0]["chatDir"]["type"].text, "directSnd")
   }
 
+  func testAnAddressThatAcceptsIncognitoShowsAMadeUpProfile() throws {
+    let meeting = try Meeting(settings: #"{"businessAddress":false,"autoAccept":{"acceptIncognito":true}}"#)
+    meeting.bob.send("/connect \(meeting.link)").assert("sentInvitation")
+    let seen = meeting.bob.event("contactConnected")?["result"]["contact"]["profile"]["displayName"].text ?? ""
+    let told = meeting.alice.event("contactConnected")?["result"]["userCustomProfile"]["displayName"].text ?? ""
+    XCTAssertFalse(told.isEmpty)
+    XCTAssertEqual(seen, told)
+    XCTAssertNotEqual(seen, "alice")
+  }
+
+  func testBadSettingsOfAnAddressAreRefused() throws {
+    let meeting = try Meeting()
+    let kept = #"{"businessAddress":false,"theirs":{"a":[1]}}"#
+    meeting.alice.send("/_address_settings 1 \(kept)").assert("userContactLinkUpdated")
+    for bad in [
+      "[]", #"{"businessAddress":1}"#, #"{"businessAddress":true}"#, #"{"autoAccept":true}"#,
+      #"{"autoAccept":{"acceptIncognito":"no"}}"#, #"{"autoReply":"hello"}"#,
+      #"{"autoReply":{"type":"text","text":"\#(String(repeating: "a", count: 20_000))"}}"#,
+    ] {
+      XCTAssertTrue(meeting.alice.send("/_address_settings 1 \(bad)")["error"].exists, bad)
+    }
+    let settings = meeting.alice.send("/sa")["result"]["contactLink"]["addressSettings"]
+    XCTAssertEqual(settings.value as? NSDictionary, JSON(kept).value as? NSDictionary)
+    XCTAssertEqual(meeting.bob.send("/_address_settings 1 {}").errorTag, "userContactLinkNotFound")
+  }
+
   /// A message given before the other side has answered is not lost: its mailbox takes no signature yet.
   func testAMessageGivenBeforeTheHelloArrives() throws {
     let meeting = try Meeting()

@@ -88,7 +88,8 @@ final class RequestPushTests: XCTestCase {
       if action == "NTF_ACT_REJECT_CONTACT" {
         XCTAssertEqual(station.alice.send("/_accept \(number)").errorTag, "contactRequestNotFound")
       } else {
-        let connected = person.event("contactConnected", within: 20)?["result"]["contact"]["profile"]["displayName"].text
+        let connected = person.event("contactConnected", within: 20)?["result"]["contact"]["profile"]["displayName"]
+          .text
         XCTAssertEqual(connected == "alice", action == "NTF_ACT_ACCEPT_CONTACT", connected ?? "")
         XCTAssertTrue(event["chatId"].text.hasPrefix("@"), event.description)
       }

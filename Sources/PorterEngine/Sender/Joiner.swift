@@ -118,9 +118,11 @@ final class Joiner {
     }
   }
 
-  /// The use of a request's invitation continues with the request.
+  /// The use of an accepted request's invitation continues with the request. What a stranger's request says of a mailbox
+  /// does not keep back the user's own use of it.
   private func isRequest(_ mailbox: [UInt8]) -> Bool {
-    (try? context.store?.contactRequest(invitationMailbox: mailbox)) != nil
+    let request = try? context.store?.contactRequest(invitationMailbox: mailbox)
+    return request?.state == PorterMachines.ContactRequest.State.accepting.name
   }
 
   /// Records the connection, its ratchet and the confirmation to be sent in one transaction.

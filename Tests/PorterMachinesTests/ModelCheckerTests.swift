@@ -48,9 +48,9 @@ final class ModelCheckerTests: XCTestCase {
       let made = try runProgram(try program("spin"), ["-a", model.path], directory: directory)
       XCTAssertEqual(made.status, 0, made.output + made.errors)
       let built = try runProgram(
-        try program("gcc"), ["-O0", "-DSAFETY", "-DNOREDUCE", "-w", "-o", "pan", "pan.c"], directory: directory)
+        try program("clang"), ["-O0", "-DSAFETY", "-DNOREDUCE", "-w", "-o", "pan", "pan.c"], directory: directory)
       XCTAssertEqual(built.status, 0, built.errors)
-      return try runProgram(directory.appendingPathComponent("pan"), ["-m100000"], directory: directory).output
+      return try runProgram(directory.appendingPathComponent("pan"), ["-m100000", "-w20"], directory: directory).output
     }
   }
 }

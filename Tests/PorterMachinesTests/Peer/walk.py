@@ -1,7 +1,7 @@
 """Walks machines with python-statemachine, an independent SCXML interpreter.
 
 Arguments: paths of SCXML files. On standard input, for each file in turn: a line with the number of events, and the events, one a
-line. On standard output, for each file: its initial state, then one line for each event:
+line. A line with two words names a state, which the machine is put into first, and the event. On standard output, for each file: its initial state, then one line for each event:
 the state afterwards, and what was sent, in order, separated by spaces. Timers come out as start:ID:DELAY:EVENT and cancel:ID; they are
 recorded, not waited for. A machine that has ended is restarted before the next event, which is shown by a line "restart".
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import statemachine.event
 from statemachine.io.loader import load
+from statemachine.orderedset import OrderedSet
 
 # Caches its answers: matching a descriptor with an event takes most of the time.
 statemachine.event.Event.match = functools.lru_cache(maxsize=None)(statemachine.event.Event.match)
@@ -55,6 +56,16 @@ def restart(machine):
     machine._engine.start()
 
 
+def put(machine, name):
+    """Puts a machine, which may have ended, into a state and those around it, without what happens on the way there."""
+    state = next(state for state in machine.states_map.values() if state.id == name)
+    around = [state]
+    while around[0].parent is not None:
+        around.insert(0, around[0].parent)
+    machine._engine.running = True
+    machine.current_state_value = OrderedSet(state.value for state in around)
+
+
 def leaf(machine):
     """The one state that has no states inside."""
     leaves = [state.id for state in machine.configuration if state.is_atomic]
@@ -68,8 +79,11 @@ def walk(task):
     gc.set_threshold(100_000)
     machine = recorder(path)
     out = [leaf(machine)]
-    for event in events:
-        if machine.is_terminated:
+    for line in events:
+        *state, event = line.split()
+        if state:
+            put(machine, state[0])
+        elif machine.is_terminated:
             restart(machine)
             out.append("restart")
         machine.sent = []

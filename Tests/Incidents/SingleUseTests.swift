@@ -25,8 +25,7 @@ final class SingleUseTests: XCTestCase {
   private func awaitContacts(
     _ expected: [String], _ host: ScriptedHost, _ night: Night, file: StaticString = #filePath, line: UInt = #line
   ) throws {
-    let end = Date(timeIntervalSinceNow: 20)
-    while try contacts(host) != expected, end.timeIntervalSinceNow > 0 { usleep(50_000) }
+    try awaitThat("\(expected) are the contacts", file: file, line: line) { try contacts(host) == expected }
     try night.awaitRest(of: host, file: file, line: line)
     XCTAssertEqual(try contacts(host), expected, file: file, line: line)
   }
@@ -73,7 +72,7 @@ final class SingleUseTests: XCTestCase {
   func testINC08InvitationKeysAreUsedOnceAcrossAHandOver() throws {
     let night = try makeNight()
     let link = try link(from: night.alice)
-    Thread.sleep(forTimeInterval: 1)
+    try night.awaitSubscriptions(2)
     try night.suspendAlice()
     try night.bob.command("/connect \(link)", "sentConfirmation")
     let frozen = try night.startExtension(try night.nextPush(), environment: ["PORTER_STOP_AT": "afterFetch"])
@@ -95,7 +94,7 @@ final class SingleUseTests: XCTestCase {
     for point in ["afterFetch", "afterCommit", "beforeAcknowledge"] {
       try night.suspendAlice()
       // Drop the pushes for messages that the app received itself.
-      while (try? night.nextPush(within: 2)) != nil {}
+      try night.remainingPushes()
       texts.append("\(point) one")
       try night.bobSends(texts[texts.count - 1])
       let frozen = try night.startExtension(try night.nextPush(), environment: ["PORTER_STOP_AT": point])

@@ -160,7 +160,7 @@ final class StaleOwnerTests: XCTestCase {
     let night = try makeNight()
     try night.bobSends("before")
     try night.alice.event("newChatItems")
-    while (try? night.nextPush(within: 0.5)) != nil {}
+    try night.remainingPushes()
     try night.suspendAlice()
     try night.bobSends("one")
     XCTAssertEqual(try night.present(try night.nextPush()).bodies, ["one"])

@@ -1,6 +1,7 @@
 import CNightporter
 import Foundation
 import Nightporter
+import PorterStore
 import XCTest
 
 /// Waits until it holds, and fails if that never happens. The bound is for a test that would hang.
@@ -87,6 +88,16 @@ final class Host {
     return nil
   }
 
+  /// What has been reported so far is not looked at.
+  func dropEvents() { while event(within: 0) != nil {} }
+
+  /// For a host whose work is done: what it has not reported by now does not come.
+  func expectNone(_ type: String, file: StaticString = #filePath, line: UInt = #line) {
+    while let event = event(within: 0) {
+      XCTAssertNotEqual(event["result"]["type"].text, type, event.description, file: file, line: line)
+    }
+  }
+
   func push(_ payload: String, deadline: Int32 = 5_000) -> JSON {
     JSON(take(np_receive_push(handle, payload, deadline)))
   }
@@ -108,6 +119,17 @@ func awaitRest(of host: Host, file: StaticString = #filePath, line: UInt = #line
     let operations = host.state["operations"]
     return ["receiving", "delivery", "sending", "database"].allSatisfy { operations[$0].number == 0 }
   }
+}
+
+/// Waits until these hosts have sent and received everything, so that what has not come by then does not come.
+func awaitQuiet(_ hosts: [Host], relay: String, file: StaticString = #filePath, line: UInt = #line) throws {
+  for host in hosts { awaitRest(of: host, file: file, line: line) }
+  try awaitThat("the relay has handed over everything", file: file, line: line) {
+    let database = try Database(path: relay)
+    defer { try? database.close() }
+    return try database.integer("SELECT count(*) FROM message WHERE body IS NOT NULL") == 0
+  }
+  for host in hosts { awaitRest(of: host, file: file, line: line) }
 }
 
 /// Copies a result and frees it.

@@ -4,101 +4,66 @@ import XCTest
 
 /// A host's transport that hangs or fails: every waiting caller is answered, and nothing is lost.
 final class HostRelayTests: XCTestCase {
-  /// Alice reaches the relay through the host, bob directly.
-  private struct Meeting {
-    let folder: TemporaryFolder
-    let transport: HostTransport
-    let alice: Host
-    let bob: Host
-
-    init() throws {
-      folder = try TemporaryFolder()
-      transport = HostTransport(relay: folder.file("relay.db"))
-      alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
-      transport.install(in: alice)
-      alice.send("/_create user {\"profile\":{\"displayName\":\"alice\",\"fullName\":\"\"}}").assert("activeUser")
-      alice.send("/_start").assert("chatStarted")
-      bob = try XCTUnwrap(Host.open(folder.file("bob")).host)
-      bob.begin("bob", relay: folder.file("relay.db"))
-    }
-
-    func invite() {
-      let link = alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
-      bob.send("/connect \(link)").assert("sentConfirmation")
-    }
-
-    func connect() {
-      invite()
-      for _ in 0..<40 {
-        np_relay_ready(alice.handle)
-        if alice.event(within: 0.2)?["result"]["type"].text == "contactConnected" { return }
-      }
-      XCTFail("not connected")
-    }
-  }
-
-  /// Sends a command from its own thread; returns its answer, and how long it took.
-  private func inBackground(_ command: String, _ host: Host) -> (XCTestExpectation, () -> (JSON, TimeInterval)) {
+  /// Sends a command from its own thread.
+  private func inBackground(_ command: String, _ host: Host) -> (XCTestExpectation, () -> JSON) {
     let handle = UInt(bitPattern: host.handle)
     let answered = expectation(description: command)
-    let result = Box<(String, TimeInterval)>(("", 0))
+    let result = Box("")
     Thread.detachNewThread {
-      let start = Date()
-      let text = take(chat_send_cmd(chat_ctrl(bitPattern: handle), command))
-      result.value = (text, -start.timeIntervalSinceNow)
+      result.value = take(chat_send_cmd(chat_ctrl(bitPattern: handle), command))
       answered.fulfill()
     }
-    return (answered, { (JSON(result.value.0), result.value.1) })
+    return (answered, { JSON(result.value) })
   }
 
   /// INC-39: a caller that waits for the relay gets an error.
   func testINC39CommandThatWaitsForTheRelayIsAnsweredWhenTheChatSuspends() throws {
-    let meeting = try Meeting()
+    let meeting = try Meeting(connects: false)
     meeting.transport.hang(true)
     defer { meeting.transport.hang(false) }
     let (answered, result) = inBackground("/_connect 1", meeting.alice)
     meeting.transport.waitUntilInside()
     meeting.alice.send("/_app suspend 0").assert("cmdOk")
     wait(for: [answered], timeout: 5)
-    XCTAssertEqual(result().0["error"]["agentError"]["type"].text, "BROKER", result().0.description)
+    XCTAssertEqual(result()["error"]["agentError"]["type"].text, "BROKER", result().description)
     XCTAssertTrue(meeting.alice.state["quiescent"].flag)
   }
 
   func testINC39CommandThatWaitsForTheRelayIsAnsweredWhenTheControllerIsFreed() throws {
-    let meeting = try Meeting()
+    let meeting = try Meeting(connects: false)
     meeting.transport.hang(true)
     defer { meeting.transport.hang(false) }
     let (answered, result) = inBackground("/_connect 1", meeting.alice)
     meeting.transport.waitUntilInside()
     meeting.alice.free()
     wait(for: [answered], timeout: 5)
-    XCTAssertTrue(result().0["error"].exists, result().0.description)
+    XCTAssertTrue(result()["error"].exists, result().description)
   }
 
   /// The header promises 15 s, whatever the transport does.
   func testINC39CommandIsAnsweredInTimeThoughTheTransportHangs() throws {
-    let meeting = try Meeting()
+    let meeting = try Meeting(connects: false)
     meeting.transport.hang(true)
     defer { meeting.transport.hang(false) }
     let (answered, result) = inBackground("/_connect 1", meeting.alice)
     wait(for: [answered], timeout: 20)
-    let (answer, _) = result()
+    let answer = result()
     XCTAssertEqual(answer["error"]["agentError"]["brokerErr"]["type"].text, "TIMEOUT", answer.description)
   }
 
   /// The host was promised one call at a time that sends, and one that receives, even if a call from before a suspension still hangs.
   func testTransportIsCalledOnceAtATimeAcrossSuspensions() throws {
-    let meeting = try Meeting()
+    let meeting = try Meeting(connects: false)
     meeting.transport.hang(true)
     let (answered, _) = inBackground("/_connect 1", meeting.alice)
     meeting.transport.waitUntilInside()
     meeting.alice.send("/_app suspend 0").assert("cmdOk")
     meeting.alice.send("/_app activate").assert("cmdOk")
     let (second, result) = inBackground("/_connect 1", meeting.alice)
-    usleep(200_000)
+    awaitThat("the second waits") { meeting.alice.state["operations"]["sending"].number > 0 }
     meeting.transport.hang(false)
     wait(for: [answered, second], timeout: 10)
-    result().0.assert("invitation")
+    result().assert("invitation")
     XCTAssertEqual(meeting.transport.mostSendingAtOnce, 1)
     XCTAssertLessThanOrEqual(meeting.transport.mostAtOnce, 2)
   }
@@ -107,7 +72,6 @@ final class HostRelayTests: XCTestCase {
   /// the chat is suspended and activated behind a transport that hangs, its waiting threads do not pile up.
   func testAbandonedExchangesAreNotCarriedOutAndLeaveNothingBehind() throws {
     let meeting = try Meeting()
-    meeting.connect()
     let (created, threads) = (meeting.transport.count(.create), Self.threads)
     meeting.transport.hang(true)
     let (first, _) = inBackground("/_connect 1", meeting.alice)
@@ -119,11 +83,9 @@ final class HostRelayTests: XCTestCase {
     let later = (0..<6).map { _ in inBackground("/_connect 1", meeting.alice) }
     wait(for: [first] + later.map(\.0), timeout: 30)
     for (_, result) in later {
-      XCTAssertEqual(result().0["error"]["agentError"]["brokerErr"]["type"].text, "TIMEOUT", result().0.description)
+      XCTAssertEqual(result()["error"]["agentError"]["brokerErr"]["type"].text, "TIMEOUT", result().description)
     }
-    let end = Date(timeIntervalSinceNow: 20)
-    while Self.threads > threads + 4, end.timeIntervalSinceNow > 0 { usleep(5_000) }
-    XCTAssertLessThanOrEqual(Self.threads, threads + 4, "those of earlier activations have ended")
+    awaitThat("the threads of earlier activations have ended") { Self.threads <= threads + 4 }
     meeting.transport.hang(false)
     // One call of a kind at a time, and in order: what was to be carried out before this has been.
     meeting.alice.send("/_connect 1").assert("invitation")
@@ -136,7 +98,6 @@ final class HostRelayTests: XCTestCase {
   /// M9: a request for messages that hangs delays no message that is sent, and no mailbox that is made.
   func testAHangingRequestForMessagesDelaysNothingThatIsSent() throws {
     let meeting = try Meeting()
-    meeting.connect()
     meeting.transport.hang(.get)
     defer { meeting.transport.hang(nil) }
     let message = #"[{"msgContent":{"type":"text","text":"hello"},"mentions":{}}]"#
@@ -161,7 +122,6 @@ final class HostRelayTests: XCTestCase {
   /// A host may report news for each of many messages; they are fetched once, and once more.
   func testRepeatedNewsIsFetchedOnce() throws {
     let meeting = try Meeting()
-    meeting.connect()
     meeting.transport.hang(true)
     np_relay_ready(meeting.alice.handle)
     meeting.transport.waitUntilInside()
@@ -207,7 +167,7 @@ final class HostRelayTests: XCTestCase {
 
   /// A transport that is refused stays the host's: it is not released.
   func testRelayCanBeSetBeforeTheStartOnly() throws {
-    let meeting = try Meeting()
+    let meeting = try Meeting(connects: false)
     for suspension in [nil, "/_app suspend 0"] {
       if let suspension { meeting.alice.send(suspension).assert("cmdOk") }
       let released = Box(0)
@@ -227,17 +187,13 @@ final class HostRelayTests: XCTestCase {
   /// activation, once.
   func testMessageBeingSentDuringASuspensionArrivesOnce() throws {
     let meeting = try Meeting()
-    meeting.connect()
     meeting.transport.hang(true)
     meeting.alice.send("/_send @1 text hello").assert("newChatItems")
     meeting.transport.waitUntilInside()
     meeting.alice.send("/_app suspend 0").assert("cmdOk")
     meeting.transport.hang(false)
     meeting.alice.send("/_app activate").assert("cmdOk")
-    meeting.bob.event("newChatItems")
-    usleep(300_000)
-    let items = meeting.bob.send("/_get chat @1 count=10")["result"]["chat"]["chatItems"]
-    XCTAssertEqual(items.count, 1, items.description)
+    try meeting.expectBobHas(["hello"])
     let sent = meeting.alice.send("/_get chat @1 count=10")["result"]["chat"]["chatItems"][0]
     XCTAssertEqual(sent["meta"]["itemStatus"]["type"].text, "sndSent", sent.description)
   }
@@ -245,11 +201,11 @@ final class HostRelayTests: XCTestCase {
   /// The relay wakes once per message. A failed fetch is retried without another wake-up.
   func testAFailedFetchIsRetriedAutomatically() throws {
     let meeting = try Meeting()
-    meeting.connect()
     meeting.transport.fail(.get)
     meeting.bob.send("/_send @1 text hello").assert("newChatItems")
+    let gets = meeting.transport.count(.get)
     np_relay_ready(meeting.alice.handle)
-    usleep(200_000)
+    awaitThat("a fetch has failed") { meeting.transport.count(.get) > gets }
     meeting.transport.fail(nil)
     meeting.alice.event("newChatItems")
   }
@@ -257,21 +213,16 @@ final class HostRelayTests: XCTestCase {
   /// Before the mailbox is secured it refuses what the joining side signs, so an earlier hello would be answered in
   /// vain, and the connection would never become ready.
   func testNothingIsSentBeforeOurMailboxAcceptsTheAnswer() throws {
-    let meeting = try Meeting()
+    let meeting = try Meeting(connects: false)
     meeting.transport.fail(.secure)
     meeting.invite()
-    for _ in 0..<5 {
+    awaitThat("the relay has refused it three times") {
       np_relay_ready(meeting.alice.handle)
-      usleep(100_000)
+      return meeting.transport.count(.secure) >= 3
     }
-    XCTAssertGreaterThan(meeting.transport.count(.secure), 0)
     XCTAssertEqual(meeting.transport.count(.send), 0)
     meeting.transport.fail(nil)
-    for _ in 0..<40 {
-      np_relay_ready(meeting.alice.handle)
-      if meeting.alice.event(within: 0.2)?["result"]["type"].text == "contactConnected" { return }
-    }
-    XCTFail("the contact never became ready")
+    meeting.awaitConnected()
   }
 }
 

@@ -106,7 +106,7 @@ final class HostilePushTests: XCTestCase {
     let service = try station.makeExtension()
     XCTAssertEqual(service.useRelayThatNeverAnswers(), NP_OK)
     let first = service.inBackground { $0.push(push, deadline: 30_000).description }
-    usleep(100_000)
+    awaitThat("it is under way") { !service.state["machines"]["push"].text.isEmpty }
     service.free()
     let answer = JSON(try XCTUnwrap(first.wait(atMost: .seconds(5))))
     XCTAssertEqual(answer["outcome"].text, "expired", answer.description)

@@ -1,5 +1,6 @@
 import CNightporter
 import Foundation
+import PorterPlatform
 import PropertyTesting
 import XCTest
 
@@ -57,25 +58,29 @@ final class LifecycleTests: XCTestCase {
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
     let handle = UInt(bitPattern: host.handle)
     let woken = expectation(description: "chat_recv_msg returns")
+    let thread = Promise<String>()
     Thread.detachNewThread {
+      thread.fulfil((try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")) ?? "")
       let answer = take(chat_recv_msg(chat_ctrl(bitPattern: handle)))
       XCTAssertTrue(JSON(answer)["error"].exists, answer)
       woken.fulfill()
     }
-    usleep(100_000)
+    let status = "/proc/" + (thread.wait() ?? "") + "/status"
+    try awaitThat("it sleeps") { try String(contentsOfFile: status, encoding: .utf8).contains("State:\tS") }
     host.free()
     wait(for: [woken], timeout: 5)
   }
 
   func testEventDescriptorIsReadableOnlyWhileEventsWait() throws {
     let pair = try Pair()
-    while pair.alice.event(within: 0.3) != nil {}
+    awaitRest(of: pair.alice)
+    pair.alice.dropEvents()
     let descriptor = np_event_fd(pair.alice.handle)
     XCTAssertFalse(isReadable(descriptor))
     pair.send("hello", from: pair.bob)
-    usleep(300_000)
-    XCTAssertTrue(isReadable(descriptor))
-    while pair.alice.event(within: 0) != nil {}
+    awaitThat("it is readable") { isReadable(descriptor) }
+    awaitRest(of: pair.alice)
+    pair.alice.dropEvents()
     XCTAssertFalse(isReadable(descriptor))
   }
 

@@ -138,7 +138,7 @@ final class PromptSuspensionTests: XCTestCase {
       let activation = start("/_app activate", pair.alice)
       awaitWait(of: pair.alice)
       let seconds = time(letGo)
-      // All waits together would take longer; the bound only tells the two apart.
+      // Eight waits of three seconds would take longer; the bound only tells the two apart.
       XCTAssertLessThan(seconds, 20, name)
       XCTAssertTrue(pair.alice.state["quiescent"].flag, "\(name): \(pair.alice.state)")
       print("\(name) while another has the lock: \(Int(seconds * 1_000_000)) us")

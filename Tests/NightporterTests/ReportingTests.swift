@@ -13,14 +13,21 @@ import XCTest
 final class ReportingTests: XCTestCase {
   private func controller(_ host: Host) throws -> Controller { try XCTUnwrap(Handles.find(host.handle)) }
 
-  /// The texts of the messages reported to the host, until no event comes for a while.
-  private func reported(_ host: Host, quiet: Double = 1.5) -> [String] {
+  /// The texts of the messages reported to the host: this many, and what else comes before it is at rest.
+  private func reported(_ host: Host, _ count: Int, file: StaticString = #filePath, line: UInt = #line) -> [String] {
     var texts: [String] = []
-    while let event = host.event(within: quiet) {
-      let items = event["result"]["chatItems"]
-      guard event["result"]["type"].text == "newChatItems" else { continue }
-      texts += items.elements.map { $0["chatItem"]["content"]["msgContent"]["text"].text }
+    func look() {
+      while let event = host.event(within: 0) {
+        guard event["result"]["type"].text == "newChatItems" else { continue }
+        texts += event["result"]["chatItems"].elements.map { $0["chatItem"]["content"]["msgContent"]["text"].text }
+      }
     }
+    awaitThat("\(count) messages are reported", file: file, line: line) {
+      look()
+      return texts.count >= count
+    }
+    awaitRest(of: host, file: file, line: line)
+    look()
     return texts
   }
 
@@ -38,15 +45,15 @@ final class ReportingTests: XCTestCase {
       other.send("/_ntf conn messages \(requests.joined(separator: ","))").assert("connNtfMessages")
       other.send("/_app suspend 0").assert("cmdOk")
     }
-    _ = reported(pair.alice, quiet: 0.3)
+    pair.alice.dropEvents()
     let holder = try Database(path: pair.folder.file("alice_chat.db"))
     try holder.execute("BEGIN IMMEDIATE")
     // Waits for the lock, in vain.
     pair.alice.send("/_app activate").assert("cmdOk")
     try holder.execute("COMMIT")
-    XCTAssertEqual(reported(pair.alice), ["one", "two"])
+    XCTAssertEqual(reported(pair.alice, 2), ["one", "two"])
     pair.send("three", from: pair.bob)
-    XCTAssertEqual(reported(pair.alice), ["three"], "and nothing twice")
+    XCTAssertEqual(reported(pair.alice, 1), ["three"], "and nothing twice")
     XCTAssertEqual(try holder.integer("SELECT count(*) FROM ledger WHERE state = 'committed'"), 0)
   }
 
@@ -76,9 +83,9 @@ final class ReportingTests: XCTestCase {
     awaitThat("an attempt has failed") { due().map { $0 > first ?? $0 } ?? false }
     let other = try Database(path: path)
     try other.execute(BreakingGate.mended)
-    XCTAssertEqual(reported(pair.alice), ["one"])
+    XCTAssertEqual(reported(pair.alice, 1), ["one"])
     pair.send("two", from: pair.bob)
-    XCTAssertEqual(reported(pair.alice), ["two"])
+    XCTAssertEqual(reported(pair.alice, 1), ["two"])
     XCTAssertEqual(pair.texts(pair.alice), ["one", "two"])
   }
 

@@ -5,6 +5,7 @@ import PorterPlatform
 import PorterPush
 import PorterRelay
 import PorterServer
+import PorterStore
 import Synchronization
 import XCTest
 
@@ -121,11 +122,23 @@ final class Station {
     return try nextPush()
   }
 
-  /// All pushes until none arrives for a while.
+  /// All pushes for what bob has sent; at least one.
   func allPushes() throws -> [String] {
+    awaitRest(of: bob)
     var pushes = [try nextPush()]
-    while let push = server.nextPush(to: token, within: .milliseconds(700)) { pushes.append(push) }
+    try awaitThat("the server has pushed everything") {
+      // In this order: what leaves the relay is at the server before.
+      try Self.isEmpty("notification", in: pair.folder.file("relay.db"))
+        && Self.isEmpty("push", in: pair.folder.file("server.db"))
+    }
+    while let push = server.nextPush(to: token, within: .zero) { pushes.append(push) }
     return pushes
+  }
+
+  private static func isEmpty(_ table: String, in file: String) throws -> Bool {
+    let database = try Database(path: file)
+    defer { try? database.close() }
+    return try database.integer("SELECT count(*) FROM \(table)") == 0
   }
 
   func suspend(_ host: Host? = nil, file: StaticString = #filePath, line: UInt = #line) {
@@ -151,8 +164,7 @@ final class Station {
   /// Alice's application again; it has these texts, each once.
   func wake(expecting texts: [String], file: StaticString = #filePath, line: UInt = #line) {
     alice.send("/_app activate").assert("cmdOk", file, line)
-    let end = Date(timeIntervalSinceNow: 60)
-    while pair.texts(alice).count < texts.count, end.timeIntervalSinceNow > 0 { usleep(20_000) }
+    awaitThat("alice has them", file: file, line: line) { pair.texts(alice).count >= texts.count }
     awaitRest(of: alice, file: file, line: line)
     XCTAssertEqual(pair.texts(alice).sorted(), texts.sorted(), file: file, line: line)
   }

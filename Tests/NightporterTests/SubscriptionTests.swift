@@ -156,7 +156,7 @@ final class SubscriptionTests: XCTestCase {
       answer.value = alice.send("/_ntf check apns_test \(alice.token)").description
       answered.fulfill()
     }
-    usleep(300_000)
+    awaitThat("it waits for the server") { alice.state["holds"].elements.contains { $0.text.contains("answers") } }
     try alice.execute(
       """
       INSERT INTO message (mailbox, identifier, attempt, sent_at, notify, body)

@@ -85,7 +85,7 @@ final class PushScenarioTests: XCTestCase {
     let night = try makeNight()
     try night.bobSends("before")
     try night.expectAliceHas(["before"])
-    while (try? night.nextPush(within: 0.5)) != nil {}
+    try night.remainingPushes()
     night.alice.process.kill()
     try night.bobSends("afterwards")
     let content = try night.present(try night.nextPush())
@@ -118,7 +118,7 @@ final class PushScenarioTests: XCTestCase {
     let slow = try ScriptedHost(store: night.alice.store, background: true)
     try slow.call(#"np_set_relay $c "silent""#)
     try slow.call("&push = np_receive_push $c \(JSONValue(push.text).text) 30000")
-    usleep(300_000)
+    try awaitThat("it fetches") { try slow.state["machines"]?["push"] == "fetching" }
     XCTAssertEqual(try slow.call("np_expire_push $c"), "NP_OK")
     let expired = try slow.call("join push", within: 10)
     XCTAssertEqual(expired["outcome"], "expired", expired.text)

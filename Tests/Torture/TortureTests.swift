@@ -43,8 +43,7 @@ final class TortureTests: XCTestCase {
     XCTAssertNotNil(try carol.answer("/connect \(link)")["result"])
     let there = try XCTUnwrap(carol.event("contactConnected")["contact"]?["contactId"]?.integerValue)
     let here = try XCTUnwrap(night.alice.event("contactConnected")["contact"]?["contactId"]?.integerValue)
-    // Time for the server to learn of the new mailbox.
-    usleep(1_000_000)
+    try night.awaitSubscriptions(2)
     let key = "x'\(String(repeating: "5eA1", count: 16))'"
     let (own, others) = isSealed ? (key, "") : ("", key)
     for (host, key) in [(night.alice, own), (night.bob, others), (carol, others)] {

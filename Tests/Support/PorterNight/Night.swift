@@ -4,6 +4,17 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
+/// Waits until it holds, and fails if that never happens. The bound is for a test that would hang.
+package func awaitThat(
+  _ what: String, file: StaticString = #filePath, line: UInt = #line, _ condition: () throws -> Bool
+) rethrows {
+  let end = Date(timeIntervalSinceNow: 60)
+  while try !condition() {
+    guard end.timeIntervalSinceNow > 0 else { return XCTFail("not within a minute: \(what)", file: file, line: line) }
+    usleep(5_000)
+  }
+}
+
 /// The stage of a scenario: a server, a relay, a device that receives pushes, and the processes of two people's
 /// applications.
 ///
@@ -83,18 +94,19 @@ package final class Night {
     let code = try XCTUnwrap(data?["verification"]?.stringValue)
     try alice.command("/_ntf verify apns_test \(token) \(nonce) \(code)", "cmdOk")
     XCTAssertEqual(try alice.command("/_ntf check apns_test \(token)", "ntfTokenStatus")["status"], "ACTIVE")
-    awaitSubscriptions()
+    try awaitSubscriptions(1)
   }
 
-  /// Alice's application registers its connections with the server by itself, a moment after the token became active.
-  private func awaitSubscriptions() {
-    let asksServer = { [alice] in
-      try? alice.state["holds"]?.arrayValue?.contains { $0.stringValue?.contains("answers") ?? false }
+  /// Alice's application registers its connections with the server by itself, a moment after the token became active, or
+  /// after a new one was made.
+  package func awaitSubscriptions(_ count: Int64, file: StaticString = #filePath, line: UInt = #line) throws {
+    try awaitThat("the server watches \(count) of alice's mailboxes", file: file, line: line) {
+      try self.count("subscription", in: "server") == count && !asksServer()
     }
-    let begun = Date(timeIntervalSinceNow: 0.5)
-    while asksServer() != true, begun.timeIntervalSinceNow > 0 { usleep(5000) }
-    let answered = Date(timeIntervalSinceNow: 10)
-    while asksServer() == true, answered.timeIntervalSinceNow > 0 { usleep(5000) }
+  }
+
+  private func asksServer() throws -> Bool {
+    try alice.state["holds"]?.arrayValue?.contains { $0.stringValue?.contains("answers") ?? false } ?? false
   }
 
   // MARK: What people and systems do
@@ -124,11 +136,38 @@ package final class Night {
     return try XCTUnwrap(push["payload"])
   }
 
-  /// All pushes until none comes for half a second; at least one.
-  package func allPushes() throws -> [JSONValue] {
-    var pushes = [try nextPush()]
-    while let push = try? nextPush(within: 0.5) { pushes.append(push) }
-    return pushes
+  /// All pushes for what is at the relay; at least one.
+  package func allPushes(to other: String? = nil) throws -> [JSONValue] {
+    let first = try nextPush(to: other)
+    return [first] + (try remainingPushes(to: other))
+  }
+
+  /// The pushes that have not been looked at, when the server has made all of them.
+  @discardableResult
+  package func remainingPushes(to other: String? = nil) throws -> [JSONValue] {
+    try awaitThat("the server has pushed everything") {
+      // In this order: what leaves the relay is at the server before.
+      try count("notification", in: "relay") == 0 && count("push", in: "server") == 0
+    }
+    // The device prints a push after it has accepted it; this one comes behind all others.
+    let marker = "marker \(UInt32.random(in: 0 ... .max))"
+    let line: JSONValue = ["token": .string(marker), "payload": [:]]
+    let answer = try UnixConnection(path: directory.appendingPathComponent("pushes").path).exchange(line.text)
+    XCTAssertEqual(try JSONValue(parsing: answer)["status"], 200, answer)
+    var pushes: [JSONValue] = []
+    while true {
+      let push = try JSONValue(parsing: receiver.line())
+      if push["token"]?.stringValue == marker { return pushes }
+      XCTAssertEqual(push["token"]?.stringValue, other ?? token)
+      pushes.append(try XCTUnwrap(push["payload"]))
+    }
+  }
+
+  /// Of the rows of a table of the relay's or the server's file.
+  package func count(_ table: String, in file: String) throws -> Int64 {
+    let database = try Database(path: directory.appendingPathComponent(file).path)
+    defer { try? database.close() }
+    return try database.integer("SELECT count(*) FROM \(table)") ?? 0
   }
 
   package func restartServer(byKilling: Bool) throws {
@@ -230,12 +269,9 @@ package final class Night {
   /// Waits until the relay has handed everything over and nothing is under way in this host, so that what has not come
   /// by then does not come.
   package func awaitRest(of host: ScriptedHost, file: StaticString = #filePath, line: UInt = #line) throws {
-    let end = Date(timeIntervalSinceNow: 30)
-    while end.timeIntervalSinceNow > 0 {
-      if try isRelayEmpty(), try isAtRest(host) { return }
-      usleep(5_000)
+    try awaitThat("nothing is under way: \(try host.state.text)", file: file, line: line) {
+      try isRelayEmpty() && isAtRest(host)
     }
-    XCTFail("it does not come to rest: \(try host.state.text)", file: file, line: line)
   }
 
   private func isRelayEmpty() throws -> Bool {
@@ -251,8 +287,7 @@ package final class Night {
 
   /// Waits until alice has these texts, and looks again when nothing more can come, so that a repetition shows as well.
   package func expectAliceHas(_ texts: [String], file: StaticString = #filePath, line: UInt = #line) throws {
-    let end = Date(timeIntervalSinceNow: 10)
-    while try aliceHas().count < texts.count, end.timeIntervalSinceNow > 0 { usleep(20_000) }
+    try awaitThat("alice has them", file: file, line: line) { try aliceHas().count >= texts.count }
     try awaitRest(of: alice, file: file, line: line)
     XCTAssertEqual(try aliceHas(), texts, file: file, line: line)
   }

@@ -110,9 +110,13 @@ package final class DiskNight {
 
   /// The other side has these, in this order, and each once.
   package func expectReceived(_ expected: [String], file: StaticString = #filePath, line: UInt = #line) throws {
-    let end = Date(timeIntervalSinceNow: 20)
-    while try texts(of: "b").count < expected.count, end.timeIntervalSinceNow > 0 { usleep(50_000) }
-    usleep(200_000)
+    try awaitThat("they have arrived", file: file, line: line) { try texts(of: "b").count >= expected.count }
+    for name in ["b", "c"] {
+      try awaitThat("\(name) is at rest", file: file, line: line) {
+        let operations = try host.call("np_state $\(name)")["operations"]
+        return ["receiving", "delivery", "sending", "database"].allSatisfy { operations?[$0] == 0 }
+      }
+    }
     XCTAssertEqual(try texts(of: "b"), expected, file: file, line: line)
   }
 }

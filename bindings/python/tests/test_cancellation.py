@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from typing import Any
+from unittest import mock
 
 from nightporter import Controller, ControllerClosed
 
@@ -120,22 +120,22 @@ class CancellationTests(StandInCase):
         self.assertGreater(run(story()), 1000)
 
     def test_nothing_is_called_while_events_wait_and_nobody_takes_them(self) -> None:
-        async def story() -> float:
+        async def story() -> int:
             async with Controller("store") as c:
                 await c.send("emit 5")
-                began = time.process_time()
-                await asyncio.sleep(0.3)
-                return time.process_time() - began
+                selector = asyncio.get_running_loop()._selector
+                with mock.patch.object(selector, "select", wraps=selector.select) as select:
+                    await asyncio.sleep(0.1)
+                    return select.call_count
 
-        self.assertLess(run(story()), 0.15)
+        # A descriptor that stays readable would turn the loop thousands of times.
+        self.assertLess(run(story()), 20)
 
     def test_a_cancelled_push_is_expired_and_its_answer_kept(self) -> None:
         for pause in (0.005, 0.05):
             with self.subTest(pause=pause):
-                began = time.monotonic()
-                answers = run(self.cancel_push(pause))
-                self.assertLess(time.monotonic() - began, 5)
-                self.assertEqual(answers, [{"outcome": "expired"}])
+                # At its deadline it would have ended otherwise.
+                self.assertEqual(run(self.cancel_push(pause)), [{"outcome": "expired"}])
 
     def test_a_push_that_is_cancelled_before_it_began_never_begins(self) -> None:
         async def story() -> list[Any]:

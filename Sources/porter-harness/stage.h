@@ -69,7 +69,7 @@ bool stage_push_until(struct device *device, unsigned count);
 bool stage_push_rest(struct device *device);
 
 /*
- * The person chooses an action of a notification (NTF_ACT_…, or NULL for a tap): the platform lets the app run, frozen
+ * The person chooses a notification's action (NTF_ACT_…, or NULL for a tap): the platform lets the app run, frozen
  * or not, and hands it over. The notification disappears. `text` is what a reply says, or NULL. The answer's outcome is
  * checked, unless it is NULL.
  */

@@ -317,7 +317,9 @@ final class RefreshTests: XCTestCase {
     XCTAssertEqual(presentations, [["sound", "banner", "list"], ["list"]])
     pair.alice.send(#"/_settings @1 {"enableNtfs":"none","favorite":false}"#).assert("cmdOk")
     pair.send("three", from: pair.bob)
-    pair.alice.event("ntfMessage")
+    pair.alice.event("newChatItems")
+    // Answered by the engine once the turn is over in which it committed.
+    _ = pair.alice.state
     XCTAssertEqual(events(of: pair.alice, "notifications").count, 0)
   }
 

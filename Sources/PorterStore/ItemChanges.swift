@@ -146,6 +146,37 @@ extension Store {
       != nil
   }
 
+  /// What is known of a message that a contact has just sent.
+  package enum Overtaken: Sendable {
+    case nothing
+    /// It was deleted before it came.
+    case deleted
+    /// An edit came first, and stands for it.
+    case edited(itemID: Int64)
+  }
+
+  /// One statement, since a push pays for each.
+  package func overtaken(contactID: Int64, sharedID: [UInt8]) throws(StoreError) -> Overtaken {
+    try first(
+      """
+      SELECT EXISTS (SELECT 1 FROM removed_messages WHERE contact_id = ?1 AND shared_id = ?2),
+        (SELECT item_id FROM items WHERE contact_id = ?1 AND shared_id = ?2 AND overtook = 1)
+      """, [.integer(contactID), .blob(sharedID)]
+    ) { row in
+      if row.flag(0) { return .deleted }
+      return row.optionalInteger(1).map { .edited(itemID: $0) } ?? .nothing
+    } ?? .nothing
+  }
+
+  /// Whether a contact is to learn that its messages arrive: as the contact's settings say, or else the profile's.
+  package func sendsReceipts(contactID: Int64) throws(StoreError) -> Bool {
+    try integer(
+      """
+      SELECT coalesce(contacts.sends_receipts, users.sends_receipts) FROM contacts JOIN users USING (user_id)
+      WHERE contact_id = ?
+      """, [.integer(contactID)]) == 1
+  }
+
   // MARK: Reactions
 
   /// One side's reactions to the message by this name, which need not have come yet.

@@ -259,8 +259,6 @@ final class ChangingTests: XCTestCase {
     let item = deliver("no comment", pair)
     pair.alice.send(#"/_profile 1 {"displayName":"alice","preferences":{"reactions":{"allow":"no"}}}"#)
       .assert("userProfileUpdated")
-    // Before bob knows it.
-    try execute("UPDATE contacts SET profile = NULL", pair.bob)
     XCTAssertEqual(pair.alice.send(react(lastItem(pair.alice), "on", "👍")).errorTag, "commandError")
     pair.bob.event("contactUpdated", within: 20)
     XCTAssertEqual(pair.bob.send(react(item, "on", "👍")).errorTag, "commandError")

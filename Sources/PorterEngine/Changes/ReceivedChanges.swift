@@ -20,17 +20,16 @@ struct ReceivedChanges {
 
   /// A message; or, if an edit or a deletion came first, what is left of it.
   func insert(_ content: ChatMessage.Content) throws(StoreError) -> Content {
-    if try store.isRemoved(contactID: contactID, sharedID: content.sharedID) {
-      return .nothingToShow(contactID: contactID)
-    }
+    let overtaken = try store.overtaken(contactID: contactID, sharedID: content.sharedID)
+    if case .deleted = overtaken { return .nothingToShow(contactID: contactID) }
     // The sender's clock may be wrong: a time in the future would keep its message at the chat's end for ever.
     let sentAt = content.sentAt.milliseconds > 0 ? min(content.sentAt, relayedAt) : relayedAt
     let quote = try content.quote.map { (quote) throws(StoreError) in
       try quote.stored(itemID: store.item(contactID: contactID, sharedID: quote.sharedID)?.id)
     }
-    if let made = try store.item(contactID: contactID, sharedID: content.sharedID), made.hasOvertaken {
-      try store.completeOvertaken(made.id, quote: quote, itemAt: sentAt)
-      return .changed(.edited(itemID: made.id), contactID: contactID)
+    if case .edited(let itemID) = overtaken {
+      try store.completeOvertaken(itemID, quote: quote, itemAt: sentAt)
+      return .changed(.edited(itemID: itemID), contactID: contactID)
     }
     return try insert(
       content.content, content.traits, content.sharedID, quote: quote, sentAt: sentAt, hasOvertaken: false)
@@ -62,10 +61,7 @@ struct ReceivedChanges {
   }
 
   /// Whether the contact learns that its message arrived.
-  func wantsReceipt() throws(StoreError) -> Bool {
-    if let chosen = try store.contact(contactID).sendsReceipts { return chosen }
-    return try store.user(userID).sendsReceipts
-  }
+  func wantsReceipt() throws(StoreError) -> Bool { try store.sendsReceipts(contactID: contactID) }
 
   // MARK: Changes
 

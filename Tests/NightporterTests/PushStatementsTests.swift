@@ -36,7 +36,8 @@ final class PushStatementsTests: XCTestCase {
     XCTAssertEqual(answer["quiescent"].flag, true)
     let counts = [
       "connection": statements.reads("connections", "connection_id, user_id"),
-      "contact": statements.reads("contacts", "contact_id, user_id"), "user": statements.reads("users", "user_id, display_name"),
+      "contact": statements.reads("contacts", "contact_id, user_id"),
+      "user": statements.reads("users", "user_id, display_name"),
       "item": statements.reads("items", "item_id, contact_id"),
     ]
     XCTAssertLessThanOrEqual(statements.all.count, 42, statements.all.joined(separator: "\n"))

@@ -302,7 +302,7 @@ class PushTests(LibraryCase):
 
 class ResponseTests(LibraryCase):
     def test_a_tap_is_carried_out_once_and_its_event_says_where_to_go(self) -> None:
-        tap = {"identifier": "np:many:1", "userInfo": {"userId": 1}}
+        tap = {"identifier": "one of the first day", "userInfo": {"userId": 1}}
         with SyncController(self.folder / "alice") as c:
             c.send(PROFILE % "alice")
             waiting = self.assert_fits(c.notification_response(tap), "Response_notificationResponse")

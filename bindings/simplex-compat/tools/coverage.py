@@ -29,6 +29,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 PAGE = HERE.parent / "COVERAGE.md"
 TEXT = {"type": "text", "text": "hello"}
+# Events of Nightporter's own, which the package does not know and passes by.
+OURS = {"notifications", "ntfResponse", "ntfTokenStatus", "contactRequestWithdrawn", "eventsLost"}
 GROUP = {"groupId": 1, "groupMemberId": 1, "groupMemberIds": [1], "memberRole": "member", "relayIds": [1]}
 GROUP_PROFILE = {"displayName": "group", "fullName": ""}
 
@@ -54,6 +56,7 @@ class Side:
     user: int = 0
     contact: int = 0
     events: list[dict[str, Any]] = field(default_factory=list)
+    heard: set[str] = field(default_factory=set)
     task: asyncio.Task[None] | None = None
 
     async def receive(self) -> None:
@@ -66,6 +69,7 @@ class Side:
         for _ in range(6_000):
             found = [event for event in self.events if event["type"] == kind]
             if len(found) >= count:
+                self.heard.add(kind)
                 return found[count - 1]
             await asyncio.sleep(0.01)
         raise AssertionError(f"the event {kind} did not come: {[event['type'] for event in self.events]}")
@@ -228,7 +232,7 @@ async def play(folder: Path) -> Run:
             if side.task is not None:
                 side.task.cancel()
             await side.api.close()
-    for event in (event for side in sides for event in side.events):
+    for event in (event for side in sides for event in side.events if event["type"] not in OURS):
         faults = shapes.check(_events.ChatEvent, event, "event", _events)
         run.faults += [f"{event['type']}: {fault}" for fault in faults]
     return run
@@ -237,7 +241,7 @@ async def play(folder: Path) -> Run:
 def page(run: Run) -> str:
     rows = [run.rows[name] for name in commands()]
     works = sum(row.verdict == "works" for row in rows)
-    events = sorted({event["type"] for side in (run.alice, run.bob) for event in side.events})
+    events = sorted(run.alice.heard | run.bob.heard)
     version = importlib.metadata.version("simplex-chat")
     lines = [
         "<!-- Written by tools/coverage.py from a run. -->",
@@ -251,7 +255,7 @@ def page(run: Run) -> str:
         "|---|---|---|---|",
         *(f"| `{row.command}` | `{row.sent}` | `{row.came}` | {row.verdict} |" for row in rows),
         "",
-        "Events that came: " + ", ".join(f"`{event}`" for event in events) + ".",
+        "Events that were waited for, and came: " + ", ".join(f"`{event}`" for event in events) + ".",
     ]
     return "\n".join(lines) + "\n"
 

@@ -117,6 +117,9 @@ struct push *device_push(struct device *device, uint64_t deadline);
 /* Starts a host process and opens its store; the controller is `$c` in its script. */
 bool host_start(struct device *device, struct host *host, const char *name);
 
+/* The same for a store that is there, in another role than the app's (enum np_role). */
+bool host_start_role(struct device *device, struct host *host, int role);
+
 /* Starts it again after its process has ended, on the same store with the same key. */
 bool host_restart(struct device *device, struct host *host);
 

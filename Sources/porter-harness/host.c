@@ -7,6 +7,7 @@
 #include "device.h"
 #include "invoke.h"
 #include "keychain.h"
+#include "nightporter.h"
 
 /* Longer than any answer of the library may take: commands that need the relay answer within 15 s. */
 #define ANSWER_TIME 20000
@@ -105,7 +106,7 @@ struct json *host_event(struct device *device, struct host *host, const char *ty
   return NULL;
 }
 
-static bool open_store(struct device *device, struct host *host);
+static bool open_store(struct device *device, struct host *host, int role);
 
 static bool start_process(struct device *device, struct host *host) {
   char *arguments[] = {device->program, "script", "-", NULL};
@@ -126,12 +127,14 @@ bool host_start(struct device *device, struct host *host, const char *name) {
     text_free(&key);
     if (!keychain_make(host->key_file)) return device_fail(device, "the app makes a key", strerror(errno));
   }
-  return open_store(device, host);
+  return open_store(device, host, NP_ROLE_APP);
 }
 
-bool host_restart(struct device *device, struct host *host) {
-  return start_process(device, host) && open_store(device, host);
+bool host_start_role(struct device *device, struct host *host, int role) {
+  return start_process(device, host) && open_store(device, host, role);
 }
+
+bool host_restart(struct device *device, struct host *host) { return host_start_role(device, host, NP_ROLE_APP); }
 
 /* The app makes a key at its first start, and keeps it where its extension finds it. */
 static bool read_key(struct device *device, struct host *host, char key[KEYCHAIN_TEXT_BYTES]) {
@@ -140,13 +143,13 @@ static bool read_key(struct device *device, struct host *host, char key[KEYCHAIN
   return device_fail(device, "the app has a key for its store", strerror(errno));
 }
 
-static bool open_store(struct device *device, struct host *host) {
+static bool open_store(struct device *device, struct host *host, int role) {
   char key[KEYCHAIN_TEXT_BYTES];
   if (!read_key(device, host, key)) return false;
   struct text path = {0};
   json_write_string(&path, host->store);
-  struct json *answer = host_line(device, host, ANSWER_TIME, "c = chat_migrate_init_key %s \"%s\" 1 \"yesUp\" 0",
-                                  text_string(&path), key);
+  struct json *answer = host_line(device, host, ANSWER_TIME, "c = chat_migrate_init_key %s \"%s\" 1 \"yesUp\" %d",
+                                  text_string(&path), key, role);
   memset(key, 0, sizeof key);
   text_free(&path);
   const char *type = json_string_at(answer, "result.type");

@@ -4,6 +4,15 @@
 #include "scenarios.h"
 
 static const struct scenario scenarios[] = {
+    {"contact-request", "A stranger asks to be a contact; accepted from the notification, they are connected.",
+     scenario_contact_request},
+    {"call-answered", "A call rings while the app sleeps, and is accepted from its notification.",
+     scenario_call_answered},
+    {"call-missed", "A call that has ended before it was answered rings no more.", scenario_call_missed},
+    {"edited-and-deleted", "An edit replaces its notification without a sound; a deletion takes it away.",
+     scenario_edited_and_deleted},
+    {"three-profiles", "Three profiles, one of them muted: each shows what it may, and the badge counts the rest.",
+     scenario_three_profiles},
     {"muted-chat", "A muted chat shows nothing and rings nobody, and its messages are there.", scenario_muted_chat},
     {"hidden-preview", "With previews hidden, neither a name nor a text reaches the screen.", scenario_hidden_preview},
     {"app-lock", "Before the first unlock a push shows that something came; afterwards, what it was.",
@@ -12,6 +21,10 @@ static const struct scenario scenarios[] = {
     {"reply", "A reply is stored while the app sleeps, and sent once when it wakes.", scenario_reply},
     {"server-down", "The server is down for an hour while messages are sent; afterwards each is shown once.",
      scenario_server_down},
+    {"token-recovers", "The provider refuses the device's token; the app registers anew by itself, and pushes come.",
+     scenario_token_recovers},
+    {"periodic", "In the periodic mode a round in the background shows what came.", scenario_periodic},
+    {"share", "A share extension sends while a push comes; neither disturbs the other.", scenario_share},
     {"clock-moved", "The clock is put forward by a year and back again; nothing is lost, nothing shown twice.",
      scenario_clock_moved},
     {"force-quit", "The app is swiped away; notifications still come, and the app finds all it missed.",

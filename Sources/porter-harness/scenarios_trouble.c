@@ -1,7 +1,10 @@
 /* Scenarios in which something goes wrong: a server that is down, a clock that jumps, processes that die. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "invoke.h"
 #include "scenarios.h"
 #include "story.h"
 
@@ -70,4 +73,87 @@ bool scenario_killed_at_every_step(struct device *device) {
     if (!good) return false;
   }
   return true;
+}
+
+/* The token's verification push comes, and the app hands it back. */
+static bool verify_again(struct device *device) {
+  struct push *push = device_push(device, deadline_after(30000));
+  if (push == NULL) return device_fail(device, "a verification push comes", "none within 30 s");
+  story_tell_push(device, push);
+  struct text payload = {0};
+  json_write_string(&payload, push->payload);
+  struct json *answer =
+      host_line(device, &device->alice, 15000, "np_receive_push $c %s 10000", text_string(&payload));
+  const char *outcome = json_string_at(answer, "result.outcome");
+  bool held = outcome != NULL && stage_check(device, strcmp(outcome, "verified") == 0,
+                                             "the new registration is verified", "%s", outcome);
+  json_free(answer);
+  text_free(&payload);
+  push_free(push);
+  return held;
+}
+
+bool scenario_token_recovers(struct device *device) {
+  if (!stage_set(device) || !stage_await_subscriptions(device) || !stage_sleep(device)) return false;
+  stage_refuse_pushes(device, "ExpiredToken");
+  bool good = stage_write(device, "unheard");
+  /* The server tries the push, and learns. */
+  for (uint64_t end = deadline_after(1500); good && now_microseconds() < end;) device_wait(device, NULL, end);
+  stage_refuse_pushes(device, NULL);
+  return good && stage_wake(device) && stage_has_once(device, "unheard") && verify_again(device) &&
+         stage_await_subscriptions(device) && stage_sleep(device) && stage_write(device, "heard again") &&
+         stage_push_until(device, device->screen.shown + 1) && stage_shows(device, "bob", "heard again");
+}
+
+bool scenario_periodic(struct device *device) {
+  bool good = stage_set(device) &&
+              stage_say(device, &device->alice, "ntfTokenStatus", "/_ntf register apns_test %s PERIODIC",
+                        device->token) &&
+              stage_sleep(device) && stage_write(device, "in the meantime");
+  if (!good) return false;
+  /* The system wakes the app for a moment, behind the scenes. */
+  kill(device->alice.process.pid, SIGCONT);
+  struct json *answer = host_line(device, &device->alice, 30000, "np_background_refresh $c 20000");
+  const char *outcome = json_string_at(answer, "result.outcome");
+  const struct json *quiescent = json_at(answer, "result.quiescent");
+  good = outcome != NULL &&
+         stage_check(device, strcmp(outcome, "presented") == 0, "the round has something to show", "%s", outcome) &&
+         stage_check(device, quiescent != NULL && quiescent->kind == JSON_TRUE, "it ends with nothing held",
+                     "not so") &&
+         stage_check(device, json_integer_at(answer, "result.nextRefreshMs", 0) >= 600000,
+                     "it says when the next one is due", "%lld ms", json_integer_at(answer, "result.nextRefreshMs", 0));
+  if (good) screen_apply(&device->screen, &device->timeline, json_at(answer, "result"));
+  json_free(answer);
+  return good && stage_shows(device, "bob", "in the meantime") && stage_badge(device, 1) && stage_wake(device) &&
+         stage_has_once(device, "in the meantime");
+}
+
+/* A share extension: a process that opens alice's store in its role, and sends. */
+static bool share(struct device *device, struct host *extension, const char *text) {
+  struct json *sent = host_command(device, extension, text, "newChatItems");
+  json_free(sent);
+  return sent != NULL;
+}
+
+bool scenario_share(struct device *device) {
+  struct host extension = {.name = "share", .process = {.input = -1, .output = -1}, .contact_id = 0};
+  struct text text = {0};
+  if (!stage_set(device) || !stage_sleep(device)) return false;
+  extension.store = device->alice.store;
+  extension.key_file = device->alice.key_file;
+  text_format(&text,
+              "/_send @%lld live=off json "
+              "[{\"msgContent\":{\"type\":\"text\",\"text\":\"a picture\"},\"mentions\":{}}]",
+              device->alice.contact_id);
+  bool good = host_start_role(device, &extension, 2) &&
+              story_command(device, &extension, "/_start main=off", "chatStarted") && stage_write(device, "look!") &&
+              share(device, &extension, text_string(&text)) && stage_push(device, "presented", NULL) &&
+              stage_shows(device, "bob", "look!");
+  struct json *event = good ? stage_await(device, &device->bob, "newChatItems") : NULL;
+  const char *came = json_string_at(event, "result.result.chatItems.0.chatItem.content.msgContent.text");
+  good = came != NULL && stage_check(device, strcmp(came, "a picture") == 0, "what was shared arrives", "%s", came);
+  json_free(event);
+  device_end(device, &extension.process);
+  text_free(&text);
+  return good && stage_wake(device) && stage_has_once(device, "look!");
 }

@@ -104,6 +104,34 @@ bool stage_write(struct device *device, const char *text) {
 
 struct json *stage_state(struct device *device) { return host_line(device, &device->alice, 10000, "np_state $c"); }
 
+/* Whether every connection has one of the states in which pushes come. */
+static bool all_subscribed(const struct json *state) {
+  const struct json *counts = json_at(state, "result.notifications.subscriptions");
+  bool any = false;
+  for (const struct json *one = counts == NULL ? NULL : counts->child; one != NULL; one = one->next) {
+    if (one->key == NULL || strncmp(one->key, "created", strlen("created")) != 0) return false;
+    any = true;
+  }
+  return any;
+}
+
+bool stage_await_subscriptions(struct device *device) {
+  uint64_t deadline = deadline_after(EVENT_TIME);
+  struct text came = {0};
+  bool held = false;
+  while (!held && now_microseconds() < deadline && !device_interrupted()) {
+    struct json *state = stage_state(device);
+    held = all_subscribed(state);
+    text_clear(&came);
+    if (!held && state != NULL) json_write(&came, json_at(state, "result.notifications"));
+    json_free(state);
+    if (!held) device_wait(device, NULL, deadline_after(20));
+  }
+  if (!held) device_fail(device, "the server is to send pushes for every mailbox", text_string(&came));
+  text_free(&came);
+  return held;
+}
+
 /* ------------------------------------------------------------------------------------------------ pushes */
 
 /* The next push that is shown to extensions; wake pushes go to the app, which is not running. */

@@ -91,6 +91,9 @@ bool stage_badge(struct device *device, long long badge);
 /* Alice's chat has this text exactly once. */
 bool stage_has_once(struct device *device, const char *text);
 
+/* Waits until the server is to send pushes for all of alice's mailboxes. */
+bool stage_await_subscriptions(struct device *device);
+
 /* What np_state says of alice's app, to be freed. */
 struct json *stage_state(struct device *device);
 

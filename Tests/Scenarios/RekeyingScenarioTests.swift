@@ -212,8 +212,8 @@ final class RekeyingScenarioTests: XCTestCase {
   func testDiskFillsUpMeanwhile() throws {
     var full = 0
     var done = 0
-    for room in stride(from: 0, through: 200, by: 20) {
-      let disk = try SmallDisk(kilobytes: 1200)
+    for room in stride(from: 0, through: 480, by: 40) {
+      let disk = try SmallDisk(kilobytes: 2000)
       defer { disk.end() }
       let host = try disk.start(store: disk.path + "/alice")
       try host.command(#"/_create user {"profile":{"displayName":"alice","fullName":""}}"#, "activeUser")

@@ -95,7 +95,7 @@ final class UnreadableRecordTests: XCTestCase {
     _ store: String, _ other: ScriptedHost, begin: (ScriptedHost, ScriptedHost) throws -> Bool
   ) throws {
     var begun = 0
-    for number in 40...70 {
+    for number in 40...80 {
       // Some do not even start.
       guard let failing = try? ScriptedHost(store: store, environment: disk(failing: number)) else { continue }
       defer { failing.process.kill() }

@@ -15,6 +15,8 @@ protocol ConnectionWork: AnyObject {
   func recordMailboxGone(contactID: Int64, _ store: Store) throws(StoreError)
   /// Listens to its mailbox, and announces it to the notification server if there is a token.
   func beginReceiving(_ connection: StoredConnection)
+  /// The same for every connection that the store has.
+  func beginReceivingFromAll()
   /// Tells the other side, the relay and the notification server what is stored for them about connections that ended.
   func reportEndedConnections()
 }
@@ -170,10 +172,9 @@ final class Connections {
 
 extension Connections: ConnectionEffects {
   func createSubscription(_ connectionID: Int64) {
-    guard let store = context.store else { return }
-    do throws(StoreError) { work.beginReceiving(try store.connection(connectionID)) } catch {
-      // Taken up when the chat is next activated.
-      context.log(.warning, "a new connection could not be read", ["error": error.description])
-    }
+    let connection = context.retries.read(
+      orLater: TimerName.subscribe, { [weak self] in self?.work.beginReceivingFromAll() }
+    ) { (store) throws(StoreError) in try store.connection(connectionID) }
+    if let connection { work.beginReceiving(connection) }
   }
 }

@@ -211,6 +211,11 @@ extension Engine: ConnectionWork {
     tokens.subscriptions.ensure()
   }
 
+  func beginReceivingFromAll() {
+    receiver.listenToAll()
+    tokens.subscriptions.ensure()
+  }
+
   func record(
     _ event: PorterMachines.Subscription.Event, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) {

@@ -13,7 +13,7 @@ static const struct scenario scenarios[] = {
      scenario_edited_and_deleted},
     {"three-profiles", "Three profiles, one of them muted: each shows what it may, and the badge counts the rest.",
      scenario_three_profiles},
-    {"muted-chat", "A muted chat shows nothing and rings nobody, and its messages are there.", scenario_muted_chat},
+    {"muted-chat", "A muted chat shows nothing and makes no sound; its messages are there.", scenario_muted_chat},
     {"hidden-preview", "With previews hidden, neither a name nor a text reaches the screen.", scenario_hidden_preview},
     {"app-lock", "Before the first unlock a push shows that something came; afterwards, what it was.",
      scenario_app_lock},

@@ -51,7 +51,7 @@ package struct StoredCall: Sendable, CustomStringConvertible {
     connectedAt = row.optionalInteger(12).map { WallTime(milliseconds: $0) }
   }
 
-  /// After a restart of the system nobody waits any more.
+  /// After a restart of the system no caller waits any longer.
   package func isOver(boot: String, now: Moment) -> Bool { self.boot != boot || now >= deadline }
 }
 

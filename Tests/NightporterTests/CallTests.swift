@@ -223,7 +223,7 @@ final class CallTests: XCTestCase {
     XCTAssertLessThanOrEqual(deadline - (Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec)), 180_000_000_000)
   }
 
-  /// The caller was offline for as long as an invitation lives: what it says later rings nobody.
+  /// The caller was offline for as long as an invitation lives: what it sends later does not ring.
   func testAnInvitationThatNeverLeftIsNotSentWhenItsTimeIsUp() throws {
     let pair = try Pair()
     let relay = try Database(path: pair.folder.file("relay.db"))

@@ -244,7 +244,7 @@ final class ContactRequestTests: XCTestCase {
     XCTAssertEqual(meeting.contacts(meeting.bob).count, 0)
   }
 
-  /// His mailbox is gone, and alice was not told: accepting fails for good, and leaves no contact.
+  /// His mailbox was deleted without notice to alice: accepting fails for good, and leaves no contact.
   func testAcceptingARequestWhoseMailboxIsGoneLeavesNoContact() throws {
     let meeting = try Meeting()
     let id = meeting.ask()["contactRequestId"].number

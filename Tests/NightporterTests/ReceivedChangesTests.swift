@@ -180,7 +180,7 @@ final class ReceivedChangesTests: XCTestCase {
       let entry = try XCTUnwrap(try store.outboxHeads().first)
       try store.finishOutbox(entry, itemStatus: "sndSent", at: start)
       XCTAssertEqual(try store.item(item).status, "sndRcvd")
-      // A second receipt changes nothing, and is reported to nobody.
+      // A second receipt changes nothing, and is not reported.
       let again = try chat.receive { (changes) throws(StoreError) in try changes.confirm([9]) }
       guard case .nothingToShow = again else { return XCTFail("\(again)") }
     }

@@ -2,7 +2,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// What a sleeping user is told of persons: that one asks to become a contact, and that one has become it.
+/// What a sleeping user learns about people: who asks to become a contact, and who has become one.
 final class RequestPushTests: XCTestCase {
   /// Alice has an address and sleeps; carol would like to be her contact.
   private func asked(_ settings: String? = nil) throws -> (station: Station, carol: Host, link: String) {
@@ -123,7 +123,7 @@ final class RequestPushTests: XCTestCase {
     station.alice.event("contactConnected")
   }
 
-  /// Both sides sleep while the handshake goes on in their extensions: each user is told that the other is connected.
+  /// Both sides sleep while the handshake continues in their extensions: each user learns that the other is connected.
   func testBothSidesAsleepAreToldThatTheyAreConnected() throws {
     let station = try Station()
     let token = String(repeating: "ab", count: 32)

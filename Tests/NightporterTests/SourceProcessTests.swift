@@ -133,7 +133,7 @@ final class SourceProcessTests: XCTestCase {
     return ["PORTER_STOP_AT": "\(point):\(flag)"]
   }
 
-  /// INC-04: the app takes the message meanwhile. The extension that goes on commits nothing of its own.
+  /// INC-04: the app takes the message meanwhile. The extension that continues commits nothing of its own.
   func testINC04AFrozenExtensionThatGoesOnRepeatsNothing() throws {
     var all: [String] = []
     for point in ["beforeFetch", "afterFetch", "afterCommit", "beforeAcknowledge"] {

@@ -211,7 +211,7 @@ final class RelayMailboxTests: RelayTestCase {
         String(decoding: $0.body, as: UTF8.self)
       }
     }
-    // The machine was off for a year: nobody could have fetched anything.
+    // The machine was off for a year, so nothing could have been fetched.
     clock.advance(.days(365))
     let client = rebooted("second boot")
     XCTAssertEqual(try head(client), "old")

@@ -318,7 +318,7 @@ final class Calls {
     armTimer()
   }
 
-  /// An invitation that is over rings nobody, and is sent to nobody.
+  /// An invitation that has ended does not ring, and is not sent.
   func expireDue() {
     guard let store = context.store, lifecycle.operations.admits(.database) else { return }
     do throws(StoreError) {

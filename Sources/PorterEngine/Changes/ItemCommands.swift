@@ -84,7 +84,7 @@ extension Engine {
     guard bytes <= Envelope.largestContent else {
       throw .nightporter(.messageTooLarge(bytes: bytes, limit: Envelope.largestContent))
     }
-    // The end of a live message is told even if it says what it said before.
+    // The end of a live message is reported even if its text has not changed.
     guard text != item.content || item.isLive else {
       return .chatItemNotChanged(UserRecord(subject.user), subject.inChat(item, at: now))
     }

@@ -27,7 +27,7 @@ struct ItemRules {
     case allowed
     /// Harmless: it was overtaken, or changes nothing.
     case ignored(ChangeRefusal)
-    /// Whoever sent it should have known.
+    /// The sender should have known.
     case refused(ChangeRefusal)
   }
 

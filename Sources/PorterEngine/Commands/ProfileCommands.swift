@@ -81,7 +81,7 @@ extension Engine {
       try store.abandon(open)
     }
     try store.deleteUser(user.id)
-    // After the connections, whose subscriptions the server is told of by the token.
+    // After the connections: their subscriptions are reported to the server with the token.
     if isLast { try tokens.recordDeletion(store) }
   }
 }

@@ -100,7 +100,7 @@ extension ChatMessage {
   }
 
   static func sharedID(_ params: JSONValue) -> [UInt8]? {
-    // Ours have 12 bytes; what is longer is stored by nobody.
+    // Ours have 12 bytes; longer ones are not stored.
     params["msgId"]?.stringValue.flatMap { TextEncoding.base64URLDecoded($0) }.flatMap {
       (1...64).contains($0.count) ? $0 : nil
     }

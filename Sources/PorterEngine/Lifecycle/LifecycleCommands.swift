@@ -34,7 +34,7 @@ extension Engine {
     }
   }
 
-  /// An extension says it when it starts as well as when it goes on.
+  /// An extension reports it when it starts and when it continues.
   private func becomeActive() throws(ChatError) -> Response {
     guard context.role != .app else { return try activateChat(restores: true) }
     _ = try startChat(mainApp: false)

@@ -234,7 +234,7 @@ final class ContactRequests {
 
   // MARK: Joining
 
-  /// Continues what was accepted and has no contact yet: by an extension, by a process that is gone, or without a relay.
+  /// Continues what was accepted and has no contact yet: by an extension, by a process that has ended, or without a relay.
   func takeUpWork() {
     guard lifecycle.maySend, context.role == .app,
       let accepted = context.retries.read(

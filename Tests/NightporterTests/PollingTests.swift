@@ -10,9 +10,12 @@ final class PollingTests: XCTestCase {
     let alice = try Watched({ _ in }, throughHost: true)
     try alice.wait("asked at the start") { try alice.isPolled }
     for _ in 0..<2 {
+      // The timer is set in the turn that stores the time; a command is answered in a later one.
+      alice.send("/_check running").assert("chatRunning")
       let before = polls(alice)
       alice.clock.move(.days(1))
-      try alice.wait("polled") { polls(alice) > before }
+      let now = alice.clock.wall().milliseconds
+      try alice.wait("polled") { try alice.lastPoll >= now && polls(alice) > before }
     }
   }
 
@@ -84,5 +87,10 @@ final class PollingTests: XCTestCase {
 extension Watched {
   fileprivate var isPolled: Bool {
     get throws { try count("SELECT count(*) FROM settings WHERE name = 'lastPoll'", in: "alice_chat.db") == 1 }
+  }
+
+  /// In milliseconds; zero while none is stored.
+  fileprivate var lastPoll: Int64 {
+    get throws { try count("SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'lastPoll'", in: "alice_chat.db") }
   }
 }

@@ -39,7 +39,7 @@ final class DamagedConnectionTests: XCTestCase {
     pair.alice.send("/_app activate").assert("cmdOk")
     send("second")
     var told: Set<String> = []
-    let end = Date(timeIntervalSinceNow: 10)
+    let end = Date(timeIntervalSinceNow: 30)
     while !told.isSuperset(of: ["second 1", "second 3"]), end.timeIntervalSinceNow > 0 {
       guard let event = pair.alice.event(within: 0.2) else { continue }
       for item in event["result"]["chatItems"].elements {

@@ -72,14 +72,14 @@ final class Host {
   }
 
   /// The next event, or nil if none comes in time.
-  func event(within seconds: Double = 5) -> JSON? {
+  func event(within seconds: Double = 20) -> JSON? {
     let text = take(chat_recv_msg_wait(handle, Int32(seconds * 1_000_000)))
     return text.isEmpty ? nil : JSON(text)
   }
 
   /// Waits for an event of this type, skipping others.
   @discardableResult
-  func event(_ type: String, within seconds: Double = 5, file: StaticString = #filePath, line: UInt = #line) -> JSON? {
+  func event(_ type: String, within seconds: Double = 30, file: StaticString = #filePath, line: UInt = #line) -> JSON? {
     let end = Date().addingTimeInterval(seconds)
     while Date() < end {
       if let event = event(within: 0.2), event["result"]["type"].text == type { return event }

@@ -48,7 +48,7 @@ final class HostTransport: @unchecked Sendable {
 
   /// Waits until the library is in a request.
   func waitUntilInside(file: StaticString = #filePath, line: UInt = #line) {
-    XCTAssertNotNil(state.wait(atMost: .seconds(5)) { $0.inside > 0 ? true : nil }, file: file, line: line)
+    XCTAssertNotNil(state.wait(atMost: .seconds(30)) { $0.inside > 0 ? true : nil }, file: file, line: line)
   }
 
   func install(in host: Host, file: StaticString = #filePath, line: UInt = #line) {

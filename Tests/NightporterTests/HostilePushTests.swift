@@ -108,7 +108,7 @@ final class HostilePushTests: XCTestCase {
     let first = service.inBackground { $0.push(push, deadline: 30_000).description }
     awaitThat("it is under way") { !service.state["machines"]["push"].text.isEmpty }
     service.free()
-    let answer = JSON(try XCTUnwrap(first.wait(atMost: .seconds(5))))
+    let answer = JSON(try XCTUnwrap(first.wait(atMost: .seconds(30))))
     XCTAssertEqual(answer["outcome"].text, "expired", answer.description)
     XCTAssertEqual(try station.present(push).bodies, ["hello"])
   }

@@ -28,7 +28,7 @@ final class ShareTests: XCTestCase {
     transport.waitUntilInside()
 
     pair.alice.send("/_app activate").assert("cmdOk")
-    let end = Date(timeIntervalSinceNow: 10)
+    let end = Date(timeIntervalSinceNow: 30)
     while notifier.state["machines"]["extension_phase"].text == "active", end.timeIntervalSinceNow > 0 { usleep(5_000) }
     XCTAssertEqual(notifier.state["machines"]["extension_phase"].text, "suspended", "it was asked, and yields")
     XCTAssertEqual(share.state["machines"]["extension_phase"].text, "active")

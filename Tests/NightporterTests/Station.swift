@@ -109,7 +109,7 @@ final class Station {
   }
 
   /// The payload of the next push; the token is alice's unless another is named.
-  func nextPush(to token: String? = nil, within seconds: Int64 = 15) throws -> String {
+  func nextPush(to token: String? = nil, within seconds: Int64 = 60) throws -> String {
     guard let payload = server.nextPush(to: token ?? self.token, within: .seconds(seconds)) else {
       throw StationFailure("no push came within \(seconds) s")
     }

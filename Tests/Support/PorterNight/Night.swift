@@ -130,7 +130,7 @@ package final class Night {
   }
 
   /// The payload of the next push.
-  package func nextPush(to other: String? = nil, within seconds: Double = 15) throws -> JSONValue {
+  package func nextPush(to other: String? = nil, within seconds: Double = 60) throws -> JSONValue {
     let push = try JSONValue(parsing: receiver.line(within: seconds))
     XCTAssertEqual(push["token"]?.stringValue, other ?? token)
     return try XCTUnwrap(push["payload"])

@@ -96,12 +96,12 @@ package final class ChildProcess {
   }
 
   /// Closes its input and waits for its end.
-  package func end(within seconds: Double = 10) throws -> Ending {
+  package func end(within seconds: Double = 30) throws -> Ending {
     closeInput()
     return try waitForEnd(within: seconds)
   }
 
-  package func waitForEnd(within seconds: Double = 10) throws -> Ending {
+  package func waitForEnd(within seconds: Double = 30) throws -> Ending {
     let end = Date(timeIntervalSinceNow: seconds)
     while process.isRunning {
       guard end.timeIntervalSinceNow > 0 else {
@@ -124,7 +124,7 @@ package final class ChildProcess {
   }
 
   /// Waits until it is frozen, by itself or by a signal.
-  package func waitUntilStopped(within seconds: Double = 15) throws {
+  package func waitUntilStopped(within seconds: Double = 30) throws {
     let end = Date(timeIntervalSinceNow: seconds)
     while try state() != "T" {
       guard end.timeIntervalSinceNow > 0, process.isRunning else {

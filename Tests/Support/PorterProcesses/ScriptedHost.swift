@@ -62,7 +62,7 @@ package final class ScriptedHost {
 
   /// The next event of this type, skipping those before it.
   @discardableResult
-  package func event(_ type: String, within seconds: Double = 15) throws -> JSONValue {
+  package func event(_ type: String, within seconds: Double = 60) throws -> JSONValue {
     let milliseconds = Int(seconds * 1000)
     let event = try call("await $c \"\(type)\" \(milliseconds)", within: seconds + 5)
     return event["result"] ?? .null

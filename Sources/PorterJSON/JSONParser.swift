@@ -20,12 +20,14 @@ extension JSONValue {
   }
 }
 
-struct JSONParser {
-  private let bytes: [UInt8]
+/// Generic so that a test can count how often a byte is read.
+struct JSONParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, Bytes.Index == Int {
+  /// Indexed from 0.
+  private let bytes: Bytes
   private var position = 0
-  private static let deepest = 64
+  private static var deepest: Int { 64 }
 
-  init(bytes: [UInt8]) { self.bytes = bytes }
+  init(bytes: Bytes) { self.bytes = bytes }
 
   mutating func document() throws(JSONError) -> JSONValue {
     let value = try value(depth: 0)
@@ -69,13 +71,11 @@ struct JSONParser {
   private mutating func object(depth: Int) throws(JSONError) -> JSONObject {
     guard depth < Self.deepest else { throw failure(.tooDeep) }
     position += 1
-    var object = JSONObject()
-    // The position of each name, so that repeated names cannot make parsing take quadratic time.
-    var places: [String: Int] = [:]
+    var members = UniqueMembers<String, JSONValue>()
     skipSpace()
     if current == UInt8(ascii: "}") {
       position += 1
-      return object
+      return JSONObject(members)
     }
     while true {
       skipSpace()
@@ -83,19 +83,13 @@ struct JSONParser {
       let name = try string()
       skipSpace()
       try expect(UInt8(ascii: ":"))
-      let value = try value(depth: depth + 1)
-      if let place = places[name] {
-        object.replaceValue(at: place, with: value)
-      } else {
-        places[name] = object.members.count
-        object.append(name, value)
-      }
+      members.set(name, to: try value(depth: depth + 1))
       skipSpace()
       if current == UInt8(ascii: ",") {
         position += 1
       } else {
         try expect(UInt8(ascii: "}"))
-        return object
+        return JSONObject(members)
       }
     }
   }
@@ -170,7 +164,7 @@ struct JSONParser {
       switch byte {
       case UInt8(ascii: "\""):
         position += 1
-        return try decoded(buffer[...])
+        return try decoded(buffer)
       case UInt8(ascii: "\\"): try escape(into: &buffer)
       case 0..<0x20: throw failure(.controlCharacter)
       default:
@@ -181,7 +175,7 @@ struct JSONParser {
     throw failure(.unexpectedEnd)
   }
 
-  private func decoded(_ slice: ArraySlice<UInt8>) throws(JSONError) -> String {
+  private func decoded(_ slice: some Sequence<UInt8>) throws(JSONError) -> String {
     guard let text = String(validating: slice, as: UTF8.self) else { throw failure(.invalidUTF8) }
     return text
   }

@@ -35,11 +35,7 @@ package struct JSONObject: Hashable, Sendable {
     }
   }
 
-  /// For a parser that has checked that the name is new.
-  mutating func append(_ name: String, _ value: JSONValue) { members.append((name, value)) }
-
-  /// For a parser that knows the name's position.
-  mutating func replaceValue(at place: Int, with value: JSONValue) { members[place].value = value }
+  init(_ members: UniqueMembers<String, JSONValue>) { self.members = members.elements }
 
   package static func == (left: JSONObject, right: JSONObject) -> Bool {
     left.members.count == right.members.count && left.members.allSatisfy { right[$0.name] == $0.value }

@@ -41,7 +41,7 @@ package struct FormattedText: Hashable, Sendable {
 
   /// The runs of a text, or nil if none of them has a format. Takes time proportional to the text's length.
   package static func parse(_ text: String) -> [FormattedText]? {
-    var parser = MarkdownParser(text)
+    var parser = MarkdownParser(Array(text.utf8))
     let runs = parser.runs()
     return runs.contains { $0.format != nil } ? runs : nil
   }

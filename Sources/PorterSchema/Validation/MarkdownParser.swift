@@ -1,17 +1,16 @@
 /// Reads the marks of message texts: `*bold*` or `**bold**`, `_italic_`, `~strike~`, `` `snippet` ``, `#secret#`, `!1
 /// red!`, `!- small!`, web addresses and `@mentions`. A mark counts at the start of a word only, and if no space
 /// follows it or precedes the closing one; marks do not nest.
-struct MarkdownParser {
-  private let bytes: [UInt8]
+///
+/// Generic so that a test can count how often a byte is read.
+struct MarkdownParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, Bytes.Index == Int {
+  /// Indexed from 0.
+  private let bytes: Bytes
   private var position = 0
   private var found: [FormattedText] = []
   private var plainStart = 0
-  /// Marks that are known not to occur in the rest of the text, so that a text of opening marks is not searched again
-  /// and again.
-  private var exhausted = Set<UInt8>()
-  private var hasNoMoreDoubles = false
 
-  init(_ text: String) { bytes = Array(text.utf8) }
+  init(_ bytes: Bytes) { self.bytes = bytes }
 
   mutating func runs() -> [FormattedText] {
     while position < bytes.count {
@@ -23,7 +22,7 @@ struct MarkdownParser {
       } else {
         skipWord()
       }
-      while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
+      while position < bytes.count, isSpace(bytes[position]) { position += 1 }
     }
     flushPlain()
     return found
@@ -40,12 +39,10 @@ struct MarkdownParser {
   private mutating func skipWord() { position = endOfWord(position) }
 
   private func endOfWord(_ start: Int) -> Int {
-    bytes[start...].firstIndex(where: Self.isSpace) ?? bytes.count
+    bytes[start...].firstIndex(where: isSpace) ?? bytes.count
   }
 
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
-
-  private mutating func formatted() -> (FormattedText, end: Int)? {
+  private func formatted() -> (FormattedText, end: Int)? {
     switch bytes[position] {
     case UInt8(ascii: "*"): return bold()
     case UInt8(ascii: "_"): return enclosed(.italic)
@@ -59,45 +56,42 @@ struct MarkdownParser {
     }
   }
 
-  /// The next occurrence of `mark` at or after `start`.
-  private mutating func closing(_ mark: UInt8, from start: Int) -> Int? {
-    guard start < bytes.count, !exhausted.contains(mark) else { return nil }
-    if let end = bytes[start...].firstIndex(of: mark) { return end }
-    exhausted.insert(mark)
-    return nil
+  /// The next occurrence of `mark` at or after `start`. Since each opening holds its mark, the search for one's closing
+  /// ends at the next opening at the latest: of all that do not close, only the last is searched for to the end.
+  private func closing(_ mark: UInt8, from start: Int) -> Int? {
+    start < bytes.count ? bytes[start...].firstIndex(of: mark) : nil
   }
 
   private func isTight(_ start: Int, _ end: Int) -> Bool {
-    start < end && !Self.isSpace(bytes[start]) && !Self.isSpace(bytes[end - 1])
+    start < end && !isSpace(bytes[start]) && !isSpace(bytes[end - 1])
   }
 
-  private mutating func enclosed(_ format: FormattedText.Format) -> (FormattedText, end: Int)? {
+  private func enclosed(_ format: FormattedText.Format) -> (FormattedText, end: Int)? {
     let start = position + 1
     guard let end = closing(bytes[position], from: start), isTight(start, end) else { return nil }
     return (FormattedText(format, text(start, end)), end + 1)
   }
 
   /// A text that opens with two marks has to close with two.
-  private mutating func bold() -> (FormattedText, end: Int)? {
+  private func bold() -> (FormattedText, end: Int)? {
     let start = position + 2
     guard start <= bytes.count, bytes[position + 1] == bytes[position] else { return enclosed(.bold) }
     guard let end = doubleClosing(from: start), isTight(start, end) else { return nil }
     return (FormattedText(.bold, text(start, end)), end + 2)
   }
 
-  private mutating func doubleClosing(from start: Int) -> Int? {
+  private func doubleClosing(from start: Int) -> Int? {
     var search = start
-    while !hasNoMoreDoubles, let mark = closing(UInt8(ascii: "*"), from: search), mark + 1 < bytes.count {
+    while let mark = closing(UInt8(ascii: "*"), from: search), mark + 1 < bytes.count {
       if bytes[mark + 1] == bytes[mark] { return mark }
       search = mark + 1
     }
-    hasNoMoreDoubles = true
     return nil
   }
 
   /// Several marks on each side count as one: `##secret##`. Surplus marks on one side belong to the secret, never to
   /// the visible text.
-  private mutating func secret() -> (FormattedText, end: Int)? {
+  private func secret() -> (FormattedText, end: Int)? {
     let mark = UInt8(ascii: "#")
     let start = bytes[position...].firstIndex { $0 != mark } ?? bytes.count
     guard let firstClosing = closing(mark, from: start), isTight(start, firstClosing) else { return nil }
@@ -105,7 +99,7 @@ struct MarkdownParser {
     return (FormattedText(.secret, text(position + 1, end - 1)), end)
   }
 
-  private mutating func colored() -> (FormattedText, end: Int)? {
+  private func colored() -> (FormattedText, end: Int)? {
     let label = position + 1
     let labelEnd = bytes[label...].prefix(8).firstIndex(of: UInt8(ascii: " "))
     guard let labelEnd, let format = Self.color(named: text(label, labelEnd)) else { return nil }
@@ -128,7 +122,7 @@ struct MarkdownParser {
   }
 
   /// `@name` or `@'name with spaces'`.
-  private mutating func mention() -> (FormattedText, end: Int)? {
+  private func mention() -> (FormattedText, end: Int)? {
     let start = position + 1
     guard start < bytes.count else { return nil }
     let quote = UInt8(ascii: "'")
@@ -136,7 +130,7 @@ struct MarkdownParser {
       guard let end = closing(quote, from: start + 1), isTight(start + 1, end) else { return nil }
       return (FormattedText(.mention(text(start + 1, end)), text(position, end + 1)), end + 1)
     }
-    let end = withoutTrailing(Self.sentenceMarks, start, endOfWord(start))
+    let end = withoutTrailing(sentenceMarks, start, endOfWord(start))
     guard end > start, bytes[start] != UInt8(ascii: "@") else { return nil }
     return (FormattedText(.mention(text(start, end)), text(position, end)), end)
   }
@@ -144,7 +138,7 @@ struct MarkdownParser {
   private func address() -> (FormattedText, end: Int)? {
     let word = bytes[position..<endOfWord(position)]
     // A bracket that is closed inside belongs to the address, one that was opened before it does not.
-    let marks = word.contains(UInt8(ascii: "(")) ? Self.addressMarks : Self.addressMarks.union([UInt8(ascii: ")")])
+    let marks = word.contains(UInt8(ascii: "(")) ? addressMarks : addressMarks.union([UInt8(ascii: ")")])
     let end = withoutTrailing(marks, position, word.endIndex)
     for scheme in ["https://", "http://"] where end - position > scheme.utf8.count {
       // Setting bit 5 makes ASCII letters lower case and leaves `:` and `/` as they are.
@@ -161,7 +155,9 @@ struct MarkdownParser {
     while end > start, marks.contains(bytes[end - 1]) { end -= 1 }
     return end
   }
-
-  private static let addressMarks = Set(".,;:?'\"".utf8)
-  private static let sentenceMarks = Set(".,;:!?)'\"".utf8)
 }
+
+private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
+
+private let addressMarks = Set(".,;:?'\"".utf8)
+private let sentenceMarks = Set(".,;:!?)'\"".utf8)

@@ -5,21 +5,6 @@ import XCTest
 
 @testable import PorterStore
 
-/// A clock whose time passes only while something pauses.
-private final class PausedClock: Clock {
-  private let time = Mutex(Int64(1_000_000_000_000))
-  private let count = Atomic<Int>(0)
-
-  var pauses: Int { count.load(ordering: .relaxed) }
-
-  func now() -> Moment { time.withLock { Moment(nanoseconds: $0) } }
-  func wall() -> WallTime { WallTime(milliseconds: time.withLock { $0 } / 1_000_000) }
-  func pause(_ span: Span) {
-    count.add(1, ordering: .relaxed)
-    time.withLock { $0 += span.nanoseconds }
-  }
-}
-
 /// Always the same bytes.
 private struct ConstantRandomness: Randomness {
   let byte: UInt8

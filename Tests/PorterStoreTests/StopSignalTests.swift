@@ -23,14 +23,15 @@ final class StopSignalTests: SealedStoreTestCase {
     stop.withReleaseBudget(.seconds(1)) { XCTAssertTrue(stop.leaves(.seconds(100))) }
   }
 
-  private let clock = SystemClock()
-  private let signal = StopSignal(clock: SystemClock())
-
-  /// A wait that nothing stops takes 60 s, and fails alike; only this tells the two apart.
-  private static let unstopped = Span.seconds(50)
+  /// A wait that nothing stops takes 60 s of its time.
+  private let clock = PausedClock()
+  private lazy var signal = StopSignal(clock: clock)
+  /// `BusyWaiter`'s.
+  private static let longestPause = Span.milliseconds(3)
 
   private func database(_ busyTimeout: Span = .seconds(60)) throws -> Database {
-    let database = try Database(path: file("test.db"), options: .init(busyTimeout: busyTimeout, stop: signal))
+    let database = try Database(
+      path: file("test.db"), options: .init(busyTimeout: busyTimeout, stop: signal, ports: Ports(clock: clock)))
     try database.execute("CREATE TABLE IF NOT EXISTS item(id INTEGER PRIMARY KEY, name TEXT)")
     return database
   }
@@ -56,16 +57,15 @@ final class StopSignalTests: SealedStoreTestCase {
 
   private let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 
-  func testAWaitForALockEndsAndTheNextOneDoesNot() throws {
+  func testAWaitForALockEndsAndTheNextOneDoesNotBegin() throws {
     let (holder, waiter) = (try database(), try database())
-    let start = clock.now()
+    clock.atPause(100) { [signal] in signal.raise() }
     try holder.transaction { () throws(SQLiteError) in
-      let raised = raiseSoon()
       assertFails(.busy) { try waiter.transaction { () throws(SQLiteError) in } }
-      wait(for: [raised], timeout: 10)
+      XCTAssertEqual(clock.pauses, 100, "the one in which it was raised is the last")
       assertFails(.busy) { try waiter.transaction { () throws(SQLiteError) in } }
     }
-    XCTAssertLessThan(clock.now() - start, Self.unstopped)
+    XCTAssertEqual(clock.pauses, 100)
     signal.lower()
     try waiter.transaction { () throws(SQLiteError) in try waiter.run("INSERT INTO item(name) VALUES('a')") }
   }
@@ -73,13 +73,13 @@ final class StopSignalTests: SealedStoreTestCase {
   func testAMomentThatPassesEndsAWait() throws {
     let (holder, waiter) = (try database(), try database())
     for due in StopSignal.DeadlineKind.allCases {
-      let start = clock.now()
-      signal.set(due, start + .milliseconds(100))
+      let end = clock.now() + .seconds(1)
+      signal.set(due, end)
       try holder.transaction { () throws(SQLiteError) in
         assertFails(.busy) { try waiter.transaction { () throws(SQLiteError) in } }
       }
-      XCTAssertGreaterThanOrEqual(clock.now() - start, .milliseconds(100))
-      XCTAssertLessThan(clock.now() - start, Self.unstopped)
+      XCTAssertGreaterThanOrEqual(clock.now(), end)
+      XCTAssertLessThan(clock.now() - end, Self.longestPause, "the pause in which it passes is the last")
       signal.set(due, nil)
     }
     XCTAssertFalse(signal.isRaised)
@@ -127,15 +127,16 @@ final class StopSignalTests: SealedStoreTestCase {
   func testAReleaseWaitsWithinItsBudgetAndIsNotStopped() throws {
     let (holder, waiter) = (try database(), try database())
     signal.raise()
+    let budget = Span.milliseconds(100)
     let start = clock.now()
     try holder.transaction { () throws(SQLiteError) in
-      signal.withReleaseBudget(.milliseconds(100)) {
+      signal.withReleaseBudget(budget) {
         XCTAssertFalse(signal.isRaised)
         for _ in 0..<100 { assertFails(.busy) { try waiter.transaction { () throws(SQLiteError) in } } }
       }
     }
-    XCTAssertGreaterThanOrEqual(clock.now() - start, .milliseconds(100))
-    XCTAssertLessThan(clock.now() - start, Self.unstopped, "all waits together")
+    XCTAssertGreaterThanOrEqual(clock.now() - start, budget)
+    XCTAssertLessThan(clock.now() - start, budget + Self.longestPause, "all waits together")
     XCTAssertTrue(signal.isRaised)
     signal.lower()
     XCTAssertFalse(signal.skipsOptionalWork)
@@ -144,18 +145,16 @@ final class StopSignalTests: SealedStoreTestCase {
   func testOpeningDoesNotWaitForAReplacementOfTheStore() throws {
     try make(.none)
     let lock = try OpeningLock(file: StoreLocation(prefix: prefix).file, .exclusive, creates: true, timeout: .zero)
-    let start = clock.now()
-    let raised = raiseSoon()
+    clock.atPause(5) { [signal] in signal.raise() }
     XCTAssertThrowsError(
       try Store.open(
         at: StoreLocation(prefix: prefix), confirmation: .yesUp, mayMigrate: false, busyTimeout: .seconds(60),
-        stop: signal)
+        stop: signal, ports: Ports(clock: clock))
     ) { error in
       guard case .sqlite(let error) = error as? StoreError else { return XCTFail("\(error)") }
       XCTAssertEqual(error.kind, .busy)
     }
-    wait(for: [raised], timeout: 10)
-    XCTAssertLessThan(clock.now() - start, Self.unstopped)
+    XCTAssertEqual(clock.pauses, 5)
     withExtendedLifetime(lock) {}
   }
 

@@ -78,9 +78,9 @@ final class Cast {
     try alice.event("newChatItems")
   }
 
-  /// The texts in alice's chat with bob.
-  func chat() throws -> [String] {
-    let items = try alice.send("/_get chat @1 count=100", "apiChat")["chat"]?["chatItems"]?.arrayValue ?? []
+  /// The texts in one of alice's chats with bob.
+  func chat(_ chat: Int = 1) throws -> [String] {
+    let items = try alice.send("/_get chat @\(chat) count=100", "apiChat")["chat"]?["chatItems"]?.arrayValue ?? []
     return items.compactMap { $0["content"]?["msgContent"]?["text"]?.stringValue }
   }
 

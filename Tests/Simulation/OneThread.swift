@@ -15,7 +15,7 @@ protocol Participant: AnyObject {
 /// Runs everything in the calling thread. Each step is that of one participant, drawn from those that are ready; if none
 /// is, time passes until one will be.
 ///
-/// `@unchecked Sendable`: used in one thread.
+/// `@unchecked Sendable`: used in one thread, but for `interrupt`.
 final class OneThread: Execution, @unchecked Sendable {
   let clock: SimulatedClock
   private let sockets: SimulatedSockets
@@ -65,6 +65,37 @@ final class OneThread: Execution, @unchecked Sendable {
     clock.advance(by: .microseconds(1 + Int64(order.number(below: 200))))
     ready[order.number(below: ready.count)].step()
     return true
+  }
+
+  // MARK: A call from another thread
+
+  private let thread = Thread.current
+  /// Whether the call that was made last from another thread has been answered by its engine.
+  private let interruption = Mutex<(@Sendable () -> Bool)?>(nil)
+  private let arrived = DispatchSemaphore(value: 0)
+
+  /// For the middle of a turn: makes a call in another thread, and returns when it has reached its engine.
+  func interrupt<Value: Sendable>(with call: @escaping @Sendable () -> Value) -> Promise<Value> {
+    let answer = Promise<Value>()
+    Thread.detachNewThread { answer.fulfil(call()) }
+    arrived.wait()
+    return answer
+  }
+
+  /// The answer of a call that was made during a turn; the participants take the steps that it needs.
+  func answer<Value: Sendable>(of call: Promise<Value>) -> Value? {
+    guard let isAnswered = interruption.withLock({ $0 }), run(until: isAnswered) else { return nil }
+    return call.wait(atMost: .seconds(60))
+  }
+
+  fileprivate func wait<Value: Sendable>(for promise: Promise<Value>, atMost span: Span?) -> Value? {
+    guard Thread.current === thread else {
+      interruption.withLock { $0 = { promise.isFulfilled } }
+      arrived.signal()
+      return promise.wait(atMost: nil)
+    }
+    _ = run(atMost: span) { promise.isFulfilled }
+    return promise.wait(atMost: .zero)
   }
 
   // MARK: Execution
@@ -132,8 +163,7 @@ private final class SimulatedTurns: Turns, Participant, @unchecked Sendable {
   }
 
   func wait<Value: Sendable>(for promise: Promise<Value>, atMost span: Span?) -> Value? {
-    _ = world.run(atMost: span) { promise.isFulfilled }
-    return promise.wait(atMost: .zero)
+    world.wait(for: promise, atMost: span)
   }
 }
 

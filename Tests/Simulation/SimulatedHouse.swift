@@ -9,6 +9,7 @@ import PorterRelay
 import PorterSchema
 import PorterServer
 import PorterStore
+import Synchronization
 
 /// Everything that happened, line by line, in virtual time.
 ///
@@ -35,6 +36,23 @@ final class Trace: @unchecked Sendable {
 struct SimulationFailure: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
+}
+
+/// What was asked of the ports that other processes may delay.
+struct Waits: Equatable, Sendable {
+  private(set) var pauses: Int
+  private(set) var lockAttempts: Int
+
+  init(_ clock: SimulatedClock, _ files: SimulatedFiles) {
+    (pauses, lockAttempts) = (clock.pauses, files.lockAttempts)
+  }
+
+  static func - (left: Waits, right: Waits) -> Waits {
+    var difference = left
+    difference.pauses -= right.pauses
+    difference.lockAttempts -= right.lockAttempts
+    return difference
+  }
 }
 
 /// A program that embeds the library: one controller, whose calls and answers are traced.
@@ -102,6 +120,27 @@ final class SimulatedHost {
   func reopenStore() throws {
     let problem = controller.reopenStore()
     guard problem.isEmpty else { throw SimulationFailure(problem) }
+  }
+
+  /// Sends a command whose work takes a pause, such as waiting for a lock, and makes a second call from another thread
+  /// during that pause. Returns what was asked of the ports from that moment to the answer of the second call.
+  func send(
+    _ command: String, interruptedBy call: @escaping @Sendable (Controller) -> String
+  ) throws -> Waits {
+    let (controller, house) = (controller, house)
+    let begun = Mutex<(Promise<String>, Waits)?>(nil)
+    house.clock.atNextPause { [world = house.world, clock = house.clock, files = house.files] in
+      let answer = world.interrupt { call(controller) }
+      begun.withLock { $0 = (answer, Waits(clock, files)) }
+    }
+    house.trace.add(name, "> \(command)")
+    house.trace.add(name, "< \(controller.send(command, retry: 0))")
+    _ = house.world.run(atMost: .seconds(15)) { begun.withLock { $0 != nil } }
+    guard let (promise, before) = begun.withLock({ $0 }), let answer = house.world.answer(of: promise) else {
+      throw SimulationFailure("\(command) was not interrupted")
+    }
+    house.trace.add(name, "interrupted \(answer)")
+    return Waits(house.clock, house.files) - before
   }
 
   func state() throws -> JSONValue {

@@ -11,6 +11,8 @@ final class SimulatedClock: Clock {
 
   private let time = Mutex(SimulatedClock.start)
   private let readings = Atomic<Int>(0)
+  private let pausings = Atomic<Int>(0)
+  private let atNextPause = Mutex<(@Sendable () -> Void)?>(nil)
 
   /// How often the time was asked for.
   var count: Int { readings.load(ordering: .relaxed) }
@@ -27,7 +29,21 @@ final class SimulatedClock: Clock {
     return WallTime(milliseconds: Self.wallStart + elapsed.milliseconds)
   }
 
-  func pause(_ span: Span) { advance(by: max(.zero, span)) }
+  /// How many pauses were asked for.
+  var pauses: Int { pausings.load(ordering: .relaxed) }
+
+  /// Does this once, when something pauses: a busy engine, in the middle of its turn.
+  func atNextPause(_ work: @escaping @Sendable () -> Void) { atNextPause.withLock { $0 = work } }
+
+  func pause(_ span: Span) {
+    pausings.add(1, ordering: .relaxed)
+    advance(by: max(.zero, span))
+    let work = atNextPause.withLock { work in
+      defer { work = nil }
+      return work
+    }
+    work?()
+  }
 
   func advance(by span: Span) { time.withLock { $0 += span.nanoseconds } }
   func advance(to moment: Moment) { time.withLock { $0 = max($0, moment.nanoseconds) } }
@@ -156,8 +172,11 @@ final class SimulatedFiles: Files {
   private let real = SystemFiles()
   private let sockets: SimulatedSockets
   private let uses = Atomic<Int>(0)
+  private let attempts = Atomic<Int>(0)
 
   var count: Int { uses.load(ordering: .relaxed) }
+  /// How often a lock was asked for. Each beginning of a transaction that writes asks for its turn.
+  var lockAttempts: Int { attempts.load(ordering: .relaxed) }
 
   init(sockets: SimulatedSockets) { self.sockets = sockets }
 
@@ -175,7 +194,8 @@ final class SimulatedFiles: Files {
 
   func close(_ file: OpenFile) { port { $0.close(file) } }
   func lock(_ file: OpenFile, _ kind: FileLockKind) throws(SystemError) -> Bool {
-    try port { (real) throws(SystemError) in try real.lock(file, kind) }
+    attempts.add(1, ordering: .relaxed)
+    return try port { (real) throws(SystemError) in try real.lock(file, kind) }
   }
   func unlock(_ file: OpenFile) { port { $0.unlock(file) } }
   func status(of file: OpenFile) throws(SystemError) -> FileStatus {

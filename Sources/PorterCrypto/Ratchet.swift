@@ -9,7 +9,7 @@ package struct Ratchet: Sendable, Redacted {
   /// The most message keys that one message may make the receiver derive and keep, in each of the (at most two) chains
   /// that it advances.
   package static let maximumSkippedPerStep: UInt32 = 1_000
-  /// The most message keys kept in total; beyond it the oldest are discarded.
+  /// A message key is discarded when this many later ones were kept, so that no more than these are kept in total.
   package static let maximumSkippedInAll = 2_000
   /// Bytes by which a message is longer than its plaintext: header and tag.
   package static let overhead = RatchetHeader.count + MessageCipher.overhead
@@ -104,6 +104,7 @@ package struct Ratchet: Sendable, Redacted {
   private mutating func messageKey(
     for header: RatchetHeader, randomness: some Randomness
   ) throws(CryptoError) -> SecretBytes {
+    precondition(skipped.isLookedUp, "this ratchet was loaded to send")
     if let key = skipped.take(ratchetKey: header.ratchetKey, number: header.number) { return key }
     guard !retired.contains(header.ratchetKey) else { throw .duplicate }
     try turn(to: header, randomness: randomness)

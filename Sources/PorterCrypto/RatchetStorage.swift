@@ -9,9 +9,14 @@ extension Ratchet {
     package let added: [SkippedKey]
     /// Sequences of stored keys to delete.
     package let removed: [Int64]
+    /// With `added`: stored keys of lower sequences are to be deleted.
+    package let firstKept: Int64
   }
 
-  package var changes: Changes { Changes(core: serialized(), added: skipped.added, removed: skipped.removed) }
+  package var changes: Changes {
+    Changes(
+      core: serialized(), added: skipped.added, removed: skipped.removed, firstKept: skipped.firstKept)
+  }
 
   package mutating func markStored() { skipped.markStored() }
 
@@ -60,6 +65,21 @@ extension Ratchet {
   /// From `serialized()` and the stored skipped keys, in any order. Throws for data that is truncated, too long, or of
   /// another version.
   package init(serialized: [UInt8], skippedKeys: [SkippedKey]) throws(CryptoError) {
+    try self.init(serialized: serialized, skipped: try SkippedKeys(stored: skippedKeys))
+  }
+
+  /// To open one message: from `serialized()`, the message's own skipped key if one is stored (`SkippedKey.name`), and the
+  /// newest sequence that is stored. `changes` then names keys to delete by `firstKept` as well.
+  package init(serialized: [UInt8], found: SkippedKey?, newest: Int64?) throws(CryptoError) {
+    try self.init(serialized: serialized, skipped: try SkippedKeys(found: found, newest: newest))
+  }
+
+  /// To send only: opening a message with it is a programmer's mistake.
+  package init(toSend serialized: [UInt8]) throws(CryptoError) {
+    try self.init(serialized: serialized, skipped: .notLookedUp)
+  }
+
+  private init(serialized: [UInt8], skipped: SkippedKeys) throws(CryptoError) {
     var reader = ByteReader(serialized[...])
     guard let version = reader.takeByte() else { throw .malformed(.ratchetState) }
     guard version == Self.storedVersion else { throw .unsupportedVersion(version) }
@@ -71,7 +91,7 @@ extension Ratchet {
     try Sodium.initialize()
     self.init(
       rootKey: rootKey, ownKeys: BoxKeyPair(secretKey: ownSecret), conversation: conversation,
-      previousCount: previousCount, retired: retired, skipped: try SkippedKeys(stored: skippedKeys))
+      previousCount: previousCount, retired: retired, skipped: skipped)
   }
 
   private static func conversation(_ stage: Stage, from reader: inout ByteReader) -> Conversation? {

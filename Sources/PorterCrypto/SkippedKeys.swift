@@ -24,6 +24,17 @@ package struct SkippedKey: Sendable, Equatable, Redacted {
     self.init(sequence: sequence, ratchetKey: ratchetKey, number: number, messageKey: messageKey)
   }
 
+  /// By what a store finds the key: the first 36 of its stored bytes.
+  package static let nameCount = BoxPublicKey.count + 4
+
+  /// The name of the key that would open `message`, if the message was skipped; nil for what is not a message.
+  package static func name(opening message: [UInt8]) -> [UInt8]? {
+    guard let header = try? RatchetHeader(message) else { return nil }
+    var name = header.ratchetKey.bytes
+    name.append(bigEndian: header.number)
+    return name
+  }
+
   /// 68 bytes, in a copy that is not wiped. Only for a store that seals it.
   package func exposeForStorage() -> [UInt8] {
     var bytes = ratchetKey.bytes
@@ -42,8 +53,25 @@ struct SkippedKeys: Sendable, Equatable {
   private var nextSequence: Int64 = 0
   /// Keys from here on are not stored yet.
   private var firstUnstored: Int64 = 0
+  /// False for a ratchet that only sends, for which nothing was looked up.
+  private(set) var isLookedUp = true
 
   init() {}
+
+  /// What one message needs: its own key, if it was skipped, and the newest sequence that is stored.
+  init(found: SkippedKey?, newest: Int64?) throws(CryptoError) {
+    let newest = newest ?? -1
+    guard (-1..<Int64.max).contains(newest), found?.sequence ?? -1 <= newest else { throw .malformed(.skippedKeys) }
+    keys = found.map { [$0] } ?? []
+    nextSequence = newest + 1
+    firstUnstored = nextSequence
+  }
+
+  static var notLookedUp: SkippedKeys {
+    var keys = SkippedKeys()
+    keys.isLookedUp = false
+    return keys
+  }
 
   /// The keys as a store returns them, in any order. Throws if one occurs twice.
   init(stored: [SkippedKey]) throws(CryptoError) {
@@ -53,6 +81,9 @@ struct SkippedKeys: Sendable, Equatable {
     firstUnstored = nextSequence
     evict()
   }
+
+  /// Older ones are not kept.
+  var firstKept: Int64 { max(0, nextSequence - Int64(Ratchet.maximumSkippedInAll)) }
 
   var added: [SkippedKey] { Array(keys[(keys.firstIndex { $0.sequence >= firstUnstored } ?? keys.endIndex)...]) }
 
@@ -85,10 +116,10 @@ struct SkippedKeys: Sendable, Equatable {
   }
 
   private mutating func evict() {
-    let surplus = keys.count - Ratchet.maximumSkippedInAll
-    guard surplus > 0 else { return }
-    for key in keys.prefix(surplus) { forget(key) }
-    keys.removeFirst(surplus)
+    let oldest = firstKept
+    let surplus = keys.prefix { $0.sequence < oldest }
+    for key in surplus { forget(key) }
+    keys.removeFirst(surplus.count)
   }
 
   private mutating func forget(_ key: SkippedKey) {

@@ -15,25 +15,51 @@ package struct StoredRatchet: Sendable {
 /// A ratchet is read, stepped and written inside one transaction and never kept in memory between two, so that no
 /// process can continue from a stale one (INC-05, INC-10).
 extension Store {
+  /// To send with. It opens nothing: no skipped key is read for it.
   package func ratchet(connectionID: Int64) throws(StoreError) -> StoredRatchet? {
+    try ratchet(connectionID: connectionID) { (serialized) throws(StoreError) in
+      try Self.undamaged { () throws(CryptoError) in try Ratchet(toSend: serialized) }
+    }
+  }
+
+  /// To open `message` with, and to send afterwards. Of the skipped keys only the message's own is read.
+  package func ratchet(connectionID: Int64, opening message: [UInt8]) throws(StoreError) -> StoredRatchet? {
+    try ratchet(connectionID: connectionID) { (serialized) throws(StoreError) in
+      let (found, newest) = try self.skippedKey(opening: message, connectionID)
+      return try Self.undamaged { () throws(CryptoError) in
+        try Ratchet(serialized: serialized, found: found, newest: newest)
+      }
+    }
+  }
+
+  private func ratchet(
+    connectionID: Int64, _ load: ([UInt8]) throws(StoreError) -> Ratchet
+  ) throws(StoreError) -> StoredRatchet? {
     let core = try first(
       "SELECT ratchet, associated_data FROM connections WHERE connection_id = ? AND ratchet IS NOT NULL",
       [.integer(connectionID)]
     ) { (ratchet: $0.blob(0), associatedData: $0.blob(1)) }
     guard let core else { return nil }
-    let skipped = try rows(
-      "SELECT sequence, stored FROM skipped_keys WHERE connection_id = ?", [.integer(connectionID)]
-    ) {
-      (row) throws(StoreError) in
-      guard let key = SkippedKey(sequence: row.integer(0), stored: row.blob(1)) else { throw .damaged(.connection) }
-      return key
-    }
-    do throws(CryptoError) {
-      return StoredRatchet(
-        ratchet: try Ratchet(serialized: core.ratchet, skippedKeys: skipped), associatedData: core.associatedData)
-    } catch {
-      throw .damaged(.connection)
-    }
+    return StoredRatchet(ratchet: try load(core.ratchet), associatedData: core.associatedData)
+  }
+
+  private static func undamaged(_ load: () throws(CryptoError) -> Ratchet) throws(StoreError) -> Ratchet {
+    do throws(CryptoError) { return try load() } catch { throw .damaged(.connection) }
+  }
+
+  private func skippedKey(
+    opening message: [UInt8], _ connectionID: Int64
+  ) throws(StoreError) -> (found: SkippedKey?, newest: Int64?) {
+    let row = try first(
+      """
+      SELECT (SELECT max(sequence) FROM skipped_keys WHERE connection_id = ?1), sequence, stored
+      FROM (SELECT 1) LEFT JOIN skipped_keys INDEXED BY skipped_keys_name
+        ON connection_id = ?1 AND substr(stored, 1, \(SkippedKey.nameCount)) = ?2
+      """, [.integer(connectionID), .blob(SkippedKey.name(opening: message) ?? [])]
+    ) { (newest: $0.optionalInteger(0), sequence: $0.optionalInteger(1), stored: $0.blob(2)) }
+    guard let row, let sequence = row.sequence else { return (nil, row?.newest) }
+    guard let key = SkippedKey(sequence: sequence, stored: row.stored) else { throw .damaged(.connection) }
+    return (key, row.newest)
   }
 
   /// Writes only what changed.
@@ -46,6 +72,11 @@ extension Store {
       try run(
         "DELETE FROM skipped_keys WHERE connection_id = ? AND sequence = ?",
         [.integer(connectionID), .integer(sequence)])
+    }
+    if !changes.added.isEmpty, changes.firstKept > 0 {
+      try run(
+        "DELETE FROM skipped_keys WHERE connection_id = ? AND sequence < ?",
+        [.integer(connectionID), .integer(changes.firstKept)])
     }
     for key in changes.added {
       try run(

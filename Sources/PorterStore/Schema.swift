@@ -28,6 +28,7 @@ enum Schema {
     Migration(name: "20261122_hidden_profiles", sql: hiddenProfiles),
     Migration(name: "20261122_calls", sql: calls),
     Migration(name: "20261122_contact_settings", sql: contactSettings),
+    Migration(name: "20261122_skipped_keys", sql: skippedKeys),
   ]
 
   /// "NPst": identifies a store among SQLite files.

@@ -81,8 +81,7 @@ final class SharedStoreTests: XCTestCase {
     // Undo the last migration.
     try execute(
       """
-      ALTER TABLE contacts DROP COLUMN local_alias; ALTER TABLE connections DROP COLUMN local_alias;
-      ALTER TABLE contacts DROP COLUMN custom_data; ALTER TABLE contacts DROP COLUMN user_preferences;
+      DROP INDEX skipped_keys_name;
       PRAGMA user_version = \(try version(night) - 1);
       """, night)
     let older = try tables(night)

@@ -27,7 +27,7 @@ struct MailboxOpening {
     case .confirmation(let publicKeys, let signingKey, let sealed):
       return try receiveConfirmation(connection, publicKeys, signingKey, sealed, store)
     case .message(let sealed):
-      guard var stored = try store.ratchet(connectionID: connection.id) else {
+      guard var stored = try store.ratchet(connectionID: connection.id, opening: sealed) else {
         return OpenedMessage(.quarantined("no ratchet"))
       }
       switch decrypt(sealed, &stored) {

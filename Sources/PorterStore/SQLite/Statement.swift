@@ -27,6 +27,10 @@ package final class Statement {
   /// Whether the statement is in the middle of its rows.
   var isRunning: Bool { handle.map { sqlite3_stmt_busy($0) != 0 } ?? false }
 
+  #if DEBUG
+    var instructions: Int { handle.map { Int(sqlite3_stmt_status($0, SQLITE_STMTSTATUS_VM_STEP, 0)) } ?? 0 }
+  #endif
+
   // MARK: Whole executions
 
   /// Runs it to its end, ignoring rows; returns the number of rows it changed (0 for a statement that changes none).

@@ -11,7 +11,7 @@
  *
  * Strings    Every string in and out is UTF-8 and NUL-terminated. A string that is not UTF-8 is answered with an error.
  * Ownership  A `char *` result belongs to the caller, who frees it with np_string_free() or free(). A `const char *`
- *            result is static: it lives as long as the library and is not freed. Arguments are copied; none is kept.
+ *            result is static: it is valid as long as the library is loaded, and is not freed. Arguments are copied; none is kept.
  * NULL       NULL and garbage are never trusted: they are answered with an error. The functions under "Validation" treat
  *            them like an empty text, unless they say otherwise. A function with a `char *` result returns NULL only when
  *            memory is exhausted.
@@ -23,7 +23,7 @@
  * Forking    A controller does not survive fork(). Call exec() in the child, or create the controller after the fork. In
  *            the child every function answers its parent's handles immediately, as it does invalid ones: with
  *            NP_ERROR_HANDLE or its like. What the parent releases is released, even if a child that did not call exec()
- *            has a copy of it. But the locks of a parent that dies live on in such a child, and other processes take the
+ *            has a copy of it. But when the parent ends, such a child still holds its locks, and other processes take the
  *            parent for running until the child ends.
  * Errors     An np_error code, or a JSON object {"error": …} in SimpleX's taxonomy. No call ends the process.
  * Order      Shut down in this order: stop calling, chat_close_store() or "/_app suspend 0", np_ctrl_free(). A call that
@@ -233,8 +233,8 @@ int np_event_fd(chat_ctrl ctrl);
  * deadline_ms   1 to 30000.
  *
  * In the role `extension`, and in an app that is not on screen, the store is closed again before the call returns, so that the
- * caller can hand the answer to the platform immediately (INC-48). An app on screen keeps what it has open; what it receives it
- * is told in events, and the answer has only what no process has shown yet. A wake push (`checkMessages`) in an app that is not on
+ * caller can hand the answer to the platform immediately (INC-48). An app on screen keeps what it has open; what it receives is
+ * reported in events, and the answer has only what no process has shown yet. A wake push (`checkMessages`) in an app that is not on
  * screen is a round of np_background_refresh(). The answer:
  *
  *   { "outcome": "presented" | "nothingNew" | "yielded" | "verified" | "locked" | "offline" | "expired" | "unknown" |
@@ -367,7 +367,7 @@ char *np_categories(chat_ctrl ctrl);
  *   reply           sends the text, and marks as read
  *
  * Returns {"result": {"type": "notificationResponse", "responseId", "action", "outcome", "reason", "repeated"}}. The outcome is
- * "waiting" (the app is to carry it out), "applying" (begun), "applied", or "stale": what it is about is gone, belongs to another
+ * "waiting" (the app is to carry it out), "applying" (begun), "applied", or "stale": what it is about no longer exists, belongs to another
  * profile, or to another store than this; "reason" says which. The same response again changes nothing, and is answered
  * with `repeated` and the outcome of the first. {"error": …} with the code `responseInvalid` for anything else, and
  * `responsesTooMany` when 1000 wait for the app. A store that cannot be opened now is an error too: report it again later.

@@ -33,17 +33,17 @@ enum np_machine {
 };
 
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
-and believed only while that process lives (INC-12, INC-13, INC-17). A process that has just started is suspended: it
-holds nothing yet; it is stopped if that is what the phase file says, since stopping is the user's word and outlives the
-process. Activating ends within the step that began it: nothing else arrives in between. */
+and believed only while that process is running (INC-12, INC-13, INC-17). A process that has just started is suspended:
+it holds nothing yet; it is stopped if the phase file says so, since the user's decision to stop outlives the process.
+Activating ends within the step that began it: nothing else arrives in between. */
 enum np_app_phase_state {
-  /* At the front; receives by itself. */
+  /* In the foreground; receives for itself. */
   NP_APP_PHASE_STATE_ACTIVE = 0,
-  /* Coming to the front: the store opens. Counts as running, so that extensions yield. An extension at work is asked to
-  release what it holds, and not waited for: the store is the referee (INC-07, INC-22). */
+  /* Coming to the foreground: the store opens. Counts as running, so that extensions yield. An extension at work is
+  asked to release what it holds, and not waited for: the store is the referee (INC-07, INC-22). */
   NP_APP_PHASE_STATE_ACTIVATING = 1,
   /* At work in the background, for a bounded time: a system grants 30 s, of which 5 s are for coming to rest. What is
-  committed here has been seen by no one; it waits in the ledger until it is composed, as in an extension. */
+  committed here has not been seen; it waits in the ledger until it is composed, as in an extension. */
   NP_APP_PHASE_STATE_BG_REFRESH = 2,
   /* Finishes what has begun, within a delay, which the operations keep (INC-01). */
   NP_APP_PHASE_STATE_SUSPENDING = 3,
@@ -54,15 +54,15 @@ enum np_app_phase_state {
 };
 
 enum np_app_phase_event {
-  /* The app comes to the front, or is started; no extension is at work. */
+  /* The app comes to the foreground, or is started; no extension is at work. */
   NP_APP_PHASE_EVENT_FOREGROUND_EXTENSION_INACTIVE = 0,
-  /* The app comes to the front, or is started, while an extension is at work. */
+  /* The app comes to the foreground, or is started, while an extension is at work. */
   NP_APP_PHASE_EVENT_FOREGROUND_EXTENSION_ACTIVE = 1,
   /* The chat is active: the store is open, operations may begin. */
   NP_APP_PHASE_EVENT_ACTIVATED = 2,
   /* The chat could not be activated. */
   NP_APP_PHASE_EVENT_ACTIVATE_FAILED = 3,
-  /* The app leaves the front, and no call holds it. */
+  /* The app leaves the foreground, and no call keeps it there. */
   NP_APP_PHASE_EVENT_BACKGROUND = 4,
   /* The system grants time in the background, by a task or a silent push. */
   NP_APP_PHASE_EVENT_REFRESH_BEGAN = 5,
@@ -114,11 +114,11 @@ enum np_app_phase_reason {
 };
 
 /* The rounds of an app that is not on screen: the system wakes it by a task or a push, it looks into every mailbox, and
-the user is told what came. The times are those of SimpleX's app. A round receives for 18 s at most, and what then is
-under way has 5 s to end, so that both fit the 30 s that a system grants. The next round is due after 40 min in the mode
-instant, 20 min in the mode periodic and 10 min without a token; after a round that was cut off, or that did not reach
-everything, after 10 min, which is the least. A round that is asked for earlier is done all the same: a system has its
-own reasons, and looking twice is harmless. An extension at work is no reason to wait either, since claims keep the two
+notifies the user of what came. The times are those of SimpleX's app. A round receives for at most 18 s, and what is
+then in progress has 5 s to finish, so that both fit the 30 s that a system grants. The next round is due after 40 min
+in the mode instant, 20 min in the mode periodic and 10 min without a token; after a round that was cut off, or that did
+not reach everything, after 10 min, the minimum. A round that is requested earlier is carried out anyway: the system has
+its reasons, and looking twice is harmless. An extension at work is no reason to wait either, since claims keep the two
 apart. */
 enum np_background_refresh_state {
   /* No round is due: the app is on screen, is stopped, or has just been started. */
@@ -138,11 +138,11 @@ enum np_background_refresh_state {
 enum np_background_refresh_event {
   /* The app has left the screen: it released its phase file's lock. */
   NP_BACKGROUND_REFRESH_EVENT_LEFT = 0,
-  /* The app is at the front. */
+  /* The app is in the foreground. */
   NP_BACKGROUND_REFRESH_EVENT_ENTERED = 1,
   /* The user stopped the chat. */
   NP_BACKGROUND_REFRESH_EVENT_STOPPED = 2,
-  /* An app that is not on screen is to do a round: np_background_refresh, or a push. */
+  /* An app that is not on screen is to carry out a round: np_background_refresh, or a push. */
   NP_BACKGROUND_REFRESH_EVENT_BEGIN = 3,
   /* The time for receiving is over. */
   NP_BACKGROUND_REFRESH_EVENT_RECEIVING_OVER = 4,
@@ -185,8 +185,8 @@ enum np_background_refresh_reason {
 
 /* One call with a contact, as one side has it; signalling only. Each step is part of the transaction that sends or
 receives the message it is about, so a call is the same after a kill, and for app and extension. A contact has one call
-at a time: the next invitation replaces it. An invitation lives for three minutes, counted by the time since boot; what
-has ended rings nobody, and its notification is withdrawn. */
+at a time: the next invitation replaces it. An invitation lives for three minutes, counted by the time since boot. A
+call that has ended does not ring, and its notification is withdrawn. */
 enum np_call_state {
   /* Not stored. */
   NP_CALL_STATE_IDLE = 0,
@@ -202,28 +202,28 @@ enum np_call_state {
   NP_CALL_STATE_OFFER_RECEIVED = 5,
   /* Both sides know the other's session. */
   NP_CALL_STATE_NEGOTIATED = 6,
-  /* Sound flows. */
+  /* The session is connected. */
   NP_CALL_STATE_CONNECTED = 7,
   /* There was a session, or one was being agreed on. */
   NP_CALL_STATE_ENDED = 8,
   /* The call was never accepted. */
   NP_CALL_STATE_MISSED = 9,
-  /* Our user did not want it. */
+  /* Our user rejected it. */
   NP_CALL_STATE_REJECTED = 10,
-  /* There was to be a session, and none came about. */
+  /* A session was to be established, and failed. */
   NP_CALL_STATE_FAILED = 11
 };
 
 enum np_call_event {
   /* Our user calls. */
   NP_CALL_EVENT_INVITE = 0,
-  /* The contact calls, and the invitation is alive. */
+  /* The contact calls, and the invitation is still valid. */
   NP_CALL_EVENT_PEER_INVITED = 1,
-  /* The contact called, and the invitation's time was up when it came. */
+  /* The contact called, and the invitation had expired when it arrived. */
   NP_CALL_EVENT_PEER_LATE = 2,
   /* Our user accepts from the notification; the host makes the offer. */
   NP_CALL_EVENT_ACCEPT = 3,
-  /* Our user rejects. The contact is not told. */
+  /* Our user rejects. The contact gets no message about it. */
   NP_CALL_EVENT_REJECT = 4,
   /* Our host offers a media session, which accepts the call. */
   NP_CALL_EVENT_OFFER = 5,
@@ -233,21 +233,21 @@ enum np_call_event {
   NP_CALL_EVENT_ANSWER = 7,
   /* The contact has answered our offer. */
   NP_CALL_EVENT_PEER_ANSWERED = 8,
-  /* Our host has more to say about its session. */
+  /* Our host adds to what it said about its session. */
   NP_CALL_EVENT_EXTRA = 9,
-  /* The contact has more to say about its session. */
+  /* The contact adds to what it said about its session. */
   NP_CALL_EVENT_PEER_EXTRA = 10,
-  /* Our host says that sound flows. */
+  /* Our host reports that the session is connected. */
   NP_CALL_EVENT_STATUS_CONNECTED = 11,
-  /* Our host says that the session is over. */
+  /* Our host reports that the session has ended. */
   NP_CALL_EVENT_STATUS_DISCONNECTED = 12,
-  /* Our host says that there will be no session. */
+  /* Our host reports that no session could be established. */
   NP_CALL_EVENT_STATUS_FAILED = 13,
   /* Our user hangs up. */
   NP_CALL_EVENT_END = 14,
   /* The contact has hung up. */
   NP_CALL_EVENT_PEER_ENDED = 15,
-  /* The invitation's time is up. */
+  /* The invitation has expired. */
   NP_CALL_EVENT_EXPIRE = 16,
   /* Another invitation takes this call's place. */
   NP_CALL_EVENT_REPLACE = 17
@@ -256,11 +256,11 @@ enum np_call_event {
 enum np_call_effect {
   /* Add the call to the chat. */
   NP_CALL_EFFECT_ADD_ITEM = 0,
-  /* Write into the chat how the call stands. */
+  /* Update the call's status in the chat. */
   NP_CALL_EFFECT_UPDATE_ITEM = 1,
   /* Put the invitation into the outbox. */
   NP_CALL_EFFECT_SEND_INVITATION = 2,
-  /* Take the invitation out of the outbox, if the relay has not got it. */
+  /* Take the invitation out of the outbox, if the relay does not have it yet. */
   NP_CALL_EFFECT_WITHDRAW_INVITATION = 3,
   /* Put the offer into the outbox. */
   NP_CALL_EFFECT_SEND_OFFER = 4,
@@ -272,11 +272,11 @@ enum np_call_effect {
   NP_CALL_EFFECT_SEND_END = 7,
   /* Have the notification removed, or never shown. The call stays unread. */
   NP_CALL_EFFECT_STOP_RINGING = 8,
-  /* Write down the event about what the contact sent, which stays until the host has taken it. */
+  /* Store the event about what the contact sent, until the host has taken it. */
   NP_CALL_EFFECT_QUEUE_EVENT = 9,
-  /* Write down the event callEnded in place of those that the host has not taken. */
+  /* Store the event callEnded in place of those that the host has not taken. */
   NP_CALL_EFFECT_QUEUE_END = 10,
-  /* Emit the events that are written down, and the item. */
+  /* Emit the stored events, and the item. */
   NP_CALL_EFFECT_EMIT_EVENTS = 11
 };
 
@@ -399,11 +399,11 @@ enum np_chat_lifecycle_reason {
 one that made the invitation waits, the other one accepts it. A user's address is such a mailbox too: it takes requests,
 and never becomes a channel. */
 enum np_connection_state {
-  /* There is nothing yet. */
+  /* Nothing exists yet. */
   NP_CONNECTION_STATE_NONE = 0,
-  /* There is an invitation, and one side only. */
+  /* There is an invitation, and only one side. */
   NP_CONNECTION_STATE_REQUESTED = 1,
-  /* Both sides have keys of the other; it is not proven yet that the channel works. */
+  /* Each side has the other's keys; the channel has not been proven to work yet. */
   NP_CONNECTION_STATE_ACCEPTED = 2,
   /* Messages pass. */
   NP_CONNECTION_STATE_READY = 3,
@@ -411,7 +411,7 @@ enum np_connection_state {
   NP_CONNECTION_STATE_LEFT = 4,
   /* It is an address: it takes any number of requests, from anyone who has its link. */
   NP_CONNECTION_STATE_PUBLISHED = 5,
-  /* It is gone. */
+  /* Deleted. */
   NP_CONNECTION_STATE_DELETED = 6
 };
 
@@ -430,11 +430,11 @@ enum np_connection_event {
   NP_CONNECTION_EVENT_MESSAGE_GIVEN = 5,
   /* A message of the other side was decrypted. */
   NP_CONNECTION_EVENT_MESSAGE_ARRIVED = 6,
-  /* The other side says that it has deleted the connection. */
+  /* The other side reports that it has deleted the connection. */
   NP_CONNECTION_EVENT_PEER_LEFT = 7,
   /* Our user deletes the contact, or the invitation. */
   NP_CONNECTION_EVENT_DELETE = 8,
-  /* Our user does, and does not want the other side to be told. */
+  /* Our user deletes it without a message to the other side. */
   NP_CONNECTION_EVENT_DELETE_SILENTLY = 9,
   /* Our user makes an address, and the relay has made its mailbox. */
   NP_CONNECTION_EVENT_PUBLISH = 10,
@@ -454,9 +454,10 @@ enum np_connection_effect {
   NP_CONNECTION_EFFECT_SEND_GREETING = 2,
   /* Answer the hello. */
   NP_CONNECTION_EFFECT_SEND_ANSWER = 3,
-  /* Tell the other side that we are gone, if there is one yet. */
+  /* Send the other side a message that this side has left, if there is one yet. */
   NP_CONNECTION_EFFECT_SEND_LEFT = 4,
-  /* Take the request back, if the connection was asked for through an address; an invitation has nobody to tell. */
+  /* Take the request back, if the connection was asked for through an address. For an invitation there is no one to
+  notify yet. */
   NP_CONNECTION_EFFECT_WITHDRAW_REQUEST = 5,
   /* Record that the contact is connected; contactConnected is emitted after the commit. */
   NP_CONNECTION_EFFECT_EMIT_CONTACT_CONNECTED = 6,
@@ -499,11 +500,11 @@ enum np_contact_request_state {
   NP_CONTACT_REQUEST_STATE_NONE = 0,
   /* The user has not decided yet. */
   NP_CONTACT_REQUEST_STATE_RECEIVED = 1,
-  /* It is accepted for good; the contact follows as soon as the relay can be reached. */
+  /* The acceptance is final; the contact is created as soon as the relay can be reached. */
   NP_CONTACT_REQUEST_STATE_ACCEPTING = 2,
-  /* There is a contact. */
+  /* The contact has been created. */
   NP_CONTACT_REQUEST_STATE_ACCEPTED = 3,
-  /* The user said no. The person is not told, and asking again changes nothing. */
+  /* The user rejected it. The person gets no message about it, and asking again changes nothing. */
   NP_CONTACT_REQUEST_STATE_REJECTED = 4,
   /* There is nothing left to accept. */
   NP_CONTACT_REQUEST_STATE_WITHDRAWN = 5
@@ -514,11 +515,11 @@ enum np_contact_request_event {
   NP_CONTACT_REQUEST_EVENT_ARRIVE_UNDECIDED = 0,
   /* A person who is not known yet asks, and the address accepts by itself. */
   NP_CONTACT_REQUEST_EVENT_ARRIVE_AUTOMATIC = 1,
-  /* A person who is not known yet asks, and as many requests wait as may. */
+  /* A person who is not known yet asks, and the limit of waiting requests is reached. */
   NP_CONTACT_REQUEST_EVENT_ARRIVE_TOO_MANY = 2,
   /* The same person asks again. */
   NP_CONTACT_REQUEST_EVENT_REPEAT_AGAIN = 3,
-  /* The same person has asked more often than is of use. */
+  /* The same person has asked more often than the limit allows. */
   NP_CONTACT_REQUEST_EVENT_REPEAT_TOO_MANY = 4,
   /* The user accepts. */
   NP_CONTACT_REQUEST_EVENT_ACCEPT = 5,
@@ -528,7 +529,7 @@ enum np_contact_request_event {
   NP_CONTACT_REQUEST_EVENT_JOINED = 7,
   /* The person takes the request back, or the user deletes the address. */
   NP_CONTACT_REQUEST_EVENT_WITHDRAW = 8,
-  /* The relay does not know the person's mailbox any more: there is nothing left to accept. */
+  /* The relay no longer knows the person's mailbox: there is nothing left to accept. */
   NP_CONTACT_REQUEST_EVENT_MAILBOX_GONE = 9
 };
 
@@ -646,7 +647,7 @@ enum np_ledger_entry_state {
   NP_LEDGER_ENTRY_STATE_READ = 7,
   /* It could not be decrypted or verified. It is never shown as it is, and stops nothing else (INC-41, INC-66). */
   NP_LEDGER_ENTRY_STATE_QUARANTINED = 8,
-  /* It is gone, and must not come back. */
+  /* Deleted; it must not come back. */
   NP_LEDGER_ENTRY_STATE_WITHDRAWN = 9
 };
 
@@ -674,7 +675,7 @@ enum np_ledger_entry_event {
 enum np_ledger_entry_effect {
   /* Count it as unread, and compute the badge. */
   NP_LEDGER_ENTRY_EFFECT_COUNT_UNREAD = 0,
-  /* Count it as unread no more, and compute the badge. */
+  /* Stop counting it as unread, and compute the badge. */
   NP_LEDGER_ENTRY_EFFECT_UNCOUNT_UNREAD = 1,
   /* Show it, under its identifier. */
   NP_LEDGER_ENTRY_EFFECT_SHOW = 2,
@@ -851,7 +852,7 @@ enum np_operations_event {
   NP_OPERATIONS_EVENT_RESUME = 1,
   /* Everything is to come to rest within a delay. In a cycle that has begun: another delay, from now on. */
   NP_OPERATIONS_EVENT_SUSPEND = 2,
-  /* Everything is to come to rest at once. */
+  /* Everything is to come to rest immediately. */
   NP_OPERATIONS_EVENT_SUSPEND_NOW = 3,
   /* The delay is over. The engine drops deadlines of earlier cycles (INC-21). */
   NP_OPERATIONS_EVENT_DEADLINE = 4,
@@ -912,70 +913,70 @@ enum np_operations_reason {
   NP_OPERATIONS_REASON_DRAINING = 7
 };
 
-/* Who may advance one connection, as one process sees it. A claim is an epoch on record and nothing else: no lock is
-held, nothing is written while it lasts (INC-07, INC-20), and whoever comes next may take it over. The store refuses
-what is committed under an older epoch (INC-04); this machine says what a process does about it. Only a process that is
-frozen inside one of its transactions, a few milliseconds long, keeps others from writing: SQLite's lock is the
-kernel's, and stays until that process goes on or ends. A host prevents it by suspending before it is frozen (INC-01);
-who meets it gives up in its time, and says who has the lock (INC-18). */
+/* Who may advance one connection, as one process sees it. A claim is a stored epoch and nothing else: while it lasts,
+no lock is held and nothing is written (INC-07, INC-20), and any other process may take it over. The store refuses a
+commit under an older epoch (INC-04); this machine decides what a process does then. Only a process that is frozen
+inside one of its transactions, which take a few milliseconds, keeps others from writing: the kernel holds SQLite's lock
+until that process continues or ends. A host prevents this by suspending before it is frozen (INC-01). A process that
+finds the lock held gives up within its deadline, and reports who holds it (INC-18). */
 enum np_ownership_state {
   /* No work of this process. */
   NP_OWNERSHIP_STATE_FREE = 0,
-  /* Looks, then writes if nothing changed in between. Neither waits for another process. */
+  /* Reads, then writes if nothing changed in between. Neither step waits for another process. */
   NP_OWNERSHIP_STATE_CLAIMING = 1,
-  /* The epoch on record was ours when we last looked. */
+  /* The stored epoch was ours at the last read. */
   NP_OWNERSHIP_STATE_HELD = 2,
-  /* The epoch may be another's; nothing is decided from memory before the store has been asked. */
+  /* The epoch may be another process's: nothing is decided from memory before it has been read again. */
   NP_OWNERSHIP_STATE_STALE = 3,
-  /* Another process has it. What we had is dropped; what it committed is being read. */
+  /* Another process owns it. Our work is discarded; what that process committed is being read. */
   NP_OWNERSHIP_STATE_LOST = 4
 };
 
 enum np_ownership_event {
   /* Work on the connection is to begin. */
   NP_OWNERSHIP_EVENT_WANT = 0,
-  /* Nobody owns it, or an owner who gives way: ourselves, a process that is gone, suspended or frozen, and for an app
+  /* It has no owner, or one that gives way: this process, one that has ended, is suspended or frozen, and for an app
   any extension. */
   NP_OWNERSHIP_EVENT_OWNER_YIELDS = 1,
-  /* An app that lives and works owns it, and we are an extension. */
+  /* A running app owns it, and this process is an extension. */
   NP_OWNERSHIP_EVENT_OWNER_PREVAILS = 2,
-  /* The new epoch is on record, with our instance. */
+  /* The new epoch is stored, with this instance. */
   NP_OWNERSHIP_EVENT_GRANTED = 3,
-  /* Another process took the connection between our look and our claim. */
+  /* Another process claimed the connection between our read and our write. */
   NP_OWNERSHIP_EVENT_RACED = 4,
-  /* There is no such connection any more. */
+  /* The connection no longer exists. */
   NP_OWNERSHIP_EVENT_MISSING = 5,
   /* The store cannot be read or written. */
   NP_OWNERSHIP_EVENT_FAILED = 6,
-  /* Another process said that it changed something, or asks for the connection; or this one may have been frozen. */
+  /* Another process reported a change, or asks for the connection; or this process may have been frozen. */
   NP_OWNERSHIP_EVENT_SUSPECTED = 7,
-  /* The epoch on record is still ours. */
+  /* The stored epoch is still ours. */
   NP_OWNERSHIP_EVENT_CONFIRMED = 8,
-  /* The epoch on record is another's: the store refused a commit, or a look told so. */
+  /* The stored epoch is another process's: the store refused a commit, or a read showed it. */
   NP_OWNERSHIP_EVENT_DISPLACED = 9,
-  /* What the other process committed is known here. */
+  /* What the other process committed has been read. */
   NP_OWNERSHIP_EVENT_RELOADED = 10,
   /* The work has ended, however it ended. */
   NP_OWNERSHIP_EVENT_FINISHED = 11
 };
 
 enum np_ownership_effect {
-  /* Look who owns the connection, and whether that process lives and works. Answer: owner, missing or failed. */
+  /* Read who owns the connection, and whether that process is running and at work. Answer: owner, missing or failed. */
   NP_OWNERSHIP_EFFECT_READ_OWNER = 0,
-  /* Write the next epoch and our instance, if the epoch is still the one that was read. Answer: granted, raced, missing
-  or failed. */
+  /* Write the next epoch and this instance, if the epoch is still the one that was read. Answer: granted, raced,
+  missing or failed. */
   NP_OWNERSHIP_EFFECT_TAKE_EPOCH = 1,
-  /* Tell whoever wanted it that the work may begin, under this epoch. */
+  /* Report to the requester that the work may begin, under this epoch. */
   NP_OWNERSHIP_EFFECT_BEGIN_WORK = 2,
-  /* Tell whoever wanted it that it was skipped, and who has it (INC-18, INC-19). */
+  /* Report to the requester that the work was skipped, and which process owns the connection (INC-18, INC-19). */
   NP_OWNERSHIP_EFFECT_SKIP_WORK = 3,
-  /* Tell whoever wanted it why there is no claim. */
+  /* Report to the requester why there is no claim. */
   NP_OWNERSHIP_EFFECT_REFUSE_WORK = 4,
-  /* Compare the epoch on record with ours. Answer: confirmed, displaced, missing or failed. */
+  /* Compare the stored epoch with ours. Answer: confirmed, displaced, missing or failed. */
   NP_OWNERSHIP_EFFECT_CHECK_EPOCH = 5,
   /* Drop what was read or computed under the old epoch (INC-05). */
   NP_OWNERSHIP_EFFECT_DISCARD_WORK = 6,
-  /* Take over what other processes committed since, and no more. Answer: reloaded. */
+  /* Read what other processes have committed since, and nothing else. Answer: reloaded. */
   NP_OWNERSHIP_EFFECT_RELOAD = 7,
   /* Drop the claim. Nothing is written. */
   NP_OWNERSHIP_EFFECT_FORGET = 8
@@ -991,15 +992,15 @@ enum np_ownership_reason {
   NP_OWNERSHIP_REASON_ALREADY_LOST = 6
 };
 
-/* Whether the process of the other role is at work, as this one knows. The kernel answers first: the lock on a phase
-file is held while its role works, let go before it suspends, and gone with its process, so that no flag can be left
-behind (INC-12, INC-13, INC-17). A process that was frozen without a word holds it too: whoever holds the lock is asked,
-and has to say that it is here, within a time that a push can afford (INC-11, INC-32). Nothing is latched: each question
-begins anew. */
+/* Whether the process of the other role is at work, as far as this one knows. The kernel answers first: a process holds
+the lock on its role's phase file while it is at work and releases it before it suspends, and the lock ends with the
+process, so that no stale flag is left behind (INC-12, INC-13, INC-17). A process that was frozen without notice still
+holds it: the holder is therefore asked too, and has to answer within a time that a push can afford (INC-11, INC-32). No
+answer is kept: each question starts afresh. */
 enum np_presence_state {
-  /* Nobody has asked yet. */
+  /* Not asked yet. */
   NP_PRESENCE_STATE_UNKNOWN = 0,
-  /* The kernel, then the process itself, is being asked. Nothing is held meanwhile. */
+  /* First the kernel, then the process itself is asked. Nothing is held meanwhile. */
   NP_PRESENCE_STATE_ASKING = 1,
   /* It was at work when last asked. */
   NP_PRESENCE_STATE_ALIVE = 2,
@@ -1010,19 +1011,19 @@ enum np_presence_state {
 };
 
 enum np_presence_event {
-  /* Somebody wants to know. */
+  /* A caller asks. */
   NP_PRESENCE_EVENT_QUESTION = 0,
-  /* Nobody holds the lock of that role. */
+  /* No process holds the lock of that role. */
   NP_PRESENCE_EVENT_LOCK_FREE = 1,
   /* A process holds it, and listens on the channel. */
   NP_PRESENCE_EVENT_LOCK_HELD = 2,
-  /* A process holds it, but cannot be asked: it does not listen, or we cannot speak. */
+  /* A process holds it but cannot be asked: it does not listen, or this process cannot send. */
   NP_PRESENCE_EVENT_LOCK_MUTE = 3,
-  /* An authentic message of that role: it answers our question, or has just come. */
+  /* An authentic message from that role: the answer to our question, or its announcement that it has started. */
   NP_PRESENCE_EVENT_HERE = 4,
   /* It did not answer in time: it is frozen, or hangs. */
   NP_PRESENCE_EVENT_PATIENCE_OVER = 5,
-  /* This process closes its end of the channel: no answer can come any more. */
+  /* This process closes its end of the channel: no answer can arrive any more. */
   NP_PRESENCE_EVENT_DEAF = 6
 };
 
@@ -1031,9 +1032,9 @@ enum np_presence_effect {
   NP_PRESENCE_EFFECT_READ_LOCK = 0,
   /* Ask "are you there?" on the channel. Answer: here, if it is. */
   NP_PRESENCE_EFFECT_SEND_ASK = 1,
-  /* Tell whoever wants to know that it is at work. */
+  /* Report to the callers that it is at work. */
   NP_PRESENCE_EFFECT_REPORT_ALIVE = 2,
-  /* Tell whoever wants to know that nobody is at work, or nobody who answers. */
+  /* Report to the callers that no process is at work, or none that answers. */
   NP_PRESENCE_EFFECT_REPORT_GONE = 3,
   /* Starts the timer `patience`: raise `patienceOver` after 600 ms. */
   NP_PRESENCE_EFFECT_START_PATIENCE = 4,
@@ -1115,13 +1116,13 @@ enum np_push_event {
   NP_PUSH_EVENT_PAYLOAD_WAKE = 2,
   /* It has no known form; it may be garbage. */
   NP_PUSH_EVENT_PAYLOAD_UNKNOWN = 3,
-  /* The app lives and runs: it will fetch by itself. */
+  /* The app is running: it fetches for itself. */
   NP_PUSH_EVENT_APP_RUNNING = 4,
-  /* The app is suspended or suspending, or its process is gone (INC-12, INC-13). */
+  /* The app is suspended or suspending, or its process has ended (INC-12, INC-13). */
   NP_PUSH_EVENT_APP_INACTIVE = 5,
   /* The user stopped the chat. */
   NP_PUSH_EVENT_APP_STOPPED = 6,
-  /* An app that lives has come to the front, and asks this process to release the store. */
+  /* A running app has come to the foreground, and asks this process to release the store. */
   NP_PUSH_EVENT_APP_WOKE = 7,
   /* The store is open. */
   NP_PUSH_EVENT_STORE_OPENED = 8,
@@ -1137,7 +1138,7 @@ enum np_push_event {
   NP_PUSH_EVENT_DECODED_MESSAGE = 13,
   /* The payload is a verification code. */
   NP_PUSH_EVENT_DECODED_VERIFICATION = 14,
-  /* Everything it names is recorded already (INC-34, INC-36). */
+  /* Everything it names is already recorded (INC-34, INC-36). */
   NP_PUSH_EVENT_DECODED_REPEAT = 15,
   /* It decrypts, but names no known connection, such as one of a deleted contact. */
   NP_PUSH_EVENT_DECODED_UNKNOWN = 16,
@@ -1151,13 +1152,13 @@ enum np_push_event {
   NP_PUSH_EVENT_VERIFY_FAILED = 20,
   /* The next connection is ours, under a new epoch. */
   NP_PUSH_EVENT_CLAIM_GRANTED = 21,
-  /* Another living process has claimed it, and fetches. */
+  /* Another running process has claimed it, and fetches. */
   NP_PUSH_EVENT_CLAIM_BUSY = 22,
   /* It has been deleted. */
   NP_PUSH_EVENT_CLAIM_MISSING = 23,
   /* Its record is damaged; the others have their turn (INC-44). */
   NP_PUSH_EVENT_CLAIM_DAMAGED = 24,
-  /* The store cannot be read or written. What is committed already is shown all the same. */
+  /* The store cannot be read or written. What is already committed is shown all the same. */
   NP_PUSH_EVENT_CLAIM_FAILED = 25,
   /* All connections have been looked into. */
   NP_PUSH_EVENT_CLAIM_NONE_LEFT = 26,
@@ -1167,7 +1168,7 @@ enum np_push_event {
   NP_PUSH_EVENT_FETCH_EMPTY = 28,
   /* The relay cannot be reached. */
   NP_PUSH_EVENT_FETCH_OFFLINE = 29,
-  /* The relay does not know the mailbox, or not our key. */
+  /* The relay does not know the mailbox, or does not accept our key. */
   NP_PUSH_EVENT_FETCH_DENIED = 30,
   /* Message, ratchet, ledger and badge are committed. */
   NP_PUSH_EVENT_COMMIT_DONE = 31,
@@ -1255,7 +1256,7 @@ enum np_push_effect {
   /* Like composeContent, from what is committed, without waiting and without an answer. */
   NP_PUSH_EFFECT_COMPOSE_BEST = 13,
   /* If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what to
-  do. It names nobody. */
+  do. It contains no name. */
   NP_PUSH_EFFECT_COMPOSE_NOTICE = 14,
   /* Abandon a request, a transaction and a claim. What was not committed was not acknowledged. */
   NP_PUSH_EFFECT_CANCEL_WORK = 15,
@@ -1325,8 +1326,8 @@ enum np_push_answer_reason {
 };
 
 /* Work that is done in rounds, such as asking the relay for news: one round at a time, and one more if it was wanted
-again meanwhile, however often. What came after a round had looked is found by the next, and a thousand wake-ups are no
-thousand rounds. */
+again meanwhile, however often. What came after a round had looked is found by the next, and a thousand wake-ups do not
+make a thousand rounds. */
 enum np_round_state {
   /* No round is under way, and none is wanted. */
   NP_ROUND_STATE_RESTING = 0,
@@ -1354,19 +1355,19 @@ enum np_round_reason {
 };
 
 /* A device token as the notification server knows it. A token is used only after a code that was pushed to it came
-back, so that nobody can register somebody else's device. */
+back, so that no client can register another one's device. */
 enum np_server_token_state {
   /* There is no such token. */
   NP_SERVER_TOKEN_STATE_NONE = 0,
-  /* On record; the code is on its way to the provider. */
+  /* Stored; the code is on its way to the provider. */
   NP_SERVER_TOKEN_STATE_REGISTERED = 1,
-  /* The provider took the code; the client has not sent it back yet. */
+  /* The provider accepted the code; the client has not sent it back yet. */
   NP_SERVER_TOKEN_STATE_CONFIRMED = 2,
   /* Proven: messages are pushed to it. */
   NP_SERVER_TOKEN_STATE_ACTIVE = 3,
-  /* Not used for so long that its device must be gone. */
+  /* Not used for so long that its device is taken to be out of use. */
   NP_SERVER_TOKEN_STATE_EXPIRED = 4,
-  /* The provider says that this is no token. */
+  /* The provider says that this is not a token. */
   NP_SERVER_TOKEN_STATE_INVALID_BAD = 5,
   /* It belongs to another app. */
   NP_SERVER_TOKEN_STATE_INVALID_TOPIC = 6,
@@ -1377,13 +1378,13 @@ enum np_server_token_state {
 };
 
 enum np_server_token_event {
-  /* TNEW of a token that is not there. */
+  /* TNEW for a token that is not stored. */
   NP_SERVER_TOKEN_EVENT_REGISTER = 0,
-  /* TNEW of a token that is there, with the same keys. */
+  /* TNEW for a stored token, with the same keys. */
   NP_SERVER_TOKEN_EVENT_REGISTER_AGAIN = 1,
-  /* TNEW of a token that is there, with other keys. */
+  /* TNEW for a stored token, with other keys. */
   NP_SERVER_TOKEN_EVENT_REGISTER_OTHER = 2,
-  /* The provider took the verification push. */
+  /* The provider accepted the verification push. */
   NP_SERVER_TOKEN_EVENT_PUSH_ACCEPTED = 3,
   /* The provider says BadDeviceToken. */
   NP_SERVER_TOKEN_EVENT_PUSH_INVALID_BAD = 4,
@@ -1407,20 +1408,20 @@ enum np_server_token_event {
   NP_SERVER_TOKEN_EVENT_SET_INTERVAL_TOO_SHORT = 13,
   /* SNEW, SCHK or SDEL. */
   NP_SERVER_TOKEN_EVENT_SUBSCRIBE = 14,
-  /* A mailbox that the token watches got something. */
+  /* A mailbox that the token watches received a message. */
   NP_SERVER_TOKEN_EVENT_MESSAGE = 15,
   /* The interval of periodic wake-ups is over. */
   NP_SERVER_TOKEN_EVENT_WAKE_DUE = 16,
-  /* The token was not used for so long that its device must be gone. */
+  /* The token has not been used for so long that its device is taken to be out of use. */
   NP_SERVER_TOKEN_EVENT_STALE = 17,
   /* TDEL. */
   NP_SERVER_TOKEN_EVENT_DELETE = 18
 };
 
 enum np_server_token_effect {
-  /* Put the token on record, with a new key and a new code. */
+  /* Store the token, with a new key and a new code. */
   NP_SERVER_TOKEN_EFFECT_CREATE_TOKEN = 0,
-  /* Put the new device token and a new code on record; subscriptions stay. */
+  /* Store the new device token and a new code; subscriptions stay. */
   NP_SERVER_TOKEN_EFFECT_REPLACE_TOKEN = 1,
   /* Delete the token. */
   NP_SERVER_TOKEN_EFFECT_DELETE_TOKEN = 2,
@@ -1434,9 +1435,9 @@ enum np_server_token_effect {
   NP_SERVER_TOKEN_EFFECT_SEND_MESSAGE = 6,
   /* Push a wake-up. Answer: push. */
   NP_SERVER_TOKEN_EFFECT_SEND_WAKE = 7,
-  /* Put the interval on record. */
+  /* Store the interval. */
   NP_SERVER_TOKEN_EFFECT_SAVE_INTERVAL = 8,
-  /* Put the status on record. */
+  /* Store the status. */
   NP_SERVER_TOKEN_EFFECT_SAVE_STATUS = 9,
   /* Answer with the token's id and key (IDTKN). */
   NP_SERVER_TOKEN_EFFECT_REPLY_TOKEN = 10,
@@ -1494,7 +1495,7 @@ enum np_subscription_state {
   NP_SUBSCRIPTION_STATE_RELEASING = 11,
   /* Turned off, and released by the relay. */
   NP_SUBSCRIPTION_STATE_OFF = 12,
-  /* There is no record any more. */
+  /* The record has been deleted. */
   NP_SUBSCRIPTION_STATE_DELETED = 13
 };
 
@@ -1507,7 +1508,7 @@ enum np_subscription_event {
   NP_SUBSCRIPTION_EVENT_NOTIFIER_FAILED_TEMPORARY = 2,
   /* No answer will come: its relay was closed, its process ended, or its token was given up. */
   NP_SUBSCRIPTION_EVENT_NOTIFIER_LOST = 3,
-  /* The relay will not. */
+  /* The relay refuses. */
   NP_SUBSCRIPTION_EVENT_NOTIFIER_FAILED_PERMANENT = 4,
   /* The server took the subscription (SNEW). */
   NP_SUBSCRIPTION_EVENT_SUBSCRIBE_OK = 5,
@@ -1515,7 +1516,7 @@ enum np_subscription_event {
   NP_SUBSCRIPTION_EVENT_SUBSCRIBE_FAILED_TEMPORARY = 6,
   /* No answer will come. */
   NP_SUBSCRIPTION_EVENT_SUBSCRIBE_LOST = 7,
-  /* The server will not. */
+  /* The server refuses. */
   NP_SUBSCRIPTION_EVENT_SUBSCRIBE_FAILED_PERMANENT = 8,
   /* The relay or the server does not know the keys. */
   NP_SUBSCRIPTION_EVENT_SUBSCRIBE_AUTH_ERROR = 9,
@@ -1537,7 +1538,7 @@ enum np_subscription_event {
   NP_SUBSCRIPTION_EVENT_CHECK_LOST = 17,
   /* The server knows the device under a new token id. */
   NP_SUBSCRIPTION_EVENT_TOKEN_REPLACED = 18,
-  /* The connection must not notify any more. */
+  /* The connection is to notify no longer. */
   NP_SUBSCRIPTION_EVENT_TURN_OFF = 19,
   /* The relay is to be asked to drop the notifier key, by a process that may ask. */
   NP_SUBSCRIPTION_EVENT_RELEASE_DUE = 20,
@@ -1547,7 +1548,7 @@ enum np_subscription_event {
   NP_SUBSCRIPTION_EVENT_RELEASE_FAILED_TEMPORARY = 22,
   /* No answer will come. */
   NP_SUBSCRIPTION_EVENT_RELEASE_LOST = 23,
-  /* The connection is gone; only the record is left. */
+  /* The connection was deleted; only the record is left. */
   NP_SUBSCRIPTION_EVENT_FORGET = 24
 };
 
@@ -1617,7 +1618,7 @@ enum np_token_status_state {
   NP_TOKEN_STATUS_STATE_EXPIRED = 5,
   /* The provider refuses the token. */
   NP_TOKEN_STATUS_STATE_INVALID = 6,
-  /* The provider says that this is no token. */
+  /* The provider says that this is not a token. */
   NP_TOKEN_STATUS_STATE_INVALID_BAD = 7,
   /* The token belongs to another app. */
   NP_TOKEN_STATUS_STATE_INVALID_TOPIC = 8,
@@ -1636,7 +1637,7 @@ enum np_token_status_event {
   NP_TOKEN_STATUS_EVENT_REGISTER_OK = 2,
   /* No answer, or one that says to try again. */
   NP_TOKEN_STATUS_EVENT_REGISTER_FAILED_TEMPORARY = 3,
-  /* The server will not take the token. */
+  /* The server refuses the token. */
   NP_TOKEN_STATUS_EVENT_REGISTER_FAILED_PERMANENT = 4,
   /* The server took the new token in place of the old one (TRPL). */
   NP_TOKEN_STATUS_EVENT_REPLACE_OK = 5,
@@ -1662,7 +1663,7 @@ enum np_token_status_event {
   NP_TOKEN_STATUS_EVENT_CHECK_EXPIRED = 15,
   /* The provider refused the token, for no reason given. */
   NP_TOKEN_STATUS_EVENT_CHECK_INVALID_NO_REASON = 16,
-  /* The provider says that this is no token. */
+  /* The provider says that this is not a token. */
   NP_TOKEN_STATUS_EVENT_CHECK_INVALID_BAD = 17,
   /* The provider says that the token belongs to another app. */
   NP_TOKEN_STATUS_EVENT_CHECK_INVALID_TOPIC = 18,
@@ -1712,7 +1713,7 @@ enum np_token_status_effect {
   NP_TOKEN_STATUS_EFFECT_TURN_OFF_SUBSCRIPTIONS = 9,
   /* Store the status. A host that waits is answered with it when nothing is asked any more. */
   NP_TOKEN_STATUS_EFFECT_SAVE_STATUS = 10,
-  /* Store why the token has to be made good, and when that was noticed: the name of the event. */
+  /* Store why the token needs repair, and when that was noticed: the name of the event. */
   NP_TOKEN_STATUS_EFFECT_SAVE_REASON = 11,
   /* End the requests under way: their answers go to a mailbox that is given up. */
   NP_TOKEN_STATUS_EFFECT_ABANDON_REQUESTS = 12,

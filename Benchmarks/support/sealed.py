@@ -1,4 +1,4 @@
-"""The sealed store beside plain SQLite and SQLCipher, and commits of two processes at once."""
+"""The sealed store beside plain SQLite and SQLCipher, and concurrent commits of two processes."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class Device:
 
 
 class World:
-    """Everything that runs beside the measured program. A context manager: at its end all processes are gone."""
+    """Everything that runs beside the measured program. A context manager: at its end all processes have ended."""
 
     def __init__(self, folder: Path, server: Path) -> None:
         self.folder = folder

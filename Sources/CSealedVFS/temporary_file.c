@@ -27,7 +27,7 @@ static int note_written(struct temporary_state *state, uint64_t block) {
   return SQLITE_OK;
 }
 
-// Writes the held block if it was changed. Its plaintext is gone after that. A write that fails is made up for by the
+// Writes the held block if it was changed. This wipes its plaintext. A write that fails is made up for by the
 // next: SQLite may be told of it at a read of another block, which is no reason for it to doubt this one.
 static int put_block(struct sealed_file *file) {
   struct temporary_state *state = &file->state.temporary;

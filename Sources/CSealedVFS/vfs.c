@@ -76,7 +76,7 @@ static int open_companion(struct sealed_file *file, const char *name, bool is_wa
   return SQLITE_OK;
 }
 
-// A temporary file is read only through the handle that wrote it: its key is random and dies with that handle.
+// A temporary file is read only through the handle that wrote it: its key is random, and wiped with that handle.
 static int open_temporary(struct sealed_file *file) {
   file->sqlite.pMethods = &temporary_methods;
   file->sort = SEALED_VFS_FILE_TEMPORARY;

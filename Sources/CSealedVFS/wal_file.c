@@ -120,7 +120,7 @@ static int read_frame(struct sealed_file *file, uint64_t frame, size_t start, si
     return is_recovery ? recover_frame(file, frame, kind) : wal_finding(file, kind, frame);
   }
   // In recovery SQLite compares the salts itself, and ends where an older generation begins. A frame of a later one
-  // means that its header is gone. Elsewhere SQLite trusts the index: a frame of an earlier generation that was put
+  // means that its header is lost. Elsewhere SQLite trusts the index: a frame of an earlier generation that was put
   // back would authenticate.
   if (is_recovery) {
     if (wal_is_later_generation(file, file->spare + FRAME_SALTS)) { wal_finding(file, SEALED_VFS_CUT, frame); }

@@ -14,7 +14,7 @@ import Synchronization
 
 /// Handles of controllers. A handle is a number that looks like a pointer: from the low end up 24 bits of slot, a
 /// generation, and the era of its process. So a handle that was freed, was never issued, or belongs to the process this
-/// one was forked from is told from a valid one without touching any memory.
+/// one was forked from is recognised as invalid without touching any memory.
 enum Handles {
   private static let slotBits = 24
   /// This many forks in a row pass before an era is reused.

@@ -128,7 +128,7 @@ struct SkippedKeys: Sendable, Equatable {
 }
 
 /// Fingerprints of the ratchet keys that the other side used most recently before the current one, so that a late
-/// repeat of a message from one of those chains is told from a forgery. The keys themselves would take four times the
+/// repeat of a message from one of those chains is distinguished from a forgery. The keys themselves would take four times the
 /// space in each stored state.
 struct RetiredKeys: Sendable, Equatable {
   static let maximum = 8

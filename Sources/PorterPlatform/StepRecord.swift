@@ -39,7 +39,7 @@ package enum StepRecord {
     #endif
   }
 
-  /// A number of its own for each running machine of the process, by which its steps are told from those of others.
+  /// A number for each running machine of the process, which distinguishes its steps from those of others.
   package static func newRunner() -> Int {
     #if DEBUG
       guard isOn else { return 0 }

@@ -22,7 +22,7 @@ package struct CorrelationID: Hashable, Comparable, Sendable {
   }
 }
 
-/// A push address: whoever knows it can send pushes to the device, so it is never printed.
+/// A push address. Knowing it suffices to send pushes to the device, so it is never printed.
 package struct PushToken: Hashable, Sendable, Redacted {
   package static let maximumCount = 256
 

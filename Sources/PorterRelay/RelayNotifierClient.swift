@@ -36,7 +36,7 @@ package struct RelayNotifierClient: Sendable {
     return notifications
   }
 
-  /// Lets the relay delete them. One that is gone already is not an error.
+  /// Has the relay delete them. One that does not exist any more is not an error.
   package func acknowledge(_ notifications: [RelayNotification]) throws(RelayError) {
     var rest = notifications.map(\.nonce)[...]
     while !rest.isEmpty {

@@ -118,7 +118,7 @@ extension Store {
       contact, to: contact.unread - uncounted, mentions: contact.unreadMentions - (item.mentionsUser ? uncounted : 0))
   }
 
-  /// A message by this name is gone, or was deleted before it came.
+  /// A message by this name was deleted, perhaps before it came.
   package func noteRemoved(contactID: Int64, sharedID: [UInt8]) throws(StoreError) {
     let id = try insert(
       "INSERT OR REPLACE INTO removed_messages (contact_id, shared_id) VALUES (?, ?)",

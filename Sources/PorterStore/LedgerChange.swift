@@ -18,7 +18,7 @@ package struct LedgerChange {
   /// Whether the platform has to remove what was shown.
   fileprivate(set) var isRemovalDue = false
   fileprivate(set) var reason: String?
-  /// Whether it was tried again to open it, in vain.
+  /// Whether another attempt to open it failed.
   fileprivate(set) var isAttempt = false
   /// Whether a placeholder is on screen that what is shown now does not replace.
   fileprivate(set) var dropsPlaceholder = false

@@ -3,7 +3,7 @@ import PorterPlatform
 /// The phase of one role's process, published for other processes: a small file beside the store, with an advisory
 /// lock.
 ///
-/// The kernel vouches for the lock: it is held while the role is running, released before it suspends, and gone with
+/// The kernel vouches for the lock: it is held while the role is running, released before it suspends, and ends with
 /// its process. So a phase that says "running" is believed only while a process holds the lock, and a crash leaves
 /// nothing behind (INC-12, INC-13). It is an advisory lock on a file of its own, since POSIX record locks on the
 /// database would fall with any other descriptor of the process.

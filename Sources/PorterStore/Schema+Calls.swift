@@ -19,7 +19,7 @@ extension Schema {
       invitation_id INTEGER,
       called_at INTEGER NOT NULL,
       connected_at INTEGER,
-      -- Until when the invitation lives, in nanoseconds since this boot.
+      -- When the invitation expires, in nanoseconds since this boot.
       boot TEXT NOT NULL,
       deadline INTEGER NOT NULL
     );

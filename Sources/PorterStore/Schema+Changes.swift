@@ -34,7 +34,7 @@ extension Schema {
       PRIMARY KEY (contact_id, shared_id, own, reaction)
     ) WITHOUT ROWID;
 
-    -- Names of messages that are gone, or were deleted before they came; the last few. What comes under such a name
+    -- Names of the last few messages that were deleted, some before they came. What comes under such a name
     -- is not shown.
     CREATE TABLE removed_messages (
       removed_id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -53,7 +53,7 @@ enum Schema {
     -- What is signed is the last that a contact hears of us: it waits here, since the connection's own outbox goes with
     -- the connection.
     ALTER TABLE server_outbox ADD COLUMN sender_key BLOB;
-    -- Notifications on screen whose connection is gone, and its ledger with it; until they are taken away.
+    -- Notifications on screen whose connection, with its ledger, was deleted; until they are removed.
     CREATE TABLE removals (
       removal_id INTEGER PRIMARY KEY,
       agent_id BLOB NOT NULL,
@@ -186,7 +186,7 @@ enum Schema {
       item_id INTEGER,
       -- Its notification is on screen and is to be taken away.
       removal_due INTEGER NOT NULL DEFAULT 0,
-      -- Why an entry is in quarantine, and what could not be opened, for whoever looks for the fault.
+      -- Why an entry is in quarantine, and what could not be opened, for diagnosis.
       reason TEXT,
       body BLOB,
       created_at INTEGER NOT NULL,
@@ -196,7 +196,7 @@ enum Schema {
     CREATE INDEX ledger_item ON ledger (item_id) WHERE item_id IS NOT NULL;
     CREATE INDEX ledger_removal ON ledger (entry_id) WHERE removal_due = 1;
 
-    -- Pushes that did not open, for whoever looks for the fault; the last few.
+    -- The last few pushes that could not be opened, for diagnosis.
     CREATE TABLE quarantined_pushes (
       push_id INTEGER PRIMARY KEY AUTOINCREMENT,
       reason TEXT NOT NULL,
@@ -243,7 +243,7 @@ enum Schema {
       updated_at INTEGER NOT NULL
     );
 
-    -- Requests to notification servers that nobody waits for, until the relay has them.
+    -- Requests to notification servers whose answers are not awaited, until the relay has them.
     CREATE TABLE server_outbox (
       request_id INTEGER PRIMARY KEY AUTOINCREMENT,
       mailbox BLOB NOT NULL,

@@ -51,7 +51,7 @@ extension SealError: CustomStringConvertible {
     case .keyMissing: "the store is sealed, and no key was given"
     case .keyWrong: "the store is sealed with another key"
     case .keyInvalid:
-      "the key is neither x'64 hexadecimal digits' nor a passphrase of at most 4096 bytes; a database's address is none"
+      "the key is neither x'64 hexadecimal digits' nor a passphrase of at most 4096 bytes; a database's address is not a key"
     case .keyForgotten: "no key: the store was opened without keeping it"
     case .rawKeyNeeded: "an extension needs the raw key, not the passphrase"
     case .notSealed: "a key was given, and the store is not sealed"

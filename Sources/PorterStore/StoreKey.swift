@@ -40,8 +40,8 @@ package enum StoreKey: Sendable, Redacted {
     return .raw(key)
   }
 
-  /// Where SimpleX's interface takes a key it also takes the address of a database of another engine. As a passphrase it
-  /// would seal a store that nobody asked for, with the password in it.
+  /// Where SimpleX's interface takes a key it also takes the address of a database of another engine. Taken as a
+  /// passphrase, it would seal a new store under a text that contains a password.
   private static func isDatabaseAddress(_ text: UnsafeRawBufferPointer) -> Bool {
     let schemes = [
       "postgres", "postgresql", "mysql", "mariadb", "sqlserver", "mongodb", "mongodb+srv", "redis", "sqlite",

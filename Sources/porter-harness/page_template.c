@@ -116,8 +116,8 @@ const char *const page_template[] = {
     "const laneOf = e => lanes.includes(e.actor) \? e.actor : 'device';\n",
     "const isStep = e => e.event === 'step';\n",
     "const skipped = new Set(['event', 'actor', 'ms', 'said']);\n",
-    "/* What happens at the relay is told by those who ask it: senders, and the steps of those who fe"
-    "tch. */\n",
+    "/* The relay writes no events: what happens there is taken from its clients, from sends and from"
+    " the steps of fetches. */\n",
     "const atRelay = e => e.event === 'sent' \? e.actor + ' leaves a message'\n",
     "  : isStep(e) && /^(fetch\\.message|message)$/.test(e.on) && /^(push|mailbox_fetch)$/.test(e.mac"
     "hine) \? e.actor + ' gets a message'\n",

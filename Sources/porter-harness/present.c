@@ -109,7 +109,7 @@ static void count(struct device *device, const struct json *answer, double milli
 static bool check_killed(struct device *device, const struct ending *ending, const char *stage) {
   struct text expected = {0};
   struct text came = {0};
-  text_format(&expected, "the extension dies at %s", stage);
+  text_format(&expected, "the extension is killed at %s", stage);
   if (ending->exited) text_format(&came, "it ended with status %d", ending->status);
   else text_format(&came, "it was killed by signal %d", ending->signal);
   bool as_planned = !ending->exited && ending->signal == SIGKILL;
@@ -144,7 +144,7 @@ bool present_push(struct device *device, const struct push *push, const struct p
   *content = NULL;
   if (!start_extension(device, how)) return false;
   timeline_tell(&device->timeline, "device", "extensionStarted", "", "starts the extension and hands it the push");
-  /* A child that is gone already is found when it is waited for. */
+  /* A child that has already ended is found when it is waited for. */
   if (process_write(&device->extension, push->payload, strlen(push->payload)))
     process_write(&device->extension, "\n", 1);
   char *answer = answer_within_limits(device);

@@ -26,7 +26,7 @@ struct ending {
 
 /*
  * Starts a program with its standard error appended to `log`. `extra` is one "NAME=value" for its environment, or NULL.
- * The child dies with this process, whatever ends it (where the system can do that). False with errno when it could not
+ * The child ends with this process, whatever ends it (where the system can do that). False with errno when it could not
  * be started.
  */
 bool process_start(struct process *process, char *const *arguments, const char *log, const char *extra);

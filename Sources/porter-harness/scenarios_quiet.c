@@ -66,7 +66,7 @@ bool scenario_app_lock(struct device *device) {
          stage_push(device, "locked", &locked) &&
          stage_check(device, screen_count(&device->screen) == 1, "a notice says that something came",
                      "%u notifications", screen_count(&device->screen)) &&
-         stage_check(device, !screen_contains(&device->screen, "bob"), "it names nobody", "it names bob") &&
+         stage_check(device, !screen_contains(&device->screen, "bob"), "it names no sender", "it names bob") &&
          stage_write(device, "are you up?") && stage_push_until(device, 3) &&
          stage_shows(device, "bob", "good morning") && stage_shows(device, "bob", "are you up?") &&
          stage_check(device, screen_count(&device->screen) == 2, "the notice is gone", "%u notifications",

@@ -1,4 +1,4 @@
-/* Scenarios in which something goes wrong: a server that is down, a clock that jumps, processes that die. */
+/* Scenarios in which something goes wrong: a server that is down, a clock that jumps, processes that are killed. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -123,7 +123,7 @@ final class AcquaintanceTests: XCTestCase {
     }
   }
 
-  /// Bob deletes the connection before alice has sent anything: it is gone on his side, with its mailbox, and alice's
+  /// Bob deletes the connection before alice has sent anything: it is deleted on his side, with its mailbox, and alice's
   /// later greeting makes no contact.
   func testAConnectionCanBeDeletedBeforeItsFirstWord() throws {
     for command in ["/_delete :1 full notify=on", "/_delete :1 full notify=off"] {
@@ -142,7 +142,7 @@ final class AcquaintanceTests: XCTestCase {
     }
   }
 
-  /// Alice deletes the contact before bob has answered her greeting. Notified or not, her side is gone; only then does
+  /// Alice deletes the contact before bob has answered her greeting. Notified or not, her side is deleted; only then does
   /// bob learn it from her.
   func testAContactCanBeDeletedBeforeItsAnswer() throws {
     for (notice, messages) in [("on", 2), ("off", 1)] {

@@ -1,7 +1,7 @@
 import CNightporter
 import XCTest
 
-/// Many messages at once, through real pushes: one sound, one summary, and nothing lost.
+/// A burst of messages, through real pushes: one sound, one summary, and nothing lost.
 final class BurstTests: XCTestCase {
   private func send(_ texts: [String], to contact: Int = 1, from host: Host) {
     let messages = texts.map { "{\"msgContent\":{\"type\":\"text\",\"text\":\"\($0)\"},\"mentions\":{}}" }

@@ -80,7 +80,7 @@ final class CallTests: XCTestCase {
     XCTAssertEqual(pair.alice.send("/_call offer @1 \(offer)").errorTag, "noCurrentCall")
   }
 
-  /// Two calls of one contact at once, or one after the other without an end.
+  /// Two calls from one contact: concurrent, or one after the other without an end between them.
   func testTheNextInvitationReplacesACall() throws {
     let pair = try Pair()
     pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")

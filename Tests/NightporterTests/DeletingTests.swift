@@ -2,7 +2,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// Deleted data is gone for every process concerned.
+/// Deleted data is deleted for every process concerned.
 final class DeletingTests: XCTestCase {
   private func count(_ sql: String, in path: String) throws -> Int64 {
     let database = try Database(path: path)

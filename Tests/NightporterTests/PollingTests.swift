@@ -39,7 +39,7 @@ final class PollingTests: XCTestCase {
     let later = polls(alice)
     try alice.executeAtHome("DELETE FROM settings WHERE name = 'lastPoll'")
     alice.send("/_app activate restore=off").assert("cmdOk")
-    try alice.wait("polled at once") { polls(alice) > later }
+    try alice.wait("polled immediately") { polls(alice) > later }
   }
 
   /// The fetch ends by its own deadline, and the next one takes what waits.

@@ -138,7 +138,7 @@ final class ProfileTests: XCTestCase {
     XCTAssertEqual(alice.send("/_delete user 2 del_smp=on").errorTag, "cantDeleteActiveUser")
     alice.send("/_user 1").assert("activeUser")
     XCTAssertEqual(alice.send("/_delete user 9 del_smp=on").errorTag, "userUnknown")
-    // Neither is reached before the process is gone.
+    // Neither is reached before the process ends.
     alice.send("/_stop").assert("chatStopped")
     alice.send("/_delete user 2 del_smp=on").assert("cmdOk")
     for table in ["contacts", "connections", "items"] {
@@ -167,7 +167,7 @@ final class ProfileTests: XCTestCase {
     again.send(#"/_create user {"profile":{"displayName":"alice"}}"#).assert("activeUser")
   }
 
-  /// Notifications of a profile that is gone are withdrawn by the next answer (INC-46).
+  /// Notifications of a deleted profile are withdrawn by the next answer (INC-46).
   func testNotificationsOfADeletedProfileAreWithdrawn() throws {
     let station = try Station()
     try addProfile("work", station)

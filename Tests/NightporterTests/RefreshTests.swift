@@ -240,7 +240,7 @@ final class RefreshTests: XCTestCase {
     }
   }
 
-  /// On screen and not: the round is answered, and the process lives.
+  /// On screen and not: the round is answered, and the process does not crash.
   func testAControllerIsFreedInTheMiddleOfARound() throws {
     let pair = try Pair()
     pair.alice.free()

@@ -48,7 +48,7 @@ final class ReportingTests: XCTestCase {
     pair.alice.dropEvents()
     let holder = try Database(path: pair.folder.file("alice_chat.db"))
     try holder.execute("BEGIN IMMEDIATE")
-    // Waits for the lock, in vain.
+    // Waits for the lock, which is not released.
     pair.alice.send("/_app activate").assert("cmdOk")
     try holder.execute("COMMIT")
     XCTAssertEqual(reported(pair.alice, 2), ["one", "two"])

@@ -110,7 +110,7 @@ final class SeveralPushesTests: XCTestCase {
     XCTAssertEqual(np_expire_push(service.handle), NP_OK)
     let expired = JSON(try XCTUnwrap(running.wait(atMost: .seconds(20))))
     XCTAssertEqual(expired["outcome"].text, "expired", expired.description)
-    XCTAssertFalse(expired["quiescent"].flag, "the next one goes on with the open store: \(expired)")
+    XCTAssertFalse(expired["quiescent"].flag, "the next one continues with the open store: \(expired)")
     transport.hang(false)
     let answer = JSON(try XCTUnwrap(next.wait(atMost: .seconds(40))))
     XCTAssertEqual(answer["outcome"].text, "presented", answer.description)

@@ -42,7 +42,7 @@ final class ShareTests: XCTestCase {
     share.send("/_app suspend 3000000").assert("cmdOk")
     share.event("chatSuspended")
     XCTAssertTrue(share.state["quiescent"].flag, share.state.description)
-    // The conversation goes on from either side.
+    // The conversation continues from either side.
     pair.send("answer", from: pair.bob)
     pair.alice.event("newChatItems")
     pair.send("and on", from: pair.alice)

@@ -56,7 +56,7 @@ final class SourceProcessTests: XCTestCase {
 
   private func store() throws -> Database { try Database(path: prefix + "_chat.db") }
 
-  /// Each of these texts is in the store once, and has one entry of the ledger; the source has let go of them.
+  /// Each of these texts is in the store once, and has one entry of the ledger; the source has dropped them.
   private func expect(_ texts: [String], file: StaticString = #filePath, line: UInt = #line) throws {
     let store = try store()
     defer { try? store.close() }

@@ -94,7 +94,7 @@ final class SubscriptionStateTests: XCTestCase {
       alice.clock.move(.seconds(1))
       return try alice.inState("subscription LIKE 'created%'") == 1
     }
-    // The mailbox is gone at the relay, so that no notifier can be given to it.
+    // The relay has deleted the mailbox, so that no notifier can be given to it.
     try alice.waitUntilIdle()
     _ = alice.subscriptionEvents()
     try alice.execute("DELETE FROM mailbox WHERE number IN (SELECT mailbox FROM notifier)", in: "relay.db")

@@ -136,7 +136,7 @@ final class SubscriptionTests: XCTestCase {
   }
 
   /// Each attempt to register or replace the token is stored (INC-09), and takes the place of the one before: a server
-  /// that is away for a month leaves no thousands of rows.
+  /// that is away for a month does not leave thousands of rows.
   func testAttemptsAtTheServerDoNotPileUp() throws {
     let alice = try Watched()
     for _ in 0..<4 { try alice.activate(TextEncoding.hex(SystemRandomness().bytes(32))) }

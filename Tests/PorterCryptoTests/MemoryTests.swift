@@ -5,7 +5,7 @@
 
   @testable import PorterCrypto
 
-  /// Searches this process's own memory for keys that are gone: wiped bytes are nowhere, wherever a copy might have
+  /// Searches this process's own memory for keys that were freed: wiped bytes are nowhere, wherever a copy might have
   /// been made.
   final class MemoryTests: XCTestCase {
     func testASecretIsInMemoryOnlyDuringItsLifetime() throws {

@@ -118,7 +118,7 @@ extension ExtensionPhase: PhaseMachine {
   }
 }
 
-/// Chooses what can go either way, and says when there is another way that was not gone yet.
+/// Chooses what can go either way, and reports when there is a way that was not taken yet.
 struct Choices {
   private var path: [Bool]
   private var next = 0
@@ -196,7 +196,7 @@ struct CompositionRun<Phase: PhaseMachine> {
   private mutating func owe(_ call: World.Call) {
     switch call {
     case .phase(let event) where Phase.suspensions.contains(event):
-      // What has not started ends at once, and nobody waits for the event.
+      // A chat that has not started stops immediately, and no caller waits for the event.
       let step = Phase.step(world.phase, event)
       let endsNow = step.effects.contains { Phase.work($0) == .suspendChatNow }
       if step.answer.isTaken { world.owesSuspended = !endsNow }

@@ -11,7 +11,7 @@ final class RefusalTests: XCTestCase {
     """
     <!-- A door. -->
     <scxml xmlns="\(scxml)" xmlns:porter="\(porter)" version="1.0" datamodel="null" name="door" initial="closed">
-      <porter:event name="push">Somebody pushes.</porter:event>
+      <porter:event name="push">A push arrives.</porter:event>
       <porter:event name="wind.strong">A storm.</porter:event>
       <porter:event name="wind.weak">A breeze.</porter:event>
       <porter:event name="tooLong">It has been open for long.</porter:event>

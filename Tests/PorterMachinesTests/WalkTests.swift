@@ -32,7 +32,7 @@ final class WalkTests: XCTestCase {
     try compare(MachineCatalog.all.map { walk($0, &generator) }, "PORTER_SEED=\(seed)")
   }
 
-  /// What a machine is told, and the answers expected of the peer.
+  /// The events that a machine gets, and the answers expected of the peer.
   private struct Script {
     var events: [String] = []
     var lines: [String]

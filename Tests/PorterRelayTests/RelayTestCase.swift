@@ -26,7 +26,7 @@ final class TestClock: Clock {
   /// Lets time pass.
   func advance(_ span: Span) { sinceStart.withLock { $0 = Span(nanoseconds: $0.nanoseconds + span.nanoseconds) } }
 
-  /// Somebody sets the wall clock; no time passes.
+  /// Sets the wall clock; no time passes.
   func setWall(by span: Span) { stepOfWall.withLock { $0 = Span(nanoseconds: $0.nanoseconds + span.nanoseconds) } }
 }
 

@@ -203,7 +203,7 @@ struct CallRecorder: PorterMachines.CallRecord {
       contactID: change.call.contactID, kind: CallEventKind.ended.rawValue, content: "{}")
   }
 
-  /// Without a key of the contact's, or with one that is none, the media go without one of their own.
+  /// Without a valid key from the contact, the media have no key of their own.
   private func agree(with key: BoxPublicKey?, _ change: inout CallChange) throws(StoreError) {
     guard let secret = change.call.secret else { return }
     if let key, let shared = try? secret.agree(with: key) {

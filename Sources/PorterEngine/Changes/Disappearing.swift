@@ -2,7 +2,7 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// Deletes messages whose time is over. How long each of them has left is in its row, so that it outlives the process; an app
+/// Deletes messages whose time is over. How long each of them has left is stored in its row and survives the process; an app
 /// deletes them while it is active, and what fell due meanwhile at its next activation. Threads: the engine's.
 final class Disappearing {
   private let context: EngineContext

@@ -19,7 +19,7 @@ enum ItemChange {
     let isSent: Bool
     let sharedID: [UInt8]?
     let itemAt: WallTime
-    /// As it was before; nil in another process than the one that deleted it, since what it said is gone.
+    /// As it was before; nil in another process than the one that deleted it, since its text was deleted.
     var whole: StoredItem?
 
     init(_ item: StoredItem) {
@@ -80,13 +80,13 @@ enum ItemChange {
     }
   }
 
-  /// The message as it is now; nil when it is gone.
+  /// The message as it is now; nil when it was deleted.
   func remainingItem(_ store: Store) throws(StoreError) -> StoredItem? {
     if case .removed(_, isKept: false) = self { return nil }
     do throws(StoreError) { return try store.item(itemID) } catch .notFound { return nil }
   }
 
-  /// What a host hears of it. Nil when the message is gone meanwhile, of which it hears as well.
+  /// The event for the host. Nil when the message was deleted meanwhile, which has an event of its own.
   func event(user: UserRecord, contact: ContactRecord, _ item: StoredItem?) -> Event? {
     let info = ChatInfo.direct(contact)
     let now = item.map { ChatItemInChat(info: info, item: ChatItemRecord($0)) }

@@ -142,7 +142,7 @@ final class Connections {
 
   // MARK: At the relay
 
-  /// Has the relay delete the mailboxes of connections that are gone.
+  /// Has the relay delete the mailboxes of deleted connections.
   func deleteMailboxes() {
     guard lifecycle.maySend, relay.isOpen,
       let mailboxes = context.retries.read(

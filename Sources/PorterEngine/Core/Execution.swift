@@ -9,8 +9,8 @@ package protocol Turns: Sendable {
   @discardableResult
   func enqueue(_ job: @escaping Job) -> Bool
 
-  /// Ends the engine after the jobs that are queued. When it returns, the engine has released everything and is itself
-  /// gone: a host's transport was released, and the descriptors are closed. Not from one of the engine's turns.
+  /// Ends the engine after the jobs that are queued. When it returns, the engine has released everything, a host's
+  /// transport included, all descriptors are closed, and the engine itself is released. Not from one of the engine's turns.
   func stop()
 
   /// Waits until the promise is fulfilled; nil when the time ended first. Not from one of the engine's turns.
@@ -19,7 +19,7 @@ package protocol Turns: Sendable {
 
 /// Carries out requests that may block, one after the other, apart from the engine's turns. Belongs to the engine.
 package protocol RequestWorker: AnyObject {
-  /// What hands the answer over. It is called once the request itself, and all that it held, is gone.
+  /// What hands the answer over. It is called once the request itself, and all that it held, has been released.
   typealias Handover = @Sendable () -> Void
   typealias Request = @Sendable () -> Handover
 

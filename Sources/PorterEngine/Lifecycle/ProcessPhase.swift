@@ -56,8 +56,8 @@ struct PhaseSurroundings {
     peers.listen()
     // Several extension processes may be at work, and each holds the lock: it shows the app that one is.
     guard file.hold() else {
-      // An extension works all the same: the store refuses whoever is late, and a push must not fail because a small file
-      // cannot be made. But the app does not see it, and takes connections without asking.
+      // An extension works anyway: the store refuses a stale owner, and a push must not fail because a small file cannot
+      // be created. But the app does not see it, and takes connections without asking.
       return context.log(
         .warning, "other processes cannot see that this one is at work",
         ["error": file.problem?.description ?? "another process keeps the phase file locked"])
@@ -84,7 +84,7 @@ final class AppProcessPhase: ProcessPhase {
 
   init(_ surroundings: PhaseSurroundings) {
     self.surroundings = surroundings
-    // The user's word outlives the process that heard it.
+    // The user's decision outlives the process that received it.
     let stopped = AppPhase.State.stopped
     let isStopped = surroundings.file.published()?.phase == stopped.name
     let performer = AppPhaseWork(surroundings)

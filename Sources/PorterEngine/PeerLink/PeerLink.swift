@@ -69,7 +69,7 @@ final class PeerLink {
     }
   }
 
-  /// Whether `owner` is an app that lives and works, so that an extension leaves its connections alone. An app gives way to
+  /// Whether `owner` is a running app that is at work, so that an extension leaves its connections alone. An app gives way to
   /// no process.
   func hasPriority(_ owner: Owner) -> Bool {
     guard context.role == .extension, owner.role == Role.app.rawValue, owner.instance != context.instance else {
@@ -154,7 +154,7 @@ final class PeerLink {
         boot: context.instance.boot, process: message.process, started: message.started, nonce: message.nonce))
   }
 
-  /// An app came to the front. One that has gone again since gets nothing: the kernel says so, whatever a message says that
+  /// An app came to the front. One that has left since gets nothing: the kernel says so, whatever a message says that
   /// was read late.
   private func yield(to app: Owner) {
     guard context.role == .extension, peerFile.isHeldElsewhere() else { return }

@@ -21,7 +21,7 @@ extension Engine {
     var failures: [ChatError] = []
     for entry in bundle.entries {
       do throws(ChatError) {
-        // Connections that are gone are left out, as in the interface that we follow.
+        // Deleted connections are left out, as in the interface that this one follows.
         guard
           let connection = try stored({ () throws(StoreError) in
             try store.connection(notifierID: entry.notifier)

@@ -24,7 +24,7 @@ enum PushNotice {
 }
 
 /// That a notice is on screen: an empty file beside the store, since the store cannot be written then. So the process that
-/// reads the store next withdraws the notice, also if the one that gave it is gone.
+/// reads the store next withdraws the notice, also if the one that gave it has ended.
 struct NoticeMark {
   private let path: String
   private let store: String

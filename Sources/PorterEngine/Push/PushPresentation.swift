@@ -229,7 +229,7 @@ struct PushPresentation {
         userID: connection.userID, contactID: entry.contactID, requestID: entry.requestID))
   }
 
-  /// The same before and after its connection is gone.
+  /// The same before and after its connection is deleted.
   private static func notificationIdentifier(of shown: StoredWithdrawal) -> NotificationIdentifier {
     if shown.kind == .connected, let contactID = shown.contactID {
       return .contactConnected(user: shown.userID, contact: contactID)

@@ -335,7 +335,7 @@ extension PushRunner: PushEffects {
   }
 
   private func fetchNow(_ run: PushRun) {
-    // With a source that answers at once one message follows the other, and the channel is not polled in between.
+    // With a source that answers synchronously, messages follow one another without the channel being polled in between.
     engine.peers.receive()
     guard let claimed = run.holding.claimed else { return post(.storeFailed, run) }
     FaultPoint.reach(.beforeFetch)

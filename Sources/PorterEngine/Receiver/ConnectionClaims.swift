@@ -5,7 +5,7 @@ import PorterStore
 /// The outcome of a claim attempt. Skipping is reported separately from success (INC-19).
 enum ClaimOutcome {
   case granted(ClaimedConnection)
-  /// Nothing was done: an app that lives and works has the connection.
+  /// Nothing was done: a running app owns the connection.
   case skipped(holder: Owner)
 }
 
@@ -172,7 +172,7 @@ private final class ConnectionClaimWork: OwnershipEffects {
     answer(then) { (store) throws(StoreError) in
       try source.validate(connection)
       guard let claim = try store.claim(connectionID: connectionID, after: record.epoch, by: context.identity) else {
-        // Told apart from a connection that is gone, which would be looked at again for ever.
+        // Distinguished from a deleted connection, which would be looked at again for ever.
         _ = try store.ownership(connectionID: connectionID)
         driver?.post(.raced, .wanted(connection, then))
         return

@@ -143,7 +143,7 @@ extension Engine {
 
   private func finishAsking(_ connection: StoredConnection, _ user: StoredUser, reply: @escaping Reply) {
     sender.confirm(connection.id) { [weak self] isRefused in
-      // The address is gone.
+      // The address was deleted.
       if isRefused { return reply(.error(ChatError(.auth, relay: self?.relayLink.name ?? ""))) }
       reply(
         .result(

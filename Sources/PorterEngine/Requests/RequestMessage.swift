@@ -5,10 +5,10 @@ import PorterSchema
 
 /// What is left in the mailbox of an address, inside the encryption; JSON in the manner of SimpleX's chat protocol.
 enum RequestMessage: Equatable, Sendable {
-  /// I would like to be your contact. `person` is my name for this address, which nobody else knows; `invitation` is good
-  /// for you alone.
+  /// The sender asks to become a contact. `person` is the sender's name for this address, known to the two of them only;
+  /// only the receiver can use `invitation`.
   case contact(Profile, person: [UInt8], invitation: InvitationLink)
-  /// I take my request back.
+  /// The sender takes the request back.
   case withdrawn(person: [UInt8])
 
   static let personCount = 24

@@ -99,7 +99,7 @@ final class Joiner {
     }
   }
 
-  /// Finishes what a process that is gone, or a suspension, left behind.
+  /// Finishes what a process that ended, or a suspension, left unfinished.
   func finishLeft() {
     guard lifecycle.maySend,
       let open = context.retries.read(

@@ -70,7 +70,7 @@ final class SubscriptionRequests {
     } then: { result in
       switch result {
       case .failure(let error) where error.isTemporary: (.releaseFailedTemporary, .none)
-      // The relay no longer knows the mailbox, so the notifier is already gone.
+      // The relay no longer knows the mailbox, nor its notifier.
       case .success, .failure: (.turnedOff, .none)
       }
     }

@@ -1,18 +1,18 @@
 // Generated from spec/machines/app_phase.scxml by porter-machines: change that file, run `make spec`.
 
 /// The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
-/// and believed only while that process lives (INC-12, INC-13, INC-17). A process that has just started is suspended:
-/// it holds nothing yet; it is stopped if that is what the phase file says, since stopping is the user's word and
-/// outlives the process. Activating ends within the step that began it: nothing else arrives in between.
+/// and believed only while that process is running (INC-12, INC-13, INC-17). A process that has just started is
+/// suspended: it holds nothing yet; it is stopped if the phase file says so, since the user's decision to stop outlives
+/// the process. Activating ends within the step that began it: nothing else arrives in between.
 package enum AppPhase: Machine {
   package enum State: UInt8, MachineCode {
-    /// At the front; receives by itself.
+    /// In the foreground; receives for itself.
     case active
-    /// Coming to the front: the store opens. Counts as running, so that extensions yield. An extension at work is asked
-    /// to release what it holds, and not waited for: the store is the referee (INC-07, INC-22).
+    /// Coming to the foreground: the store opens. Counts as running, so that extensions yield. An extension at work is
+    /// asked to release what it holds, and not waited for: the store is the referee (INC-07, INC-22).
     case activating
     /// At work in the background, for a bounded time: a system grants 30 s, of which 5 s are for coming to rest. What
-    /// is committed here has been seen by no one; it waits in the ledger until it is composed, as in an extension.
+    /// is committed here has not been seen; it waits in the ledger until it is composed, as in an extension.
     case bgRefresh
     /// Finishes what has begun, within a delay, which the operations keep (INC-01).
     case suspending
@@ -34,15 +34,15 @@ package enum AppPhase: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// The app comes to the front, or is started; no extension is at work.
+    /// The app comes to the foreground, or is started; no extension is at work.
     case foregroundExtensionInactive
-    /// The app comes to the front, or is started, while an extension is at work.
+    /// The app comes to the foreground, or is started, while an extension is at work.
     case foregroundExtensionActive
     /// The chat is active: the store is open, operations may begin.
     case activated
     /// The chat could not be activated.
     case activateFailed
-    /// The app leaves the front, and no call holds it.
+    /// The app leaves the foreground, and no call keeps it there.
     case background
     /// The system grants time in the background, by a task or a silent push.
     case refreshBegan
@@ -180,7 +180,7 @@ package enum AppPhase: Machine {
   private static func stepActive(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
     case .foregroundExtensionInactive, .foregroundExtensionActive:
-      // What came while nothing asked for it is looked for once more.
+      // What arrived while nothing asked for it is looked for once more.
       MachineStep(.active, .stayed, .takeUpWork)
     case .activated, .activateFailed, .refreshOver, .chatSuspended, .startConfirmed:
       MachineStep(.active, .ignored(.alreadyActive))
@@ -204,7 +204,7 @@ package enum AppPhase: Machine {
     case .activated:
       MachineStep(.active, .moved, .publishWorking, .takeUpWork)
     case .activateFailed:
-      // A phase must not claim what did not happen.
+      // A phase must not report what did not happen.
       MachineStep(.suspended, .moved, .suspendChatNow)
     case .background, .refreshBegan, .suspendNow, .stop:
       MachineStep(.activating, .refused(.activating))

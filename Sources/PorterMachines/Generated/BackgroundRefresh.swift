@@ -1,12 +1,12 @@
 // Generated from spec/machines/background_refresh.scxml by porter-machines: change that file, run `make spec`.
 
 /// The rounds of an app that is not on screen: the system wakes it by a task or a push, it looks into every mailbox,
-/// and the user is told what came. The times are those of SimpleX's app. A round receives for 18 s at most, and what
-/// then is under way has 5 s to end, so that both fit the 30 s that a system grants. The next round is due after 40 min
-/// in the mode instant, 20 min in the mode periodic and 10 min without a token; after a round that was cut off, or that
-/// did not reach everything, after 10 min, which is the least. A round that is asked for earlier is done all the same:
-/// a system has its own reasons, and looking twice is harmless. An extension at work is no reason to wait either, since
-/// claims keep the two apart.
+/// and notifies the user of what came. The times are those of SimpleX's app. A round receives for at most 18 s, and
+/// what is then in progress has 5 s to finish, so that both fit the 30 s that a system grants. The next round is due
+/// after 40 min in the mode instant, 20 min in the mode periodic and 10 min without a token; after a round that was cut
+/// off, or that did not reach everything, after 10 min, the minimum. A round that is requested earlier is carried out
+/// anyway: the system has its reasons, and looking twice is harmless. An extension at work is no reason to wait either,
+/// since claims keep the two apart.
 package enum BackgroundRefresh: Machine {
   package enum State: UInt8, MachineCode {
     /// No round is due: the app is on screen, is stopped, or has just been started.
@@ -37,11 +37,11 @@ package enum BackgroundRefresh: Machine {
   package enum Event: UInt8, MachineCode {
     /// The app has left the screen: it released its phase file's lock.
     case left
-    /// The app is at the front.
+    /// The app is in the foreground.
     case entered
     /// The user stopped the chat.
     case stopped
-    /// An app that is not on screen is to do a round: np_background_refresh, or a push.
+    /// An app that is not on screen is to carry out a round: np_background_refresh, or a push.
     case begin
     /// The time for receiving is over.
     case receivingOver

@@ -3,7 +3,7 @@
 /// One call with a contact, as one side has it; signalling only. Each step is part of the transaction that sends or
 /// receives the message it is about, so a call is the same after a kill, and for app and extension. A contact has one
 /// call at a time: the next invitation replaces it. An invitation lives for three minutes, counted by the time since
-/// boot; what has ended rings nobody, and its notification is withdrawn.
+/// boot. A call that has ended does not ring, and its notification is withdrawn.
 package enum Call: Machine {
   package enum State: UInt8, MachineCode {
     /// Not stored.
@@ -20,15 +20,15 @@ package enum Call: Machine {
     case offerReceived
     /// Both sides know the other's session.
     case negotiated
-    /// Sound flows.
+    /// The session is connected.
     case connected
     /// Final. There was a session, or one was being agreed on.
     case ended
     /// Final. The call was never accepted.
     case missed
-    /// Final. Our user did not want it.
+    /// Final. Our user rejected it.
     case rejected
-    /// Final. There was to be a session, and none came about.
+    /// Final. A session was to be established, and failed.
     case failed
 
     package var name: String {
@@ -52,13 +52,13 @@ package enum Call: Machine {
   package enum Event: UInt8, MachineCode {
     /// Our user calls.
     case invite
-    /// The contact calls, and the invitation is alive.
+    /// The contact calls, and the invitation is still valid.
     case peerInvited
-    /// The contact called, and the invitation's time was up when it came.
+    /// The contact called, and the invitation had expired when it arrived.
     case peerLate
     /// Our user accepts from the notification; the host makes the offer.
     case accept
-    /// Our user rejects. The contact is not told.
+    /// Our user rejects. The contact gets no message about it.
     case reject
     /// Our host offers a media session, which accepts the call.
     case offer
@@ -68,21 +68,21 @@ package enum Call: Machine {
     case answer
     /// The contact has answered our offer.
     case peerAnswered
-    /// Our host has more to say about its session.
+    /// Our host adds to what it said about its session.
     case extra
-    /// The contact has more to say about its session.
+    /// The contact adds to what it said about its session.
     case peerExtra
-    /// Our host says that sound flows.
+    /// Our host reports that the session is connected.
     case statusConnected
-    /// Our host says that the session is over.
+    /// Our host reports that the session has ended.
     case statusDisconnected
-    /// Our host says that there will be no session.
+    /// Our host reports that no session could be established.
     case statusFailed
     /// Our user hangs up.
     case end
     /// The contact has hung up.
     case peerEnded
-    /// The invitation's time is up.
+    /// The invitation has expired.
     case expire
     /// Another invitation takes this call's place.
     case replace
@@ -114,11 +114,11 @@ package enum Call: Machine {
   package enum Effect: UInt8, MachineCode {
     /// Add the call to the chat.
     case addItem
-    /// Write into the chat how the call stands.
+    /// Update the call's status in the chat.
     case updateItem
     /// Put the invitation into the outbox.
     case sendInvitation
-    /// Take the invitation out of the outbox, if the relay has not got it.
+    /// Take the invitation out of the outbox, if the relay does not have it yet.
     case withdrawInvitation
     /// Put the offer into the outbox.
     case sendOffer
@@ -130,11 +130,11 @@ package enum Call: Machine {
     case sendEnd
     /// Have the notification removed, or never shown. The call stays unread.
     case stopRinging
-    /// Write down the event about what the contact sent, which stays until the host has taken it.
+    /// Store the event about what the contact sent, until the host has taken it.
     case queueEvent
-    /// Write down the event callEnded in place of those that the host has not taken.
+    /// Store the event callEnded in place of those that the host has not taken.
     case queueEnd
-    /// Emit the events that are written down, and the item.
+    /// Emit the stored events, and the item.
     case emitEvents
 
     package var name: String {
@@ -251,7 +251,7 @@ package enum Call: Machine {
     case .peerEnded:
       MachineStep(.missed, .moved, .updateItem, .queueEnd, .emitEvents)
     case .expire:
-      // An invitation that is still in the outbox would ring at a time when nobody calls any more.
+      // An invitation that is still in the outbox would ring after the call is over.
       MachineStep(.missed, .moved, .withdrawInvitation, .updateItem, .queueEnd, .emitEvents)
     case .replace:
       MachineStep(.missed, .moved, .withdrawInvitation, .updateItem)
@@ -467,11 +467,11 @@ package protocol CallRecord {
   associatedtype Failure: Error
   /// Add the call to the chat.
   func addItem(_ argument: inout Argument, _ next: Call.State) throws(Failure)
-  /// Write into the chat how the call stands.
+  /// Update the call's status in the chat.
   func updateItem(_ argument: inout Argument, _ next: Call.State) throws(Failure)
   /// Put the invitation into the outbox.
   func sendInvitation(_ argument: inout Argument, _ next: Call.State) throws(Failure)
-  /// Take the invitation out of the outbox, if the relay has not got it.
+  /// Take the invitation out of the outbox, if the relay does not have it yet.
   func withdrawInvitation(_ argument: inout Argument, _ next: Call.State) throws(Failure)
   /// Put the offer into the outbox.
   func sendOffer(_ argument: inout Argument, _ next: Call.State) throws(Failure)
@@ -483,9 +483,9 @@ package protocol CallRecord {
   func sendEnd(_ argument: inout Argument, _ next: Call.State) throws(Failure)
   /// Have the notification removed, or never shown. The call stays unread.
   func stopRinging(_ argument: inout Argument, _ next: Call.State) throws(Failure)
-  /// Write down the event about what the contact sent, which stays until the host has taken it.
+  /// Store the event about what the contact sent, until the host has taken it.
   func queueEvent(_ argument: inout Argument, _ next: Call.State) throws(Failure)
-  /// Write down the event callEnded in place of those that the host has not taken.
+  /// Store the event callEnded in place of those that the host has not taken.
   func queueEnd(_ argument: inout Argument, _ next: Call.State) throws(Failure)
 }
 
@@ -517,7 +517,7 @@ extension Call {
 package protocol CallEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Emit the events that are written down, and the item.
+  /// Emit the stored events, and the item.
   func emitEvents(_ argument: Argument)
 }
 

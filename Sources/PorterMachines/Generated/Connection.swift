@@ -5,11 +5,11 @@
 /// requests, and never becomes a channel.
 package enum Connection: Machine {
   package enum State: UInt8, MachineCode {
-    /// There is nothing yet.
+    /// Nothing exists yet.
     case none
-    /// There is an invitation, and one side only.
+    /// There is an invitation, and only one side.
     case requested
-    /// Both sides have keys of the other; it is not proven yet that the channel works.
+    /// Each side has the other's keys; the channel has not been proven to work yet.
     case accepted
     /// Messages pass.
     case ready
@@ -17,7 +17,7 @@ package enum Connection: Machine {
     case left
     /// It is an address: it takes any number of requests, from anyone who has its link.
     case published
-    /// Final. It is gone.
+    /// Final. Deleted.
     case deleted
 
     package var name: String {
@@ -48,11 +48,11 @@ package enum Connection: Machine {
     case messageGiven
     /// A message of the other side was decrypted.
     case messageArrived
-    /// The other side says that it has deleted the connection.
+    /// The other side reports that it has deleted the connection.
     case peerLeft
     /// Our user deletes the contact, or the invitation.
     case delete
-    /// Our user does, and does not want the other side to be told.
+    /// Our user deletes it without a message to the other side.
     case deleteSilently
     /// Our user makes an address, and the relay has made its mailbox.
     case publish
@@ -90,9 +90,10 @@ package enum Connection: Machine {
     case sendGreeting
     /// Answer the hello.
     case sendAnswer
-    /// Tell the other side that we are gone, if there is one yet.
+    /// Send the other side a message that this side has left, if there is one yet.
     case sendLeft
-    /// Take the request back, if the connection was asked for through an address; an invitation has nobody to tell.
+    /// Take the request back, if the connection was asked for through an address. For an invitation there is no one to
+    /// notify yet.
     case withdrawRequest
     /// Record that the contact is connected; contactConnected is emitted after the commit.
     case emitContactConnected
@@ -357,9 +358,10 @@ package protocol ConnectionRecord {
   func sendGreeting(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Answer the hello.
   func sendAnswer(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
-  /// Tell the other side that we are gone, if there is one yet.
+  /// Send the other side a message that this side has left, if there is one yet.
   func sendLeft(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
-  /// Take the request back, if the connection was asked for through an address; an invitation has nobody to tell.
+  /// Take the request back, if the connection was asked for through an address. For an invitation there is no one to
+  /// notify yet.
   func withdrawRequest(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Record that the contact is connected; contactConnected is emitted after the commit.
   func emitContactConnected(_ argument: inout Argument, _ next: Connection.State) throws(Failure)

@@ -9,11 +9,11 @@ package enum ContactRequest: Machine {
     case none
     /// The user has not decided yet.
     case received
-    /// It is accepted for good; the contact follows as soon as the relay can be reached.
+    /// The acceptance is final; the contact is created as soon as the relay can be reached.
     case accepting
-    /// There is a contact.
+    /// The contact has been created.
     case accepted
-    /// Final. The user said no. The person is not told, and asking again changes nothing.
+    /// Final. The user rejected it. The person gets no message about it, and asking again changes nothing.
     case rejected
     /// Final. There is nothing left to accept.
     case withdrawn
@@ -35,11 +35,11 @@ package enum ContactRequest: Machine {
     case arriveUndecided
     /// A person who is not known yet asks, and the address accepts by itself.
     case arriveAutomatic
-    /// A person who is not known yet asks, and as many requests wait as may.
+    /// A person who is not known yet asks, and the limit of waiting requests is reached.
     case arriveTooMany
     /// The same person asks again.
     case repeatAgain
-    /// The same person has asked more often than is of use.
+    /// The same person has asked more often than the limit allows.
     case repeatTooMany
     /// The user accepts.
     case accept
@@ -49,7 +49,7 @@ package enum ContactRequest: Machine {
     case joined
     /// The person takes the request back, or the user deletes the address.
     case withdraw
-    /// The relay does not know the person's mailbox any more: there is nothing left to accept.
+    /// The relay no longer knows the person's mailbox: there is nothing left to accept.
     case mailboxGone
 
     package var name: String {
@@ -173,7 +173,7 @@ package enum ContactRequest: Machine {
     case .arriveAutomatic:
       MachineStep(.accepting, .moved, .storeRequest, .joinInvitation)
     case .arriveTooMany:
-      // A flood stays bounded: whoever floods an address gets nothing stored.
+      // A flood is bounded: requests past the limit are not stored.
       MachineStep(.none, .ignored(.addressFull))
     case .repeatAgain, .repeatTooMany, .accept, .reject, .joined, .mailboxGone:
       MachineStep(.none, .refused(.noRequest))

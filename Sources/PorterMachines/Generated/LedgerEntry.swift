@@ -26,7 +26,7 @@ package enum LedgerEntry: Machine {
     case read
     /// It could not be decrypted or verified. It is never shown as it is, and stops nothing else (INC-41, INC-66).
     case quarantined
-    /// Final. It is gone, and must not come back.
+    /// Final. Deleted; it must not come back.
     case withdrawn
 
     package var name: String {
@@ -83,7 +83,7 @@ package enum LedgerEntry: Machine {
   package enum Effect: UInt8, MachineCode {
     /// Count it as unread, and compute the badge.
     case countUnread
-    /// Count it as unread no more, and compute the badge.
+    /// Stop counting it as unread, and compute the badge.
     case uncountUnread
     /// Show it, under its identifier.
     case show
@@ -276,7 +276,7 @@ package enum LedgerEntry: Machine {
     case .quarantine:
       MachineStep(.presented, .refused(.alreadyCommitted))
     case .present:
-      // Shown once, whatever invokes us twice (INC-34).
+      // Shown once, even if this is invoked twice (INC-34).
       MachineStep(.presented, .ignored(.alreadyPresented))
     case .read:
       MachineStep(.read, .moved, .uncountUnread, .remove)
@@ -342,7 +342,7 @@ package enum LedgerEntry: Machine {
       // It was tried again, and opens: such as when what it needs came after it.
       MachineStep(.upgraded, .moved, .countUnread)
     case .quarantine:
-      // It was tried again, in vain.
+      // It was tried again, without success.
       MachineStep(.quarantined, .stayed, .countAttempt)
     case .announce, .`repeat`:
       MachineStep(.quarantined, .ignored(.alreadyQuarantined))
@@ -378,7 +378,7 @@ package protocol LedgerEntryRecord {
   associatedtype Failure: Error
   /// Count it as unread, and compute the badge.
   func countUnread(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
-  /// Count it as unread no more, and compute the badge.
+  /// Stop counting it as unread, and compute the badge.
   func uncountUnread(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
   /// Have the platform remove what was shown under its identifier.
   func remove(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)

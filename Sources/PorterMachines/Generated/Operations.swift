@@ -46,7 +46,7 @@ package enum Operations: Machine {
     case resume
     /// Everything is to come to rest within a delay. In a cycle that has begun: another delay, from now on.
     case suspend
-    /// Everything is to come to rest at once.
+    /// Everything is to come to rest immediately.
     case suspendNow
     /// The delay is over. The engine drops deadlines of earlier cycles (INC-21).
     case deadline

@@ -1,22 +1,22 @@
 // Generated from spec/machines/ownership.scxml by porter-machines: change that file, run `make spec`.
 
-/// Who may advance one connection, as one process sees it. A claim is an epoch on record and nothing else: no lock is
-/// held, nothing is written while it lasts (INC-07, INC-20), and whoever comes next may take it over. The store refuses
-/// what is committed under an older epoch (INC-04); this machine says what a process does about it. Only a process that
-/// is frozen inside one of its transactions, a few milliseconds long, keeps others from writing: SQLite's lock is the
-/// kernel's, and stays until that process goes on or ends. A host prevents it by suspending before it is frozen
-/// (INC-01); who meets it gives up in its time, and says who has the lock (INC-18).
+/// Who may advance one connection, as one process sees it. A claim is a stored epoch and nothing else: while it lasts,
+/// no lock is held and nothing is written (INC-07, INC-20), and any other process may take it over. The store refuses a
+/// commit under an older epoch (INC-04); this machine decides what a process does then. Only a process that is frozen
+/// inside one of its transactions, which take a few milliseconds, keeps others from writing: the kernel holds SQLite's
+/// lock until that process continues or ends. A host prevents this by suspending before it is frozen (INC-01). A
+/// process that finds the lock held gives up within its deadline, and reports who holds it (INC-18).
 package enum Ownership: Machine {
   package enum State: UInt8, MachineCode {
     /// No work of this process.
     case free
-    /// Looks, then writes if nothing changed in between. Neither waits for another process.
+    /// Reads, then writes if nothing changed in between. Neither step waits for another process.
     case claiming
-    /// The epoch on record was ours when we last looked.
+    /// The stored epoch was ours at the last read.
     case held
-    /// The epoch may be another's; nothing is decided from memory before the store has been asked.
+    /// The epoch may be another process's: nothing is decided from memory before it has been read again.
     case stale
-    /// Another process has it. What we had is dropped; what it committed is being read.
+    /// Another process owns it. Our work is discarded; what that process committed is being read.
     case lost
 
     package var name: String {
@@ -33,26 +33,26 @@ package enum Ownership: Machine {
   package enum Event: UInt8, MachineCode {
     /// Work on the connection is to begin.
     case want
-    /// Nobody owns it, or an owner who gives way: ourselves, a process that is gone, suspended or frozen, and for an
-    /// app any extension.
+    /// It has no owner, or one that gives way: this process, one that has ended, is suspended or frozen, and for an app
+    /// any extension.
     case ownerYields
-    /// An app that lives and works owns it, and we are an extension.
+    /// A running app owns it, and this process is an extension.
     case ownerPrevails
-    /// The new epoch is on record, with our instance.
+    /// The new epoch is stored, with this instance.
     case granted
-    /// Another process took the connection between our look and our claim.
+    /// Another process claimed the connection between our read and our write.
     case raced
-    /// There is no such connection any more.
+    /// The connection no longer exists.
     case missing
     /// The store cannot be read or written.
     case failed
-    /// Another process said that it changed something, or asks for the connection; or this one may have been frozen.
+    /// Another process reported a change, or asks for the connection; or this process may have been frozen.
     case suspected
-    /// The epoch on record is still ours.
+    /// The stored epoch is still ours.
     case confirmed
-    /// The epoch on record is another's: the store refused a commit, or a look told so.
+    /// The stored epoch is another process's: the store refused a commit, or a read showed it.
     case displaced
-    /// What the other process committed is known here.
+    /// What the other process committed has been read.
     case reloaded
     /// The work has ended, however it ended.
     case finished
@@ -76,22 +76,22 @@ package enum Ownership: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Look who owns the connection, and whether that process lives and works. Answer: owner, missing or failed.
+    /// Read who owns the connection, and whether that process is running and at work. Answer: owner, missing or failed.
     case readOwner
-    /// Write the next epoch and our instance, if the epoch is still the one that was read. Answer: granted, raced,
+    /// Write the next epoch and this instance, if the epoch is still the one that was read. Answer: granted, raced,
     /// missing or failed.
     case takeEpoch
-    /// Tell whoever wanted it that the work may begin, under this epoch.
+    /// Report to the requester that the work may begin, under this epoch.
     case beginWork
-    /// Tell whoever wanted it that it was skipped, and who has it (INC-18, INC-19).
+    /// Report to the requester that the work was skipped, and which process owns the connection (INC-18, INC-19).
     case skipWork
-    /// Tell whoever wanted it why there is no claim.
+    /// Report to the requester why there is no claim.
     case refuseWork
-    /// Compare the epoch on record with ours. Answer: confirmed, displaced, missing or failed.
+    /// Compare the stored epoch with ours. Answer: confirmed, displaced, missing or failed.
     case checkEpoch
     /// Drop what was read or computed under the old epoch (INC-05).
     case discardWork
-    /// Take over what other processes committed since, and no more. Answer: reloaded.
+    /// Read what other processes have committed since, and nothing else. Answer: reloaded.
     case reload
     /// Drop the claim. Nothing is written.
     case forget
@@ -179,7 +179,7 @@ package enum Ownership: Machine {
     case .ownerYields:
       MachineStep(.claiming, .stayed, .takeEpoch)
     case .ownerPrevails:
-      // An app that lives fetches by itself.
+      // A running app fetches for itself.
       MachineStep(.free, .moved, .skipWork)
     case .granted:
       MachineStep(.held, .moved, .beginWork)
@@ -251,22 +251,22 @@ extension MachineRunner where M == Ownership {
 package protocol OwnershipEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Look who owns the connection, and whether that process lives and works. Answer: owner, missing or failed.
+  /// Read who owns the connection, and whether that process is running and at work. Answer: owner, missing or failed.
   func readOwner(_ argument: Argument)
-  /// Write the next epoch and our instance, if the epoch is still the one that was read. Answer: granted, raced,
+  /// Write the next epoch and this instance, if the epoch is still the one that was read. Answer: granted, raced,
   /// missing or failed.
   func takeEpoch(_ argument: Argument)
-  /// Tell whoever wanted it that the work may begin, under this epoch.
+  /// Report to the requester that the work may begin, under this epoch.
   func beginWork(_ argument: Argument)
-  /// Tell whoever wanted it that it was skipped, and who has it (INC-18, INC-19).
+  /// Report to the requester that the work was skipped, and which process owns the connection (INC-18, INC-19).
   func skipWork(_ argument: Argument)
-  /// Tell whoever wanted it why there is no claim.
+  /// Report to the requester why there is no claim.
   func refuseWork(_ argument: Argument)
-  /// Compare the epoch on record with ours. Answer: confirmed, displaced, missing or failed.
+  /// Compare the stored epoch with ours. Answer: confirmed, displaced, missing or failed.
   func checkEpoch(_ argument: Argument)
   /// Drop what was read or computed under the old epoch (INC-05).
   func discardWork(_ argument: Argument)
-  /// Take over what other processes committed since, and no more. Answer: reloaded.
+  /// Read what other processes have committed since, and nothing else. Answer: reloaded.
   func reload(_ argument: Argument)
   /// Drop the claim. Nothing is written.
   func forget(_ argument: Argument)

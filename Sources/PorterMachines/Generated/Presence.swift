@@ -1,15 +1,15 @@
 // Generated from spec/machines/presence.scxml by porter-machines: change that file, run `make spec`.
 
-/// Whether the process of the other role is at work, as this one knows. The kernel answers first: the lock on a phase
-/// file is held while its role works, let go before it suspends, and gone with its process, so that no flag can be left
-/// behind (INC-12, INC-13, INC-17). A process that was frozen without a word holds it too: whoever holds the lock is
-/// asked, and has to say that it is here, within a time that a push can afford (INC-11, INC-32). Nothing is latched:
-/// each question begins anew.
+/// Whether the process of the other role is at work, as far as this one knows. The kernel answers first: a process
+/// holds the lock on its role's phase file while it is at work and releases it before it suspends, and the lock ends
+/// with the process, so that no stale flag is left behind (INC-12, INC-13, INC-17). A process that was frozen without
+/// notice still holds it: the holder is therefore asked too, and has to answer within a time that a push can afford
+/// (INC-11, INC-32). No answer is kept: each question starts afresh.
 package enum Presence: Machine {
   package enum State: UInt8, MachineCode {
-    /// Nobody has asked yet.
+    /// Not asked yet.
     case unknown
-    /// The kernel, then the process itself, is being asked. Nothing is held meanwhile.
+    /// First the kernel, then the process itself is asked. Nothing is held meanwhile.
     case asking
     /// It was at work when last asked.
     case alive
@@ -30,19 +30,19 @@ package enum Presence: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// Somebody wants to know.
+    /// A caller asks.
     case question
-    /// Nobody holds the lock of that role.
+    /// No process holds the lock of that role.
     case lockFree
     /// A process holds it, and listens on the channel.
     case lockHeld
-    /// A process holds it, but cannot be asked: it does not listen, or we cannot speak.
+    /// A process holds it but cannot be asked: it does not listen, or this process cannot send.
     case lockMute
-    /// An authentic message of that role: it answers our question, or has just come.
+    /// An authentic message from that role: the answer to our question, or its announcement that it has started.
     case here
     /// It did not answer in time: it is frozen, or hangs.
     case patienceOver
-    /// This process closes its end of the channel: no answer can come any more.
+    /// This process closes its end of the channel: no answer can arrive any more.
     case deaf
 
     package var name: String {
@@ -63,9 +63,9 @@ package enum Presence: Machine {
     case readLock
     /// Ask "are you there?" on the channel. Answer: here, if it is.
     case sendAsk
-    /// Tell whoever wants to know that it is at work.
+    /// Report to the callers that it is at work.
     case reportAlive
-    /// Tell whoever wants to know that nobody is at work, or nobody who answers.
+    /// Report to the callers that no process is at work, or none that answers.
     case reportGone
     /// Starts the timer `patience`: raise `patienceOver` after 600 ms.
     case startPatience
@@ -155,13 +155,13 @@ package enum Presence: Machine {
     case .lockHeld:
       MachineStep(.asking, .stayed, .sendAsk, .startPatience)
     case .lockMute, .here:
-      // The kernel's word alone counts.
+      // The kernel's answer alone counts.
       MachineStep(.alive, .moved, .cancelPatience, .reportAlive)
     case .patienceOver:
-      // Going on is safe: what a frozen process still tries to commit is refused (INC-04).
+      // Continuing is safe: what a frozen process still tries to commit is refused (INC-04).
       MachineStep(.silent, .moved, .reportGone)
     case .deaf:
-      // It held its lock, and whoever suspends meanwhile begins nothing.
+      // It held its lock; a process that is being suspended begins nothing on this answer.
       MachineStep(.unknown, .moved, .cancelPatience, .reportAlive)
     }
   }
@@ -222,9 +222,9 @@ package protocol PresenceEffects {
   func readLock(_ argument: Argument)
   /// Ask "are you there?" on the channel. Answer: here, if it is.
   func sendAsk(_ argument: Argument)
-  /// Tell whoever wants to know that it is at work.
+  /// Report to the callers that it is at work.
   func reportAlive(_ argument: Argument)
-  /// Tell whoever wants to know that nobody is at work, or nobody who answers.
+  /// Report to the callers that no process is at work, or none that answers.
   func reportGone(_ argument: Argument)
 }
 

@@ -95,13 +95,13 @@ package enum Push: Machine {
     case payloadWake
     /// It has no known form; it may be garbage.
     case payloadUnknown
-    /// The app lives and runs: it will fetch by itself.
+    /// The app is running: it fetches for itself.
     case appRunning
-    /// The app is suspended or suspending, or its process is gone (INC-12, INC-13).
+    /// The app is suspended or suspending, or its process has ended (INC-12, INC-13).
     case appInactive
     /// The user stopped the chat.
     case appStopped
-    /// An app that lives has come to the front, and asks this process to release the store.
+    /// A running app has come to the foreground, and asks this process to release the store.
     case appWoke
     /// The store is open.
     case storeOpened
@@ -117,7 +117,7 @@ package enum Push: Machine {
     case decodedMessage
     /// The payload is a verification code.
     case decodedVerification
-    /// Everything it names is recorded already (INC-34, INC-36).
+    /// Everything it names is already recorded (INC-34, INC-36).
     case decodedRepeat
     /// It decrypts, but names no known connection, such as one of a deleted contact.
     case decodedUnknown
@@ -131,13 +131,13 @@ package enum Push: Machine {
     case verifyFailed
     /// The next connection is ours, under a new epoch.
     case claimGranted
-    /// Another living process has claimed it, and fetches.
+    /// Another running process has claimed it, and fetches.
     case claimBusy
     /// It has been deleted.
     case claimMissing
     /// Its record is damaged; the others have their turn (INC-44).
     case claimDamaged
-    /// The store cannot be read or written. What is committed already is shown all the same.
+    /// The store cannot be read or written. What is already committed is shown all the same.
     case claimFailed
     /// All connections have been looked into.
     case claimNoneLeft
@@ -147,7 +147,7 @@ package enum Push: Machine {
     case fetchEmpty
     /// The relay cannot be reached.
     case fetchOffline
-    /// The relay does not know the mailbox, or not our key.
+    /// The relay does not know the mailbox, or does not accept our key.
     case fetchDenied
     /// Message, ratchet, ledger and badge are committed.
     case commitDone
@@ -297,7 +297,7 @@ package enum Push: Machine {
     /// Like composeContent, from what is committed, without waiting and without an answer.
     case composeBest
     /// If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what
-    /// to do. It names nobody.
+    /// to do. It contains no name.
     case composeNotice
     /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
     case cancelWork
@@ -413,7 +413,7 @@ package enum Push: Machine {
     case .payloadMessage, .payloadVerification, .payloadWake:
       MachineStep(.deciding, .moved, .readAppPhase)
     case .payloadUnknown:
-      // The original is not passed on: nothing is known of what is in it.
+      // The original is not passed on: nothing is known about its contents.
       MachineStep(.releasing, .moved, .releaseStore)
     case .appRunning, .appInactive, .appStopped, .appWoke, .storeOpened, .storeLocked,
       .storeWrongSchema, .storeBusy, .storeFailed, .decodedMessage, .decodedVerification,
@@ -491,7 +491,7 @@ package enum Push: Machine {
       .releasedFailed:
       MachineStep(.decoding, .ignored(.late))
     case .appWoke:
-      // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
+      // What is committed is shown; the app fetches the rest (INC-22).
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
@@ -552,7 +552,7 @@ package enum Push: Machine {
       .releasedFailed:
       MachineStep(.claiming, .ignored(.late))
     case .appWoke:
-      // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
+      // What is committed is shown; the app fetches the rest (INC-22).
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
@@ -564,7 +564,7 @@ package enum Push: Machine {
     case .claimFailed, .claimNoneLeft:
       MachineStep(.presenting, .moved, .composeContent)
     case .callWaits:
-      // A caller does not wait as long as a message does.
+      // A call must not wait as long as a message may.
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .expire:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
@@ -586,7 +586,7 @@ package enum Push: Machine {
       .releasedWrongSchema, .releasedFailed:
       MachineStep(.fetching, .ignored(.late))
     case .appWoke:
-      // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
+      // What is committed is shown; the app fetches the rest (INC-22).
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
@@ -615,7 +615,7 @@ package enum Push: Machine {
       .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.committing, .ignored(.late))
     case .appWoke:
-      // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
+      // What is committed is shown; the app fetches the rest (INC-22).
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
@@ -628,7 +628,7 @@ package enum Push: Machine {
     case .commitDamaged:
       MachineStep(.claiming, .moved, .discardWork, .releaseClaim, .claimNext)
     case .commitFailed:
-      // Such as a full disk. What is committed already is shown all the same.
+      // Such as a full disk. What is already committed is shown all the same.
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .expire:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
@@ -650,7 +650,7 @@ package enum Push: Machine {
       .releasedWrongSchema, .releasedFailed:
       MachineStep(.acknowledging, .ignored(.late))
     case .appWoke:
-      // What is committed is shown; the rest is the app's, which fetches it already (INC-22).
+      // What is committed is shown; the app fetches the rest (INC-22).
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
@@ -991,7 +991,7 @@ package protocol PushEffects {
   /// Like composeContent, from what is committed, without waiting and without an answer.
   func composeBest(_ argument: Argument)
   /// If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what
-  /// to do. It names nobody.
+  /// to do. It contains no name.
   func composeNotice(_ argument: Argument)
   /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
   func cancelWork(_ argument: Argument)

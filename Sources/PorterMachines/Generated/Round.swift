@@ -1,8 +1,8 @@
 // Generated from spec/machines/round.scxml by porter-machines: change that file, run `make spec`.
 
 /// Work that is done in rounds, such as asking the relay for news: one round at a time, and one more if it was wanted
-/// again meanwhile, however often. What came after a round had looked is found by the next, and a thousand wake-ups are
-/// no thousand rounds.
+/// again meanwhile, however often. What came after a round had looked is found by the next, and a thousand wake-ups do
+/// not make a thousand rounds.
 package enum Round: Machine {
   package enum State: UInt8, MachineCode {
     /// No round is under way, and none is wanted.

@@ -1,20 +1,20 @@
 // Generated from spec/machines/server_token.scxml by porter-machines: change that file, run `make spec`.
 
 /// A device token as the notification server knows it. A token is used only after a code that was pushed to it came
-/// back, so that nobody can register somebody else's device.
+/// back, so that no client can register another one's device.
 package enum ServerToken: Machine {
   package enum State: UInt8, MachineCode {
     /// There is no such token.
     case none
-    /// On record; the code is on its way to the provider.
+    /// Stored; the code is on its way to the provider.
     case registered
-    /// The provider took the code; the client has not sent it back yet.
+    /// The provider accepted the code; the client has not sent it back yet.
     case confirmed
     /// Proven: messages are pushed to it.
     case active
-    /// Not used for so long that its device must be gone.
+    /// Not used for so long that its device is taken to be out of use.
     case expired
-    /// The provider says that this is no token.
+    /// The provider says that this is not a token.
     case invalidBad
     /// It belongs to another app.
     case invalidTopic
@@ -39,13 +39,13 @@ package enum ServerToken: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// TNEW of a token that is not there.
+    /// TNEW for a token that is not stored.
     case register
-    /// TNEW of a token that is there, with the same keys.
+    /// TNEW for a stored token, with the same keys.
     case registerAgain
-    /// TNEW of a token that is there, with other keys.
+    /// TNEW for a stored token, with other keys.
     case registerOther
-    /// The provider took the verification push.
+    /// The provider accepted the verification push.
     case pushAccepted
     /// The provider says BadDeviceToken.
     case pushInvalidBad
@@ -69,11 +69,11 @@ package enum ServerToken: Machine {
     case setIntervalTooShort
     /// SNEW, SCHK or SDEL.
     case subscribe
-    /// A mailbox that the token watches got something.
+    /// A mailbox that the token watches received a message.
     case message
     /// The interval of periodic wake-ups is over.
     case wakeDue
-    /// The token was not used for so long that its device must be gone.
+    /// The token has not been used for so long that its device is taken to be out of use.
     case stale
     /// TDEL.
     case delete
@@ -104,9 +104,9 @@ package enum ServerToken: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Put the token on record, with a new key and a new code.
+    /// Store the token, with a new key and a new code.
     case createToken
-    /// Put the new device token and a new code on record; subscriptions stay.
+    /// Store the new device token and a new code; subscriptions stay.
     case replaceToken
     /// Delete the token.
     case deleteToken
@@ -120,9 +120,9 @@ package enum ServerToken: Machine {
     case sendMessage
     /// Push a wake-up. Answer: push.
     case sendWake
-    /// Put the interval on record.
+    /// Store the interval.
     case saveInterval
-    /// Put the status on record.
+    /// Store the status.
     case saveStatus
     /// Answer with the token's id and key (IDTKN).
     case replyToken
@@ -552,9 +552,9 @@ extension MachineRunner where M == ServerToken {
 package protocol ServerTokenEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Put the token on record, with a new key and a new code.
+  /// Store the token, with a new key and a new code.
   func createToken(_ argument: Argument)
-  /// Put the new device token and a new code on record; subscriptions stay.
+  /// Store the new device token and a new code; subscriptions stay.
   func replaceToken(_ argument: Argument)
   /// Delete the token.
   func deleteToken(_ argument: Argument)
@@ -568,9 +568,9 @@ package protocol ServerTokenEffects {
   func sendMessage(_ argument: Argument)
   /// Push a wake-up. Answer: push.
   func sendWake(_ argument: Argument)
-  /// Put the interval on record.
+  /// Store the interval.
   func saveInterval(_ argument: Argument)
-  /// Put the status on record.
+  /// Store the status.
   func saveStatus(_ argument: Argument)
   /// Answer with the token's id and key (IDTKN).
   func replyToken(_ argument: Argument)

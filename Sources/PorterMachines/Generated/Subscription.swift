@@ -36,7 +36,7 @@ package enum Subscription: Machine {
     case releasing
     /// Turned off, and released by the relay.
     case off
-    /// Final. There is no record any more.
+    /// Final. The record has been deleted.
     case deleted
 
     package var name: String {
@@ -68,7 +68,7 @@ package enum Subscription: Machine {
     case notifierFailedTemporary
     /// No answer will come: its relay was closed, its process ended, or its token was given up.
     case notifierLost
-    /// The relay will not.
+    /// The relay refuses.
     case notifierFailedPermanent
     /// The server took the subscription (SNEW).
     case subscribeOk
@@ -76,7 +76,7 @@ package enum Subscription: Machine {
     case subscribeFailedTemporary
     /// No answer will come.
     case subscribeLost
-    /// The server will not.
+    /// The server refuses.
     case subscribeFailedPermanent
     /// The relay or the server does not know the keys.
     case subscribeAuthError
@@ -98,7 +98,7 @@ package enum Subscription: Machine {
     case checkLost
     /// The server knows the device under a new token id.
     case tokenReplaced
-    /// The connection must not notify any more.
+    /// The connection is to notify no longer.
     case turnOff
     /// The relay is to be asked to drop the notifier key, by a process that may ask.
     case releaseDue
@@ -108,7 +108,7 @@ package enum Subscription: Machine {
     case releaseFailedTemporary
     /// No answer will come.
     case releaseLost
-    /// The connection is gone; only the record is left.
+    /// The connection was deleted; only the record is left.
     case forget
 
     package var name: String {

@@ -24,7 +24,7 @@ package enum TokenStatus: Machine {
     case expired
     /// The provider refuses the token.
     case invalid
-    /// The provider says that this is no token.
+    /// The provider says that this is not a token.
     case invalidBad
     /// The token belongs to another app.
     case invalidTopic
@@ -59,7 +59,7 @@ package enum TokenStatus: Machine {
     case registerOk
     /// No answer, or one that says to try again.
     case registerFailedTemporary
-    /// The server will not take the token.
+    /// The server refuses the token.
     case registerFailedPermanent
     /// The server took the new token in place of the old one (TRPL).
     case replaceOk
@@ -85,7 +85,7 @@ package enum TokenStatus: Machine {
     case checkExpired
     /// The provider refused the token, for no reason given.
     case checkInvalidNoReason
-    /// The provider says that this is no token.
+    /// The provider says that this is not a token.
     case checkInvalidBad
     /// The provider says that the token belongs to another app.
     case checkInvalidTopic
@@ -168,7 +168,7 @@ package enum TokenStatus: Machine {
     case turnOffSubscriptions
     /// Store the status. A host that waits is answered with it when nothing is asked any more.
     case saveStatus
-    /// Store why the token has to be made good, and when that was noticed: the name of the event.
+    /// Store why the token needs repair, and when that was noticed: the name of the event.
     case saveReason
     /// End the requests under way: their answers go to a mailbox that is given up.
     case abandonRequests
@@ -337,7 +337,7 @@ package enum TokenStatus: Machine {
     case .modeInstant, .modePeriodic:
       MachineStep(.new, .stayed, .saveMode)
     case .delete:
-      // The server never heard of it.
+      // The server never received it.
       MachineStep(.none, .moved, .forgetRecord, .saveStatus, .abandonRequests)
     }
   }
@@ -371,7 +371,7 @@ package enum TokenStatus: Machine {
       MachineStep(
         .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again.
+      // The server does not know the record: begin again.
       MachineStep(
         .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
         .reportStatus, .sendRegister)
@@ -429,7 +429,7 @@ package enum TokenStatus: Machine {
       MachineStep(
         .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again.
+      // The server does not know the record: begin again.
       MachineStep(
         .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
         .reportStatus, .sendRegister)
@@ -480,7 +480,7 @@ package enum TokenStatus: Machine {
     case .pushVerification, .verifyOk:
       MachineStep(.active, .ignored(.alreadyActive))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again.
+      // The server does not know the record: begin again.
       MachineStep(
         .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
         .reportStatus, .sendRegister)
@@ -542,7 +542,7 @@ package enum TokenStatus: Machine {
     case .verifyOk, .verifyFailedTemporary:
       MachineStep(.expired, .ignored(.stale))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again.
+      // The server does not know the record: begin again.
       MachineStep(
         .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
         .reportStatus, .sendRegister)
@@ -567,8 +567,7 @@ package enum TokenStatus: Machine {
       MachineStep(
         .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // Made good without being asked: the provider may take the token again, and a server that gave it up gets it
-      // back.
+      // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
       MachineStep(.expired, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant, .modePeriodic:
       MachineStep(.expired, .stayed, .saveMode)
@@ -604,7 +603,7 @@ package enum TokenStatus: Machine {
     case .verifyOk, .verifyFailedTemporary:
       MachineStep(.invalid, .ignored(.stale))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again.
+      // The server does not know the record: begin again.
       MachineStep(
         .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
         .reportStatus, .sendRegister)
@@ -629,8 +628,7 @@ package enum TokenStatus: Machine {
       MachineStep(
         .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // Made good without being asked: the provider may take the token again, and a server that gave it up gets it
-      // back.
+      // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
       MachineStep(.invalid, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant, .modePeriodic:
       MachineStep(.invalid, .stayed, .saveMode)
@@ -666,7 +664,7 @@ package enum TokenStatus: Machine {
     case .verifyOk, .verifyFailedTemporary:
       MachineStep(.invalidBad, .ignored(.stale))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again.
+      // The server does not know the record: begin again.
       MachineStep(
         .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
         .reportStatus, .sendRegister)
@@ -691,8 +689,7 @@ package enum TokenStatus: Machine {
       MachineStep(
         .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // Made good without being asked: the provider may take the token again, and a server that gave it up gets it
-      // back.
+      // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
       MachineStep(.invalidBad, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant, .modePeriodic:
       MachineStep(.invalidBad, .stayed, .saveMode)
@@ -728,7 +725,7 @@ package enum TokenStatus: Machine {
     case .verifyOk, .verifyFailedTemporary:
       MachineStep(.invalidTopic, .ignored(.stale))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again.
+      // The server does not know the record: begin again.
       MachineStep(
         .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
         .reportStatus, .sendRegister)
@@ -753,8 +750,7 @@ package enum TokenStatus: Machine {
       MachineStep(
         .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // Made good without being asked: the provider may take the token again, and a server that gave it up gets it
-      // back.
+      // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
       MachineStep(.invalidTopic, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant, .modePeriodic:
       MachineStep(.invalidTopic, .stayed, .saveMode)
@@ -790,7 +786,7 @@ package enum TokenStatus: Machine {
     case .verifyOk, .verifyFailedTemporary:
       MachineStep(.invalidExpired, .ignored(.stale))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again.
+      // The server does not know the record: begin again.
       MachineStep(
         .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
         .reportStatus, .sendRegister)
@@ -815,8 +811,7 @@ package enum TokenStatus: Machine {
       MachineStep(
         .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // Made good without being asked: the provider may take the token again, and a server that gave it up gets it
-      // back.
+      // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
       MachineStep(.invalidExpired, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant, .modePeriodic:
       MachineStep(.invalidExpired, .stayed, .saveMode)
@@ -852,7 +847,7 @@ package enum TokenStatus: Machine {
     case .verifyOk, .verifyFailedTemporary:
       MachineStep(.invalidUnregistered, .ignored(.stale))
     case .verifyAuthError, .checkAuthError:
-      // The record is worth nothing to this server: begin again.
+      // The server does not know the record: begin again.
       MachineStep(
         .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
         .reportStatus, .sendRegister)
@@ -876,8 +871,7 @@ package enum TokenStatus: Machine {
     case .checkInvalidUnregistered:
       MachineStep(.invalidUnregistered, .stayed, .scheduleCheck)
     case .takeUp:
-      // Made good without being asked: the provider may take the token again, and a server that gave it up gets it
-      // back.
+      // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
       MachineStep(.invalidUnregistered, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant, .modePeriodic:
       MachineStep(.invalidUnregistered, .stayed, .saveMode)
@@ -926,7 +920,7 @@ package protocol TokenStatusRecord {
   func turnOffSubscriptions(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
   /// Store the status. A host that waits is answered with it when nothing is asked any more.
   func saveStatus(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
-  /// Store why the token has to be made good, and when that was noticed: the name of the event.
+  /// Store why the token needs repair, and when that was noticed: the name of the event.
   func saveReason(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
 }
 

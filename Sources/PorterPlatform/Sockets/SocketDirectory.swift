@@ -52,7 +52,7 @@ package struct SocketDirectory: Sendable {
     if isName(name) { try? ports.files.remove(address(name).path) }
   }
 
-  /// Removes old sockets whose processes are gone. A young one may be about to be bound.
+  /// Removes old sockets whose processes have ended. A young one may be about to be bound.
   package func removeAbandoned(olderThan age: Span) {
     let now = ports.clock.wall().seconds
     forEachSocket { name, modified in

@@ -177,7 +177,7 @@ package final class EmbeddedRelay: RelayPort {
     guard let file = state.file else { return }
     state.file = nil
     if let receiver {
-      // Other processes notice by themselves that the socket is gone; a suspension leaves no time to wait for them.
+      // Other processes notice by themselves that the socket is closed; a suspension leaves no time to wait for them.
       file.database.busyTimeout = .milliseconds(20)
       _ = try? file.forget(listeners: [receiver.name])
     }

@@ -77,7 +77,7 @@ final class RelayFile {
   // MARK: Who may
 
   /// Throws `auth` unless `key` signed the request. Without a key, as for an entity that does not exist, does the same
-  /// work in vain, so that the time taken does not reveal which of the two it was.
+  /// work with no result, so that the time taken does not reveal which of the two it was.
   func authorize(_ request: RelayRequest, key: SigningPublicKey?) throws(RelayError) {
     try authorize(request.signature, of: request.signedBytes, key: key)
   }

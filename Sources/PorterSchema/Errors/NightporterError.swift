@@ -154,7 +154,7 @@ extension NightporterError {
     case .storeKeyMissing: "store is sealed, and no key was given"
     case .storeKeyWrong: "store is sealed with another key"
     case .storeKeyInvalid:
-      "the key is neither x'64 hexadecimal digits' nor a passphrase of at most 4096 bytes; a database's address is none"
+      "the key is neither x'64 hexadecimal digits' nor a passphrase of at most 4096 bytes; a database's address is not a key"
     case .storeKeyForgotten: "the key was not kept"
     case .storeKeyNotRaw: "an extension was given a passphrase"
     case .storeKeyNoMemory: "no memory for the key"

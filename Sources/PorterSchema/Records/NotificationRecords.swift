@@ -10,7 +10,7 @@ package enum PushProvider: String, Hashable, Sendable, CaseIterable {
   case null = "apns_null"
 }
 
-/// A push address of this device. Whoever knows it can send it pushes, so it is printed nowhere but in the answer that
+/// A push address of this device. Knowing it suffices to send pushes, so it is printed nowhere but in the answer that
 /// shows it.
 package struct DeviceToken: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable

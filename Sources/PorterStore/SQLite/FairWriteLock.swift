@@ -8,13 +8,13 @@ import PorterPlatform
 /// A process that has just committed finds the next one waiting inside, and queues behind it.
 ///
 /// An advisory lock on an empty file beside the database. It provides fairness only: no writer waits long for it, and
-/// one that has waited in vain does not wait again for a while, so a process that is frozen inside delays no other.
+/// one that has waited without getting its turn does not wait again for a while, so a process that is frozen inside delays no other.
 /// Without the file, writers compete as SQLite lets them. The lock ends with its process, and is held only while a
 /// transaction begins.
 struct FairWriteLock: ~Copyable {
   /// Longer than a queue of a few commits; a writer that has waited this long proceeds without its turn.
   static let patience = Span.milliseconds(100)
-  /// How long to skip waiting after that, at first and at most. The time doubles with each wait in vain, and is reset
+  /// How long to skip waiting after that, at first and at most. The time doubles with each such wait, and is reset
   /// once a turn has come.
   static let shortestPass = Span.seconds(5)
   static let longestPass = Span.seconds(80)

@@ -1,4 +1,4 @@
-// Somebody who knows how it works: files mixed, renamed and damaged so that what is foreign could pass for content.
+// An attacker who knows the format: files mixed, renamed and damaged so that foreign data could pass for content.
 #include "support.h"
 
 enum { PAGE = OVERFLOWING_PAGE, ROWS = OVERFLOWING_ROWS };
@@ -221,7 +221,7 @@ static void other_bases(struct dice *dice) {
   CHECK_EQUAL(code, SQLITE_OK);
 }
 
-// Registered, but for the part that reserves the seal's bytes, since memory ran out or somebody took it away again.
+// Registered without the part that reserves the seal's bytes: out of memory, or it was unregistered again.
 static void registered_by_half(struct dice *dice) {
   (void)dice;
   const char *path = path_of("half.db");

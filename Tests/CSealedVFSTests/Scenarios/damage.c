@@ -1,4 +1,4 @@
-// Somebody edits the files: whatever is changed is noticed, named, and never returned as data.
+// The files are edited: each change is noticed and reported, and never returned as data.
 #include "support.h"
 
 enum { PAGE = 4096, FRAME = PAGE + 24, WAL_START = 128, TRAILER = 64 };

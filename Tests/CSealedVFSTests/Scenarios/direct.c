@@ -88,7 +88,7 @@ static void temporary_files(struct dice *dice) {
                    methods->xSync(file, SQLITE_SYNC_NORMAL)};
     int failures = 0;
     for (int j = 0; j < 4; j++) { failures += codes[j] != SQLITE_OK; }
-    CHECK(failures > 0, "operation %d failed, and nobody was told", failing[i]);
+    CHECK(failures > 0, "operation %d failed, and no error was reported", failing[i]);
     faults_reset();
   }
   sqlite3_int64 map = 5;

@@ -140,7 +140,7 @@ static void main_files(void) {
   CHECK_EQUAL(main->pMethods->xUnlock(main, SQLITE_LOCK_NONE), SQLITE_OK);
   database_close(database);
 
-  // Not a page, and a file that is none of ours: nothing is written.
+  // Not a page, and a file that is not ours: nothing is written.
   database_remove(path);
   database = database_open(path, "sealed-faulty");
   main = file_of(database);
@@ -201,7 +201,7 @@ static void logs(void) {
     faults_reset();
     CHECK(code == SQLITE_IOERR_DATA || code == SQLITE_IOERR, "step %d: %d", step, code);
     if (step == 5) {
-      // The log makes the identity of a database whose pages nobody knows yet.
+      // The log makes the identity of a database of which no page has been read yet.
       CHECK_EQUAL(methods->xWrite(log.file, bytes, 32, 0), SQLITE_OK);
       CHECK_EQUAL(log.main->pMethods->xTruncate(log.main, 4096), SQLITE_OK);
       CHECK_EQUAL(log.main->pMethods->xTruncate(log.main, 0), SQLITE_OK);
@@ -215,7 +215,7 @@ static void logs(void) {
   CHECK_EQUAL(foreign.file->pMethods->xWrite(foreign.file, bytes, 32, 0), SQLITE_NOTADB);
   close_log(&foreign);
 
-  // A frame that is begun, and gone on with elsewhere.
+  // A frame that is begun, and continued elsewhere.
   make(path, "sealed-faulty");
   struct log log = open_log(path);
   CHECK_EQUAL(log.main->pMethods->xRead(log.main, bytes, 16, 0), SQLITE_OK);

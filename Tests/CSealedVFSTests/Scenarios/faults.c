@@ -37,8 +37,8 @@ static int state_of(const char *path) {
   return number;
 }
 
-// Where a write was torn, a free page may be, too: SQLite does not journal pages that hold nothing (with a log it has them there). It is in
-// nobody's way but for what copies free pages, the backup API and VACUUM in place. VACUUM INTO makes a copy without them.
+// Where a write was torn, a free page may be, too: SQLite does not journal pages that hold nothing (with a log it has them there). It
+// matters only to what copies free pages: the backup API and VACUUM in place. VACUUM INTO makes a copy without them.
 static int state_after_torn_write(const char *path, bool has_journal, long *torn) {
   sqlite3 *database = database_open(path, SEALED_VFS_NAME);
   expect_sound(database);

@@ -28,7 +28,7 @@ int overflowing_rows(sqlite3 *database, int changed) {
     sqlite3_finalize(statement);
     sqlite3_free(sql);
     CHECK(code != SQLITE_DONE, "row %d is gone", row);
-    CHECK(code != SQLITE_ROW || is_right, "row %d is not what was written, and nobody says so", row);
+    CHECK(code != SQLITE_ROW || is_right, "row %d is not what was written, and no error is reported", row);
     whole += is_right;
   }
   return whole;
@@ -60,7 +60,7 @@ static void cut_beside_log(struct dice *dice) {
     CHECK_EQUAL(truncate(path, (10 + (long)below(dice, 60)) * PAGE + (chance(dice, 30) ? 700 : 0)), 0);
     sqlite3_open_v2(path, &reader, SQLITE_OPEN_READWRITE, SEALED_VFS_NAME);
     try_sql(reader, openings[round / 2 % 2]);
-    // First what was missing is in nobody's way; then a checkpoint, and more pages.
+    // First nothing needs what was missing; then a checkpoint, and more pages.
     int before = round / 4 % 2 == 0 ? overflowing_rows(reader, ROWS) : 0;
     try_sql(reader, "INSERT INTO x VALUES(zeroblob(30000))");
     try_sql(reader, "PRAGMA wal_checkpoint(TRUNCATE)");

@@ -63,7 +63,7 @@ static void old_log(void) {
   sqlite3 *second = database_open(path, SEALED_VFS_NAME);
   CHECK_EQUAL(ask(database, "SELECT group_concat(a, ', ') = 'in the file, in the log, in the log of now, and behind it' FROM t"), 1);
   CHECK_EQUAL(last_report().kind, SEALED_VFS_NOTHING);
-  // It goes on as it began: behind the old frames, and in the generations after them.
+  // It continues as it began: after the old frames, and in the generations after them.
   run_sql(database, "PRAGMA wal_autocheckpoint=0; INSERT INTO t VALUES('appended')");
   CHECK_EQUAL(ask(second, "SELECT count(*) FROM t"), 5);
   run_sql(second, "PRAGMA wal_checkpoint(RESTART); INSERT INTO t VALUES(zeroblob(9000))");

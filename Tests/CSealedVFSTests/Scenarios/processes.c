@@ -45,7 +45,7 @@ static void writers(struct dice *dice) {
   }
 }
 
-// Killed at any moment: what it was told is committed is there, nothing else is, and nobody has to repair anything.
+// Killed at any moment: what was reported as committed is there, nothing else is, and no repair is needed.
 static void killed(struct dice *dice) {
   long kept = 0;
   for (int round = 0; round < 40; round++) {

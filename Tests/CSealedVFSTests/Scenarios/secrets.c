@@ -109,7 +109,7 @@ static void wiped_secrets(struct dice *dice) {
   }
 }
 
-// Who began to make a database, and took that back, still has the key when somebody else has made it.
+// A process that began to create a database and rolled back still has the key when another has created it.
 static void unmade_databases(struct dice *dice) {
   const char *path = path_of("unmade.db");
   for (int is_passphrase = 0; is_passphrase < 2; is_passphrase++) {

@@ -14,7 +14,7 @@ struct workload {
   struct pair pairs[CONNECTIONS];
   int tables;     // t0, t1, ...
   long statements;
-  // What is run, while a failure is made smaller; NULL: nobody asks.
+  // What is run, while a failure is made smaller; NULL: not recorded.
   char *transcript;
 };
 
@@ -162,7 +162,7 @@ static void compare(const char *plain_path, const char *sealed_path) {
   int sealed_code;
   char *actual = database_dump(sealed, &sealed_code);
   bool are_same = expected != NULL && actual != NULL && strcmp(expected, actual) == 0;
-  // Before the checks: one that fails is one that shrinks, and goes on.
+  // Freed before the checks: after a failed one the run is shrunk and repeated, and does not return here.
   free(expected);
   free(actual);
   CHECK_EQUAL(code, SQLITE_OK);
@@ -280,7 +280,7 @@ static void shrinking(struct dice *dice) {
     return;
   }
   sabotaged = NULL;
-  CHECK(false, "nobody sees that rows are not deleted");
+  CHECK(false, "no check sees that rows are not deleted");
 }
 
 static void in_wal(struct dice *dice) {

@@ -2,7 +2,7 @@
 
 Input: one JSON array `[schema, value]` a line, where schema is a file's name without `.schema.json`.
 Output: one line for each value that does not fit; one for each alternative of the schemas used that no value took, since such a
-schema promises what nobody has seen; and how many values there were. A member that the schema does not name counts as a fault
+schema promises what has never been seen; and how many values there were. A member that the schema does not name counts as a fault
 here, although a reader of the interface passes over it.
 """
 

@@ -97,7 +97,7 @@ INTERPOSE_OWN(int, rename, (const char *old, const char *new), (old, new))
 INTERPOSE_OWN(int, unlink, (const char *path), (path))
 INTERPOSE_OWN(pid_t, getpid, (void), ())
 
-/* SQLite's generator begins with this, whoever opens the file; the program's own files come through their port. */
+/* SQLite seeds its generator from this file, whatever opens it; the program's own files come through their port. */
 static void note_open(const char *name, const char *path, const void *caller) {
   if (strstr(path, "random") != NULL) note(path);
   note_own(name, caller);

@@ -50,7 +50,7 @@ package func expectEqual<Value: Equatable>(
   }
 }
 
-/// The property throws what it is told, or this where it should have thrown.
+/// The property throws the given error, or this where it should have thrown.
 package func expectThrows(_ body: () throws -> Void, line: UInt = #line) throws {
   do { try body() } catch { return }
   throw PropertyFailure(reason: "line \(line): no error was thrown")

@@ -1511,7 +1511,7 @@ class Connection(TypedDict):
 
 
 class CreatedConnLink(TypedDict):
-    """An invitation. It holds keys: whoever has it can take it up."""
+    """An invitation. It holds keys: anyone who has it can accept it."""
 
     connFullLink: str
 

@@ -204,7 +204,7 @@ class ForkTests(LibraryCase):
 
             self.assertEqual(self.in_child(refuses), 0)
             self.assertEqual(c.send("/u")["type"], "activeUser")
-            self.assertIsNone(c.next_event(0), "the child has woken nobody here")
+            self.assertIsNone(c.next_event(0), "the child has woken no caller here")
 
     def test_a_child_closes_while_a_thread_of_its_parent_is_inside(self) -> None:
         with SyncController(self.folder / "alice") as c:

@@ -82,7 +82,8 @@ let package = Package(
 
     // Benchmarks: `make bench`.
     .target(
-      name: "CSwitchReference", path: "Benchmarks/reference", exclude: ["cold.c", "commit.c"], sources: ["switch.c"]),
+      name: "CSwitchReference", path: "Benchmarks/reference", exclude: ["cold.c", "commit.c", "push.c", "push"],
+      sources: ["switch.c"]),
     .executableTarget(
       name: "bench-machine-steps", dependencies: ["PorterMachines", "Nightporter", "CNightporter", "CSwitchReference"],
       path: "Benchmarks/machine-steps", swiftSettings: swift),

@@ -14,10 +14,13 @@ bench: ## measure the budgets, each figure beside its reference; also as JSON in
 	@$(CC) $(BENCH_FLAGS) -static -Wl,--no-warnings Benchmarks/reference/cold.c -o $(BENCH_FOLDER)/cold \
 	  -lsodium -lsqlite3 -lm
 	@$(CC) $(BENCH_FLAGS) Benchmarks/reference/cold.c -o $(BENCH_FOLDER)/cold-dynamic -lsodium -lsqlite3
+	@$(CC) $(BENCH_FLAGS) -static -Wl,--no-warnings Benchmarks/reference/push.c $(wildcard Benchmarks/reference/push/*.c) \
+	  -o $(BENCH_FOLDER)/push -lsodium -lsqlite3 -lm
 	@$(CC) $(BENCH_FLAGS) Benchmarks/reference/commit.c -o $(BENCH_FOLDER)/commit -lsqlite3
 	@$(CC) $(BENCH_FLAGS) -static Benchmarks/measure.c -o $(BENCH_FOLDER)/measure
 	@$(MAKE) --no-print-directory -s -C Benchmarks/sealed-store BUILD=$(CURDIR)/$(BENCH_FOLDER)
 	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so python3 Benchmarks/bench.py \
-	  --programs $(PROGRAMS)/release --references $(BENCH_FOLDER) --output .build/bench.json $(BENCH)
+	  --programs $(PROGRAMS)/release --references $(BENCH_FOLDER) --output .build/bench.json \
+	  --plot $(if $(findstring --quick,$(BENCH)),$(BENCH_FOLDER),Benchmarks)/push.svg $(BENCH)
 
 .PHONY: bench

@@ -8,7 +8,6 @@ A table on standard output, the same as JSON in a file. It only reports: its exi
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import platform
@@ -18,6 +17,7 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,13 +27,19 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "bindings" / "python"), str(ROOT / "Benchmarks")]
 
 from nightporter import SyncController
-from support import sealed
+from support import plot, sealed
+from support.counts import CountedRun
 from support.figures import Row, percentile, report, table
-from support.programs import Committer, Measure, Run
+from support.programs import Answerer, Committer, Measure, Run
+from support.pushes import EXTENSION, REFERENCE, SETTLE, UNDISTURBED, Counts, Taken
+from support.pushes import counted, counts_table, phases, shares_table
 from support.world import Device, World
 
-# Time for the sender and the server to finish their work after a push, so that it does not disturb the measurement.
-SETTLE = 0.05
+# What a push must cost.
+PUSH = "push.c: the work of one push by hand in C, on the same store and relay"
+
+# A file system without a disk.
+MEMORY = Path("/dev/shm")
 
 # Warm-up pushes into a running process, before those that count.
 WARM_UP = 3
@@ -51,6 +57,11 @@ class Bench:
         self.sealed_rows: list[Row] = []
         self.extra: dict[str, Any] = {}
         self.payload = ""
+        # By program: where a push's time goes, what it takes.
+        self.phases: dict[str, dict[str, float]] = {}
+        self.counted: dict[str, Counts] = {}
+        self.peaks: dict[str, list[float]] = {}
+        self.faults: dict[str, list[float]] = {}
 
     def add(self, row: Row) -> None:
         self.rows.append(row)
@@ -61,103 +72,146 @@ class Bench:
     def extension_words(self, device: Device) -> list[str | Path]:
         return [self.programs / "porter-harness", "extension", "--store", device.prefix]
 
+    def reference_words(self, device: Device) -> list[str | Path]:
+        return [self.references / "push", device.prefix]
+
     def presented(self, answer: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(answer)
         if found["outcome"] != "presented" or not found["notifications"]:
             raise RuntimeError(f"a push ended as {found['outcome']}: {found['reason']}")
         return found
 
-    def cold_start(self, device: Device) -> None:
-        """In turn: one push into a new extension process, and the C program on a store of the same kind."""
+    def first_pushes(self, taken: Taken) -> None:
+        """The first message of a conversation turns its ratchet, which the reference leaves to the extension."""
+        for _ in range(2):
+            self.payload = taken.next()
+            taken.check(self.measure.run(self.extension_words(taken.device), self.payload).output)
+
+    def cold_start(self, taken: Taken) -> None:
+        """In turn: a push into a new extension process, one into the reference, and C programs on a store like it."""
+        device = taken.device
         reference = self.reference_store(device)
-        runs: dict[str, list[Run]] = {"extension": [], "cold": [], "cold-dynamic": []}
+        words = {EXTENSION: self.extension_words(device), REFERENCE: self.reference_words(device)}
+        runs: dict[str, list[Run]] = {name: [] for name in (*words, "cold", "cold-dynamic")}
+        traces: dict[str, list[Any]] = {name: [] for name in words}
         for number in range(self.runs):
-            self.payload = device.push(f"message {number}")
-            time.sleep(SETTLE)
             # Each of them is first, second and last equally often.
             for name in rotated(list(runs), number):
-                if name == "extension":
-                    runs[name].append(self.measure.run(self.extension_words(device), self.payload))
-                    self.presented(runs[name][-1].output)
+                if name in words:
+                    runs[name].append(self.measure.run(words[name], taken.next()))
+                    traces[name].append(taken.check(runs[name][-1].output)["trace"])
                 else:
                     runs[name].append(self.measure.run([self.references / name, reference]))
         what = "that opens a store with the same tables, opens one box, commits one row durably, prints"
-        ours, static, dynamic = ([run.first_line for run in found] for found in runs.values())
-        self.add(
-            Row("cold-start", "cold start, exec to content", "ms", ours, static, f"a static C program {what}", 2.0)
-        )
+        ours, push, static, dynamic = ([run.first_line for run in found] for found in runs.values())
+        self.add(Row("cold-push", "cold push, exec to content", "ms", ours, push, f"{PUSH}, started for it", 1.5))
+        self.add(Row("cold-start", "  the same", "ms", ours, static, f"a static C program {what}"))
         self.add(Row("cold-start-dynamic", "  the same", "ms", ours, dynamic, "that program linked dynamically"))
-        ours, static, dynamic = ([run.peak for run in found] for found in runs.values())
-        self.add(Row("peak-memory", "peak memory, one push", "MB", ours, static, "the static C program", limit=12.0))
+        ours, push, _, _ = ([run.peak for run in found] for found in runs.values())
+        self.add(Row("peak-memory", "peak memory, one push", "MB", ours, push, PUSH, limit=7.5))
+        self.peaks = {name: [run.peak for run in runs[name]] for name in words}
+        self.faults = {name: [float(run.faults) for run in runs[name]] for name in words}
+        for name, found in traces.items():
+            # What is not between the push's coming and its end: starting the program, and writing the answer.
+            outside = [run.first_line - trace[-1]["us"] / 1000 for run, trace in zip(runs[name], found, strict=True)]
+            self.phases[f"{name}, new process"] = {"starting": percentile(outside, UNDISTURBED), **phases(found)}
 
-    def fifty_pushes(self, device: Device) -> None:
+    def fifty_pushes(self, taken: Taken) -> None:
         peaks = []
         for _ in range(3):
-            with self.measure.conversation(self.extension_words(device)) as extension:
-                for number in range(50):
-                    self.presented(extension.ask(device.push(f"message {number}")))
+            with self.measure.conversation(self.extension_words(taken.device)) as extension:
+                for _ in range(50):
+                    taken.check(extension.ask(taken.next()))
             peaks.append(extension.run.peak)
         self.add(Row("peak-memory-50", "peak memory, 50 pushes", "MB", peaks, limit=14.0))
 
     def reference_store(self, device: Device) -> Path:
         """A copy of the device's store, to which the references add their own table."""
         path = self.folder / "reference.db"
+        device.empty_log()
         shutil.copy(device.store, path)
         subprocess.run([self.references / "cold", "--make", path], check=True)
         return path
 
     # (c): a push into a running process
 
-    def warm_push(self, device: Device) -> None:
-        """In turn: a push into a warm process, and commits in C."""
+    def warm_push(self, taken: Taken) -> None:
+        """In turn: a push into a warm process, one into the warm reference, and commits in C."""
         store = self.folder / "reference.db"
-        written = self.bytes_of_a_push(device)
-        references: dict[str, list[str | Path]] = {
+        device = taken.device
+        written = self.bytes_of_a_push(taken)
+        words = {EXTENSION: self.extension_words(device), REFERENCE: self.reference_words(device)}
+        commits: dict[str, list[str | Path]] = {
             "commit": [store],
             "opened": ["--open", store],
             "sized": ["--bytes", str(written), store],
         }
-        times: dict[str, list[float]] = {name: [] for name in ("push", *references)}
-        traces = []
+        times: dict[str, list[float]] = {name: [] for name in (*words, *commits)}
+        traces: dict[str, list[Any]] = {name: [] for name in words}
         with ExitStack() as stack:
-            extension = stack.enter_context(self.world.extension(device))
+            programs = {name: stack.enter_context(Answerer(line)) for name, line in words.items()}
             committers = {
-                name: stack.enter_context(Committer([self.references / "commit", *words]))
-                for name, words in references.items()
+                name: stack.enter_context(Committer([self.references / "commit", *line]))
+                for name, line in commits.items()
             }
             for number in range(WARM_UP + self.runs):
-                payload = device.push(f"message {number}")
-                time.sleep(SETTLE)
-                took: dict[str, float] = {}
                 for name in rotated(list(times), number):
-                    if name == "push":
-                        took[name], answer = self.timed_push(extension, payload)
+                    if name in programs:
+                        took, answer = programs[name].ask(taken.next())
+                        trace = taken.check(answer)["trace"]
+                        if number >= WARM_UP:
+                            traces[name].append(trace)
                     else:
-                        took[name] = committers[name].commit()
-                if number >= WARM_UP:
-                    traces.append(answer["trace"])
-                    for name, samples in times.items():
-                        samples.append(took[name])
-        inside = [between(trace, "decoding", "quiescing") for trace in traces]
-        beside = "one durable commit of one row into an open store (C, WAL, synchronous=FULL), same disk"
-        self.add(Row("warm-push-open", "warm push, store open", "ms", inside, times["commit"], beside, 2.0))
-        sized = f"such a commit of {written} bytes, which is what a push writes"
+                        took = committers[name].commit()
+                    if number >= WARM_UP:
+                        times[name].append(took)
+        push = f"{PUSH}, running already"
+        ours = times[EXTENSION]
+        self.add(Row("warm-push", "warm push, store opened and closed", "ms", ours, times[REFERENCE], push, 1.3))
+        opened = "one durable commit of one row (C, WAL, synchronous=FULL), the store opened and closed, same disk"
+        self.add(Row("warm-push-reopen", "  the same", "ms", ours, times["opened"], opened))
+        self.add(Row("warm-push-commit", "  the same", "ms", ours, times["commit"], "such a commit into an open store"))
+        inside = [between(trace, "decoding", "releasing") for trace in traces[EXTENSION]]
+        reference = [between(trace, "decoding", "releasing") for trace in traces[REFERENCE]]
+        self.add(Row("warm-push-open", "warm push, store open", "ms", inside, reference, f"the same part of {PUSH}"))
+        sized = f"a durable commit of {written} bytes, which is what a push writes, into an open store"
         self.add(Row("warm-push-sized", "  the same", "ms", inside, times["sized"], sized))
-        self.add(
-            Row("warm-push", "warm push, store opened and closed", "ms", times["push"], times["commit"], beside, 2.0)
-        )
-        opened = "such a commit of one row, with opening and closing the store"
-        self.add(Row("warm-push-reopen", "  the same", "ms", times["push"], times["opened"], opened))
-        self.extra["warmPushPhases"] = phases(traces)
+        for name, found in traces.items():
+            outside = [took - trace[-1]["us"] / 1000 for took, trace in zip(times[name], found, strict=True)]
+            self.phases[f"{name}, running process"] = {"answering": percentile(outside, UNDISTURBED), **phases(found)}
 
-    def bytes_of_a_push(self, device: Device) -> int:
+    def in_memory(self, taken: Taken) -> None:
+        """Both again, where syncs cost nothing: what is left without the disk, and what a busy disk does not blur."""
+        words = {EXTENSION: self.extension_words(taken.device), REFERENCE: self.reference_words(taken.device)}
+        cold: dict[str, list[float]] = {name: [] for name in words}
+        warm: dict[str, list[float]] = {name: [] for name in words}
+        with ExitStack() as stack:
+            programs = {name: stack.enter_context(Answerer(line)) for name, line in words.items()}
+            for number in range(WARM_UP + self.runs):
+                for name in rotated(list(words), number):
+                    run = self.measure.run(words[name], taken.next())
+                    taken.check(run.output)
+                    took, answer = programs[name].ask(taken.next())
+                    taken.check(answer)
+                    if number >= WARM_UP:
+                        cold[name].append(run.first_line)
+                        warm[name].append(took)
+        beside = "push.c, its files in memory as well"
+        for key, what, times in (("cold", "cold push, files in memory", cold), ("warm", "warm push, the same", warm)):
+            self.add(Row(f"{key}-push-memory", what, "ms", times[EXTENSION], times[REFERENCE], beside))
+
+    def bytes_of_a_push(self, taken: Taken) -> int:
         """The length of a write-ahead log, empty before, after one push."""
-        payload = device.push("one more")
-        time.sleep(SETTLE)
-        device.empty_log()
-        with self.world.extension(device) as extension:
-            self.presented(json.dumps(extension.receive_push(payload)))
-        return device.store.with_name(device.store.name + "-wal").stat().st_size
+        payload = taken.next()
+        taken.device.empty_log()
+        taken.check(self.measure.run(self.extension_words(taken.device), payload).output)
+        return taken.device.log_size()
+
+    def counts(self, taken: Taken) -> None:
+        words = {EXTENSION: self.extension_words(taken.device), REFERENCE: self.reference_words(taken.device)}
+        self.counted = counted(taken, CountedRun(self.folder), words)
+        self.extra["counts"] = {name: asdict(found) for name, found in self.counted.items()}
+        print("  counts of one push", file=sys.stderr)
 
     def timed_push(self, extension: SyncController, payload: str) -> tuple[float, Any]:
         """Milliseconds of the call, and its answer, which presents something."""
@@ -219,11 +273,22 @@ class Bench:
 
     def run(self) -> None:
         with World(self.folder, self.programs / "porter-server") as self.world:
-            device = self.world.device("device")
-            self.cold_start(device)
-            self.fifty_pushes(device)
-            self.warm_push(device)
+            taken = Taken(self.world.device("device"))
+            self.first_pushes(taken)
+            self.cold_start(taken)
+            self.fifty_pushes(taken)
+            self.warm_push(taken)
+            self.counts(taken)
+            taken.check_store()
             self.growth()
+        if MEMORY.is_dir():
+            with (
+                tempfile.TemporaryDirectory(prefix="bench-", dir=MEMORY) as folder,
+                World(Path(folder), self.programs / "porter-server") as world,
+            ):
+                taken = Taken(world.device("device"))
+                self.first_pushes(taken)
+                self.in_memory(taken)
         self.machine_step()
         self.json_parsers()
 
@@ -254,25 +319,12 @@ def between(trace: list[dict[str, Any]], first: str, last: str) -> float:
     return (times[last] - times[first]) / 1000
 
 
-def phases(traces: list[list[dict[str, Any]]]) -> dict[str, float]:
-    """Where the time of a push goes: the median of the milliseconds spent in each state of the machine `push`.
-    """
-    spent: dict[str, list[float]] = {}
-    for trace in traces:
-        steps = [step for step in trace if step["machine"] == "push"]
-        total: dict[str, float] = {}
-        for step, following in itertools.pairwise(steps):
-            total[step["state"]] = total.get(step["state"], 0) + (following["us"] - step["us"]) / 1000
-        for state, took in total.items():
-            spent.setdefault(state, []).append(took)
-    return {state: percentile(times, 0.5) for state, times in spent.items()}
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=Path, required=True, help="folder of the static release build")
     parser.add_argument("--references", type=Path, required=True, help="folder of the C programs")
     parser.add_argument("--output", type=Path, required=True, help="the JSON file")
+    parser.add_argument("--plot", type=Path, required=True, help="the picture of where a push's time goes")
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--only", choices=("budgets", "sealed"), help="one of the two tables")
     parser.add_argument("--quick", action="store_true", help="few runs, small stores: to see that it works")
@@ -294,9 +346,13 @@ def main() -> int:
         print(table(bench.sealed_rows))
         print(sealed.shares_text(bench.extra["sealedCipher"]))
         print("\n" + sealed.latency_table(bench.extra["commitLatency"]))
-    if "warmPushPhases" in bench.extra:
-        states = ", ".join(f"{state} {took:.2f}" for state, took in bench.extra["warmPushPhases"].items())
-        print(f"\nA warm push, milliseconds in each state: {states}")
+    if bench.counted:
+        print("\n" + counts_table(bench.counted, bench.faults, bench.peaks))
+        print("\n" + shares_table(bench.counted))
+        print("\n" + plot.phases_table(bench.phases))
+        bench.extra["phases"] = bench.phases
+        options.plot.write_text(plot.picture(bench.phases), encoding="utf-8")
+        print(f"\n{options.plot}")
     load = os.getloadavg()[1]
     cpus = os.cpu_count()
     bench.extra["machine"] = {"cpus": cpus, "load": load, "kernel": platform.release(), "machine": platform.machine()}

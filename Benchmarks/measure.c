@@ -1,10 +1,10 @@
 /*
- * Runs a program, and reports its time from exec to its first whole line, and its peak memory.
+ * Runs a program, and reports its time from exec to its first whole line, its peak memory, and its page faults.
  *
  *   measure [--input FILE] [--output FILE] RUNS PROGRAM [ARGUMENT...]
  *
  * One line for each run on standard output: nanoseconds to the first line, nanoseconds to the end, peak resident KiB
- * (of wait4), exit status. --input is the program's standard input, --output receives its standard output. Link it
+ * (of wait4), exit status, page faults without reading. --input is the program's standard input, --output receives its standard output. Link it
  * statically: until exec a child has its parent's memory, which wait4 counts too.
  */
 #include <errno.h>
@@ -68,7 +68,7 @@ static void run(char **program, const char *input, int output) {
   close(ends[0]);
   posix_spawn_file_actions_destroy(&actions);
   int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  printf("%lld %lld %ld %d\n", line == 0 ? -1 : line - began, end - began, usage.ru_maxrss, code);
+  printf("%lld %lld %ld %d %ld\n", line == 0 ? -1 : line - began, end - began, usage.ru_maxrss, code, usage.ru_minflt);
 }
 
 int main(int count, char **words) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ class Run:
     first_line: float
     end: float
     peak: float
+    faults: int
     output: str
 
 
@@ -35,10 +37,10 @@ class Measure:
         return self._read(result.stdout, taken.read_text(encoding="utf-8"), words)
 
     def _read(self, line: str, output: str, words: list[str | Path]) -> Run:
-        first, end, kibibytes, status = (int(part) for part in line.split())
+        first, end, kibibytes, status, faults = (int(part) for part in line.split())
         if status != 0 or first < 0:
             raise RuntimeError(f"{words[0]} ended with {status}: {output[:500]}")
-        return Run(first / 1e6, end / 1e6, kibibytes * 1024 / 1e6, output)
+        return Run(first / 1e6, end / 1e6, kibibytes * 1024 / 1e6, faults, output)
 
     @contextmanager
     def conversation(self, words: list[str | Path]) -> Iterator[Conversation]:
@@ -90,3 +92,34 @@ class Committer:
         self._process.stdin.write("\n")
         self._process.stdin.flush()
         return int(self._process.stdout.readline()) / 1e6
+
+
+class Answerer:
+    """A program that answers line by line, through pipes."""
+
+    def __init__(self, words: list[str | Path]) -> None:
+        self._name = words[0]
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+    def ask(self, line: str) -> tuple[float, str]:
+        """Milliseconds until the answer was here, and the answer."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        (question, answers) = (self._process.stdin.fileno(), self._process.stdout.fileno())
+        text = (line + "\n").encode()
+        began = time.perf_counter_ns()
+        os.write(question, text)
+        answer = os.read(answers, 65_536)
+        took = (time.perf_counter_ns() - began) / 1e6
+        while answer and not answer.endswith(b"\n"):
+            answer += os.read(answers, 65_536)
+        if not answer:
+            raise RuntimeError(f"{self._name} ended with {self._process.wait()}")
+        return took, answer.decode()

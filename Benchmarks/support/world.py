@@ -76,6 +76,10 @@ class Device:
             store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         store.close()
 
+    def log_size(self) -> int:
+        """Bytes of the write-ahead log."""
+        return self.store.with_name(self.store.name + "-wal").stat().st_size
+
     def fill(self, count: int) -> None:
         """Brings the store to `count` received messages, every tenth unread, without going through the relay."""
         with sqlite3.connect(self.store) as store:

@@ -1,0 +1,95 @@
+import Foundation
+import PorterJSON
+import PorterNight
+import PorterProcesses
+import XCTest
+
+/// What one push may take, in counts that do not depend on how fast or busy the machine is.
+final class PushBudgetTests: XCTestCase {
+  private static let budget = Places.root.appendingPathComponent("Tests/budget.txt")
+
+  /// An extension takes one push, and asks for no more statements, allocations, syncs and bytes of log than `Tests/budget.txt`
+  /// allows. The reference in C takes the next one, and shows it as the extension does.
+  func testOnePushStaysWithinItsBudget() throws {
+    let night = try Night()
+    defer { night.end() }
+    let counting = try compile(
+      ["Tests/Support/counting/counting.c"], into: night.directory, ["-shared", "-fPIC"], ["-ldl"])
+    try night.suspendAlice()
+    // The first message turns the ratchet.
+    try night.bobSends("first")
+    let first = try night.present(try night.nextPush())
+
+    try night.bobSends("second")
+    let push = try night.nextPush()
+    let log = URL(fileURLWithPath: night.alice.store + "_chat.db-wal")
+    let before = try size(of: log)
+    let counts = night.directory.appendingPathComponent("counts")
+    let (content, ending) = try night.runExtension(
+      push, environment: ["LD_PRELOAD": counting, "PORTER_COUNTS_TO": counts.path])
+    XCTAssertEqual(ending, .exited(0))
+    XCTAssertEqual(content?.bodies, ["second"], content?.text ?? "")
+    var counted = try Self.numbers(in: try String(contentsOf: counts, encoding: .utf8))
+    counted["log"] = try size(of: log) - before
+    let allowed = try Self.numbers(in: try String(contentsOf: Self.budget, encoding: .utf8))
+    XCTAssertEqual(counted.keys.sorted(), allowed.keys.sorted())
+    for (name, most) in allowed { XCTAssertLessThanOrEqual(counted[name] ?? .max, most, name) }
+
+    try night.bobSends("third")
+    let reference = try takeByReference(try night.nextPush(), in: night)
+    XCTAssertEqual(reference.bodies, ["third"], reference.text)
+    XCTAssertEqual(reference["badge"], 3, reference.text)
+    XCTAssertEqual(Self.shape(of: reference), Self.shape(of: first), reference.text)
+    try night.wakeAlice()
+    try night.expectAliceHas(["first", "second", "third"])
+  }
+
+  private func takeByReference(_ push: JSONValue, in night: Night) throws -> JSONValue {
+    let folder = Places.root.appendingPathComponent("Benchmarks/reference/push")
+    let parts = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".c") }
+    let program = try compile(
+      ["Benchmarks/reference/push.c"] + parts.map { "Benchmarks/reference/push/\($0)" }, into: night.directory, [],
+      ["-lsodium", "-lsqlite3"])
+    let process = try ChildProcess(
+      program, [night.alice.store], log: night.directory.appendingPathComponent("push.log"))
+    try process.send(push.text)
+    let answer = try JSONValue(parsing: process.line())
+    XCTAssertEqual(try process.end(), .exited(0))
+    return answer
+  }
+
+  private func compile(
+    _ sources: [String], into directory: URL, _ options: [String], _ libraries: [String]
+  ) throws -> String {
+    let output = directory.appendingPathComponent(
+      URL(fileURLWithPath: sources[0]).deletingPathExtension().lastPathComponent + ".built"
+    ).path
+    let words = ["cc", "-std=c11", "-D_GNU_SOURCE", "-O1"] + options + sources.map { Places.root.path + "/" + $0 }
+    let compiler = try ChildProcess("/usr/bin/env", words + ["-o", output] + libraries)
+    XCTAssertEqual(try compiler.end(within: 60), .exited(0), sources[0])
+    return output
+  }
+
+  private func size(of file: URL) throws -> Int {
+    try XCTUnwrap(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+  }
+
+  /// Pairs of a name and a number; `#` begins a remark.
+  private static func numbers(in text: String) throws -> [String: Int] {
+    let words = text.split(separator: "\n").flatMap { $0.prefix { $0 != "#" }.split(separator: " ") }
+    var numbers: [String: Int] = [:]
+    for index in stride(from: 0, to: words.count - 1, by: 2) {
+      numbers[String(words[index])] = try XCTUnwrap(Int(words[index + 1]), String(words[index]))
+    }
+    return numbers
+  }
+
+  /// The names of an answer's members, and of its notification's, without the sound that a chat makes once in a while.
+  private static func shape(of answer: JSONValue) -> [String] {
+    let shown = answer["notifications"]?.arrayValue?.first
+    return [answer, shown].flatMap { value -> [String] in
+      guard case .object(let members)? = value else { return [] }
+      return members.members.map(\.name).filter { $0 != "sound" }
+    }
+  }
+}

@@ -113,7 +113,8 @@ let package = Package(
     .testTarget(
       name: "Incidents",
       dependencies: [
-        "PorterNight", "PorterProcesses", "PorterJSON", "PorterStore", "PorterCrypto", "PorterPlatform", "CSQLite",
+        "PorterNight", "PorterProcesses", "PorterJSON", "PorterPush", "PorterStore", "PorterCrypto", "PorterPlatform",
+        "CSQLite",
       ],
       path: "Tests/Incidents", swiftSettings: swift),
     .testTarget(
@@ -156,7 +157,9 @@ let package = Package(
     .testTarget(
       name: "PorterRelayTests", dependencies: ["PorterRelay", "PropertyTesting", "relay-test-peer"],
       swiftSettings: swift),
-    .testTarget(name: "PorterPushTests", dependencies: ["PorterPush", "PropertyTesting"], swiftSettings: swift),
+    .testTarget(
+      name: "PorterPushTests", dependencies: ["PorterPush", "PropertyTesting", "PythonPeer"], exclude: ["peers"],
+      swiftSettings: swift),
     .testTarget(
       name: "PorterNotificationsTests",
       dependencies: [
@@ -178,7 +181,7 @@ let package = Package(
       name: "NightporterTests",
       dependencies: [
         "PorterInbox", "PorterProcesses", "inbox-test-peer", "Nightporter", "CNightporter", "PorterEngine",
-        "PorterServer", "PorterRelay", "PorterPush", "PorterStore",
+        "PorterServer", "PorterRelay", "PorterPush", "PorterStore", "PorterCrypto",
         "PorterPlatform", "PorterJSON", "PropertyTesting", "CMemoryScan",
       ], swiftSettings: swift),
     // Two engines, the relay and the server in one thread, on a clock and randomness of the simulation.

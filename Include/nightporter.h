@@ -244,6 +244,8 @@ int np_event_fd(chat_ctrl ctrl);
  *     "holders": [ role and instance of the processes that hold what was skipped ], left out when there are none,
  *     "notifications": [ { "identifier", "title", "body", "categoryIdentifier", "targetContentIdentifier", "userInfo", … } ],
  *     "withdrawals": [ identifiers of shown notifications to remove ],
+ *     "applicationPushes": [ { "pushId", "userId", "scope", "outcome", "envelope", "arrivedAt" } ], left out when there are
+ *                          none,
  *     "badge": number, left out when the store could not be read,
  *     "recorded": false when it could not be recorded that these were shown, for instance because a frozen process holds the
  *                 store's lock: they come again with the next push, under the same identifiers; left out otherwise,
@@ -271,8 +273,17 @@ int np_event_fd(chat_ctrl ctrl);
  * identifier "np:notice", that says what is wrong and what to do. The next push that can read the store withdraws it. What
  * is muted or hidden has no placeholder. Only the role `extension` gives placeholders and notices.
  *
- * An answer has at most 256 notifications (the newest), 1024 withdrawals, and the first and last 256 steps of the trace, so
- * that it fits an extension's memory even if thousands of messages waited. The rest comes with the next push, each once.
+ * "applicationPushes" are pushes of a host's own: from a service of the host's, through a scope that
+ * "/_ntf scope subscribe" made, sealed for the host and signed by the service (spec/protocol/scopes.md). Dispatch by "scope"
+ * and by "command" of the "envelope", which is { "id", "version", "command", "expires", "sender", "url", "data" }; "outcome"
+ * says how to take it: "current" | "expired" | "unknownVersion" | "unknownCommand". An answer with one has the outcome
+ * "presented", also if it has no notification: what the user sees of it is the host's decision. Each is in one answer, or in
+ * one event `applicationPush` of an app; "/_ntf scope pushes" has it until "/_ntf scope settle", for a host that was killed
+ * in between. Only the role `extension` has them in its answers.
+ *
+ * An answer has at most 64 application pushes, 256 notifications (the newest), 1024 withdrawals, and the first and last 256
+ * steps of the trace, so that it fits an extension's memory even if thousands of messages waited. The rest comes with the next
+ * push, each once.
  */
 char *np_receive_push(chat_ctrl ctrl, const char *payload_json, int deadline_ms);
 

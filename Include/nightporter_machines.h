@@ -11,25 +11,26 @@
 /* The machines, by name. */
 enum np_machine {
   NP_MACHINE_APP_PHASE = 0,
-  NP_MACHINE_BACKGROUND_REFRESH = 1,
-  NP_MACHINE_CALL = 2,
-  NP_MACHINE_CHAT_LIFECYCLE = 3,
-  NP_MACHINE_CONNECTION = 4,
-  NP_MACHINE_CONTACT_REQUEST = 5,
-  NP_MACHINE_EXTENSION_PHASE = 6,
-  NP_MACHINE_LEDGER_ENTRY = 7,
-  NP_MACHINE_MAILBOX_FETCH = 8,
-  NP_MACHINE_NOTIFICATION_RESPONSE = 9,
-  NP_MACHINE_OPERATIONS = 10,
-  NP_MACHINE_OWNERSHIP = 11,
-  NP_MACHINE_PRESENCE = 12,
-  NP_MACHINE_PUSH = 13,
-  NP_MACHINE_PUSH_ANSWER = 14,
-  NP_MACHINE_ROUND = 15,
-  NP_MACHINE_SERVER_TOKEN = 16,
-  NP_MACHINE_SUBSCRIPTION = 17,
-  NP_MACHINE_TOKEN_STATUS = 18,
-  NP_MACHINE_VALUE_RESERVATION = 19
+  NP_MACHINE_APPLICATION_PUSH = 1,
+  NP_MACHINE_BACKGROUND_REFRESH = 2,
+  NP_MACHINE_CALL = 3,
+  NP_MACHINE_CHAT_LIFECYCLE = 4,
+  NP_MACHINE_CONNECTION = 5,
+  NP_MACHINE_CONTACT_REQUEST = 6,
+  NP_MACHINE_EXTENSION_PHASE = 7,
+  NP_MACHINE_LEDGER_ENTRY = 8,
+  NP_MACHINE_MAILBOX_FETCH = 9,
+  NP_MACHINE_NOTIFICATION_RESPONSE = 10,
+  NP_MACHINE_OPERATIONS = 11,
+  NP_MACHINE_OWNERSHIP = 12,
+  NP_MACHINE_PRESENCE = 13,
+  NP_MACHINE_PUSH = 14,
+  NP_MACHINE_PUSH_ANSWER = 15,
+  NP_MACHINE_ROUND = 16,
+  NP_MACHINE_SERVER_TOKEN = 17,
+  NP_MACHINE_SUBSCRIPTION = 18,
+  NP_MACHINE_TOKEN_STATUS = 19,
+  NP_MACHINE_VALUE_RESERVATION = 20
 };
 
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
@@ -111,6 +112,53 @@ enum np_app_phase_reason {
   NP_APP_PHASE_REASON_ALREADY_SUSPENDING = 5,
   NP_APP_PHASE_REASON_ALREADY_SUSPENDED = 6,
   NP_APP_PHASE_REASON_CHAT_STOPPED = 7
+};
+
+/* One push of a host's own, which came through a scope: sealed by the host's service, stored with the message that
+brought it, and handed to the host once: in the answer to a push by an extension, or as an event by an app. It stays
+readable until the host has settled it, so that a host that is killed after the handing-over finds it again. What does
+not open never gets here: it is quarantined. */
+enum np_application_push_state {
+  /* No envelope of this name has come. */
+  NP_APPLICATION_PUSH_STATE_NONE = 0,
+  /* It is stored, and was not handed over. */
+  NP_APPLICATION_PUSH_STATE_WAITING = 1,
+  /* An app has emitted its event. Until the host has taken that, the app's next process emits it again. */
+  NP_APPLICATION_PUSH_STATE_OFFERED = 2,
+  /* It was part of an answer. */
+  NP_APPLICATION_PUSH_STATE_HANDED = 3,
+  /* The host is done with it. */
+  NP_APPLICATION_PUSH_STATE_SETTLED = 4
+};
+
+enum np_application_push_event {
+  /* It opened, its signature is the service's, and its name is new in this scope. */
+  NP_APPLICATION_PUSH_EVENT_ARRIVE = 0,
+  /* An envelope with this name arrived again. */
+  NP_APPLICATION_PUSH_EVENT_REPEAT = 1,
+  /* An extension puts it into the answer to a push. */
+  NP_APPLICATION_PUSH_EVENT_HAND = 2,
+  /* An app emits the event about it. */
+  NP_APPLICATION_PUSH_EVENT_OFFER = 3,
+  /* The host has dealt with it. */
+  NP_APPLICATION_PUSH_EVENT_SETTLE = 4
+};
+
+enum np_application_push_effect {
+  /* Store the envelope with its name. */
+  NP_APPLICATION_PUSH_EFFECT_STORE_ENVELOPE = 0,
+  /* Erase what it says. Its name stays as long as a repeat would be valid. */
+  NP_APPLICATION_PUSH_EFFECT_ERASE_ENVELOPE = 1,
+  /* Emit applicationPush. */
+  NP_APPLICATION_PUSH_EFFECT_EMIT_APPLICATION_PUSH = 2
+};
+
+enum np_application_push_reason {
+  NP_APPLICATION_PUSH_REASON_NO_ENVELOPE = 0,
+  NP_APPLICATION_PUSH_REASON_ALREADY_STORED = 1,
+  NP_APPLICATION_PUSH_REASON_ALREADY_OFFERED = 2,
+  NP_APPLICATION_PUSH_REASON_ALREADY_HANDED = 3,
+  NP_APPLICATION_PUSH_REASON_ENDED = 4
 };
 
 /* The rounds of an app that is not on screen: the system wakes it by a task or a push, it looks into every mailbox, and
@@ -397,7 +445,7 @@ enum np_chat_lifecycle_reason {
 
 /* One connection to a contact: from an invitation to a channel on which messages pass. Both sides run this machine: the
 one that made the invitation waits, the other one accepts it. A user's address is such a mailbox too: it takes requests,
-and never becomes a channel. */
+and never becomes a channel. So is a scope, which takes pushes of the host's own. */
 enum np_connection_state {
   /* Nothing exists yet. */
   NP_CONNECTION_STATE_NONE = 0,
@@ -409,7 +457,7 @@ enum np_connection_state {
   NP_CONNECTION_STATE_READY = 3,
   /* The other side has deleted the connection. What was said stays until our user deletes it. */
   NP_CONNECTION_STATE_LEFT = 4,
-  /* It is an address: it takes any number of requests, from anyone who has its link. */
+  /* It is an address: it takes any number of requests, from anyone who has its link. Or it is a scope. */
   NP_CONNECTION_STATE_PUBLISHED = 5,
   /* Deleted. */
   NP_CONNECTION_STATE_DELETED = 6
@@ -436,9 +484,9 @@ enum np_connection_event {
   NP_CONNECTION_EVENT_DELETE = 8,
   /* Our user deletes it without a message to the other side. */
   NP_CONNECTION_EVENT_DELETE_SILENTLY = 9,
-  /* Our user makes an address, and the relay has made its mailbox. */
+  /* Our user makes an address, or the host a scope, and the relay has made its mailbox. */
   NP_CONNECTION_EVENT_PUBLISH = 10,
-  /* A person asks, through our address, to become a contact. */
+  /* A person asks, through our address, to become a contact; or a service has sent a push through our scope. */
   NP_CONNECTION_EVENT_REQUEST_ARRIVED = 11,
   /* Our user deletes the profile, and leaves its mailboxes at the relay. */
   NP_CONNECTION_EVENT_ABANDON = 12
@@ -471,7 +519,7 @@ enum np_connection_effect {
   NP_CONNECTION_EFFECT_SEND_MESSAGE = 10,
   /* Commit the message. */
   NP_CONNECTION_EFFECT_DELIVER_MESSAGE = 11,
-  /* Commit the request, as contact_request has it. */
+  /* Commit the request, as contact_request has it, or the push, as application_push has it. */
   NP_CONNECTION_EFFECT_DELIVER_REQUEST = 12,
   /* Have the relay delete the mailbox. */
   NP_CONNECTION_EFFECT_DELETE_MAILBOX = 13,

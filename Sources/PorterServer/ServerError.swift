@@ -55,6 +55,11 @@ extension ServerError {
     do throws(CryptoError) { return try body() } catch { throw .crypto(error) }
   }
 
+  /// Whether what was to be sent to a scope is no address or no envelope.
+  package var isBadEnvelope: Bool {
+    if case .push(.malformed) = self { true } else { false }
+  }
+
   /// Whether the same request may succeed later without any change.
   var isTemporary: Bool {
     switch self {

@@ -184,7 +184,7 @@ extension Store {
     let shown = try rows(
       """
       SELECT \(Self.ledgerColumns) FROM ledger
-      WHERE connection_id = ? AND state IN ('presented', 'outdated', 'announced', 'upgraded')
+      WHERE connection_id = ? AND kind <> 'application' AND state IN ('presented', 'outdated', 'announced', 'upgraded')
       """, [.integer(connectionID)]
     ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
     for entry in shown { try raise(.withdraw, entry) }

@@ -243,10 +243,13 @@ package struct StoredLedgerEntry: Sendable {
     case withdrawnRequest
     /// A call of the contact, with an item.
     case call
+    /// A push of the host's own, with a row of its own; handed to the host instead of shown.
+    case application
 
+    /// Whether it waits until it is shown, or handed over.
     package var isShown: Bool {
       switch self {
-      case .message, .connected, .request, .call: true
+      case .message, .connected, .request, .call, .application: true
       case .silent, .updated, .left, .changed, .connecting, .withdrawnRequest: false
       }
     }
@@ -255,7 +258,7 @@ package struct StoredLedgerEntry: Sendable {
     package var counts: Bool {
       switch self {
       case .message, .call: true
-      case .connected, .request, .silent, .updated, .left, .changed, .connecting, .withdrawnRequest: false
+      case .connected, .request, .silent, .updated, .left, .changed, .connecting, .withdrawnRequest, .application: false
       }
     }
   }

@@ -29,6 +29,7 @@ enum Schema {
     Migration(name: "20261122_calls", sql: calls),
     Migration(name: "20261122_contact_settings", sql: contactSettings),
     Migration(name: "20261122_skipped_keys", sql: skippedKeys),
+    Migration(name: "20261122_scopes", sql: scopes),
   ]
 
   /// "NPst": identifies a store among SQLite files.

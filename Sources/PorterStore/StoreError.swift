@@ -30,7 +30,7 @@ package enum StoreError: Error, Hashable, Sendable {
 
   package enum Entity: String, Sendable {
     case user, contact, connection, item, ledgerEntry, token, setting, channelKey, reservation, response, address,
-      request, call
+      request, call, scope, applicationPush
   }
 }
 

@@ -11,6 +11,8 @@ enum Arguments: Equatable {
 
   case serve(Serving)
   case link(state: String)
+  /// A sealed envelope from standard input, into a scope's mailbox.
+  case send(relay: String, address: String)
   case help
 
   struct Mistake: Error, Equatable {
@@ -20,6 +22,7 @@ enum Arguments: Equatable {
   static let usage = """
     porter-server --relay FILE --state FILE --local-socket PATH [--provider NAME=local:PATH]… [--ready-fd N] [--verbose]
     porter-server link --state FILE
+    porter-server send --relay FILE --to ADDRESS < ENVELOPE
 
     Serves clients until SIGTERM or SIGINT. The first line on standard output is the server's link, ntf:…
 
@@ -30,8 +33,11 @@ enum Arguments: Equatable {
       --ready-fd N                a descriptor to which "ready" is written once the server is serving
       --verbose                   logs to standard error
 
-    Exit status: 0 stopped by a signal, 2 wrong arguments, 3 the state file cannot be used, 4 the relay cannot be used,
-    5 another server is running on the state file, 1 anything else.
+    send leaves an envelope that a service has sealed for a host's scope (spec/protocol/scopes.md) at the address scope:…,
+    and ends when the relay has it. The same envelope again changes nothing.
+
+    Exit status: 0 stopped by a signal, or sent; 2 wrong arguments, or not an envelope; 3 the state file cannot be used, 4 the relay cannot be used,
+    5 another server is running on the state file, 6 the scope is gone, 7 its mailbox is full, 1 anything else.
 
     """
 
@@ -40,12 +46,27 @@ enum Arguments: Equatable {
       self = .help
     } else if arguments.first == "link" {
       self = .link(state: try Self.serving(arguments.dropFirst(), allowed: ["--state"]).state)
+    } else if arguments.first == "send" {
+      self = try Self.sending(arguments.dropFirst())
     } else {
       let serving = try Self.serving(arguments[...], allowed: nil)
       guard !serving.relay.isEmpty else { throw Mistake(text: "--relay is missing") }
       guard !serving.locals.isEmpty else { throw Mistake(text: "--local-socket is missing") }
       self = .serve(serving)
     }
+  }
+
+  private static func sending(_ arguments: ArraySlice<String>) throws(Mistake) -> Arguments {
+    var (relay, address) = ("", "")
+    var rest = arguments
+    while let name = rest.popFirst() {
+      guard name == "--relay" || name == "--to" else { throw Mistake(text: "\(name) is not valid here") }
+      guard let value = rest.popFirst(), !value.isEmpty else { throw Mistake(text: "\(name) needs a value") }
+      if name == "--relay" { relay = value } else { address = value }
+    }
+    guard !relay.isEmpty else { throw Mistake(text: "--relay is missing") }
+    guard !address.isEmpty else { throw Mistake(text: "--to is missing") }
+    return .send(relay: relay, address: address)
   }
 
   private static func serving(_ arguments: ArraySlice<String>, allowed: Set<String>?) throws(Mistake) -> Serving {

@@ -65,8 +65,28 @@ func serve(_ arguments: Arguments.Serving) throws(ServerError) {
   try state.close()
 }
 
+/// Standard input to its end, or one byte more than an envelope has.
+func readEnvelope() -> [UInt8] {
+  var bytes: [UInt8] = []
+  var part = [UInt8](repeating: 0, count: ScopeSubmission.size)
+  while bytes.count <= ScopeSubmission.size {
+    let count = read(0, &part, part.count)
+    if count > 0 { bytes += part[..<count] } else if count == 0 || errno != EINTR { break }
+  }
+  return bytes
+}
+
+func send(to address: String, relay path: String) throws(ServerError) {
+  let relay = EmbeddedRelay(path: path, ports: .system, log: .silent)
+  defer { relay.close() }
+  try ScopeSubmission.submit(readEnvelope(), to: address, relay: relay)
+}
+
 func exitStatus(_ error: ServerError) -> Int32 {
-  switch error {
+  if error.isBadEnvelope { return 2 }
+  return switch error {
+  case .relay(.auth): 6
+  case .relay(.quota): 7
   case .cannotOpenState, .notServerState, .newerState, .neverRan, .damaged, .storage: 3
   case .relay, .mailboxUnknown: 4
   case .stateInUse: 5
@@ -82,6 +102,7 @@ func run() -> Int32 {
       switch arguments {
       case .help: put(Arguments.usage, to: 1)
       case .link(let path): put("\(try ServerState(path: path, access: .look, ports: .system).link)\n", to: 1)
+      case .send(let relay, let address): try send(to: address, relay: relay)
       case .serve(let serving): try serve(serving)
       }
       return 0

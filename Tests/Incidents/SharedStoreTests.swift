@@ -81,7 +81,7 @@ final class SharedStoreTests: XCTestCase {
     // Undo the last migration.
     try execute(
       """
-      DROP INDEX skipped_keys_name;
+      DROP TABLE application_pushes; DROP TABLE scopes;
       PRAGMA user_version = \(try version(night) - 1);
       """, night)
     let older = try tables(night)

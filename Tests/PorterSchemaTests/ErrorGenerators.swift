@@ -76,6 +76,7 @@ enum EveryCase {
     .relayMissing, .relayUnavailable("no such file"), .notificationServerMissing, .invitationUsed, .invitationOwn,
     .stringsInvalid(key: "From: %@", "a text"),
     .messageTooLarge(bytes: 2, limit: 1), .responseInvalid("a JSON object"), .responsesTooMany(limit: 1),
+    .scopeNotFound, .scopesTooMany(limit: 1),
   ]
 
   static func migrationResults(_ words: String) -> [MigrationResult] {

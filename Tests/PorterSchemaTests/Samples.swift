@@ -100,7 +100,8 @@ enum Samples {
       .itemsReadForChat(user, parts.chat.info), .contactAliasUpdated(user, contact),
       .connectionAliasUpdated(user, pending), .ntfConns(notified), .connNtfMessages(received),
       .serverTestResult(user, server: parts.words, failure: nil), .callInvitations([]),
-      .callInvitations(callInvitations(parts)),
+      .callInvitations(callInvitations(parts)), .ntfScope(scope(parts)), .ntfScopes([scope(parts)]),
+      .ntfScopePushes(handedPushes(parts)),
     ] + responseReports(parts, isRepeat: parts.flag).map(Response.notificationResponse)
       + AppSettings.samples.map(Response.appSettings)
       + tokens.map { .ntfToken($0, .active, .instant, server: parts.words) }
@@ -141,7 +142,22 @@ enum Samples {
       + EveryCase.addresses(parts).map {
         .ntfMessage(parts.user, ConnectionEntity(connection: address, contact: nil, address: $0), message)
       } + EveryCase.requests(parts).map { .contactRequestWithdrawn(parts.user, $0) }
-      + callEvents(parts)
+      + callEvents(parts) + handedPushes(parts).map(Event.applicationPush)
+  }
+
+  private static func scope(_ parts: Parts) -> ScopeRecord {
+    ScopeRecord(
+      userID: parts.number, name: parts.words, address: parts.words, publicKey: parts.words, serviceKey: parts.words,
+      version: 1, commands: parts.flag ? [parts.words] : nil, unsettled: parts.number, created: parts.contact.created)
+  }
+
+  private static func handedPushes(_ parts: Parts) -> [HandedPush] {
+    HandedPush.Outcome.allCases.map { outcome in
+      HandedPush(
+        id: parts.number, userID: parts.number, scope: parts.words, outcome: outcome,
+        envelope: ["id": .string(parts.words), "version": 2, "command": .string(parts.words), "expires": 1],
+        arrived: parts.contact.created)
+    }
   }
 
   private static func callInvitations(_ parts: Parts) -> [CallInvitation] {

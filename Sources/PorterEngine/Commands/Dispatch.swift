@@ -44,6 +44,8 @@ extension Engine {
       }
     case .connectionMessages(let requests):
       answerLater(reply) { [self] () throws(ChatError) in try connectionMessages(requests, reply: reply) }
+    case .subscribeScope(let request):
+      answerLater(reply) { [self] () throws(ChatError) in try subscribeScope(request, reply: reply) }
     case .testNotificationServer(let address):
       answerLater(reply) { [self] () throws(ChatError) in try testServer(address, reply: reply) }
     default: reply(Answer(catching: { [self] () throws(ChatError) in try answer(command) }))
@@ -75,6 +77,10 @@ extension Engine {
     case .setNetworkInformation, .setFilePaths: .cmdOk(nil)
     case .getToken: try tokens.registered()
     case .notifiedConnections(let nonce, let sealed): try notifiedConnections(nonce: nonce, sealed: sealed)
+    case .listScopes: try listScopes()
+    case .deleteScope(let name): try deleteScope(name)
+    case .listApplicationPushes(let name): try listApplicationPushes(scope: name)
+    case .settleApplicationPushes(let ids): try settleApplicationPushes(ids)
     case .getChats(let user, let pending, let page, let query): try listChats(user, pending, page, query)
     case .getChat(let chat, let page, let search): try getChat(try contactID(chat), page, search: search)
     case .readChat(let chat): try readChat(contactID: try contactID(chat), items: nil)
@@ -118,8 +124,7 @@ extension Engine {
     case .setContactPreferences(let id, let preferences): try setContactPreferences(id, preferences)
     case .listGroups(let id): try listGroups(id)
     case .addContact, .connect, .createAddress, .acceptContact, .registerToken, .verifyToken, .checkToken, .deleteToken,
-      .connectionMessages,
-      .testNotificationServer:
+      .connectionMessages, .subscribeScope, .testNotificationServer:
       throw .internal("a command of the relay's reached the wrong place")
     }
   }

@@ -1,15 +1,18 @@
 import PorterCrypto
 import PorterPlatform
+import PorterPush
 
 /// What lies in a mailbox: a first byte that says which, then the rest.
 ///
 /// `C` is the confirmation of an invitation: public keys (64), the key with which the sender will sign (32), the first
 /// ratchet message. `M` is a ratchet message. `R` is a request to an address: the key of this message (32), a nonce (24), the
-/// sealed request. Padded before it is encrypted, so that all of a kind have one size.
+/// sealed request. `A` is a push of the host's own, which is opened as a whole. Padded before it is encrypted, so that all of a kind have one size.
 enum Envelope: Equatable, Sendable {
   case confirmation(publicKeys: [UInt8], signingKey: SigningPublicKey, message: [UInt8])
   case message([UInt8])
   case request(BoxPublicKey, BoxNonce, [UInt8])
+  /// With its first byte.
+  case application([UInt8])
 
   private static let confirmationTag = UInt8(ascii: "C")
   private static let messageTag = UInt8(ascii: "M")
@@ -29,6 +32,7 @@ enum Envelope: Equatable, Sendable {
     case .confirmation(let publicKeys, let signingKey, let message):
       [Self.confirmationTag] + publicKeys + signingKey.bytes + message
     case .message(let message): [Self.messageTag] + message
+    case .application(let whole): whole
     case .request(let key, let nonce, let sealed): [Self.requestTag] + key.bytes + nonce.bytes + sealed
     }
   }
@@ -50,6 +54,7 @@ enum Envelope: Equatable, Sendable {
         let nonce = BoxNonce(bytes: bytes[keyEnd..<nonceEnd])
       else { return nil }
       self = .request(key, nonce, Array(bytes[nonceEnd...]))
+    case ApplicationEnvelope.tag: self = .application(bytes)
     default: return nil
     }
   }

@@ -27,11 +27,14 @@ package final class Engine {
   private(set) lazy var requests = ContactRequests(
     context, lifecycle: lifecycle, joiner: joiner, connections: connections)
   private(set) lazy var screen = ScreenPresentation(context, lifecycle: lifecycle, strings: strings)
-  private(set) lazy var changes = CommittedChanges(context, screen: screen, turns: turns)
+  private(set) lazy var scopes: Scopes = Scopes(context) { [unowned self] in changes.emit($0, of: $1) }
+  private(set) lazy var changes: CommittedChanges = CommittedChanges(
+    context, screen: screen, turns: turns, scopes: scopes)
   private(set) lazy var source: any Source =
     configuration.makeSource?(self)
     ?? MailboxSource(
-      context, relay: relayLink, connections: connections, sender: sender, requests: requests, calls: calls)
+      context, relay: relayLink, connections: connections, sender: sender, requests: requests, calls: calls,
+      scopes: scopes)
   private(set) lazy var claims = ConnectionClaims(context, peers: peers, source: source, changes: changes)
   private(set) lazy var committer = MessageCommitter(
     context, peers: peers, source: source, claims: claims, changes: changes, connections: connections, screen: screen)

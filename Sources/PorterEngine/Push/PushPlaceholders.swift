@@ -44,6 +44,8 @@ struct PushPlaceholders {
     _ named: NamedConnection, _ run: PushRun, _ policy: NotificationPolicy, _ store: Store
   ) throws(StoreError) -> [Placeholder] {
     let connection = try run.records.connection(named.id, store)
+    // What it is about is the host's own.
+    if connection.isAddress, try store.scope(connectionID: named.id) != nil { return [] }
     var placeholders: [Placeholder] = []
     for message in named.expected {
       // Another process may have received it meanwhile, or announced it.

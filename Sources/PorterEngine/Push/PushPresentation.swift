@@ -9,10 +9,13 @@ import PorterStore
 struct PushPresentation {
   private let context: EngineContext
   private let strings: NotificationStrings
+  /// Nil where nothing is handed over.
+  private let scopes: Scopes?
 
-  init(_ context: EngineContext, _ strings: NotificationStrings) {
+  init(_ context: EngineContext, _ strings: NotificationStrings, _ scopes: Scopes? = nil) {
     self.context = context
     self.strings = strings
+    self.scopes = scopes
   }
 
   /// Everything that is committed and was not shown yet is shown, whichever push or process committed it (INC-38).
@@ -55,6 +58,7 @@ struct PushPresentation {
           Result { () throws(StoreError) in
             for entry in filled.shown { try store.raise(.present, entry) }
             for removal in filled.removals { try store.markWithdrawn(removal) }
+            try scopes?.recordHanded(filled.handed, store)
             try filled.bursts?.record(store)
             try placeholders.record(filled.placeholders, store)
           }
@@ -86,6 +90,7 @@ struct PushPresentation {
     /// recorded as shown.
     var shown: [StoredLedgerEntry] = []
     var removals: [StoredWithdrawal] = []
+    var handed: [StoredApplicationPush] = []
     var bursts: BurstComposition?
     var placeholders: [PushPlaceholders.Placeholder] = []
   }
@@ -99,6 +104,10 @@ struct PushPresentation {
     var obsolete: [String] = []
     for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) {
       do throws(StoreError) {
+        if entry.kind == .application {
+          try handOver(entry, &content, &filled, run, store)
+          continue
+        }
         let event = try notificationEvent(of: entry, &run.records, store)
         filled.shown.append(entry)
         guard let event else { continue }
@@ -145,6 +154,23 @@ struct PushPresentation {
     return filled
   }
 
+  /// Puts a push of the host's own into an extension's answer; an app emits an event. What does not fit is left for the next.
+  private func handOver(
+    _ entry: StoredLedgerEntry, _ content: inout PushContent, _ filled: inout Filled, _ run: PushRun, _ store: Store
+  ) throws(StoreError) {
+    if context.role == .extension, let scopes {
+      switch try scopes.due(entry, &run.records, store) {
+      case .nothing: break
+      case .handing(let push, let record):
+        let bytes = push.envelope?.utf8.count ?? 0
+        guard content.takeRoom(bytes) else { return }
+        filled.handed.append(push)
+        content.applicationPushes.append(record.json)
+      }
+    }
+    filled.shown.append(entry)
+  }
+
   func policy(_ store: Store) throws(StoreError) -> NotificationPolicy {
     let settings = try store.settings([Setting.previewMode, Setting.appLock])
     let mode = settings[Setting.previewMode].flatMap { PreviewMode(rawValue: $0) }
@@ -164,7 +190,7 @@ struct PushPresentation {
     let filter = NotificationFilter(contact.notifications)
     let identifier = Self.notificationIdentifier(of: entry, connection)
     switch entry.kind {
-    case .silent, .updated, .left, .changed, .connecting, .request, .withdrawnRequest: return nil
+    case .silent, .updated, .left, .changed, .connecting, .request, .withdrawnRequest, .application: return nil
     case .connected:
       return NotificationEvent(
         identifier: identifier, owner: owner, kind: .contactConnected(id: contact.id, name: record.shownName),

@@ -145,6 +145,7 @@ final class PushRun {
       "outcome": .string(outcome), "reason": .string(reason), "work": .string(work.rawValue),
       "holders": holders.isEmpty ? nil : .array(holders.map { .string($0) }),
       "notifications": .array(content.notifications),
+      "applicationPushes": content.applicationPushes.isEmpty ? nil : .array(content.applicationPushes),
       "withdrawals": .array(content.withdrawals.map { .string($0) }), "badge": content.badge.map { JSONValue($0) },
       "recorded": content.isRecorded || content.isEmpty ? nil : .bool(false), "quiescent": .bool(quiescent),
       "nextRefreshMs": nextRefresh.map { JSONValue($0.milliseconds) },
@@ -154,7 +155,7 @@ final class PushRun {
 
   private static func words(_ state: Push.State) -> String {
     switch state {
-    case .presented: "there is something to show"
+    case .presented: "there is something to show, or to hand to the host"
     case .nothingNew: "everything is read, muted or shown already"
     case .yielded: "another process does it"
     case .verified: "the token was verified"
@@ -223,6 +224,9 @@ enum PushWork: String {
 struct PushContent {
   var notifications: [JSONValue] = []
   var withdrawals: [String] = []
+  /// Pushes of the host's own.
+  var applicationPushes: [JSONValue] = []
+  private var applicationBytes = 0
   var badge: Int64?
   /// Whether it is recorded as shown; else it comes again.
   var isRecorded = true
@@ -230,6 +234,17 @@ struct PushContent {
   /// How many of the notifications stand for messages that have not come.
   var placeholders = 0
 
-  var isEmpty: Bool { notifications.isEmpty && withdrawals.isEmpty }
-  var showsWhatCame: Bool { notifications.count > placeholders || !withdrawals.isEmpty }
+  var isEmpty: Bool { notifications.isEmpty && withdrawals.isEmpty && applicationPushes.isEmpty }
+  var showsWhatCame: Bool {
+    notifications.count > placeholders || !withdrawals.isEmpty || !applicationPushes.isEmpty
+  }
+
+  /// False if one more application push of this size is too much for one answer.
+  mutating func takeRoom(_ bytes: Int) -> Bool {
+    guard applicationPushes.count < ScopeLimits.pushesAtOnce, applicationBytes + bytes <= ScopeLimits.bytesAtOnce else {
+      return false
+    }
+    applicationBytes += bytes
+    return true
+  }
 }

@@ -33,7 +33,7 @@ final class PushRunner {
   init(_ engine: Engine) {
     self.engine = engine
     context = engine.context
-    presentation = PushPresentation(engine.context, engine.strings)
+    presentation = PushPresentation(engine.context, engine.strings, engine.scopes)
   }
 
   var state: Push.State? { current?.state }

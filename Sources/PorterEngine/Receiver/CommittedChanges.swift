@@ -11,16 +11,18 @@ final class CommittedChanges {
   private let context: EngineContext
   private let screen: ScreenPresentation
   private let turns: any Turns
+  private let scopes: Scopes
   /// The newest entry of the ledger that the host of an app knows of; nil where nothing is reported.
   private var knownEntry: Int64?
 
   /// The newest entry whose event the host has taken, and whether the store has it.
   private var told: (entry: Int64, isStored: Bool)?
 
-  init(_ context: EngineContext, screen: ScreenPresentation, turns: any Turns) {
+  init(_ context: EngineContext, screen: ScreenPresentation, turns: any Turns, scopes: Scopes) {
     self.context = context
     self.turns = turns
     self.screen = screen
+    self.scopes = scopes
   }
 
   /// From here on it is reported what comes into the ledger. In a new process that begins with what the last one's host was
@@ -89,7 +91,11 @@ final class CommittedChanges {
         }
       }
       for entry in entries {
-        for event in try events(of: entry, store) { emit(event, of: entry.id) }
+        if entry.kind == .application {
+          try offer(entry, store)
+        } else {
+          for event in try events(of: entry, store) { emit(event, of: entry.id) }
+        }
         knownEntry = entry.id
       }
       screen.show(shown, in: store)
@@ -163,6 +169,21 @@ final class CommittedChanges {
     }
   }
 
+  /// The same for a push of the host's own.
+  func reportApplicationPush(_ id: Int64, of entry: Int64) {
+    guard let store = context.store else { return }
+    do throws(StoreError) { try scopes.offer(id, of: entry, store) } catch {
+      context.log(.warning, "a push of the host's could not be reported", ["error": error.description])
+    }
+  }
+
+  private func offer(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) {
+    do throws(StoreError) { try scopes.offer(entry, store) } catch .damaged(let entity) {
+      // As below.
+      context.log(.error, "what others committed is damaged", ["what": entity.rawValue])
+    } catch .notFound {}
+  }
+
   private func events(of entry: StoredLedgerEntry, _ store: Store) throws(StoreError) -> [Event] {
     if let requestID = entry.requestID { return try requestEvents(requestID, entry.kind, store) }
     guard let contactID = entry.contactID else { return [] }
@@ -171,7 +192,7 @@ final class CommittedChanges {
       let user = UserRecord(try store.user(connection.userID))
       let contact = ContactRecord(try store.contact(contactID), connection: connection)
       switch entry.kind {
-      case .silent, .request, .withdrawnRequest: return []
+      case .silent, .request, .withdrawnRequest, .application: return []
       case .connecting: return [.contactConnecting(user, contact)]
       // What it was before was not seen by this process.
       case .updated: return [.contactUpdated(user, from: contact, to: contact)]

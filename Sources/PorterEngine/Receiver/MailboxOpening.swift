@@ -12,12 +12,16 @@ struct MailboxOpening {
   private let connections: Connections
   private let requests: ContactRequests
   private let calls: Calls
+  private let scopes: Scopes
 
-  init(_ context: EngineContext, connections: Connections, requests: ContactRequests, calls: Calls) {
+  init(
+    _ context: EngineContext, connections: Connections, requests: ContactRequests, calls: Calls, scopes: Scopes
+  ) {
     self.context = context
     self.connections = connections
     self.requests = requests
     self.calls = calls
+    self.scopes = scopes
   }
 
   func open(
@@ -40,8 +44,23 @@ struct MailboxOpening {
         return recorded
       }
     case .request(let key, let nonce, let sealed): return try receiveRequest(connection, key, nonce, sealed, store)
+    case .application: return try receiveApplicationPush(message, connection, store)
     case nil: return OpenedMessage(.quarantined("unknown envelope"))
     }
+  }
+
+  // MARK: The host's scopes
+
+  private func receiveApplicationPush(
+    _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> OpenedMessage {
+    if let reason = try connections.refusal(of: .requestArrived, connection) {
+      return OpenedMessage(.quarantined("an application push: \(reason.name)"))
+    }
+    var content = OpenedMessage.Content.nothingToShow(contactID: nil)
+    let record = { () throws(StoreError) in content = try self.scopes.receive(message, connection, store) }
+    try connections.take(.requestArrived(record), of: connection, store)
+    return OpenedMessage(content)
   }
 
   // MARK: The user's address

@@ -14,12 +14,12 @@ final class MailboxSource: Source {
 
   init(
     _ context: EngineContext, relay: RelayLink, connections: Connections, sender: Sender, requests: ContactRequests,
-    calls: Calls
+    calls: Calls, scopes: Scopes
   ) {
     self.context = context
     self.relay = relay
     self.sender = sender
-    opening = MailboxOpening(context, connections: connections, requests: requests, calls: calls)
+    opening = MailboxOpening(context, connections: connections, requests: requests, calls: calls, scopes: scopes)
   }
 
   // MARK: Hints

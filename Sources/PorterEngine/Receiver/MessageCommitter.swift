@@ -165,7 +165,7 @@ final class MessageCommitter {
       guard let contactID = connection.contactID else { return nil }
       return CommittedMessage.Records(
         user: try store.user(connection.userID), contact: try store.contact(contactID), item: nil)
-    case .request, .requestWithdrawn, .nothingToShow, .quarantined: return nil
+    case .request, .requestWithdrawn, .application, .nothingToShow, .quarantined: return nil
     }
   }
 
@@ -185,7 +185,8 @@ final class MessageCommitter {
       (kind, contactID, itemID) = (.call, contact, id)
     case .connected(let contact): (kind, contactID) = (.connected, contact)
     case .request(let id): (kind, requestID) = (.request, id)
-    case .updated, .left, .changed, .connecting, .requestWithdrawn, .nothingToShow, .quarantined: return []
+    case .updated, .left, .changed, .connecting, .requestWithdrawn, .application, .nothingToShow, .quarantined:
+      return []
     }
     return [
       .committed(
@@ -224,6 +225,7 @@ final class MessageCommitter {
     case .connecting(let contact): (kind, contactID) = (.connecting, contact)
     case .request(let id): (kind, contactID, requestID) = (.request, nil, id)
     case .requestWithdrawn(let id): (kind, contactID, requestID) = (.withdrawnRequest, nil, id)
+    case .application: (kind, contactID) = (.application, nil)
     case .nothingToShow(let contact): (kind, contactID) = (.silent, contact)
     case .quarantined(let reason):
       try quarantine(message, connection, reason, inPlaceOf: earlier, store)
@@ -258,6 +260,7 @@ final class MessageCommitter {
     switch content {
     case .request(let id): return changes.reportRequest(id, .request, of: entry)
     case .requestWithdrawn(let id): return changes.reportRequest(id, .withdrawnRequest, of: entry)
+    case .application(let id): return changes.reportApplicationPush(id, of: entry)
     default: break
     }
     guard let records = committed.records else { return }
@@ -278,7 +281,7 @@ final class MessageCommitter {
       changes.emit(
         .contactUpdated(user, from: ContactRecord(before, connection: committed.connection), to: contact), of: entry)
     case .left: changes.emit(.contactDeletedByContact(user, contact), of: entry)
-    case .request, .requestWithdrawn, .nothingToShow, .quarantined: break
+    case .request, .requestWithdrawn, .application, .nothingToShow, .quarantined: break
     }
   }
 

@@ -111,6 +111,8 @@ struct OpenedMessage {
     /// A person asks to become a contact.
     case request(Int64)
     case requestWithdrawn(Int64)
+    /// A push of the host's own.
+    case application(Int64)
     case nothingToShow(contactID: Int64?)
     /// It could not be opened, for this reason.
     case quarantined(String)

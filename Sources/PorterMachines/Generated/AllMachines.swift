@@ -4,6 +4,7 @@ extension MachineCatalog {
   /// All machines, by name.
   package static let all: [MachineDescription] = [
     MachineDescription(AppPhase.self),
+    MachineDescription(ApplicationPush.self),
     MachineDescription(BackgroundRefresh.self),
     MachineDescription(Call.self),
     MachineDescription(ChatLifecycle.self),

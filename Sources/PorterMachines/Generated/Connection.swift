@@ -2,7 +2,7 @@
 
 /// One connection to a contact: from an invitation to a channel on which messages pass. Both sides run this machine:
 /// the one that made the invitation waits, the other one accepts it. A user's address is such a mailbox too: it takes
-/// requests, and never becomes a channel.
+/// requests, and never becomes a channel. So is a scope, which takes pushes of the host's own.
 package enum Connection: Machine {
   package enum State: UInt8, MachineCode {
     /// Nothing exists yet.
@@ -15,7 +15,7 @@ package enum Connection: Machine {
     case ready
     /// The other side has deleted the connection. What was said stays until our user deletes it.
     case left
-    /// It is an address: it takes any number of requests, from anyone who has its link.
+    /// It is an address: it takes any number of requests, from anyone who has its link. Or it is a scope.
     case published
     /// Final. Deleted.
     case deleted
@@ -54,9 +54,9 @@ package enum Connection: Machine {
     case delete
     /// Our user deletes it without a message to the other side.
     case deleteSilently
-    /// Our user makes an address, and the relay has made its mailbox.
+    /// Our user makes an address, or the host a scope, and the relay has made its mailbox.
     case publish
-    /// A person asks, through our address, to become a contact.
+    /// A person asks, through our address, to become a contact; or a service has sent a push through our scope.
     case requestArrived
     /// Our user deletes the profile, and leaves its mailboxes at the relay.
     case abandon
@@ -107,7 +107,7 @@ package enum Connection: Machine {
     case sendMessage
     /// Commit the message.
     case deliverMessage
-    /// Commit the request, as contact_request has it.
+    /// Commit the request, as contact_request has it, or the push, as application_push has it.
     case deliverRequest
     /// Have the relay delete the mailbox.
     case deleteMailbox
@@ -373,7 +373,7 @@ package protocol ConnectionRecord {
   func sendMessage(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Commit the message.
   func deliverMessage(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
-  /// Commit the request, as contact_request has it.
+  /// Commit the request, as contact_request has it, or the push, as application_push has it.
   func deliverRequest(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Have the relay delete the mailbox.
   func deleteMailbox(_ argument: inout Argument, _ next: Connection.State) throws(Failure)

@@ -42,6 +42,12 @@ package enum Command: Hashable, Sendable {
   case notifiedConnections(nonce: [UInt8], sealed: [UInt8])
   case connectionMessages([ConnectionMessageRequest])
   case testNotificationServer(ServerAddress)
+  /// A scope for pushes of the host's own; of the active profile, as all of these.
+  case subscribeScope(ScopeRequest)
+  case listScopes
+  case deleteScope(String)
+  case listApplicationPushes(scope: String)
+  case settleApplicationPushes([Int64])
 
   // Conversations.
   case getChats(user: Int64, pendingConnections: Bool, ChatListPage, ChatListQuery)

@@ -29,10 +29,26 @@ extension Command {
       let what = "up to \(maximumRequests) times connection:queue:timestamp"
       return .connectionMessages(try cursor.word(what, messageRequests))
     },
+    Rule("/_ntf scopes", .listScopes),
+    Rule("/_ntf scope subscribe") { (cursor) throws(ChatError) in
+      let json = try cursor.spaceAndJSON("a scope")
+      guard let request = ScopeRequest(json: json) else { throw cursor.failure(ScopeRequest.form) }
+      return .subscribeScope(request)
+    },
+    Rule("/_ntf scope delete") { (cursor) throws(ChatError) in .deleteScope(try scopeName(&cursor)) },
+    Rule("/_ntf scope pushes") { (cursor) throws(ChatError) in .listApplicationPushes(scope: try scopeName(&cursor)) },
+    Rule("/_ntf scope settle") { (cursor) throws(ChatError) in
+      try cursor.expectSpace(before: "the ids of pushes")
+      return .settleApplicationPushes(try cursor.numbers("the id of a push"))
+    },
     Rule("/ntf test") { (cursor) throws(ChatError) in
       .testNotificationServer(try cursor.word(ServerAddress.form, ServerAddress.init(parsing:)))
     },
   ]
+
+  private static func scopeName(_ cursor: inout CommandCursor) throws(ChatError) -> String {
+    try cursor.word("a scope's name") { ScopeRequest.isName($0) ? $0 : nil }
+  }
 
   private static func messageRequests(_ text: String) -> [ConnectionMessageRequest]? {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)

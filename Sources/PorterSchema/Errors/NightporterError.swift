@@ -57,6 +57,9 @@ package enum NightporterError: Hashable, Sendable {
   case responseInvalid(StaticText)
   /// So many responses wait for the app that no more are taken.
   case responsesTooMany(limit: Int)
+  /// The profile has no scope of this name.
+  case scopeNotFound
+  case scopesTooMany(limit: Int)
 
   /// A literal of ours: no outside text can slip into a message through it.
   package struct StaticText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
@@ -109,6 +112,8 @@ package enum NightporterError: Hashable, Sendable {
     case .stringsInvalid: "stringsInvalid"
     case .responseInvalid: "responseInvalid"
     case .responsesTooMany: "responsesTooMany"
+    case .scopeNotFound: "scopeNotFound"
+    case .scopesTooMany: "scopesTooMany"
     }
   }
 
@@ -121,7 +126,7 @@ package enum NightporterError: Hashable, Sendable {
     case .notSupported(let what), .roleNotAllowed(let what), .relayUnavailable(let what):
       [("what", .string(what.description))]
     case .responseInvalid(let expected): [("expected", .string(expected.description))]
-    case .responsesTooMany(let limit): [("limit", JSONValue(limit))]
+    case .responsesTooMany(let limit), .scopesTooMany(let limit): [("limit", JSONValue(limit))]
     case .ownedElsewhere(let holder), .ownershipLost(let holder): [("holder", .string(holder))]
     case .storePageDamaged(let file, let page), .storeCutOff(let file, let page):
       [("file", .string(file.description))] + (page > 0 ? [("page", .integer(page))] : [])
@@ -130,7 +135,7 @@ package enum NightporterError: Hashable, Sendable {
     case .textNotUTF8, .controllerInvalid, .storeClosed, .storeReadOnly, .storeFull, .storeDamaged, .storeMissing,
       .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeKeyInvalid, .storeKeyForgotten, .storeKeyNotRaw,
       .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .relayMissing, .notificationServerMissing, .invitationUsed,
-      .invitationOwn:
+      .invitationOwn, .scopeNotFound:
       []
     }
   }
@@ -174,6 +179,8 @@ extension NightporterError {
     case .stringsInvalid(_, let what): "in the string table: expected \(what)"
     case .responseInvalid(let expected): "not a response to a notification: expected \(expected)"
     case .responsesTooMany(let limit): "\(limit) responses wait for the app"
+    case .scopeNotFound: "the profile has no such scope"
+    case .scopesTooMany(let limit): "the profile has \(limit) scopes"
     }
   }
 
@@ -211,6 +218,8 @@ extension NightporterError {
     case .invitationOwn: "give the invitation to the person to be connected with"
     case .responseInvalid: "pass what the platform reported; nightporter.h has the form"
     case .responsesTooMany: "start the app, which carries them out, then repeat"
+    case .scopeNotFound: "subscribe the scope first; /_ntf scopes lists those of the active profile"
+    case .scopesTooMany: "delete a scope that is not needed"
     }
   }
 
@@ -232,7 +241,8 @@ extension NightporterError {
     // The answer of a relay that no longer knows the mailbox, or has secured it.
     case .invitationUsed: .agent(.relay(server: "", .authentication))
     case .invitationOwn: .error(.invalidConnReq)
-    case .relayMissing, .notificationServerMissing: .agent(.command(.prohibited, context: message))
+    case .relayMissing, .notificationServerMissing, .scopeNotFound, .scopesTooMany:
+      .agent(.command(.prohibited, context: message))
     case .controllerInvalid, .storeClosed, .storeKeyForgotten, .storeKeyNotRaw, .ownershipLost, .roleNotAllowed,
       .responsesTooMany:
       .error(.internalError(message: message))

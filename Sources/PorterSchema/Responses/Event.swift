@@ -27,6 +27,8 @@ package enum Event: Hashable, Sendable {
 
   /// The message that a push announced has been fetched from the relay and acknowledged; of other messages there is none.
   case ntfMessage(UserRecord, ConnectionEntity, NotificationMessage)
+  /// A push of the host's own. It comes again, with the same id, when the app ends before the host has taken it.
+  case applicationPush(HandedPush)
   case callInvitation(CallInvitation)
   /// The contact has accepted, and offers a media session. `asksConfirmation`: it cannot encrypt the media, and our host can.
   case callOffer(UserRecord, ContactRecord, CallOffer, sharedKey: String?, asksConfirmation: Bool)
@@ -84,6 +86,7 @@ package enum Event: Hashable, Sendable {
       .about(user, "chatItemReaction", ["added": .bool(isAdded), "reaction": reaction.json])
     case .ntfMessage(let user, let entity, let message):
       .about(user, "ntfMessage", ["connEntity": entity.json, "ntfMessage": message.acknowledgementJSON])
+    case .applicationPush(let push): .tagged("applicationPush", ["applicationPush": push.json])
     case .callInvitation(let call): .tagged("callInvitation", ["callInvitation": call.json])
     case .callOffer(let user, let contact, let offer, let sharedKey, let asksConfirmation):
       .about(

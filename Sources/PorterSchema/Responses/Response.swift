@@ -50,6 +50,9 @@ package enum Response: Hashable, Sendable {
   case ntfConns([NotifiedConnection])
   case connNtfMessages([ReceivedNotification])
   case serverTestResult(UserRecord, server: String, failure: ServerTestFailure?)
+  case ntfScope(ScopeRecord)
+  case ntfScopes([ScopeRecord])
+  case ntfScopePushes([HandedPush])
 
   case appSettings(AppSettings)
   /// Of `np_notification_response`.
@@ -128,6 +131,10 @@ package enum Response: Hashable, Sendable {
       .tagged("connNtfMessages", ["receivedMsgs": .array(messages.map(\.json))])
     case .serverTestResult(let user, let server, let failure):
       .about(user, "serverTestResult", ["testServer": .string(server), "testFailure": failure?.json])
+    case .ntfScope(let scope): .tagged("ntfScope", ["scope": scope.json])
+    case .ntfScopes(let scopes): .tagged("ntfScopes", ["scopes": .array(scopes.map(\.json))])
+    case .ntfScopePushes(let pushes):
+      .tagged("ntfScopePushes", ["applicationPushes": .array(pushes.map(\.json))])
     case .appSettings(let settings): .tagged("appSettings", ["appSettings": settings.json])
     case .notificationResponse(let report): report.answerJSON
     case .callInvitations(let calls):

@@ -718,6 +718,15 @@ class Event_ntfMessage(TypedDict):
     ntfMessage: "Event_ntfMessage_ntfMessage"
 
 
+class Event_applicationPush(TypedDict):
+    """A push of the host's own, through a scope. It comes again, with the same pushId, when the app ends before the
+    host has taken it.
+    """
+
+    type: Literal["applicationPush"]
+    applicationPush: "ApplicationPush"
+
+
 class Event_callInvitation(TypedDict):
     type: Literal["callInvitation"]
     callInvitation: "RcvCallInvitation"
@@ -947,6 +956,7 @@ class PushAnswer(TypedDict):
     holders: NotRequired[list[str]]
     notifications: list["Notification"]
     withdrawals: list[str]
+    applicationPushes: NotRequired[list["ApplicationPush"]]
     badge: NotRequired[int]
     recorded: NotRequired[bool]
     quiescent: bool
@@ -1191,6 +1201,21 @@ class Response_ntfConns(TypedDict):
 class Response_connNtfMessages(TypedDict):
     type: Literal["connNtfMessages"]
     receivedMsgs: list["ReceivedNtfMessage"]
+
+
+class Response_ntfScope(TypedDict):
+    type: Literal["ntfScope"]
+    scope: "Scope"
+
+
+class Response_ntfScopes(TypedDict):
+    type: Literal["ntfScopes"]
+    scopes: list["Scope"]
+
+
+class Response_ntfScopePushes(TypedDict):
+    type: Literal["ntfScopePushes"]
+    applicationPushes: list["ApplicationPush"]
 
 
 class Response_serverTestResult_testFailure(TypedDict):
@@ -2050,6 +2075,43 @@ class UserContactLink(TypedDict):
     addressSettings: "AddressSettings"
 
 
+class Scope(TypedDict):
+    """A mailbox through which a service of the host's sends pushes of its own."""
+
+    userId: int
+    name: str
+    address: str
+    publicKey: str
+    serviceKey: str
+    version: int
+    commands: NotRequired[list[str]]
+    unsettled: int
+    createdAt: str
+
+
+class ApplicationPush(TypedDict):
+    """A push of the host's own."""
+
+    pushId: int
+    userId: int
+    scope: str
+    outcome: Literal["current", "expired", "unknownVersion", "unknownCommand"]
+    envelope: "ApplicationEnvelope"
+    arrivedAt: str
+
+
+class ApplicationEnvelope(TypedDict):
+    """What the service sent."""
+
+    id: str
+    version: int
+    command: str
+    expires: int
+    sender: NotRequired[str]
+    url: NotRequired[str]
+    data: NotRequired[Any]
+
+
 class UserContactRequest_cReqChatVRange(TypedDict):
     minVersion: int
     maxVersion: int
@@ -2304,6 +2366,8 @@ Detail_code: TypeAlias = Literal[
     "stringsInvalid",
     "responseInvalid",
     "responsesTooMany",
+    "scopeNotFound",
+    "scopesTooMany",
 ]
 
 # The member `error` of what chat_send_cmd gives, and an element of the event chatErrors.
@@ -2331,6 +2395,7 @@ Event: TypeAlias = Union[
     "Event_chatItemsDeleted",
     "Event_chatItemReaction",
     "Event_ntfMessage",
+    "Event_applicationPush",
     "Event_callInvitation",
     "Event_callOffer",
     "Event_callAnswer",
@@ -2432,6 +2497,9 @@ Response: TypeAlias = Union[
     "Response_ntfTokenStatus",
     "Response_ntfConns",
     "Response_connNtfMessages",
+    "Response_ntfScope",
+    "Response_ntfScopes",
+    "Response_ntfScopePushes",
     "Response_serverTestResult",
     "Response_appSettings",
     "Response_notificationResponse",

@@ -30,7 +30,7 @@ ROOT = HERE.parents[2]
 PAGE = HERE.parent / "COVERAGE.md"
 TEXT = {"type": "text", "text": "hello"}
 # Events of Nightporter's own, which the package does not know and passes by.
-OURS = {"notifications", "ntfResponse", "ntfTokenStatus", "contactRequestWithdrawn", "eventsLost"}
+OURS = {"notifications", "ntfResponse", "ntfTokenStatus", "contactRequestWithdrawn", "eventsLost", "applicationPush"}
 GROUP = {"groupId": 1, "groupMemberId": 1, "groupMemberIds": [1], "memberRole": "member", "relayIds": [1]}
 GROUP_PROFILE = {"displayName": "group", "fullName": ""}
 

@@ -1,0 +1,139 @@
+import PorterMachines
+import PorterPlatform
+
+/// A push of the host's own.
+package struct StoredApplicationPush: Sendable {
+  package var id: Int64
+  package var scopeID: Int64
+  /// The name that the service gave it.
+  package var envelopeID: [UInt8]
+  /// A state of the machine `application_push`.
+  package var state: String
+  /// As JSON; nil once the host has settled it.
+  package var envelope: String?
+  package var expiresAt: WallTime
+  /// When the relay had it.
+  package var messageAt: WallTime
+}
+
+/// An envelope that opened.
+package struct NewApplicationPush: Sendable {
+  package var scopeID: Int64
+  package var envelopeID: [UInt8]
+  package var messageID: [UInt8]
+  package var envelope: String
+  package var expiresAt: WallTime
+  package var messageAt: WallTime
+
+  package init(
+    scopeID: Int64, envelopeID: [UInt8], messageID: [UInt8], envelope: String, expiresAt: WallTime, messageAt: WallTime
+  ) {
+    self.scopeID = scopeID
+    self.envelopeID = envelopeID
+    self.messageID = messageID
+    self.envelope = envelope
+    self.expiresAt = expiresAt
+    self.messageAt = messageAt
+  }
+}
+
+extension Store {
+  private static let applicationPushColumns = """
+    application_pushes.push_id, application_pushes.scope_id, application_pushes.envelope_id, application_pushes.state,
+    application_pushes.envelope, application_pushes.expires_at, application_pushes.message_at
+    """
+
+  private func applicationPushes(
+    _ condition: String, _ bindings: [Binding]
+  ) throws(StoreError) -> [StoredApplicationPush] {
+    try rows("SELECT \(Self.applicationPushColumns) FROM application_pushes \(condition)", bindings) { row in
+      StoredApplicationPush(
+        id: row.integer(0), scopeID: row.integer(1), envelopeID: row.blob(2), state: row.text(3),
+        envelope: row.optionalText(4), expiresAt: WallTime(milliseconds: row.integer(5)),
+        messageAt: WallTime(milliseconds: row.integer(6)))
+    }
+  }
+
+  /// This is how a repeat is recognised.
+  package func applicationPush(scopeID: Int64, envelopeID: [UInt8]) throws(StoreError) -> StoredApplicationPush? {
+    try applicationPushes("WHERE scope_id = ? AND envelope_id = ?", [.integer(scopeID), .blob(envelopeID)]).first
+  }
+
+  package func applicationPush(_ id: Int64) throws(StoreError) -> StoredApplicationPush {
+    guard let found = try applicationPushes("WHERE push_id = ?", [.integer(id)]).first else {
+      throw .notFound(.applicationPush)
+    }
+    return found
+  }
+
+  /// The one that this message of the relay's brought.
+  package func applicationPush(
+    connectionID: Int64, messageID: [UInt8]
+  ) throws(StoreError) -> StoredApplicationPush? {
+    try applicationPushes(
+      """
+      JOIN scopes ON scopes.scope_id = application_pushes.scope_id
+      WHERE application_pushes.message_id = ? AND scopes.connection_id = ?
+      """, [.blob(messageID), .integer(connectionID)]
+    ).first
+  }
+
+  /// Those that the host has not settled, oldest first.
+  package func unsettledApplicationPushes(scopeID: Int64) throws(StoreError) -> [StoredApplicationPush] {
+    try applicationPushes("WHERE scope_id = ? AND envelope IS NOT NULL ORDER BY push_id", [.integer(scopeID)])
+  }
+
+  package func countUnsettledApplicationPushes(scopeID: Int64) throws(StoreError) -> Int64 {
+    try integer(
+      "SELECT count(*) FROM application_pushes WHERE scope_id = ? AND envelope IS NOT NULL", [.integer(scopeID)]) ?? 0
+  }
+
+  // All of these are part of the caller's transaction.
+
+  package func insertApplicationPush(_ new: NewApplicationPush, state: String) throws(StoreError) -> Int64 {
+    try insert(
+      """
+      INSERT INTO application_pushes (scope_id, envelope_id, message_id, state, envelope, expires_at, message_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        .integer(new.scopeID), .blob(new.envelopeID), .blob(new.messageID), .text(state), .text(new.envelope),
+        .integer(new.expiresAt.milliseconds), .integer(new.messageAt.milliseconds),
+      ])
+  }
+
+  package func setApplicationPush(_ id: Int64, state: String) throws(StoreError) {
+    try run("UPDATE application_pushes SET state = ? WHERE push_id = ?", [.text(state), .integer(id)])
+  }
+
+  package func eraseEnvelope(ofApplicationPush id: Int64) throws(StoreError) {
+    try run("UPDATE application_pushes SET envelope = NULL WHERE push_id = ?", [.integer(id)])
+  }
+
+  /// Forgets those whose repeats would not be valid any more, and erases what the host was handed long ago and never
+  /// settled, except the newest `kept`.
+  package func pruneApplicationPushes(
+    scopeID: Int64, expiredBefore time: WallTime, keeping kept: Int64
+  ) throws(StoreError) {
+    try run(
+      "DELETE FROM application_pushes WHERE scope_id = ? AND expires_at < ?",
+      [.integer(scopeID), .integer(time.milliseconds)])
+    let handed = [ApplicationPush.State.handed, .offered].map { "'\($0.name)'" }.joined(separator: ", ")
+    try run(
+      """
+      UPDATE application_pushes SET envelope = NULL WHERE push_id IN (
+        SELECT push_id FROM application_pushes WHERE scope_id = ? AND envelope IS NOT NULL AND state IN (\(handed))
+        ORDER BY push_id DESC LIMIT -1 OFFSET ?)
+      """, [.integer(scopeID), .integer(kept)])
+  }
+
+  /// Forgets messages of a connection that showed nothing or did not open, except the newest `kept`.
+  package func pruneSilentEntries(connectionID: Int64, keeping kept: Int64) throws(StoreError) {
+    try run(
+      """
+      DELETE FROM ledger WHERE entry_id IN (
+        SELECT entry_id FROM ledger WHERE connection_id = ? AND kind = 'silent' AND removal_due = 0
+        ORDER BY entry_id DESC LIMIT -1 OFFSET ?)
+      """, [.integer(connectionID), .integer(kept)])
+  }
+}

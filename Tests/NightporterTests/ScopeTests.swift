@@ -1,0 +1,288 @@
+import Foundation
+import PorterPlatform
+import PorterPush
+import PorterStore
+import XCTest
+
+/// Pushes of a host's own: from its service, through the scope's mailbox and the real notification server, into the answer to
+/// the push that they caused, or into an event of the app.
+final class ScopeTests: XCTestCase {
+  /// Alice's host has subscribed these scopes, and sleeps.
+  private func subscribed(
+    _ names: String..., members: String = ""
+  ) throws -> (station: Station, service: HostService, addresses: [ScopeAddress]) {
+    let station = try Station()
+    let service = try HostService()
+    let addresses = try names.map { try service.subscribe($0, at: station.alice, members) }
+    try awaitCount(
+      Int64(names.count) + 1, "SELECT count(*) FROM connections WHERE subscription LIKE 'created%'", station.alice)
+    station.suspend()
+    return (station, service, addresses)
+  }
+
+  private func count(_ sql: String, _ host: Host) throws -> Int64? {
+    let store = try Database(path: host.prefix + "_chat.db")
+    defer { try? store.close() }
+    return try store.integer(sql)
+  }
+
+  private func awaitCount(_ count: Int64, _ sql: String, _ host: Host) throws {
+    try awaitThat("\(count) of \(sql)") { try self.count(sql, host) == count }
+  }
+
+  private func relay(_ station: Station) -> String { station.pair.folder.file("relay.db") }
+
+  private func wake(_ station: Station) { station.alice.send("/_app activate").assert("cmdOk") }
+
+  private func unsettled(_ scope: String, _ station: Station) -> [JSON] {
+    station.alice.send("/_ntf scope pushes \(scope)")["result"]["applicationPushes"].elements
+  }
+
+  /// The whole way (F7): typed, versioned, dispatched by name, in the answer to the push that it caused, and once.
+  func testAServicesPushIsInTheAnswerToItsPushOnce() throws {
+    let (station, service, addresses) = try subscribed("tabs")
+    let envelope = try service.envelope()
+    try service.push(envelope, to: addresses[0], relay: relay(station))
+    let push = try station.nextPush()
+    XCTAssertFalse(push.contains("tab.open"))
+    let answer = try station.present(push)
+    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
+    XCTAssertEqual(answer["notifications"].count, 0)
+    XCTAssertEqual(answer["applicationPushes"].count, 1, answer.description)
+    let handed = answer["applicationPushes"][0]
+    XCTAssertEqual(handed["scope"].text, "tabs")
+    XCTAssertEqual(handed["outcome"].text, "current")
+    XCTAssertEqual(handed["envelope"]["version"].number, 1)
+    XCTAssertEqual(handed["envelope"]["command"].text, "tab.open")
+    XCTAssertEqual(handed["envelope"]["sender"].text, "laptop")
+    XCTAssertEqual(handed["envelope"]["url"].text, "https://example.org/")
+    XCTAssertEqual(handed["envelope"]["data"]["command"].text, "open")
+    XCTAssertEqual(handed["envelope"]["data"]["index"].number, 7)
+    XCTAssertEqual(handed["envelope"]["id"].text, TextEncoding.base64URL(envelope.identifier))
+    // The same push again: nothing is handed over a second time.
+    let again = try station.present(push)
+    XCTAssertEqual(again["outcome"].text, "nothingNew", again.description)
+    XCTAssertFalse(again["applicationPushes"].exists)
+    // Nor by the app, where it stays readable until the host has settled it.
+    wake(station)
+    awaitRest(of: station.alice)
+    station.alice.expectNone("applicationPush")
+    let kept = unsettled("tabs", station)
+    XCTAssertEqual(kept.map { $0["pushId"].number }, [handed["pushId"].number])
+    XCTAssertEqual(kept[0]["envelope"]["id"].text, handed["envelope"]["id"].text)
+    station.alice.send("/_ntf scope settle \(handed["pushId"].number)").assert("cmdOk")
+    station.alice.send("/_ntf scope settle \(handed["pushId"].number),99").assert("cmdOk")
+    XCTAssertEqual(unsettled("tabs", station).count, 0)
+  }
+
+  /// Another message with the same envelope, or the same envelope sealed anew, brings nothing new, settled or not.
+  func testARepeatedEnvelopeIsHandedOverOnce() throws {
+    let (station, service, addresses) = try subscribed("tabs")
+    let envelope = try service.envelope()
+    let message = try service.seal(envelope, for: addresses[0])
+    try service.submit(message, to: addresses[0], relay: relay(station))
+    // The relay recognises this one by its attempt.
+    try service.submit(message, to: addresses[0], relay: relay(station))
+    XCTAssertEqual(try station.present(try station.nextPush()).commands, ["tab.open"])
+    for settles in [false, true] {
+      wake(station)
+      if settles { station.alice.send("/_ntf scope settle 1").assert("cmdOk") }
+      station.suspend()
+      try service.push(envelope, to: addresses[0], relay: relay(station))
+      let repeated = try station.present(try station.nextPush())
+      XCTAssertEqual(repeated["outcome"].text, "nothingNew", repeated.description)
+      XCTAssertEqual(repeated.commands, [])
+    }
+    // Another envelope comes through as before.
+    try service.push(try service.envelope("tab.close"), to: addresses[0], relay: relay(station))
+    XCTAssertEqual(try station.present(try station.nextPush()).commands, ["tab.close"])
+  }
+
+  /// What the host does not know is told apart, and there all the same.
+  func testUnknownVersionsAndCommandsAndExpiryAreOutcomesWithTheContent() throws {
+    let (station, service, addresses) = try subscribed("tabs", members: #","version":2,"commands":["tab.open"]"#)
+    for (envelope, outcome) in [
+      (try service.envelope(version: 2), "current"), (try service.envelope(version: 3), "unknownVersion"),
+      (try service.envelope("tab.burn"), "unknownCommand"), (try service.envelope(expiresIn: .days(-1)), "expired"),
+      (try service.envelope("tab.burn", version: 3, expiresIn: .days(-1)), "unknownVersion"),
+    ] {
+      try service.push(envelope, to: addresses[0], relay: relay(station))
+      let answer = try station.present(try station.nextPush())
+      XCTAssertEqual(answer["applicationPushes"].elements.map { $0["outcome"].text }, [outcome], answer.description)
+      XCTAssertEqual(answer.commands, [envelope.command])
+    }
+  }
+
+  /// Whatever does not open, is not the service's, or is valid for too long is quarantined; what comes next is handed over.
+  func testWhatIsNotTheServicesIsQuarantinedAndHoldsUpNothing() throws {
+    let (station, service, addresses) = try subscribed("tabs", "other")
+    let stranger = try HostService()
+    var flipped = try service.seal(try service.envelope(), for: addresses[0])
+    flipped[9_000] ^= 1
+    let bad: [(String, [UInt8])] = [
+      ("a stranger's", try stranger.seal(try service.envelope(), for: addresses[0])),
+      ("for another scope", try service.seal(try service.envelope(), for: addresses[1])),
+      ("changed", flipped), ("noise", [65] + [UInt8](repeating: 7, count: 16_383)),
+      ("too long", try service.seal(try service.envelope(expiresIn: .days(40)), for: addresses[0])),
+      ("long over", try service.seal(try service.envelope(expiresIn: .days(-40)), for: addresses[0])),
+    ]
+    for (name, message) in bad {
+      try service.submit(message, to: addresses[0], relay: relay(station))
+      let answer = try station.present(try station.nextPush())
+      XCTAssertEqual(answer["outcome"].text, "quarantined", "\(name): \(answer)")
+      XCTAssertFalse(answer["applicationPushes"].exists, name)
+    }
+    try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
+    XCTAssertEqual(try station.present(try station.nextPush()).commands, ["tab.open"])
+    XCTAssertEqual(try count("SELECT count(*) FROM application_pushes", station.alice), 1)
+    XCTAssertThrowsError(try service.submit([1, 2, 3], to: addresses[0], relay: relay(station)))
+  }
+
+  func testTwoScopesAndAMessageInOneAnswer() throws {
+    let (station, service, addresses) = try subscribed("tabs", "account")
+    station.pair.send("hello", from: station.bob)
+    try service.push(try service.envelope("one"), to: addresses[0], relay: relay(station))
+    try service.push(try service.envelope("two"), to: addresses[1], relay: relay(station))
+    try service.push(try service.envelope("three"), to: addresses[0], relay: relay(station))
+    let pushes = try station.allPushes()
+    // The last one names all three mailboxes.
+    let answer = try station.present(try XCTUnwrap(pushes.last))
+    XCTAssertEqual(answer.bodies, ["hello"], answer.description)
+    let handed = answer["applicationPushes"].elements.map { "\($0["scope"].text) \($0["envelope"]["command"].text)" }
+    XCTAssertEqual(handed.sorted(), ["account two", "tabs one", "tabs three"])
+    for push in pushes { XCTAssertEqual(try station.present(push)["outcome"].text, "nothingNew") }
+  }
+
+  /// An app that is awake gets an event, also of what an extension committed and did not hand over.
+  func testAnAppGetsAnEventOnce() throws {
+    let (station, service, addresses) = try subscribed("tabs")
+    wake(station)
+    try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
+    let event = try XCTUnwrap(station.alice.event("applicationPush"))["result"]["applicationPush"]
+    XCTAssertEqual(event["envelope"]["command"].text, "tab.open")
+    XCTAssertEqual(event["outcome"].text, "current")
+    station.suspend()
+    station.pair.send("hello", from: station.bob)
+    // There may have been a push for what the app has taken in by itself.
+    var bodies: [String] = []
+    while bodies.isEmpty {
+      let answer = try station.present(try station.nextPush())
+      XCTAssertEqual(answer.commands, [], answer.description)
+      bodies = answer.bodies
+    }
+    XCTAssertEqual(bodies, ["hello"])
+    wake(station)
+    awaitRest(of: station.alice)
+    station.alice.expectNone("applicationPush")
+  }
+
+  func testAScopeThatIsDeletedWhileItsPushIsUnderWayHandsNothingOver() throws {
+    let (station, service, addresses) = try subscribed("tabs", "account")
+    try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
+    let push = try station.nextPush()
+    wake(station)
+    // Whatever the app took in before goes as well.
+    station.alice.send("/_ntf scope delete tabs").assert("cmdOk")
+    XCTAssertEqual(station.alice.send("/_ntf scope pushes tabs")["error"]["np"]["code"].text, "scopeNotFound")
+    XCTAssertEqual(station.alice.send("/_ntf scope delete tabs")["error"]["np"]["code"].text, "scopeNotFound")
+    try awaitCount(0, "SELECT count(*) FROM deleted_mailboxes", station.alice)
+    station.suspend()
+    let answer = try station.present(push)
+    XCTAssertEqual(answer["outcome"].text, "unknown", answer.description)
+    XCTAssertEqual(answer.commands, [])
+    XCTAssertEqual(answer["withdrawals"].count, 0)
+    XCTAssertEqual(try count("SELECT count(*) FROM application_pushes", station.alice), 0)
+    // The service learns of it, and the other scope works.
+    XCTAssertThrowsError(try service.push(try service.envelope(), to: addresses[0], relay: relay(station)))
+    try service.push(try service.envelope("two"), to: addresses[1], relay: relay(station))
+    XCTAssertEqual(try station.present(try station.nextPush()).commands, ["two"])
+  }
+
+  /// Subscribing again changes the settings and keeps the address.
+  func testAScopeIsListedUpdatedAndKeepsItsAddress() throws {
+    let (station, service, addresses) = try subscribed("tabs")
+    wake(station)
+    let other = try HostService()
+    XCTAssertEqual(try other.subscribe("tabs", at: station.alice, #","version":4,"commands":["x"]"#), addresses[0])
+    let scopes = station.alice.send("/_ntf scopes")["result"]["scopes"]
+    XCTAssertEqual(scopes.count, 1)
+    XCTAssertEqual(scopes[0]["serviceKey"].text, other.publicKey)
+    XCTAssertEqual(scopes[0]["version"].number, 4)
+    XCTAssertEqual(scopes[0]["commands"][0].text, "x")
+    XCTAssertEqual(scopes[0]["address"].text, "scope:\(scopes[0]["publicKey"].text)@" + "\(addresses[0])".suffix(32))
+    station.suspend()
+    // The earlier key is not taken any more.
+    try service.push(try service.envelope("x"), to: addresses[0], relay: relay(station))
+    XCTAssertEqual(try station.present(try station.nextPush())["outcome"].text, "quarantined")
+    try other.push(try other.envelope("x"), to: addresses[0], relay: relay(station))
+    XCTAssertEqual(try station.present(try station.nextPush()).commands, ["x"])
+    wake(station)
+    // It is no chat and no invitation.
+    let chats = station.alice.send("/_get chats 1 pcc=on count=100")["result"]["chats"]
+    XCTAssertEqual(chats.count, 1, chats.description)
+  }
+
+  func testScopesAreBoundedAndOnlyTheAppMakesThem() throws {
+    let station = try Station()
+    let service = try HostService()
+    for number in 0..<32 { _ = try service.subscribe("scope\(number)", at: station.alice) }
+    let key = service.publicKey
+    let more = station.alice.send(#"/_ntf scope subscribe {"name":"more","serviceKey":"\#(key)"}"#)
+    XCTAssertEqual(more["error"]["np"]["code"].text, "scopesTooMany")
+    for bad in [
+      "", "{}", #"{"name":"a b","serviceKey":"\#(key)"}"#, #"{"name":"a","serviceKey":"AAAA"}"#,
+      #"{"name":"a","serviceKey":"\#(key)","version":0}"#, #"{"name":"a","serviceKey":"\#(key)","commands":[1]}"#,
+      #"{"name":"a","serviceKey":"\#(key)","limit":1}"#, #"{"name":"","serviceKey":"\#(key)"}"#,
+    ] {
+      XCTAssertEqual(
+        station.alice.send("/_ntf scope subscribe \(bad)")["error"]["np"]["code"].text, "commandSyntax", bad)
+    }
+    station.suspend()
+    let other = try station.makeExtension()
+    other.send("/_start main=off snd_files=off").assert("chatStarted")
+    let refused = other.send(#"/_ntf scope subscribe {"name":"b","serviceKey":"\#(key)"}"#)
+    XCTAssertEqual(refused["error"]["np"]["code"].text, "roleNotAllowed", refused.description)
+    XCTAssertEqual(other.send("/_ntf scope delete scope1")["error"]["np"]["code"].text, "roleNotAllowed")
+  }
+
+  /// A hidden profile shows nowhere outside the app, which gets the event.
+  func testAHiddenProfilesPushesAreTheAppsAlone() throws {
+    let (station, service, addresses) = try subscribed("tabs")
+    wake(station)
+    station.alice.send(#"/_create user {"profile":{"displayName":"second","fullName":""}}"#).assert("activeUser")
+    station.alice.send(#"/_hide user 1 "secret""#).assert("userPrivacy")
+    station.suspend()
+    try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
+    let answer = try station.present(try station.nextPush())
+    XCTAssertEqual(answer["outcome"].text, "nothingNew", answer.description)
+    XCTAssertEqual(answer.commands, [])
+    wake(station)
+    let event = try XCTUnwrap(station.alice.event("applicationPush"))["result"]["applicationPush"]
+    XCTAssertEqual(event["userId"].number, 1)
+    // Of the active profile there is none.
+    XCTAssertEqual(station.alice.send("/_ntf scopes")["result"]["scopes"].count, 0)
+  }
+
+  /// Time is up before the mailbox was looked into: the push is told apart, and nothing is lost.
+  func testAPushWhoseTimeIsUpLosesNothing() throws {
+    let (station, service, addresses) = try subscribed("tabs")
+    try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
+    let push = try station.nextPush()
+    let answer = try station.makeExtension().push(push, deadline: 1)
+    XCTAssertEqual(answer["outcome"].text, "expired", answer.description)
+    XCTAssertEqual(answer.commands, [])
+    XCTAssertEqual(try station.present(push).commands, ["tab.open"])
+  }
+
+  /// More than fits one answer: the rest comes with the next push, in order.
+  func testALargeBacklogIsHandedOverInParts() throws {
+    let (station, service, addresses) = try subscribed("tabs")
+    for number in 0..<70 {
+      try service.push(try service.envelope("\(number)"), to: addresses[0], relay: relay(station))
+    }
+    let pushes = try station.allPushes()
+    let first = try station.present(try XCTUnwrap(pushes.last))
+    XCTAssertEqual(first.commands, (0..<64).map { "\($0)" })
+    XCTAssertEqual(try station.present(try XCTUnwrap(pushes.last)).commands, (64..<70).map { "\($0)" })
+  }
+}

@@ -1,3 +1,4 @@
+import CNightporter
 import Foundation
 import PorterPlatform
 import PorterPush
@@ -98,7 +99,7 @@ final class ScopeTests: XCTestCase {
     XCTAssertEqual(try station.present(try station.nextPush()).commands, ["tab.close"])
   }
 
-  /// What the host does not know is told apart, and there all the same.
+  /// What the host does not know has an outcome of its own, and its content is there.
   func testUnknownVersionsAndCommandsAndExpiryAreOutcomesWithTheContent() throws {
     let (station, service, addresses) = try subscribed("tabs", members: #","version":2,"commands":["tab.open"]"#)
     for (envelope, outcome) in [
@@ -174,6 +175,21 @@ final class ScopeTests: XCTestCase {
     wake(station)
     awaitRest(of: station.alice)
     station.alice.expectNone("applicationPush")
+  }
+
+  /// A round in the background: its event is the handing-over, and no extension repeats it.
+  func testWhatARoundInTheBackgroundReportedIsInNoLaterAnswer() throws {
+    let (station, service, addresses) = try subscribed("tabs")
+    try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
+    let push = try station.nextPush()
+    let round = JSON(take(np_background_refresh(station.alice.handle, 20_000)))
+    XCTAssertFalse(round["applicationPushes"].exists, round.description)
+    XCTAssertEqual(
+      station.alice.event("applicationPush")?["result"]["applicationPush"]["envelope"]["command"].text, "tab.open")
+    XCTAssertEqual(try station.present(push).commands, [])
+    let hello = try station.present(try station.push(for: "hello"))
+    XCTAssertEqual(hello.bodies, ["hello"])
+    XCTAssertEqual(hello.commands, [])
   }
 
   func testAScopeThatIsDeletedWhileItsPushIsUnderWayHandsNothingOver() throws {
@@ -263,7 +279,7 @@ final class ScopeTests: XCTestCase {
     XCTAssertEqual(station.alice.send("/_ntf scopes")["result"]["scopes"].count, 0)
   }
 
-  /// Time is up before the mailbox was looked into: the push is told apart, and nothing is lost.
+  /// Time is up before the mailbox was looked into: the push ends `expired`, and nothing is lost.
   func testAPushWhoseTimeIsUpLosesNothing() throws {
     let (station, service, addresses) = try subscribed("tabs")
     try service.push(try service.envelope(), to: addresses[0], relay: relay(station))

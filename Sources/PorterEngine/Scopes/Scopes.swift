@@ -12,7 +12,7 @@ final class Scopes {
   typealias PushMachine = PorterMachines.ApplicationPush
   private typealias Taken = RecordedMachineDriver<PushMachine, Subject>.Taken
 
-  /// What the effects of a step need: which push, and of which entry of the ledger the host is told.
+  /// What the effects of a step need: which push, and the entry of the ledger that its event is about.
   struct Subject {
     var pushID: Int64?
     var entry: Int64 = 0

@@ -1102,10 +1102,11 @@ enum np_presence_reason {
 exactly once, on every path, with an outcome (INC-30, INC-31); the answer is the last thing that happens, after the
 store is closed (INC-48); every state but the last has an expire edge that waits for nothing. What cannot improve ends
 without waiting (INC-32). A message that it names and that did not come is announced with a placeholder; a push that
-could not even read what it is about gives a notice. What the user has muted or hidden stays so. The outcome is the
-first of these that applies, when the store is released: expired, stopped, locked, wrongSchema, presented (there is
-something to show), failed, quarantined (the push itself, or all that came), offline, verified, yielded, unknown (unless
-something came), nothingNew. */
+could not even read what it is about gives a notice. What waits in the outboxes is sent when it is settled what is
+shown, and only for a moment. What the user has muted or hidden stays so. The outcome is the first of these that
+applies, when the store is released: expired, stopped, locked, wrongSchema, presented (there is something to show),
+failed, quarantined (the push itself, or all that came), offline, verified, yielded, unknown (unless something came),
+nothingNew. */
 enum np_push_state {
   /* Handed over by the system; its form is looked at. */
   NP_PUSH_STATE_RECEIVED = 0,
@@ -1127,32 +1128,34 @@ enum np_push_state {
   NP_PUSH_STATE_ACKNOWLEDGING = 8,
   /* Decides what the user sees. */
   NP_PUSH_STATE_PRESENTING = 9,
+  /* What is shown is settled, and what is left in the outboxes is sent. Nothing here changes the outcome. */
+  NP_PUSH_STATE_SENDING = 10,
   /* The store is being released. Nothing is waited for, so that time being up changes nothing. */
-  NP_PUSH_STATE_RELEASING = 10,
+  NP_PUSH_STATE_RELEASING = 11,
   /* Something is shown. */
-  NP_PUSH_STATE_PRESENTED = 11,
+  NP_PUSH_STATE_PRESENTED = 12,
   /* There was nothing to show. */
-  NP_PUSH_STATE_NOTHING_NEW = 12,
+  NP_PUSH_STATE_NOTHING_NEW = 13,
   /* Another process does it. */
-  NP_PUSH_STATE_YIELDED = 13,
+  NP_PUSH_STATE_YIELDED = 14,
   /* The token was verified. */
-  NP_PUSH_STATE_VERIFIED = 14,
+  NP_PUSH_STATE_VERIFIED = 15,
   /* The device has not been unlocked yet; the message is fetched later (INC-50). */
-  NP_PUSH_STATE_LOCKED = 15,
+  NP_PUSH_STATE_LOCKED = 16,
   /* No relay was reached. */
-  NP_PUSH_STATE_OFFLINE = 16,
+  NP_PUSH_STATE_OFFLINE = 17,
   /* Time was up; the content is the best there was. */
-  NP_PUSH_STATE_EXPIRED = 17,
+  NP_PUSH_STATE_EXPIRED = 18,
   /* The push is not about anything known here. */
-  NP_PUSH_STATE_UNKNOWN = 18,
+  NP_PUSH_STATE_UNKNOWN = 19,
   /* What came is quarantined, and is not shown. */
-  NP_PUSH_STATE_QUARANTINED = 19,
+  NP_PUSH_STATE_QUARANTINED = 20,
   /* The user stopped the chat. */
-  NP_PUSH_STATE_STOPPED = 20,
+  NP_PUSH_STATE_STOPPED = 21,
   /* The app must be started once, to migrate the store (INC-23). */
-  NP_PUSH_STATE_WRONG_SCHEMA = 21,
+  NP_PUSH_STATE_WRONG_SCHEMA = 22,
   /* The store failed. */
-  NP_PUSH_STATE_FAILED = 22
+  NP_PUSH_STATE_FAILED = 23
 };
 
 enum np_push_event {
@@ -1245,32 +1248,34 @@ enum np_push_event {
   NP_PUSH_EVENT_COMPOSED_ANNOUNCED = 42,
   /* There is nothing to show. */
   NP_PUSH_EVENT_COMPOSED_NOTHING = 43,
+  /* Nothing of the outboxes is under way any more: it is sent, it waits for later, or the moment for it is over. */
+  NP_PUSH_EVENT_SENT = 44,
   /* Time is up: the deadline is near, or the system says so. */
-  NP_PUSH_EVENT_EXPIRE = 44,
+  NP_PUSH_EVENT_EXPIRE = 45,
   /* The store is released. There is something to show, or to withdraw. */
-  NP_PUSH_EVENT_RELEASED_PRESENTED = 45,
+  NP_PUSH_EVENT_RELEASED_PRESENTED = 46,
   /* The store is released. All is read, muted, or recorded already (INC-37). */
-  NP_PUSH_EVENT_RELEASED_NOTHING_NEW = 46,
+  NP_PUSH_EVENT_RELEASED_NOTHING_NEW = 47,
   /* The store is released. Another process fetches. */
-  NP_PUSH_EVENT_RELEASED_YIELDED = 47,
+  NP_PUSH_EVENT_RELEASED_YIELDED = 48,
   /* The store is released. The token was verified. */
-  NP_PUSH_EVENT_RELEASED_VERIFIED = 48,
+  NP_PUSH_EVENT_RELEASED_VERIFIED = 49,
   /* The store is released. The device has not been unlocked yet. */
-  NP_PUSH_EVENT_RELEASED_LOCKED = 49,
+  NP_PUSH_EVENT_RELEASED_LOCKED = 50,
   /* The store is released. No relay was reached. */
-  NP_PUSH_EVENT_RELEASED_OFFLINE = 50,
+  NP_PUSH_EVENT_RELEASED_OFFLINE = 51,
   /* The store is released. Time is up. */
-  NP_PUSH_EVENT_RELEASED_EXPIRED = 51,
+  NP_PUSH_EVENT_RELEASED_EXPIRED = 52,
   /* The store is released. The push is not about anything known here. */
-  NP_PUSH_EVENT_RELEASED_UNKNOWN = 52,
+  NP_PUSH_EVENT_RELEASED_UNKNOWN = 53,
   /* The store is released. What came is quarantined. */
-  NP_PUSH_EVENT_RELEASED_QUARANTINED = 53,
+  NP_PUSH_EVENT_RELEASED_QUARANTINED = 54,
   /* The store is released. The user stopped the chat. */
-  NP_PUSH_EVENT_RELEASED_STOPPED = 54,
+  NP_PUSH_EVENT_RELEASED_STOPPED = 55,
   /* The store is released. The store is older or newer than this program. */
-  NP_PUSH_EVENT_RELEASED_WRONG_SCHEMA = 55,
+  NP_PUSH_EVENT_RELEASED_WRONG_SCHEMA = 56,
   /* The store is released. The store failed. */
-  NP_PUSH_EVENT_RELEASED_FAILED = 56
+  NP_PUSH_EVENT_RELEASED_FAILED = 57
 };
 
 enum np_push_effect {
@@ -1301,18 +1306,21 @@ enum np_push_effect {
   /* Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
   composed. */
   NP_PUSH_EFFECT_COMPOSE_CONTENT = 12,
+  /* Hand over to the relay what waits in the outboxes, if this is the last push and the relay was reached; not for
+  long. Answer: sent. */
+  NP_PUSH_EFFECT_SEND_OUTBOX = 13,
   /* Like composeContent, from what is committed, without waiting and without an answer. */
-  NP_PUSH_EFFECT_COMPOSE_BEST = 13,
+  NP_PUSH_EFFECT_COMPOSE_BEST = 14,
   /* If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what to
   do. It contains no name. */
-  NP_PUSH_EFFECT_COMPOSE_NOTICE = 14,
+  NP_PUSH_EFFECT_COMPOSE_NOTICE = 15,
   /* Abandon a request, a transaction and a claim. What was not committed was not acknowledged. */
-  NP_PUSH_EFFECT_CANCEL_WORK = 15,
+  NP_PUSH_EFFECT_CANCEL_WORK = 16,
   /* Close the store, and whatever else a frozen process must not hold, unless another push waits for them; an app keeps
   them. Answer: released, with the outcome. */
-  NP_PUSH_EFFECT_RELEASE_STORE = 16,
+  NP_PUSH_EFFECT_RELEASE_STORE = 17,
   /* Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace. */
-  NP_PUSH_EFFECT_ANSWER = 17
+  NP_PUSH_EFFECT_ANSWER = 18
 };
 
 enum np_push_reason {

@@ -24,13 +24,20 @@ extension Store {
       ])
   }
 
-  /// The oldest entry of each connection: a connection's messages are sent in order.
-  package func outboxHeads() throws(StoreError) -> [OutboxEntry] {
+  /// What came into the outbox after this entry, oldest first. The bodies are read one by one.
+  package func outboxEntries(after last: Int64) throws(StoreError) -> [(id: Int64, connectionID: Int64)] {
     try rows(
+      "SELECT outbox_id, connection_id FROM outbox WHERE outbox_id > ? ORDER BY outbox_id", [.integer(last)]
+    ) { (id: $0.integer(0), connectionID: $0.integer(1)) }
+  }
+
+  /// Nil when it was sent, or went with its connection.
+  package func outboxEntry(_ id: Int64) throws(StoreError) -> OutboxEntry? {
+    try first(
       """
       SELECT outbox_id, connection_id, item_id, purpose, signed, notify, body, deduplication, attempts FROM outbox
-      WHERE outbox_id IN (SELECT min(outbox_id) FROM outbox GROUP BY connection_id) ORDER BY outbox_id
-      """
+      WHERE outbox_id = ?
+      """, [.integer(id)]
     ) {
       OutboxEntry(
         id: $0.integer(0), connectionID: $0.integer(1), itemID: $0.optionalInteger(2), purpose: $0.text(3),

@@ -97,7 +97,8 @@ final class PushMachineTests: XCTestCase {
       (.payloadMessage, [.readAppPhase]), (.appInactive, [.openStore]), (.storeOpened, [.decodePayload]),
       (.decodedMessage, [.claimNext]), (.claimGranted, [.fetchMessage]), (.fetchMessage, [.commitMessage]),
       (.commitDone, [.acknowledge]), (.acknowledged, [.fetchMessage]), (.fetchEmpty, [.releaseClaim, .claimNext]),
-      (.claimNoneLeft, [.composeContent]), (.composedShow, [.releaseStore]), (.releasedPresented, [.answer]),
+      (.claimNoneLeft, [.composeContent]), (.composedShow, [.sendOutbox]), (.sent, [.releaseStore]),
+      (.releasedPresented, [.answer]),
     ]
     for (event, effects) in story { XCTAssertEqual(Array(push.handle(event).effects), effects, event.name) }
     XCTAssertEqual(push.state, .presented)

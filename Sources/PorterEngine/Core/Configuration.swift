@@ -71,6 +71,8 @@ enum Durations {
   static let callInvitation = Span.seconds(180)
   /// What a push still has for its other mailboxes once a call is committed; SimpleX's time for a call's push.
   static let callPatience = Span.seconds(1)
+  /// What a push may take to send what waits in the outboxes, before what it shows is handed over.
+  static let sendingPatience = Span.seconds(2)
   /// Between two attempts at the same thing, growing from the first to the last.
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(180)

@@ -20,7 +20,8 @@ package final class Engine {
   private(set) lazy var relayLink = RelayLink(context, turns: turns, lifecycle: lifecycle, host: self)
   private(set) lazy var connections = Connections(context, lifecycle: lifecycle, relay: relayLink, work: self)
   private(set) lazy var sender = Sender(
-    context, lifecycle: lifecycle, relay: relayLink, connections: connections)
+    context, lifecycle: lifecycle, relay: relayLink, connections: connections,
+    mayBegin: { [unowned self] in pushes.admitsSending })
   private(set) lazy var disappearing = Disappearing(context, lifecycle: lifecycle)
   private(set) lazy var joiner = Joiner(
     context, lifecycle: lifecycle, relay: relayLink, connections: connections, sender: sender)

@@ -11,6 +11,8 @@ struct UnderWay<Key: Hashable> {
   private var keys: Set<Key> = []
   private var cycle = 0
 
+  var count: Int { keys.count }
+  var isEmpty: Bool { keys.isEmpty }
   func contains(_ key: Key) -> Bool { keys.contains(key) }
 
   /// To be ended with the ticket.

@@ -20,6 +20,7 @@ struct PushFindings: Equatable, Sendable {
     static let accounted = Facts(rawValue: 1 << 12)
     static let appCame = Facts(rawValue: 1 << 13)
     static let hurried = Facts(rawValue: 1 << 14)
+    static let settled = Facts(rawValue: 1 << 15)
   }
 
   private var facts: Facts = []
@@ -48,8 +49,18 @@ struct PushFindings: Equatable, Sendable {
   /// The app is awake, fetches what is left, and tells its user.
   var isLeftToApp: Bool { facts.contains(.appCame) }
 
+  /// Whether the relay and the store did what was asked of them.
+  var hasReachedRelayAndStore: Bool { facts.isDisjoint(with: [.offline, .failed]) }
+
+  /// It is settled what is shown: what happens from here on changes no outcome.
+  mutating func noteSettled() { facts.insert(.settled) }
+
   /// An event that the machine did not ignore.
   mutating func note(_ event: Push.Event) {
+    guard !facts.contains(.settled) else {
+      if event == .appWoke { facts.insert(.appCame) }
+      return
+    }
     switch event {
     case .expire: facts.insert(.expired)
     case .appStopped: facts.insert(.stopped)
@@ -74,7 +85,7 @@ struct PushFindings: Equatable, Sendable {
     case .commitRepeat, .fetchEmpty: answers += 1
     case .payloadMessage, .payloadVerification, .payloadWake, .appInactive, .storeOpened, .decodedMessage,
       .decodedVerification, .decodedRepeat, .claimGranted, .claimNoneLeft, .fetchMessage, .acknowledged,
-      .composedAnnounced, .composedNothing:
+      .composedAnnounced, .composedNothing, .sent:
       break
     case .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -109,7 +120,7 @@ struct PushFindings: Equatable, Sendable {
       return leftToOthers || facts.contains(.offline) || facts.contains(.hurried) || hasFailed ? begun : .ran
     case .verified: return .ran
     case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
-      .presenting, .releasing:
+      .presenting, .sending, .releasing:
       return .partial
     }
   }

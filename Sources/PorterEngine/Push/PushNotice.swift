@@ -17,7 +17,7 @@ enum PushNotice {
     // A placeholder is shown then, or nothing is due.
     case .offline, .presented, .nothingNew, .yielded, .verified, .unknown, .quarantined: nil
     case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
-      .presenting, .releasing:
+      .presenting, .sending, .releasing:
       nil
     }
   }

@@ -168,7 +168,7 @@ final class PushRun {
     case .wrongSchema: "the app must be started once, to migrate the store"
     case .failed: "the store failed"
     case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
-      .presenting, .releasing:
+      .presenting, .sending, .releasing:
       "not finished"
     }
   }

@@ -55,6 +55,8 @@ final class PushRunner {
       self?.post(.expire, run)
     }
     waiting.append(run)
+    // What is left to be sent waits for the new push.
+    if let current, isSending(current) { post(.sent, current) }
     beginNext()
   }
 
@@ -76,6 +78,14 @@ final class PushRunner {
     case nil: post(.payloadUnknown, run)
     }
   }
+
+  /// An extension that works on a push sends nothing before it is settled what the push shows.
+  var admitsSending: Bool {
+    guard context.role == .extension, let current else { return true }
+    return isSending(current)
+  }
+
+  private func isSending(_ run: PushRun) -> Bool { run.driver?.answer(to: .sent) == .moved }
 
   /// Time is up for this push, in progress or not.
   func expire(_ pending: PendingPush) {
@@ -210,6 +220,7 @@ extension PushRunner: PushEffects {
   func answer(_ run: PushRun) {
     context.timers.cancel(run.timer)
     context.timers.cancel(Self.callTimer(run))
+    context.timers.cancel(Self.sendingTimer(run))
     if run === current {
       context.stop.set(.push, nil)
       current = nil
@@ -371,7 +382,6 @@ extension PushRunner: PushEffects {
       FaultPoint.reach(.afterCommit)
       run.records.note(committed)
       run.holding = .committed(message, committed, claimed, delivery)
-      engine.sender.flush()
       return committed.rings ? .commitCall : .commitDone
     case .repeated(let committed):
       run.holding = .committed(message, committed, claimed, delivery)
@@ -435,6 +445,18 @@ extension PushRunner: PushEffects {
     engine.calls.expireDue()
     post(presentation.compose(run), run)
   }
+
+  /// An app sends by itself.
+  func sendOutbox(_ run: PushRun) {
+    run.findings.noteSettled()
+    guard context.role == .extension, isLast(run), !run.findings.isLeftToApp, run.findings.hasReachedRelayAndStore
+    else { return post(.sent, run) }
+    context.timers.set(Self.sendingTimer(run), after: Durations.sendingPatience) { [weak self] in self?.post(.sent, run)
+    }
+    engine.sender.flush { [weak self] in self?.post(.sent, run) }
+  }
+
+  private static func sendingTimer(_ run: PushRun) -> String { run.timer + " sends" }
 
   func composeBest(_ run: PushRun) {
     // Its turn has not come, so that what it names is not known yet.

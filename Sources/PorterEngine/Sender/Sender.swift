@@ -12,26 +12,57 @@ final class Sender {
   private let relay: RelayLink
   private let connections: Connections
 
+  /// Whether something may be handed to the relay now, beside the lifecycle's word.
+  private let mayBegin: () -> Bool
+
   /// Connections whose outbox is being sent from.
   private var sending = UnderWay<Int64>()
+  private var queue = OutboxQueue()
   /// By connection: called with whether the relay refused the confirmation, after the first attempt to send it.
   private var confirming: [Int64: (Bool) -> Void] = [:]
   private var flushing = Coalescer()
+  /// Called when nothing is under way.
+  private var awaitingRest: [() -> Void] = []
 
-  init(_ context: EngineContext, lifecycle: Lifecycle, relay: RelayLink, connections: Connections) {
+  /// Requests at the same time. They wait in the queue of the relay's driver with their bodies, and what is asked for meanwhile
+  /// waits behind them.
+  private static let mostUnderWay = 16
+
+  init(
+    _ context: EngineContext, lifecycle: Lifecycle, relay: RelayLink, connections: Connections,
+    mayBegin: @escaping () -> Bool
+  ) {
     self.context = context
     self.lifecycle = lifecycle
     self.relay = relay
     self.connections = connections
+    self.mayBegin = mayBegin
   }
 
-  /// The relay was closed: what is under way belongs to it.
-  func relayHasClosed() { sending.giveUp() }
+  /// The relay was closed: what is under way belongs to it. Another process may send from here on.
+  func relayHasClosed() {
+    sending.giveUp()
+    queue = OutboxQueue()
+    reportRest()
+  }
 
   /// Offers the oldest message of each connection to the relay; the next one follows when the relay has answered.
   func flush() {
     guard flushing.want() else { return }
-    repeat { flushHeads() } while flushing.end()
+    repeat { offerAll() } while flushing.end()
+  }
+
+  /// As `flush`. `then` is called once, in a later step, when nothing is under way: all is sent, or waits for later.
+  func flush(then: @escaping () -> Void) {
+    awaitingRest.append(then)
+    flush()
+    if sending.isEmpty { reportRest() }
+  }
+
+  private func reportRest() {
+    let waiting = awaitingRest
+    awaitingRest = []
+    for then in waiting { context.steps.post(then) }
   }
 
   /// Sends the connection's confirmation. `then` is called when the relay has answered: it refuses a first attempt if the
@@ -40,6 +71,8 @@ final class Sender {
   func confirm(_ connectionID: Int64, then: @escaping (_ isRefused: Bool) -> Void) {
     confirming[connectionID] = then
     flush()
+    // Its caller waits, and does not wait for the others.
+    if maySend, !sending.contains(connectionID), let entry = queue.head(of: connectionID) { send(entry, connectionID) }
     // Nothing is sent while the chat suspends.
     if !sending.contains(connectionID) { confirmationEnded(connectionID, isRefused: false) }
   }
@@ -48,24 +81,41 @@ final class Sender {
     confirming.removeValue(forKey: connectionID)?(isRefused)
   }
 
-  private func flushHeads() {
+  private var maySend: Bool { !context.stop.isRaised && lifecycle.maySend && relay.isOpen && mayBegin() }
+
+  private func offerAll() {
     // A suspension does not wait for a full outbox.
     guard !context.stop.isRaised else { return retryLater() }
-    guard lifecycle.maySend, relay.isOpen,
-      let heads = context.retries.read(
+    let known = queue.last
+    guard maySend,
+      let new = context.retries.read(
         orLater: TimerName.outbox, { [weak self] in self?.flush() },
-        { (store) throws(StoreError) in try store.outboxHeads() })
+        { (store) throws(StoreError) in try store.outboxEntries(after: known) })
     else { return }
-    for entry in heads where !sending.contains(entry.connectionID) { send(entry) }
+    queue.note(new)
+    queue.makeAllReady()
+    offerReady()
   }
 
-  private func send(_ entry: OutboxEntry) {
+  private func offerReady() {
+    guard !context.stop.isRaised else { return retryLater() }
+    while maySend, sending.count < Self.mostUnderWay, let (connectionID, entry) = queue.next() {
+      if !sending.contains(connectionID) { send(entry, connectionID) }
+    }
+  }
+
+  private func send(_ id: Int64, _ connectionID: Int64) {
+    let entry: OutboxEntry
     let connection: StoredConnection
     do throws(StoreError) {
       guard let store = context.store else { return }
-      connection = try store.connection(entry.connectionID)
+      // Sent by another process meanwhile, or deleted with its connection.
+      guard let found = try store.outboxEntry(id), found.connectionID == connectionID else {
+        return queue.remove(id, of: connectionID)
+      }
+      entry = found
+      connection = try store.connection(connectionID)
     } catch .notFound {
-      // Deleted meanwhile, and the outbox with it.
       return
     } catch {
       return retryLater()
@@ -78,8 +128,10 @@ final class Sender {
     relay.perform(.sending) { (client) throws(RelayError) in
       try client.send(entry.body, to: peer, key: key, attempt: attempt, notify: entry.notifies)
     } then: { [weak self] result in
-      self?.sending.end(ticket)
-      self?.sent(entry, result)
+      guard let self else { return }
+      self.sending.end(ticket)
+      self.sent(entry, result)
+      if self.sending.isEmpty { self.reportRest() }
     }
   }
 
@@ -97,7 +149,7 @@ final class Sender {
     case .failure(let error) where error.isTemporary || error == .answer:
       try? context.store?.countOutboxAttempt(entry.id)
       retryLater()
-      return
+      return offerReady()
     case .failure(.auth) where isFirstConfirmation: isFinished = dropRefused(entry.connectionID)
     case .failure(.auth): isFinished = finish(entry, "sndErrorAuth")
     case .failure(let error): isFinished = finish(entry, "sndError \(error)")
@@ -105,7 +157,8 @@ final class Sender {
     // On a full disk it stays in the outbox: a relay that answers immediately would be asked without end.
     guard isFinished else { return retryLater() }
     context.retries.reset(TimerName.outbox)
-    flush()
+    queue.remove(entry.id, of: entry.connectionID)
+    offerReady()
   }
 
   /// No contact will come of the connection. False when that could not be recorded; then the confirmation is tried again.

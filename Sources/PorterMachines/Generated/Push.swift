@@ -4,10 +4,11 @@
 /// exactly once, on every path, with an outcome (INC-30, INC-31); the answer is the last thing that happens, after the
 /// store is closed (INC-48); every state but the last has an expire edge that waits for nothing. What cannot improve
 /// ends without waiting (INC-32). A message that it names and that did not come is announced with a placeholder; a push
-/// that could not even read what it is about gives a notice. What the user has muted or hidden stays so. The outcome is
-/// the first of these that applies, when the store is released: expired, stopped, locked, wrongSchema, presented (there
-/// is something to show), failed, quarantined (the push itself, or all that came), offline, verified, yielded, unknown
-/// (unless something came), nothingNew.
+/// that could not even read what it is about gives a notice. What waits in the outboxes is sent when it is settled what
+/// is shown, and only for a moment. What the user has muted or hidden stays so. The outcome is the first of these that
+/// applies, when the store is released: expired, stopped, locked, wrongSchema, presented (there is something to show),
+/// failed, quarantined (the push itself, or all that came), offline, verified, yielded, unknown (unless something
+/// came), nothingNew.
 package enum Push: Machine {
   package enum State: UInt8, MachineCode {
     /// Handed over by the system; its form is looked at.
@@ -30,6 +31,8 @@ package enum Push: Machine {
     case acknowledging
     /// Decides what the user sees.
     case presenting
+    /// What is shown is settled, and what is left in the outboxes is sent. Nothing here changes the outcome.
+    case sending
     /// The store is being released. Nothing is waited for, so that time being up changes nothing.
     case releasing
     /// Final. Something is shown.
@@ -69,6 +72,7 @@ package enum Push: Machine {
       case .committing: "committing"
       case .acknowledging: "acknowledging"
       case .presenting: "presenting"
+      case .sending: "sending"
       case .releasing: "releasing"
       case .presented: "presented"
       case .nothingNew: "nothingNew"
@@ -176,6 +180,8 @@ package enum Push: Machine {
     case composedAnnounced
     /// There is nothing to show.
     case composedNothing
+    /// Nothing of the outboxes is under way any more: it is sent, it waits for later, or the moment for it is over.
+    case sent
     /// Time is up: the deadline is near, or the system says so.
     case expire
     /// The store is released. There is something to show, or to withdraw.
@@ -249,6 +255,7 @@ package enum Push: Machine {
       case .composedShow: "composed.show"
       case .composedAnnounced: "composed.announced"
       case .composedNothing: "composed.nothing"
+      case .sent: "sent"
       case .expire: "expire"
       case .releasedPresented: "released.presented"
       case .releasedNothingNew: "released.nothingNew"
@@ -294,6 +301,9 @@ package enum Push: Machine {
     /// Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
     /// composed.
     case composeContent
+    /// Hand over to the relay what waits in the outboxes, if this is the last push and the relay was reached; not for
+    /// long. Answer: sent.
+    case sendOutbox
     /// Like composeContent, from what is committed, without waiting and without an answer.
     case composeBest
     /// If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what
@@ -322,6 +332,7 @@ package enum Push: Machine {
       case .discardWork: "discardWork"
       case .acknowledge: "acknowledge"
       case .composeContent: "composeContent"
+      case .sendOutbox: "sendOutbox"
       case .composeBest: "composeBest"
       case .composeNotice: "composeNotice"
       case .cancelWork: "cancelWork"
@@ -357,7 +368,7 @@ package enum Push: Machine {
       .quarantined, .stopped, .wrongSchema, .failed:
       true
     case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching,
-      .committing, .acknowledging, .presenting, .releasing:
+      .committing, .acknowledging, .presenting, .sending, .releasing:
       false
     }
   }
@@ -372,7 +383,7 @@ package enum Push: Machine {
       .composeNotice, .cancelWork:
       .act
     case .readAppPhase, .openStore, .decodePayload, .verifyToken, .claimNext, .fetchMessage,
-      .commitMessage, .acknowledge, .composeContent, .releaseStore:
+      .commitMessage, .acknowledge, .composeContent, .sendOutbox, .releaseStore:
       .ask
     case .answer: .tell
     }
@@ -391,6 +402,7 @@ package enum Push: Machine {
     case .committing: stepCommitting(event)
     case .acknowledging: stepAcknowledging(event)
     case .presenting: stepPresenting(event)
+    case .sending: stepSending(event)
     case .releasing: stepReleasing(event)
     case .presented: stepPresented(event)
     case .nothingNew: stepNothingNew(event)
@@ -422,9 +434,9 @@ package enum Push: Machine {
       .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
       .commitCall, .callWaits, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
       .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
-      .composedNothing, .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified,
-      .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined,
-      .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedNothing, .sent, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.received, .ignored(.early))
     case .expire:
       // Also while it waits for the pushes before it; the store may be open for one of them.
@@ -442,7 +454,7 @@ package enum Push: Machine {
       .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied,
       .commitDone, .commitCall, .callWaits, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .releasedPresented, .releasedNothingNew,
+      .composedAnnounced, .composedNothing, .sent, .releasedPresented, .releasedNothingNew,
       .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
       .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
       .releasedFailed:
@@ -464,9 +476,9 @@ package enum Push: Machine {
       .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .releasedPresented,
-      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
-      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
       MachineStep(.openingStore, .ignored(.early))
     case .appWoke, .storeLocked, .storeWrongSchema, .storeBusy, .storeFailed, .expire:
@@ -485,7 +497,7 @@ package enum Push: Machine {
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
       .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat, .commitQuarantined,
       .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .releasedPresented, .releasedNothingNew,
+      .composedAnnounced, .composedNothing, .sent, .releasedPresented, .releasedNothingNew,
       .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
       .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
       .releasedFailed:
@@ -520,9 +532,9 @@ package enum Push: Machine {
       .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .releasedPresented,
-      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
-      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
       MachineStep(.verifying, .ignored(.late))
     case .appWoke, .expire:
@@ -546,7 +558,7 @@ package enum Push: Machine {
       .verifyDone, .verifyForged, .verifyFailed, .fetchMessage, .fetchEmpty, .fetchOffline,
       .fetchDenied, .commitDone, .commitCall, .commitRepeat, .commitQuarantined, .commitStale,
       .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .releasedPresented, .releasedNothingNew,
+      .composedAnnounced, .composedNothing, .sent, .releasedPresented, .releasedNothingNew,
       .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
       .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
       .releasedFailed:
@@ -580,9 +592,9 @@ package enum Push: Machine {
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .commitDone, .commitCall, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .releasedPresented,
-      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
-      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
       MachineStep(.fetching, .ignored(.late))
     case .appWoke:
@@ -610,9 +622,9 @@ package enum Push: Machine {
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
       .fetchDenied, .callWaits, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
-      .composedNothing, .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified,
-      .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined,
-      .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .composedNothing, .sent, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.committing, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the app fetches the rest (INC-22).
@@ -644,7 +656,7 @@ package enum Push: Machine {
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
       .fetchDenied, .commitDone, .commitCall, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .composedShow, .composedAnnounced, .composedNothing,
+      .commitDamaged, .commitFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -674,7 +686,7 @@ package enum Push: Machine {
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
       .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat, .commitQuarantined,
-      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed,
+      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .sent,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -684,9 +696,29 @@ package enum Push: Machine {
     case .storeFailed:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     case .composedShow, .composedAnnounced, .composedNothing:
-      MachineStep(.releasing, .moved, .releaseStore)
+      MachineStep(.sending, .moved, .sendOutbox)
     case .expire:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
+    }
+  }
+
+  @inline(__always)
+  private static func stepSending(_ event: Event) -> MachineStep<Push> {
+    switch event {
+    case .payloadMessage, .payloadVerification, .payloadWake, .payloadUnknown, .appRunning,
+      .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
+      .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
+      .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
+      .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
+      .fetchDenied, .commitDone, .commitCall, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedAnnounced, .composedNothing, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
+      MachineStep(.sending, .ignored(.late))
+    case .appWoke, .storeFailed, .callWaits, .sent, .expire:
+      MachineStep(.releasing, .moved, .releaseStore)
     }
   }
 
@@ -700,7 +732,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing:
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent:
       MachineStep(.releasing, .ignored(.late))
     case .expire:
       MachineStep(.releasing, .ignored(.alreadyReleasing))
@@ -741,7 +773,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -759,7 +791,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -777,7 +809,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -795,7 +827,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -813,7 +845,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -831,7 +863,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -849,7 +881,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -867,7 +899,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -885,7 +917,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -903,7 +935,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -921,7 +953,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -939,7 +971,7 @@ package enum Push: Machine {
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
       .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .expire,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -988,6 +1020,9 @@ package protocol PushEffects {
   /// Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
   /// composed.
   func composeContent(_ argument: Argument)
+  /// Hand over to the relay what waits in the outboxes, if this is the last push and the relay was reached; not for
+  /// long. Answer: sent.
+  func sendOutbox(_ argument: Argument)
   /// Like composeContent, from what is committed, without waiting and without an answer.
   func composeBest(_ argument: Argument)
   /// If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what
@@ -1021,6 +1056,7 @@ extension Push {
     case .discardWork: performer.discardWork(argument)
     case .acknowledge: performer.acknowledge(argument)
     case .composeContent: performer.composeContent(argument)
+    case .sendOutbox: performer.sendOutbox(argument)
     case .composeBest: performer.composeBest(argument)
     case .composeNotice: performer.composeNotice(argument)
     case .cancelWork: performer.cancelWork(argument)

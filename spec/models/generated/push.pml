@@ -13,19 +13,20 @@
 #define push_state_committing 7
 #define push_state_acknowledging 8
 #define push_state_presenting 9
-#define push_state_releasing 10
-#define push_state_presented 11
-#define push_state_nothingNew 12
-#define push_state_yielded 13
-#define push_state_verified 14
-#define push_state_locked 15
-#define push_state_offline 16
-#define push_state_expired 17
-#define push_state_unknown 18
-#define push_state_quarantined 19
-#define push_state_stopped 20
-#define push_state_wrongSchema 21
-#define push_state_failed 22
+#define push_state_sending 10
+#define push_state_releasing 11
+#define push_state_presented 12
+#define push_state_nothingNew 13
+#define push_state_yielded 14
+#define push_state_verified 15
+#define push_state_locked 16
+#define push_state_offline 17
+#define push_state_expired 18
+#define push_state_unknown 19
+#define push_state_quarantined 20
+#define push_state_stopped 21
+#define push_state_wrongSchema 22
+#define push_state_failed 23
 
 #define push_on_payloadMessage 0
 #define push_on_payloadVerification 1
@@ -71,19 +72,20 @@
 #define push_on_composedShow 41
 #define push_on_composedAnnounced 42
 #define push_on_composedNothing 43
-#define push_on_expire 44
-#define push_on_releasedPresented 45
-#define push_on_releasedNothingNew 46
-#define push_on_releasedYielded 47
-#define push_on_releasedVerified 48
-#define push_on_releasedLocked 49
-#define push_on_releasedOffline 50
-#define push_on_releasedExpired 51
-#define push_on_releasedUnknown 52
-#define push_on_releasedQuarantined 53
-#define push_on_releasedStopped 54
-#define push_on_releasedWrongSchema 55
-#define push_on_releasedFailed 56
+#define push_on_sent 44
+#define push_on_expire 45
+#define push_on_releasedPresented 46
+#define push_on_releasedNothingNew 47
+#define push_on_releasedYielded 48
+#define push_on_releasedVerified 49
+#define push_on_releasedLocked 50
+#define push_on_releasedOffline 51
+#define push_on_releasedExpired 52
+#define push_on_releasedUnknown 53
+#define push_on_releasedQuarantined 54
+#define push_on_releasedStopped 55
+#define push_on_releasedWrongSchema 56
+#define push_on_releasedFailed 57
 
 #define push_do_readAppPhase 0
 #define push_do_openStore 1
@@ -98,11 +100,12 @@
 #define push_do_discardWork 10
 #define push_do_acknowledge 11
 #define push_do_composeContent 12
-#define push_do_composeBest 13
-#define push_do_composeNotice 14
-#define push_do_cancelWork 15
-#define push_do_releaseStore 16
-#define push_do_answer 17
+#define push_do_sendOutbox 13
+#define push_do_composeBest 14
+#define push_do_composeNotice 15
+#define push_do_cancelWork 16
+#define push_do_releaseStore 17
+#define push_do_answer 18
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -214,6 +217,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_composedAnnounced ->
        answer = IGNORED
     :: event == push_on_composedNothing ->
+       answer = IGNORED
+    :: event == push_on_sent ->
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_composeBest); push_does(push_do_releaseStore)
@@ -332,6 +337,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
+    :: event == push_on_sent ->
+       answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_releasedPresented ->
@@ -448,6 +455,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_composedAnnounced ->
        answer = IGNORED
     :: event == push_on_composedNothing ->
+       answer = IGNORED
+    :: event == push_on_sent ->
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
@@ -566,6 +575,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
+    :: event == push_on_sent ->
+       answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
     :: event == push_on_releasedPresented ->
@@ -682,6 +693,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_composedAnnounced ->
        answer = IGNORED
     :: event == push_on_composedNothing ->
+       answer = IGNORED
+    :: event == push_on_sent ->
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
@@ -800,6 +813,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
+    :: event == push_on_sent ->
+       answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
     :: event == push_on_releasedPresented ->
@@ -916,6 +931,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_composedAnnounced ->
        answer = IGNORED
     :: event == push_on_composedNothing ->
+       answer = IGNORED
+    :: event == push_on_sent ->
        answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
@@ -1034,6 +1051,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
+    :: event == push_on_sent ->
+       answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
     :: event == push_on_releasedPresented ->
@@ -1151,6 +1170,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
+    :: event == push_on_sent ->
+       answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
     :: event == push_on_releasedPresented ->
@@ -1263,13 +1284,134 @@ inline push_step(state, event, answer) {
     :: event == push_on_acknowledgeFailed ->
        answer = IGNORED
     :: event == push_on_composedShow ->
-       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+       answer = MOVED; state = push_state_sending; push_does(push_do_sendOutbox)
     :: event == push_on_composedAnnounced ->
-       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+       answer = MOVED; state = push_state_sending; push_does(push_do_sendOutbox)
     :: event == push_on_composedNothing ->
-       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+       answer = MOVED; state = push_state_sending; push_does(push_do_sendOutbox)
+    :: event == push_on_sent ->
+       answer = IGNORED
     :: event == push_on_expire ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
+    :: event == push_on_releasedPresented ->
+       answer = IGNORED
+    :: event == push_on_releasedNothingNew ->
+       answer = IGNORED
+    :: event == push_on_releasedYielded ->
+       answer = IGNORED
+    :: event == push_on_releasedVerified ->
+       answer = IGNORED
+    :: event == push_on_releasedLocked ->
+       answer = IGNORED
+    :: event == push_on_releasedOffline ->
+       answer = IGNORED
+    :: event == push_on_releasedExpired ->
+       answer = IGNORED
+    :: event == push_on_releasedUnknown ->
+       answer = IGNORED
+    :: event == push_on_releasedQuarantined ->
+       answer = IGNORED
+    :: event == push_on_releasedStopped ->
+       answer = IGNORED
+    :: event == push_on_releasedWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_releasedFailed ->
+       answer = IGNORED
+    fi
+  :: state == push_state_sending ->
+    if
+    :: event == push_on_payloadMessage ->
+       answer = IGNORED
+    :: event == push_on_payloadVerification ->
+       answer = IGNORED
+    :: event == push_on_payloadWake ->
+       answer = IGNORED
+    :: event == push_on_payloadUnknown ->
+       answer = IGNORED
+    :: event == push_on_appRunning ->
+       answer = IGNORED
+    :: event == push_on_appInactive ->
+       answer = IGNORED
+    :: event == push_on_appStopped ->
+       answer = IGNORED
+    :: event == push_on_appWoke ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+    :: event == push_on_storeOpened ->
+       answer = IGNORED
+    :: event == push_on_storeLocked ->
+       answer = IGNORED
+    :: event == push_on_storeWrongSchema ->
+       answer = IGNORED
+    :: event == push_on_storeBusy ->
+       answer = IGNORED
+    :: event == push_on_storeFailed ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+    :: event == push_on_decodedMessage ->
+       answer = IGNORED
+    :: event == push_on_decodedVerification ->
+       answer = IGNORED
+    :: event == push_on_decodedRepeat ->
+       answer = IGNORED
+    :: event == push_on_decodedUnknown ->
+       answer = IGNORED
+    :: event == push_on_decodedUndecryptable ->
+       answer = IGNORED
+    :: event == push_on_verifyDone ->
+       answer = IGNORED
+    :: event == push_on_verifyForged ->
+       answer = IGNORED
+    :: event == push_on_verifyFailed ->
+       answer = IGNORED
+    :: event == push_on_claimGranted ->
+       answer = IGNORED
+    :: event == push_on_claimBusy ->
+       answer = IGNORED
+    :: event == push_on_claimMissing ->
+       answer = IGNORED
+    :: event == push_on_claimDamaged ->
+       answer = IGNORED
+    :: event == push_on_claimFailed ->
+       answer = IGNORED
+    :: event == push_on_claimNoneLeft ->
+       answer = IGNORED
+    :: event == push_on_fetchMessage ->
+       answer = IGNORED
+    :: event == push_on_fetchEmpty ->
+       answer = IGNORED
+    :: event == push_on_fetchOffline ->
+       answer = IGNORED
+    :: event == push_on_fetchDenied ->
+       answer = IGNORED
+    :: event == push_on_commitDone ->
+       answer = IGNORED
+    :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callWaits ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+    :: event == push_on_commitRepeat ->
+       answer = IGNORED
+    :: event == push_on_commitQuarantined ->
+       answer = IGNORED
+    :: event == push_on_commitStale ->
+       answer = IGNORED
+    :: event == push_on_commitDamaged ->
+       answer = IGNORED
+    :: event == push_on_commitFailed ->
+       answer = IGNORED
+    :: event == push_on_acknowledged ->
+       answer = IGNORED
+    :: event == push_on_acknowledgeFailed ->
+       answer = IGNORED
+    :: event == push_on_composedShow ->
+       answer = IGNORED
+    :: event == push_on_composedAnnounced ->
+       answer = IGNORED
+    :: event == push_on_composedNothing ->
+       answer = IGNORED
+    :: event == push_on_sent ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+    :: event == push_on_expire ->
+       answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
     :: event == push_on_releasedPresented ->
        answer = IGNORED
     :: event == push_on_releasedNothingNew ->
@@ -1385,6 +1527,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_composedNothing ->
        answer = IGNORED
+    :: event == push_on_sent ->
+       answer = IGNORED
     :: event == push_on_expire ->
        answer = IGNORED
     :: event == push_on_releasedPresented ->
@@ -1469,6 +1613,7 @@ active proctype push_world() {
       :: event = push_on_composedShow
       :: event = push_on_composedAnnounced
       :: event = push_on_composedNothing
+      :: event = push_on_sent
       :: event = push_on_expire
       :: event = push_on_releasedPresented
       :: event = push_on_releasedNothingNew

@@ -1,0 +1,80 @@
+import PorterPlatform
+import PorterStore
+import Synchronization
+import XCTest
+
+@testable import Nightporter
+@testable import PorterEngine
+
+/// What an app left to be sent does not keep back what a push is to show.
+final class OutboxPushTests: XCTestCase {
+  private final class Statements: Sendable {
+    private let texts = Mutex<[String]>([])
+    func note(_ text: String) { texts.withLock { $0.append(text) } }
+    var all: [String] { texts.withLock { $0 } }
+  }
+
+  /// A push with a full outbox asks the store and the relay for the same as one with an empty one, until what it shows is
+  /// settled; only then it sends.
+  func testTheContentIsSettledBeforeTheFirstEntryOfAFullOutboxIsSent() throws {
+    let station = try Station()
+    let (payload, entries) = try leaveEntries(40, in: station)
+    let (answer, statements) = try observePush(payload, station)
+    XCTAssertEqual(answer.bodies, ["hello"], answer.description)
+    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
+    XCTAssertTrue(answer["quiescent"].flag)
+    let shown = try XCTUnwrap(
+      statements.firstIndex { $0.hasPrefix("UPDATE ledger SET state") && $0.contains("presented") }
+        ?? statements.lastIndex { $0.hasPrefix("UPDATE ledger") })
+    let firstSent = try XCTUnwrap(statements.firstIndex { $0.contains("FROM outbox") })
+    XCTAssertGreaterThan(firstSent, shown, statements.joined(separator: "\n"))
+    // Reading an entry, finishing it, and what is reported of it; nothing that counts the others.
+    XCTAssertLessThan(statements.count, 60 + 12 * Int(entries), "\(statements.count)")
+    station.wake(expecting: ["hello"])
+  }
+
+  /// A relay that takes no message while it gives some. The push shows what it has, in time, and its outcome says so.
+  func testAPushWhoseTimeEndsWhileItSendsHasPresented() throws {
+    let station = try Station()
+    let (payload, _) = try leaveEntries(3, in: station)
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    transport.hang(.send)
+    defer { transport.hang(nil) }
+    let answer = service.push(payload, deadline: 1_000)
+    XCTAssertEqual(answer.bodies, ["hello"], answer.description)
+    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
+    XCTAssertEqual(answer["work"].text, "ran", answer.description)
+    XCTAssertTrue(answer["quiescent"].flag)
+    XCTAssertEqual(transport.count(.send), 1, "it was tried")
+  }
+
+  private func observePush(_ payload: String, _ station: Station) throws -> (JSON, [String]) {
+    let service = try station.makeExtension()
+    let statements = Statements()
+    let isObserved = try XCTUnwrap(Handles.find(service.handle)).call { engine -> Bool in
+      engine.store?.database.observer = { statements.note($0) }
+      return engine.store != nil
+    }
+    XCTAssertEqual(isObserved, true)
+    let answer = service.push(payload)
+    return (answer, statements.all)
+  }
+
+  /// Alice's app is suspended with these entries in its outbox, and a message is at the relay; the payload of its push.
+  private func leaveEntries(_ count: Int, in station: Station) throws -> (payload: String, entries: Int64) {
+    station.suspend()
+    let payload = try station.push(for: "hello")
+    let database = try Database(path: station.alice.prefix + "_chat.db")
+    defer { try? database.close() }
+    for _ in 0..<count {
+      try database.run(
+        """
+        INSERT INTO outbox (connection_id, item_id, purpose, signed, notify, body, deduplication)
+        SELECT connection_id, NULL, 'message', 1, 0, x'00', ? FROM connections
+        """, [.blob(SystemRandomness().bytes(24))])
+    }
+    return (payload, try XCTUnwrap(try database.integer("SELECT count(*) FROM outbox")))
+  }
+}

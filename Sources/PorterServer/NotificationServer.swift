@@ -63,15 +63,17 @@ package final class NotificationServer {
     try listen(checkingAll: true)
   }
 
-  /// Does all the work that is due now. Failures that may pass are logged and retried later; others are thrown.
+  /// Does the work that is due now, and of what is much no more than a slice: then `nextDeadline` is now. Failures that may pass are logged and retried later; others are thrown.
   package func serve() throws(ServerError) {
     do throws(ServerError) {
+      times.hasMoreToDo = false
       try wakeDevices()
       try sweepIfDue()
       guard clock.now() >= times.relayRetry else { return }
       try listenIfDue()
       try serveRequests()
       try takeNotifications()
+      try checkSubscriptions()
       times.relayWorked()
     } catch {
       guard error.isTemporary else { throw error }
@@ -80,8 +82,12 @@ package final class NotificationServer {
     }
   }
 
+  /// Whether the last turn ended before its work did.
+  package var hasMoreToDo: Bool { times.hasMoreToDo }
+
   /// When `serve` has to be called at the latest, even if the relay does not wake the server.
   package func nextDeadline() throws(ServerError) -> Moment {
+    if times.hasMoreToDo { return clock.now() }
     var deadline = max(min(times.listenCheck, times.sweep), times.relayRetry)
     if times.isRelayDown { deadline = min(deadline, times.relayRetry) }
     if let wake = try state.nextWake() {
@@ -111,26 +117,29 @@ package final class NotificationServer {
     }
     guard own.first != .auth else { throw .mailboxUnknown }
     if checkingAll {
-      try checkSubscriptions()
+      times.checkedThrough = times.checkedThrough ?? 0
       times.subscriptionCheck = now + ServerTimes.subscriptionCheckInterval
     }
     times.listenCheck = now + ServerTimes.listenCheckInterval
   }
 
+  /// A slice of the check that is under way, if one is.
   private func checkSubscriptions() throws(ServerError) {
-    var last: Int64 = 0
-    while true {
-      let records = try state.subscriptions(after: last, limit: RelayLimits.batch)
-      guard let end = records.last else { return }
-      last = end.number
-      let statuses = try subscribeAtRelay(records.map { (notifier: $0.notifier, key: $0.key) })
+    guard let last = times.checkedThrough else { return }
+    let records = try state.subscriptions(after: last, limit: ServerTimes.slice)
+    guard let end = records.last else { return times.checkedThrough = nil }
+    let statuses = try subscribeAtRelay(records.map { (notifier: $0.notifier, key: $0.key) })
+    let changed = zip(records, statuses).filter { $0.status != $1 }
+    if !changed.isEmpty {
       try state.transaction { () throws(ServerError) in
-        for (record, status) in zip(records, statuses) where record.status != status {
+        for (record, status) in changed {
           try state.save(status, ofSubscription: record.number)
           log(.info, "subscription changed", ["subscription": "\(record.number)", "status": status.rawValue])
         }
       }
     }
+    times.checkedThrough = records.count < ServerTimes.slice ? nil : end.number
+    if times.checkedThrough != nil { times.hasMoreToDo = true }
   }
 
   /// One status for each, in order.
@@ -154,13 +163,16 @@ package final class NotificationServer {
   private func sweepIfDue() throws(ServerError) {
     let now = clock.now()
     guard now >= times.sweep else { return }
-    let wall = clock.wall()
-    try state.forgetAnswers(before: wall - ServerTimes.answerRetention)
-    try state.deleteNotifications(before: wall - ServerTimes.notificationRetention)
-    for token in try state.tokensUnused(since: wall - ServerTimes.tokenRetention) {
-      try state.transaction { () throws(ServerError) in _ = try raise(.stale, token) }
+    let (wall, slice) = (clock.wall(), ServerTimes.slice)
+    let most = try state.transaction { () throws(ServerError) in
+      let answers = try state.forgetAnswers(before: wall - ServerTimes.answerRetention, limit: slice)
+      let notifications = try state.deleteNotifications(
+        before: wall - ServerTimes.notificationRetention, limit: slice)
+      let unused = try state.tokensUnused(since: wall - ServerTimes.tokenRetention, limit: slice)
+      for token in unused { _ = try raise(.stale, token) }
+      return max(answers, notifications, unused.count)
     }
-    times.sweep = now + ServerTimes.sweepInterval
+    if most < slice { times.sweep = now + ServerTimes.sweepInterval } else { times.hasMoreToDo = true }
   }
 }
 

@@ -12,25 +12,46 @@ package struct PendingPush: Sendable {
   package let push: OutgoingPush
 
   package var kind: PushKind { due.kind }
+  /// Names it among those that are under way.
+  package var sequence: Int64 { due.sequence }
 }
 
 extension NotificationServer {
   /// The push that has waited longest for this provider; nil if there is none, or the provider is paused after a
   /// failure.
-  ///
-  /// It stays stored until `finish` is called; after a restart it is returned again. One at a time for each provider.
   package func nextPush(for provider: String) throws(ServerError) -> PendingPush? {
-    if let pause = times.providerPauses[provider], clock.now() < pause.until { return nil }
-    while let due = try state.duePush(provider: provider) {
-      do throws(ServerError) {
-        if let push = try pendingPush(due) { return push }
-      } catch {
-        guard case .damaged = error else { throw error }
-        log(.error, "cannot build a push", ["token": "\(due.token)", "reason": "\(error)"])
+    try nextPushes(for: provider, count: 1, underWay: []).first
+  }
+
+  /// The pushes that have waited longest for this provider, except those that are under way; none while the provider is
+  /// paused after a failure.
+  ///
+  /// They stay stored until `finish` is called; after a restart they are returned again.
+  package func nextPushes(
+    for provider: String, count: Int, underWay: Set<Int64>
+  ) throws(ServerError) -> [PendingPush] {
+    if let pause = times.providerPauses[provider], clock.now() < pause.until { return [] }
+    // A provider that has just failed is tried with one.
+    let count = times.providerPauses[provider] == nil ? count : min(count, underWay.isEmpty ? 1 : 0)
+    while true {
+      var pushes: [PendingPush] = []
+      var dropped = 0
+      let due = try state.duePushes(provider: provider, limit: underWay.count + count)
+      for push in due.filter({ !underWay.contains($0.sequence) }).prefix(count) {
+        do throws(ServerError) {
+          if let pending = try pendingPush(push) {
+            pushes.append(pending)
+            continue
+          }
+        } catch {
+          guard case .damaged = error else { throw error }
+          log(.error, "cannot build a push", ["token": "\(push.token)", "reason": "\(error)"])
+        }
+        try state.remove(push)
+        dropped += 1
       }
-      try state.remove(due)
+      if !pushes.isEmpty || dropped == 0 { return pushes }
     }
-    return nil
   }
 
   /// When a provider that failed is to be tried again; nil if none is paused.
@@ -69,29 +90,46 @@ extension NotificationServer {
 
   /// Records the outcome of a push returned by `nextPush`.
   package func finish(_ pending: PendingPush, _ outcome: PushOutcome) throws(ServerError) {
-    log(.info, "push", ["token": "\(pending.due.token)", "kind": pending.kind.rawValue, "outcome": outcome.name])
-    if outcome == .unreachable {
-      let pause = times.pause(pending.provider, now: clock.now())
-      log(
-        .warning, "a push provider cannot be reached",
-        ["provider": pending.provider, "retryInMs": "\(pause.milliseconds)"])
+    try finish([(pending, outcome)])
+  }
+
+  /// Records the outcomes of several pushes in one transaction, so that they share its wait for the disk.
+  package func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError) {
+    for (pending, outcome) in ended {
+      log(.info, "push", ["token": "\(pending.due.token)", "kind": pending.kind.rawValue, "outcome": outcome.name])
+    }
+    for provider in Set(ended.map(\.pending.provider)).sorted() {
+      let outcomes = ended.filter { $0.pending.provider == provider }.map(\.outcome)
+      guard outcomes.contains(.unreachable) else {
+        times.resume(provider)
+        continue
+      }
+      // Those that were under way together are one attempt.
+      let now = clock.now()
+      if let pause = times.providerPauses[provider], now < pause.until { continue }
+      let pause = times.pause(provider, now: now)
+      log(.warning, "a push provider cannot be reached", ["provider": provider, "retryInMs": "\(pause.milliseconds)"])
+    }
+    let answered = ended.filter { $0.outcome != .unreachable }
+    guard !answered.isEmpty else { return }
+    try state.transaction { () throws(ServerError) in
+      for (pending, outcome) in answered { try record(outcome, of: pending) }
+    }
+  }
+
+  private func record(_ outcome: PushOutcome, of pending: PendingPush) throws(ServerError) {
+    try state.remove(pending.due)
+    // An outcome for an earlier push token says nothing about the current one.
+    guard let token = try state.token(number: pending.due.token), token.generation == pending.generation else {
       return
     }
-    times.resume(pending.provider)
-    try state.transaction { () throws(ServerError) in
-      try state.remove(pending.due)
-      // An outcome for an earlier push token says nothing about the current one.
-      guard let token = try state.token(number: pending.due.token), token.generation == pending.generation else {
-        return
-      }
-      switch outcome {
-      case .accepted:
-        if pending.kind == .verification { _ = try raise(.pushAccepted, token) }
-      case .invalid(let reason):
-        _ = try raise(ServerToken.Event(reason), token)
-        try state.removePushes(token: token.number)
-      case .unreachable, .failed, .rejected: break
-      }
+    switch outcome {
+    case .accepted:
+      if pending.kind == .verification { _ = try raise(.pushAccepted, token) }
+    case .invalid(let reason):
+      _ = try raise(ServerToken.Event(reason), token)
+      try state.removePushes(token: token.number)
+    case .unreachable, .failed, .rejected: break
     }
   }
 }

@@ -13,13 +13,16 @@ import PorterRelay
 
 /// Runs a notification server: waits for the relay, for deadlines, and for the outcomes of pushes.
 ///
-/// The server belongs to the thread that calls `run`. Each provider has its own thread, so that one that does not
-/// answer delays neither clients nor other providers.
+/// The server belongs to the thread that calls `run`. Each provider has its own threads, so that one that does not
+/// answer delays neither clients nor other providers. Outcomes that have come meanwhile are stored together.
 package final class ServerLoop {
   private struct Delivery: Sendable {
     let pending: PendingPush
     let outcome: PushOutcome
   }
+
+  /// Pushes that a provider's threads have before them, so that they need not wait for the outcomes to be stored.
+  private static let queueFactor = 8
 
   private let server: NotificationServer
   private let workers: [String: ProviderWorker]
@@ -65,11 +68,12 @@ package final class ServerLoop {
       guard !wait(until: try nextDeadline()) else { return }
       server.port.drainWake()
       delivered.lower()
-      for delivery in takeDeliveries() {
-        workers[delivery.pending.provider]?.isBusy = false
-        // If the outcome cannot be stored, the push is sent once more.
-        try toleratingTransientErrors { () throws(ServerError) in try server.finish(delivery.pending, delivery.outcome)
-        }
+      let ended = takeDeliveries()
+      guard !ended.isEmpty else { continue }
+      for delivery in ended { workers[delivery.pending.provider]?.underWay.remove(delivery.pending.sequence) }
+      // Pushes whose outcome cannot be stored are sent once more.
+      try toleratingTransientErrors { () throws(ServerError) in
+        try server.finish(ended.map { ($0.pending, $0.outcome) })
       }
     }
   }
@@ -91,13 +95,16 @@ package final class ServerLoop {
     }
   }
 
-  /// Gives each idle provider its next push.
+  /// Gives each provider that has little left to do its next pushes.
   private func handOver() throws(ServerError) {
     guard clock.now() >= pausedUntil else { return }
-    for (name, worker) in workers.sorted(by: { $0.key < $1.key }) where !worker.isBusy {
-      guard let pending = try server.nextPush(for: name) else { continue }
-      worker.isBusy = true
-      worker.deliver(pending)
+    for (name, worker) in workers.sorted(by: { $0.key < $1.key }) {
+      let most = worker.concurrency == 1 ? 1 : worker.concurrency * Self.queueFactor
+      guard worker.underWay.count <= most / 2 else { continue }
+      let next = try server.nextPushes(
+        for: name, count: most - worker.underWay.count, underWay: worker.underWay)
+      worker.underWay.formUnion(next.map(\.sequence))
+      worker.deliver(next)
     }
   }
 
@@ -123,36 +130,43 @@ package final class ServerLoop {
   }
 }
 
-/// One provider's thread.
+/// One provider's threads.
 private final class ProviderWorker {
   private struct Work {
-    var pending: PendingPush?
+    var pending: ArraySlice<PendingPush> = []
     var isClosed = false
   }
 
-  /// Belongs to the loop's thread.
-  var isBusy = false
+  /// Pushes that were handed over and whose outcomes were not seen yet. Belongs to the loop's thread.
+  var underWay: Set<Int64> = []
+  let concurrency: Int
   private let work = Monitor(Work())
 
-  /// Nil if the system is out of threads. `then` is called on the worker's thread.
+  /// Nil if the system is out of threads. `then` is called on the worker's threads.
   init?(_ provider: any PushProvider, then: @escaping @Sendable (PendingPush, PushOutcome) -> Void) {
+    concurrency = max(1, provider.concurrency)
     let work = work
-    let isRunning = WorkerThread.start {
-      while true {
-        let next: PendingPush?? = work.wait(atMost: nil) { work in
-          if work.isClosed { return .some(nil) }
-          guard let pending = work.pending else { return nil }
-          work.pending = nil
-          return .some(pending)
+    for _ in 0..<concurrency {
+      let isRunning = WorkerThread.start {
+        while true {
+          let next: PendingPush?? = work.wait(atMost: nil) { work in
+            if work.isClosed { return .some(nil) }
+            return work.pending.popFirst().map { .some($0) }
+          }
+          guard case .some(.some(let pending)) = next else { return }
+          then(pending, provider.deliverWithRetry(pending.push))
         }
-        guard case .some(.some(let pending)) = next else { return }
-        then(pending, provider.deliverWithRetry(pending.push))
+      }
+      guard isRunning else {
+        close()
+        return nil
       }
     }
-    guard isRunning else { return nil }
   }
 
-  func deliver(_ pending: PendingPush) { work.signal { $0.pending = pending } }
+  func deliver(_ pending: [PendingPush]) {
+    if !pending.isEmpty { work.signal { $0.pending.append(contentsOf: pending) } }
+  }
 
   func close() { work.signal { $0.isClosed = true } }
 }

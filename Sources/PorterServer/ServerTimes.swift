@@ -16,9 +16,18 @@ struct ServerTimes {
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(60)
   static let backoff = Backoff(first: firstRetry, last: lastRetry)
+  /// What one turn of the loop does at most of work that grows with the number of tokens: some milliseconds of it, so that
+  /// nothing waits for it. The rest is the next turn's.
+  static let slice = 128
+  /// Requests and batches of notifications of one turn.
+  static let longestService = 16
   /// The shortest period of wake-ups, in minutes.
   static let shortestPeriod = 20
 
+  /// The last subscription that was checked; nil when no check is under way.
+  var checkedThrough: Int64?
+  /// A turn ended before its work did.
+  var hasMoreToDo = false
   var listenCheck: Moment
   var subscriptionCheck: Moment
   var sweep: Moment

@@ -4,10 +4,10 @@ import PorterPush
 import PorterRelay
 
 extension NotificationServer {
-  /// Serves requests until the mailbox is empty.
+  /// Serves requests until the mailbox is empty, or the turn has served its share.
   func serveRequests() throws(ServerError) {
     let (recipient, key) = (mailbox.recipient, identity.recipientKey)
-    while true {
+    for _ in 0..<ServerTimes.longestService {
       let message: RelayMessage?
       do throws(RelayError) { message = try relay.getMessage(recipient, key: key) } catch {
         throw error == .auth ? .mailboxUnknown : .relay(error)
@@ -19,6 +19,7 @@ extension NotificationServer {
         _ = try relay.acknowledge(message.identifier, in: recipient, key: key)
       }
     }
+    times.hasMoreToDo = true
   }
 
   private func serve(_ message: RelayMessage) throws(ServerError) {

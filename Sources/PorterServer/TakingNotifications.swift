@@ -5,10 +5,10 @@ import PorterPush
 import PorterRelay
 
 extension NotificationServer {
-  /// Takes notifications until the relay has none left. They are acknowledged after they are stored: a crash in between
+  /// Takes notifications until the relay has none left, or the turn has taken its share. They are acknowledged after they are stored: a crash in between
   /// repeats a hint, and loses none.
   func takeNotifications() throws(ServerError) {
-    while true {
+    for _ in 0..<ServerTimes.longestService {
       let pending = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
         try notifiers.pendingNotifications()
       }
@@ -19,6 +19,7 @@ extension NotificationServer {
       try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in try notifiers.acknowledge(pending)
       }
     }
+    times.hasMoreToDo = true
   }
 
   /// For each verified token that watches the notifier.
@@ -42,11 +43,14 @@ extension NotificationServer {
   /// Queues `checkMessages` pushes whose period is over.
   func wakeDevices() throws(ServerError) {
     let wall = clock.wall()
-    for token in try state.tokensToWake(at: wall) {
-      try state.transaction { () throws(ServerError) in
+    let due = try state.tokensToWake(at: wall, limit: ServerTimes.slice)
+    guard !due.isEmpty else { return }
+    try state.transaction { () throws(ServerError) in
+      for token in due {
         _ = try raise(.wakeDue, token)
         try state.noteWake(of: token.number, at: wall)
       }
     }
+    if due.count == ServerTimes.slice { times.hasMoreToDo = true }
   }
 }

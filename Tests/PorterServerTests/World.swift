@@ -143,7 +143,7 @@ final class World {
 
   /// Does everything that can be done now.
   func run() throws {
-    try server.serve()
+    repeat { try server.serve() } while server.hasMoreToDo
     while let pending = try server.nextPush(for: "apns_test") {
       try server.finish(pending, provider.deliverWithRetry(pending.push))
     }

@@ -23,6 +23,9 @@ package struct LocalProvider: PushProvider {
   package static let defaultTimeout = Span.seconds(2)
   private static let longestAnswer = 4_096
 
+  /// A connection each.
+  package var concurrency: Int { 8 }
+
   private let path: String
   private let timeout: Span
   private let clock: any Clock

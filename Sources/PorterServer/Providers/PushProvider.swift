@@ -58,13 +58,16 @@ package enum PushOutcome: Hashable, Sendable {
 
 /// The port through which pushes are sent.
 package protocol PushProvider: Sendable {
-  /// Blocks for a bounded time. Called from one thread at a time, though not always the same one.
+  /// How many pushes may be under way at the same time, each on a thread of its own.
+  var concurrency: Int { get }
+  /// Blocks for a bounded time. Called from `concurrency` threads at a time, though not always the same ones.
   func deliver(_ push: OutgoingPush) -> PushOutcome
   /// Closes a connection that is kept open, so that the next push makes a new one.
   func disconnect()
 }
 
 extension PushProvider {
+  package var concurrency: Int { 1 }
   package func disconnect() {}
 
   /// Tries exactly once more, immediately and on a new connection.

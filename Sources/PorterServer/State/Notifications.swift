@@ -11,6 +11,8 @@ package enum PushKind: String, Hashable, Sendable {
 
 /// A push that is due.
 struct DuePush: Sendable {
+  /// Its place in the queue; kept when it falls due again.
+  let sequence: Int64
   let token: Int64
   let kind: PushKind
   let version: Int64
@@ -55,10 +57,14 @@ extension ServerState {
     }
   }
 
-  /// For notifications older than any message a relay keeps.
-  func deleteNotifications(before time: WallTime) throws(ServerError) {
+  /// For notifications older than any message a relay keeps: some of those that came first. Returns how many, at most `limit`.
+  func deleteNotifications(before time: WallTime, limit: Int) throws(ServerError) -> Int {
     try storage { () throws(SQLiteError) in
-      try database.run("DELETE FROM notification WHERE seconds < ?1", [.integer(time.seconds)])
+      try database.run(
+        """
+        DELETE FROM notification WHERE seconds < ?1
+          AND sequence IN (SELECT sequence FROM notification ORDER BY sequence LIMIT ?2)
+        """, [.integer(time.seconds), .integer(Int64(limit))])
     }
   }
 
@@ -68,22 +74,22 @@ extension ServerState {
     try storage { () throws(SQLiteError) in
       try database.run(
         """
-        INSERT INTO push (token, kind) VALUES (?1, ?2)
+        INSERT INTO push (token, kind, provider) SELECT number, ?2, provider FROM token WHERE number = ?1
         ON CONFLICT (token, kind) DO UPDATE SET version = version + 1
         """, [.integer(token), .text(kind.rawValue)])
     }
   }
 
-  /// The push that has waited longest.
-  func duePush(provider: String) throws(ServerError) -> DuePush? {
-    try database.firstRow(
+  /// The pushes that have waited longest.
+  func duePushes(provider: String, limit: Int) throws(ServerError) -> [DuePush] {
+    try database.allRows(
       """
-      SELECT push.token, kind, version FROM push CROSS JOIN token ON token.number = push.token
-      WHERE provider = ?1 ORDER BY sequence LIMIT 1
-      """, [.text(provider)]
+      SELECT sequence, token, kind, version FROM push INDEXED BY push_provider
+      WHERE provider = ?1 ORDER BY sequence LIMIT ?2
+      """, [.text(provider), .integer(Int64(limit))]
     ) { (row) throws(ServerError) in
-      guard let kind = PushKind(rawValue: row.text(1)) else { throw .damaged(.notification) }
-      return DuePush(token: row.integer(0), kind: kind, version: row.integer(2))
+      guard let kind = PushKind(rawValue: row.text(2)) else { throw .damaged(.notification) }
+      return DuePush(sequence: row.integer(0), token: row.integer(1), kind: kind, version: row.integer(3))
     }
   }
 

@@ -36,16 +36,22 @@ extension ServerState {
   }
 
   /// Deletes answers, and with them requests whose token no longer exists. The others' correlations stay, so that an
-  /// old recorded request cannot be replayed.
-  func forgetAnswers(before time: WallTime) throws(ServerError) {
+  /// old recorded request cannot be replayed, until their token is deleted. Returns how many, at most `limit`.
+  func forgetAnswers(before time: WallTime, limit: Int) throws(ServerError) -> Int {
     try storage { () throws(SQLiteError) in
-      try database.run(
+      let old = try database.rows(
         """
-        DELETE FROM request WHERE answered_at < ?1
-          AND NOT EXISTS (SELECT 1 FROM token WHERE token.signing_key = request.signer)
-        """, [.integer(time.milliseconds)])
-      try database.run(
-        "UPDATE request SET answer = NULL WHERE answered_at < ?1 AND answer IS NOT NULL", [.integer(time.milliseconds)])
+        SELECT correlation, EXISTS (SELECT 1 FROM token WHERE token.signing_key = request.signer)
+        FROM request INDEXED BY request_answered WHERE answer IS NOT NULL AND answered_at < ?1 LIMIT ?2
+        """, [.integer(time.milliseconds), .integer(Int64(limit))]
+      ) { (correlation: $0.blob(0), hasToken: $0.flag(1)) }
+      for request in old {
+        try database.run(
+          request.hasToken
+            ? "UPDATE request SET answer = NULL WHERE correlation = ?1" : "DELETE FROM request WHERE correlation = ?1",
+          [.blob(request.correlation)])
+      }
+      return old.count
     }
   }
 }

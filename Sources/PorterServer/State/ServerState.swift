@@ -168,6 +168,18 @@ package final class ServerState {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX request_signer ON request (signer);
     CREATE INDEX request_age ON request (answered_at);
+    """,
+    // Each question of the loop is answered by an index, so that none grows with the tokens.
     """
+    CREATE INDEX token_wake ON token (woken_at + period * 60000) WHERE period > 0 AND state = 'active';
+    CREATE INDEX token_woken ON token (woken_at) WHERE period > 0 AND state = 'active';
+    CREATE INDEX token_used ON token (used_at) WHERE state <> 'expired';
+    DROP INDEX request_age;
+    CREATE INDEX request_answered ON request (answered_at) WHERE answer IS NOT NULL;
+    -- The token's, so that each provider has a queue of its own.
+    ALTER TABLE push ADD COLUMN provider TEXT NOT NULL DEFAULT '';
+    UPDATE push SET provider = (SELECT provider FROM token WHERE number = push.token);
+    CREATE INDEX push_provider ON push (provider, sequence);
+    """,
   ]
 }

@@ -92,6 +92,8 @@ extension ServerState {
         [
           .integer(number), .text(pushToken.provider), .blob(pushToken.bytes), .blob(code.bytes), .text(state.name),
         ])
+      try database.run(
+        "UPDATE push SET provider = ?2 WHERE token = ?1", [.integer(number), .text(pushToken.provider)])
     }
   }
 
@@ -101,18 +103,35 @@ extension ServerState {
     }
   }
 
-  /// Deletes its subscriptions, notifications and pushes too.
+  /// Deletes its subscriptions, notifications and pushes too, and the requests whose answers are forgotten already: none of
+  /// them can be replayed without the token.
   func deleteToken(_ number: Int64) throws(ServerError) {
     try storage { () throws(SQLiteError) in
+      let signer = try database.first("SELECT signing_key FROM token WHERE number = ?1", [.integer(number)]) {
+        $0.blob(0)
+      }
       try database.run("DELETE FROM token WHERE number = ?1", [.integer(number)])
+      if let signer { try deleteForgottenRequests(of: signer) }
     }
+  }
+
+  private func deleteForgottenRequests(of signer: [UInt8]) throws(SQLiteError) {
+    try database.run(
+      """
+      DELETE FROM request WHERE signer = ?1 AND answer IS NULL
+        AND NOT EXISTS (SELECT 1 FROM token WHERE signing_key = ?1)
+      """, [.blob(signer)])
   }
 
   func deleteOtherTokens(than token: TokenRecord) throws(ServerError) {
     try storage { () throws(SQLiteError) in
-      try database.run(
-        "DELETE FROM token WHERE push_token = ?1 AND provider = ?2 AND number <> ?3",
-        [.blob(token.pushToken.bytes), .text(token.pushToken.provider), .integer(token.number)])
+      let others: [Binding] = [
+        .blob(token.pushToken.bytes), .text(token.pushToken.provider), .integer(token.number),
+      ]
+      let condition = "WHERE push_token = ?1 AND provider = ?2 AND number <> ?3"
+      let signers = try database.rows("SELECT signing_key FROM token \(condition)", others) { $0.blob(0) }
+      try database.run("DELETE FROM token \(condition)", others)
+      for signer in signers { try deleteForgottenRequests(of: signer) }
     }
   }
 
@@ -125,10 +144,10 @@ extension ServerState {
     }
   }
 
-  func tokensUnused(since time: WallTime) throws(ServerError) -> [TokenRecord] {
+  func tokensUnused(since time: WallTime, limit: Int) throws(ServerError) -> [TokenRecord] {
     try database.allRows(
-      Self.tokenColumns + " WHERE used_at < ?1 AND state <> ?2",
-      [.integer(time.milliseconds), .text(ServerToken.State.expired.name)], Self.token)
+      Self.tokenColumns + " WHERE used_at < ?1 AND state <> '\(ServerToken.State.expired.name)' LIMIT ?2",
+      [.integer(time.milliseconds), .integer(Int64(limit))], Self.token)
   }
 
   // MARK: Wake-ups
@@ -149,19 +168,24 @@ extension ServerState {
   }
 
   /// Active tokens whose period is over. A token last woken in the future is due too: the wall clock was set back.
-  func tokensToWake(at time: WallTime) throws(ServerError) -> [TokenRecord] {
-    try database.allRows(
-      Self.tokenColumns
-        + " WHERE period > 0 AND state = ?2 AND (woken_at > ?1 OR woken_at + period * 60000 <= ?1)",
-      [.integer(time.milliseconds), .text(ServerToken.State.active.name)], Self.token)
+  func tokensToWake(at time: WallTime, limit: Int) throws(ServerError) -> [TokenRecord] {
+    let bindings: [Binding] = [.integer(time.milliseconds), .integer(Int64(limit))]
+    var due: [TokenRecord] = []
+    for index in ["token_wake WHERE woken_at + period * 60000 <= ?1", "token_woken WHERE woken_at > ?1"] {
+      due += try database.allRows(
+        Self.tokenColumns + " INDEXED BY \(index) AND \(Self.isWoken) LIMIT ?2", bindings, Self.token)
+    }
+    return Array(due.prefix(limit))
   }
+
+  /// As the indexes have it: a parameter would not match them.
+  private static let isWoken = "period > 0 AND state = '\(ServerToken.State.active.name)'"
 
   /// Milliseconds since 1970; nil if no token is due to be woken.
   func nextWake() throws(ServerError) -> Int64? {
     try storage { () throws(SQLiteError) in
       try database.integer(
-        "SELECT min(woken_at + period * 60000) FROM token WHERE period > 0 AND state = ?1",
-        [.text(ServerToken.State.active.name)])
+        "SELECT min(woken_at + period * 60000) FROM token INDEXED BY token_wake WHERE \(Self.isWoken)")
     }
   }
 }

@@ -1,0 +1,203 @@
+import PorterPlatform
+import PorterPush
+import PorterStore
+import Synchronization
+import XCTest
+
+@testable import PorterRelay
+@testable import PorterServer
+
+/// No turn of the server grows with its tokens, and what is much is done in slices.
+final class ServerGrowthTests: XCTestCase {
+  /// A message, from the relay's notification to the push's end; instructions of SQLite's virtual machine.
+  func testAPushCostsTheSameWithManyTokens() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    try device.receive("a first one, so that every statement is prepared", in: mailbox)
+    try world.run()
+    let few = try costOfAPush(to: device, mailbox)
+    try addTokens(3_000, like: device)
+    let many = try costOfAPush(to: device, mailbox)
+    XCTAssertLessThan(many, few + 100, "it was \(few)")
+    // They have a push each, to a provider that cannot be reached.
+    try world.state.database.run(
+      "INSERT INTO push (token, kind, provider) SELECT number, 'wake', 'apns_dev' FROM token WHERE provider = 'apns_dev'"
+    )
+    let queued = try costOfAPush(to: device, mailbox)
+    XCTAssertLessThan(queued, few + 100, "it was \(few)")
+  }
+
+  private func costOfAPush(to device: Device, _ mailbox: Device.Mailbox) throws -> Int {
+    let world = device.world
+    _ = world.provider.take()
+    try device.receive("hello", in: mailbox)
+    let before = world.state.database.instructions
+    try world.run()
+    _ = try world.server.nextDeadline()
+    XCTAssertEqual(world.provider.take().count, 1)
+    return world.state.database.instructions - before
+  }
+
+  func testTokensThatAreDueTogetherAreWokenInSlices() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    try addTokens(300, like: device)
+    try world.state.database.run("UPDATE token SET period = 20 WHERE provider = 'apns_dev'")
+    world.clock.advance(by: .seconds(20 * 60))
+    var queued: [Int64] = []
+    let statements = Mutex<[String]>([])
+    world.state.database.observer = { text in statements.withLock { $0.append(text) } }
+    repeat {
+      try world.server.serve()
+      queued.append(try world.state.database.integer("SELECT count(*) FROM push") ?? -1)
+      if world.server.hasMoreToDo { XCTAssertLessThanOrEqual(try world.server.nextDeadline(), world.clock.now()) }
+    } while world.server.hasMoreToDo
+    world.state.database.observer = nil
+    XCTAssertEqual(queued, [128, 256, 300])
+    XCTAssertLessThanOrEqual(statements.withLock { $0.count { $0 == "COMMIT" } }, 4, "a slice is one transaction")
+    XCTAssertGreaterThan(try world.server.nextDeadline(), world.clock.now())
+  }
+
+  func testSubscriptionsAreCheckedInSlicesAfterAStart() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    _ = try device.subscribedMailboxes(1)
+    // Notifiers that the relay does not know.
+    try world.state.database.run(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 299)
+      INSERT INTO subscription (token, notifier, key, status)
+        SELECT token, randomblob(24), key, status FROM subscription, n
+      """)
+    try world.restart()
+    var refused: [Int64] = []
+    repeat {
+      try world.server.serve()
+      refused.append(
+        try world.state.database.integer("SELECT count(*) FROM subscription WHERE status <> 'ACTIVE'") ?? -1)
+    } while world.server.hasMoreToDo
+    XCTAssertEqual(refused, [127, 255, 299])
+  }
+
+  func testWhatIsPastItsTimeIsSweptInSlices() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    try world.state.database.run(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+      INSERT INTO request (correlation, signer, answer, answered_at) SELECT randomblob(24), randomblob(32), x'00', 1 FROM n
+      """)
+    world.clock.advance(by: .seconds(3_600))
+    var left: [Int64] = []
+    repeat {
+      try world.server.serve()
+      left.append(try world.state.database.integer("SELECT count(*) FROM request WHERE answered_at = 1") ?? -1)
+    } while world.server.hasMoreToDo
+    XCTAssertEqual(left, [172, 44, 0])
+  }
+
+  /// A correlation stays as long as its token, without its answer.
+  func testForgottenRequestsGoWithTheirToken() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    func count(_ condition: String) throws -> Int64? {
+      try world.state.database.integer("SELECT count(*) FROM request WHERE \(condition)")
+    }
+    let all = try XCTUnwrap(try count("true"))
+    world.clock.advance(by: .days(31))
+    try world.run()
+    XCTAssertEqual(try count("answer IS NULL"), all)
+    _ = try device.ask(.delete(token: device.token))
+    XCTAssertEqual(try count("answer IS NULL"), 0)
+    XCTAssertEqual(try count("true"), 1, "the answer to the deletion")
+  }
+
+  func testOutcomesThatComeTogetherAreOneTransaction() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    try addTokens(10, like: device)
+    try world.state.database.run(
+      "INSERT INTO push (token, kind, provider) SELECT number, 'wake', provider FROM token WHERE provider = 'apns_dev'")
+    let pushes = try world.server.nextPushes(for: "apns_dev", count: 8, underWay: [])
+    XCTAssertEqual(pushes.count, 8)
+    let rest = try world.server.nextPushes(for: "apns_dev", count: 8, underWay: Set(pushes.map(\.sequence)))
+    XCTAssertEqual(rest.count, 2)
+    let commits = Mutex(0)
+    world.state.database.observer = { text in if text == "COMMIT" { commits.withLock { $0 += 1 } } }
+    try world.server.finish((pushes + rest).map { ($0, .accepted) })
+    world.state.database.observer = nil
+    XCTAssertEqual(commits.withLock { $0 }, 1)
+    XCTAssertEqual(try world.state.database.integer("SELECT count(*) FROM push"), 0)
+  }
+
+  /// A provider that ends no push before all that it can have under way have come.
+  func testTheLoopKeepsSeveralPushesOfOneProviderUnderWay() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    try addTokens(40, like: device)
+    try world.state.database.run(
+      "INSERT INTO push (token, kind, provider) SELECT number, 'wake', provider FROM token WHERE provider = 'apns_dev'")
+    let stop = try XCTUnwrap(WakeDescriptor())
+    let provider = MeetingProvider(size: 4, last: 40) { stop.raise() }
+    try ServerLoop(server: world.server, providers: ["apns_dev": provider], stop: stop, clock: SystemClock()).run()
+    XCTAssertEqual(provider.most, 4)
+    XCTAssertEqual(provider.count, 40)
+  }
+
+  private final class MeetingProvider: PushProvider {
+    private struct State {
+      var inside = 0
+      var most = 0
+      var count = 0
+    }
+
+    private let state = Monitor(State())
+    private let size: Int
+    private let last: Int
+    private let ended: @Sendable () -> Void
+
+    init(size: Int, last: Int, ended: @escaping @Sendable () -> Void) {
+      (self.size, self.last, self.ended) = (size, last, ended)
+    }
+
+    var concurrency: Int { size }
+    var most: Int { state.withLock { $0.most } }
+    var count: Int { state.withLock { $0.count } }
+
+    func deliver(_ push: OutgoingPush) -> PushOutcome {
+      state.signal { state in
+        state.inside += 1
+        state.most = max(state.most, state.inside)
+      }
+      // The bound is for a loop that hands over one at a time: the test fails then, and does not hang.
+      _ = state.wait(atMost: .seconds(60)) { $0.most == self.size ? true : nil }
+      let isLast = state.signal { state in
+        state.inside -= 1
+        state.count += 1
+        return state.count == last
+      }
+      if isLast { ended() }
+      return .accepted
+    }
+  }
+
+  /// Of another provider, which this server does not serve unless a test does.
+  private func addTokens(_ count: Int, like device: Device) throws {
+    try device.world.state.database.run(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
+      INSERT INTO token (id, provider, push_token, generation, signing_key, client_box_key, box_key, push_key, code, state,
+        period, woken_at, used_at)
+      SELECT randomblob(24), 'apns_dev', randomblob(32), 0, randomblob(32), client_box_key, box_key, push_key, code, state,
+        60, woken_at, used_at FROM token, n WHERE id = ?1
+      """, [.blob(device.token), .integer(Int64(count))])
+  }
+}

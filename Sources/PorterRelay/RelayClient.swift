@@ -94,6 +94,52 @@ package struct RelayClient: Sendable {
     try exchangeBatch(mailboxes) { .subscribe($0) }
   }
 
+  /// Whether something waits in each of these mailboxes: one result for each, in order. Changes nothing.
+  ///
+  /// Throws `syntax` for a relay that does not know the command.
+  package func check(
+    _ mailboxes: [(recipient: RelayIdentifier, key: SigningKeyPair)]
+  ) throws(RelayError) -> [RelaySubscription] {
+    try exchangeBatch(mailboxes) { .check($0) }
+  }
+
+  /// Like `subscribe`; afterwards `arrivals` names what came to the mailboxes that were subscribed under `key`. The position
+  /// is the one from before the first of them.
+  ///
+  /// Throws `syntax` for a relay that does not know the command.
+  package func listen(
+    to mailboxes: [(recipient: RelayIdentifier, key: SigningKeyPair)], as key: SigningKeyPair
+  ) throws(RelayError) -> (position: RelayPosition, results: [RelaySubscription]) {
+    var first: RelayPosition?
+    let results = try exchangeBatch(
+      mailboxes, key: key, { .listen(key: key.publicKey, $0) },
+      results: { (answer) throws(RelayError) in
+        guard case .listening(let position, let results) = answer else { throw .answer }
+        first = first ?? position
+        return results
+      })
+    guard let first else { throw .answer }
+    return (first, results)
+  }
+
+  /// Mailboxes under `key` to which something came after `position`, and where to ask next time; each may be named more than
+  /// once. Throws `auth` if the relay does not know the key or the position any more: then listen again.
+  package func arrivals(
+    after position: RelayPosition, as key: SigningKeyPair
+  ) throws(RelayError) -> (position: RelayPosition, mailboxes: [RelayIdentifier]) {
+    var (position, all): (RelayPosition, [RelayIdentifier]) = (position, [])
+    while true {
+      let command = RelayCommand.arrivals(
+        key: key.publicKey, after: position, limit: UInt16(clamping: RelayLimits.batch))
+      guard case .arrivals(let next, let mailboxes) = try exchange(command, entity: nil, key: key) else {
+        throw .answer
+      }
+      all += mailboxes
+      guard mailboxes.count == RelayLimits.batch, next != position else { return (next, all) }
+      position = next
+    }
+  }
+
   /// Makes the relay write a notification for each message that is sent with `notify`. Replaces an earlier notifier
   /// with other keys; with the same keys the answer is the same again.
   ///
@@ -152,7 +198,12 @@ extension RelayClient {
   /// each request as a whole, and then there is one request even for no entities.
   func exchangeBatch(
     _ entities: [(RelayIdentifier, SigningKeyPair)], key: SigningKeyPair? = nil,
-    _ command: ([RelayCommand.Entry]) -> RelayCommand
+    _ command: ([RelayCommand.Entry]) -> RelayCommand,
+    results unpack: (RelayAnswer) throws(RelayError) -> [RelaySubscription] = {
+      (answer) throws(RelayError) in
+      guard case .subscriptions(let results) = answer else { throw .answer }
+      return results
+    }
   ) throws(RelayError) -> [RelaySubscription] {
     var results: [RelaySubscription] = []
     var rest = entities[...]
@@ -168,9 +219,8 @@ extension RelayClient {
       }
       var request = RelayRequest(correlation: correlation, entity: nil, command: command(entries))
       request.signature = key?.sign(request.signedBytes)
-      guard case .subscriptions(let answers) = try exchange(request), answers.count == chunk.count else {
-        throw .answer
-      }
+      let answers = try unpack(try exchange(request))
+      guard answers.count == chunk.count else { throw .answer }
       results += answers
       isDue = !rest.isEmpty
     }

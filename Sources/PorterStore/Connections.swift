@@ -73,6 +73,22 @@ extension Store {
   /// one damaged record does not affect the others (INC-44, INC-66).
   package func connections() throws(StoreError) -> [StoredConnection] { try readable("ORDER BY connection_id") }
 
+  package func connectionID(recipientID: [UInt8]) throws(StoreError) -> Int64? {
+    try integer("SELECT connection_id FROM connections WHERE recipient_id = ?", [.blob(recipientID)])
+  }
+
+  /// Our ends of these mailboxes, and nothing else of their connections; without a key if that is damaged.
+  package func recipientEnds(
+    from first: Int64, through last: Int64
+  ) throws(StoreError) -> [(id: Int64, recipientID: [UInt8], key: SigningKeyPair?)] {
+    try rows(
+      """
+      SELECT connection_id, recipient_id, recipient_key FROM connections WHERE connection_id BETWEEN ? AND ?
+      ORDER BY connection_id
+      """, [.integer(first), .integer(last)]
+    ) { (id: $0.integer(0), recipientID: $0.blob(1), key: SigningKeyPair(stored: $0.blob(2))) }
+  }
+
   /// Includes connections whose records are damaged.
   package func connectionIDs() throws(StoreError) -> [Int64] {
     try rows("SELECT connection_id FROM connections ORDER BY connection_id") { $0.integer(0) }

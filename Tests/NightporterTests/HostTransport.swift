@@ -1,13 +1,14 @@
 import CNightporter
 import Foundation
 import PorterPlatform
-import PorterRelay
 import XCTest
+
+@testable import PorterRelay
 
 /// A host's own transport, in front of an embedded relay: it can hang, and fail for one kind of request.
 final class HostTransport: @unchecked Sendable {
   enum Kind: Equatable {
-    case create, secure, subscribe, send, get, notifier, other
+    case create, secure, subscribe, check, arrivals, send, get, notifier, other
 
     /// Carried out by the lane that sends.
     fileprivate var isSending: Bool { [.create, .send, .notifier].contains(self) }
@@ -19,6 +20,7 @@ final class HostTransport: @unchecked Sendable {
     /// From this request for a message on.
     var hangsFromGet = Int.max
     var fails: Kind?
+    var isOfAnEarlierVersion = false
     var inside = 0
     var mostInside = 0
     var insideSending = 0
@@ -40,6 +42,8 @@ final class HostTransport: @unchecked Sendable {
   /// Requests for messages wait from the given one on, counted from 1.
   func hang(fromGet number: Int) { state.signal { $0.hangsFromGet = number } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
+  /// It refuses the commands that ask about many mailboxes at the same time.
+  func speakAnEarlierVersion() { state.signal { $0.isOfAnEarlierVersion = true } }
   func count(_ kind: Kind) -> Int { state.withLock { $0.counts.filter { $0 == kind }.count } }
   /// The most calls that the library made at the same time to send something or to make a mailbox.
   var mostSendingAtOnce: Int { state.withLock { $0.mostSending } }
@@ -112,7 +116,19 @@ final class HostTransport: @unchecked Sendable {
       }
       return state.fails != kind
     }
-    return mayPass == true ? try? relay.exchange(request) : nil
+    guard mayPass == true else { return nil }
+    if state.withLock({ $0.isOfAnEarlierVersion }), Self.isNew(request) {
+      return RelayAnswer.failed(.syntax).encoded(
+        for: RelayIdentifier(bytes: request.dropFirst().prefix(RelayIdentifier.count)) ?? .zero)
+    }
+    return try? relay.exchange(request)
+  }
+
+  private static func isNew(_ request: [UInt8]) -> Bool {
+    switch try? RelayRequest(decoding: request).command {
+    case .check, .listen, .arrivals: true
+    default: false
+    }
   }
 
   private static func kind(of request: [UInt8]) -> Kind {
@@ -121,7 +137,9 @@ final class HostTransport: @unchecked Sendable {
     case .secureMailbox: .secure
     case .send: .send
     case .getMessage: .get
-    case .subscribe: .subscribe
+    case .subscribe, .listen: .subscribe
+    case .check: .check
+    case .arrivals: .arrivals
     case .enableNotifier, .disableNotifier: .notifier
     default: .other
     }

@@ -66,7 +66,8 @@ final class RelayFuzzTests: RelayTestCase {
         request.command = .send(
           attempt: attempt, notify: notify, body: body + [UInt8](repeating: 0, count: RelayLimits.body))
       }
-    case .deleteMailbox, .getMessage, .acknowledge, .secureMailbox, .enableNotifier, .disableNotifier, .subscribe:
+    case .deleteMailbox, .getMessage, .acknowledge, .secureMailbox, .enableNotifier, .disableNotifier, .subscribe,
+      .check:
       if case .deleteMailbox = request.command { request.command = .getMessage }
       request.entity = mailbox.recipient
       key = mailbox.recipientKey
@@ -78,6 +79,14 @@ final class RelayFuzzTests: RelayTestCase {
       request.entity = nil
       key = service
       request.command = .subscribeNotifiers(service: key.publicKey, entries)
+    case .listen(_, let entries):
+      request.entity = nil
+      key = service
+      request.command = .listen(key: key.publicKey, entries)
+    case .arrivals(_, let position, let limit):
+      request.entity = nil
+      key = service
+      request.command = .arrivals(key: key.publicKey, after: position, limit: limit)
     case .notifications(_, let limit):
       request.entity = nil
       key = service

@@ -18,7 +18,7 @@ enum RelayGenerators {
 
   static var answer: Generator<RelayAnswer> {
     Generator { choices in
-      switch choices.number(below: 7) {
+      switch choices.number(below: 9) {
       case 0: return .done
       case 1:
         return .failed(
@@ -30,9 +30,10 @@ enum RelayGenerators {
             identifier: identifier(choices), timestamp: time(choices), notify: choices.flag(),
             body: choices.draw(.bytes(0...300))))
       case 4:
-        let results: [RelaySubscription] = [.subscribed, .waiting, .auth]
-        return .subscriptions(list(choices) { $0.element(of: results) })
+        return .subscriptions(results(choices))
       case 5: return .notifier(identifier(choices), boxKey: boxKey(choices))
+      case 6: return .listening(position(choices), results(choices))
+      case 7: return .arrivals(position(choices), list(choices) { identifier($0) })
       default:
         return .notifications(
           list(choices) {
@@ -44,7 +45,7 @@ enum RelayGenerators {
   }
 
   private static func command(_ choices: Choices) -> RelayCommand {
-    switch choices.number(below: 12) {
+    switch choices.number(below: 15) {
     case 0: .getMessage
     case 1: .disableNotifier
     case 2: .deleteMailbox
@@ -57,6 +58,9 @@ enum RelayGenerators {
     case 8: .subscribe(entries(choices))
     case 9: .subscribeNotifiers(service: signingKey(choices), entries(choices))
     case 10: .notifications(service: signingKey(choices), limit: choices.draw(.number()))
+    case 11: .check(entries(choices))
+    case 12: .listen(key: signingKey(choices), entries(choices))
+    case 13: .arrivals(key: signingKey(choices), after: position(choices), limit: choices.draw(.number()))
     default: .acknowledgeNotifications(service: signingKey(choices), list(choices) { nonce($0) })
     }
   }
@@ -77,6 +81,14 @@ enum RelayGenerators {
 
   private static func identifier(_ choices: Choices) -> RelayIdentifier {
     RelayIdentifier(bytes: bytes(choices, 24)) ?? .zero
+  }
+
+  private static func results(_ choices: Choices) -> [RelaySubscription] {
+    list(choices) { $0.element(of: [.subscribed, .waiting, .auth] as [RelaySubscription]) }
+  }
+
+  private static func position(_ choices: Choices) -> RelayPosition {
+    made(RelayPosition(bytes: bytes(choices, RelayPosition.count)))
   }
 
   private static func signingKey(_ choices: Choices) -> SigningPublicKey {

@@ -129,7 +129,7 @@ package final class Engine {
   /// The relay woke this process: it says which mailboxes have something.
   func relayHasNews() {
     guard relayLink.takeNews() else { return }
-    if isMain { receiver.listenToAll() }
+    if isMain { receiver.takeNews() }
     tokens.takeReplies()
   }
 }

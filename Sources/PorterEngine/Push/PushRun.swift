@@ -68,6 +68,22 @@ final class PushRun {
     self.connections = connections[...]
   }
 
+  /// Those that are left, of a push that says nothing of where something waits; once.
+  func takeUnasked() -> [Int64] {
+    guard case .checkMessages = payload, !hasAskedWhoWaits else { return [] }
+    hasAskedWhoWaits = true
+    return connections.map(\.id)
+  }
+
+  private var hasAskedWhoWaits = false
+
+  /// Nothing waits in the others.
+  func look(onlyInto waiting: [Int64]) {
+    let waiting = Set(waiting)
+    for named in connections where !waiting.contains(named.id) { exhausted.insert(named.id) }
+    connections = connections.filter { waiting.contains($0.id) }[...]
+  }
+
   func nextConnection() -> NamedConnection? { connections.popFirst() }
 
   func noteExhausted(_ connectionID: Int64) { exhausted.insert(connectionID) }

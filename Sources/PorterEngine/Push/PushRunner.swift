@@ -283,6 +283,8 @@ extension PushRunner: PushEffects {
   func claimNext(_ run: PushRun) {
     if context.role == .app { return receive(run) }
     guard context.store != nil else { return post(.storeFailed, run) }
+    let unasked = run.takeUnasked()
+    guard unasked.count < 2 else { return askWhoWaits(among: unasked, run) }
     guard let named = nextConnection(of: run) else { return post(.claimNoneLeft, run) }
     engine.claims.claim(named.id, known: named.record) { [weak self] result in
       guard let self else { return }
@@ -305,6 +307,27 @@ extension PushRunner: PushEffects {
       case .failure(let error):
         self.note(error, run)
         self.post(.claimFailed, run)
+      }
+    }
+  }
+
+  /// Only connections for which something waits are claimed.
+  private func askWhoWaits(among connections: [Int64], _ run: PushRun) {
+    let asked = context.clock.now()
+    engine.source.whoWaits(among: connections) { [weak self] result in
+      guard let self, run.state == .claiming else { return }
+      switch result {
+      case .success(let waiting?):
+        run.look(onlyInto: waiting)
+        let empty = Set(connections).subtracting(waiting)
+        for id in empty { emptySince[id] = asked }
+        if !empty.isEmpty { run.findings.note(.fetchEmpty) }
+        claimNext(run)
+      case .success(nil): claimNext(run)
+      case .failure(let error):
+        run.reason = error.description
+        run.findings.note(.fetchOffline)
+        post(.claimNoneLeft, run)
       }
     }
   }

@@ -11,6 +11,7 @@ final class MailboxSource: Source {
   private let relay: RelayLink
   private let sender: Sender
   private let opening: MailboxOpening
+  private let listening: MailboxListening
 
   init(
     _ context: EngineContext, relay: RelayLink, connections: Connections, sender: Sender, requests: ContactRequests,
@@ -19,6 +20,7 @@ final class MailboxSource: Source {
     self.context = context
     self.relay = relay
     self.sender = sender
+    listening = MailboxListening(context, relay: relay)
     opening = MailboxOpening(context, connections: connections, requests: requests, calls: calls, scopes: scopes)
   }
 
@@ -83,12 +85,18 @@ final class MailboxSource: Source {
       RelayIdentifier(bytes: connection.recipientID).map { (connection.id, $0, connection.recipientKey) }
     }
     guard !known.isEmpty else { return then(.success([])) }
-    relay.perform(.receiving) { (client) throws(RelayError) in
-      try client.subscribe(known.map { (recipient: $0.1, key: $0.2) })
-    } then: { result in
+    listening.listen(to: known.map { (recipient: $0.1, key: $0.2) }) { result in
       let waiting = result.map { states in zip(known, states).filter { $0.1 == .waiting }.map(\.0.0) }
       then(waiting.mapError { SourceError($0) })
     }
+  }
+
+  func takeNews(then: @escaping (Result<[Int64]?, SourceError>) -> Void) {
+    listening.takeNews { then($0.mapError { SourceError($0) }) }
+  }
+
+  func whoWaits(among connections: [Int64], then: @escaping (Result<[Int64]?, SourceError>) -> Void) {
+    listening.whoWaits(among: connections[...], []) { then($0.mapError { SourceError($0) }) }
   }
 
   // MARK: Messages

@@ -25,6 +25,7 @@ final class Receiver {
   /// By connection.
   private var fetches: [Int64: Fetch] = [:]
   private var subscribing = Coalescer()
+  private var hearing = Coalescer()
   private(set) lazy var polling = Polling(context) { [weak self] in self?.listenToAll() }
 
   init(_ context: EngineContext, _ parts: Parts) {
@@ -52,6 +53,28 @@ final class Receiver {
   }
 
   // MARK: Listening
+
+  /// The source says that something came: it is asked where. One round at a time, as for `listenToAll`.
+  func takeNews() {
+    if hearing.want() { beginHearing() }
+  }
+
+  private func beginHearing() {
+    guard parts.lifecycle.isMain, parts.lifecycle.operations.admits(.receiving) else { return endHearing() }
+    parts.source.takeNews { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(let named?): for connection in named { self.fetch(connection) { [weak self] in self?.fetched($0) } }
+      case .success(nil): self.listenToAll()
+      case .failure(let error): if error.kind != .closed { self.listenLater() }
+      }
+      self.endHearing()
+    }
+  }
+
+  private func endHearing() {
+    if hearing.end() { beginHearing() }
+  }
 
   /// One round at a time, and one more when it was asked for meanwhile: a host may say for each of a thousand messages that
   /// its transport has news.

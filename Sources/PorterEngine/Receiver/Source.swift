@@ -18,6 +18,13 @@ protocol Source: AnyObject {
   /// Listens for what comes to these connections, on the app's account. Names those in which something waits already.
   func listen(to connections: [StoredConnection], then: @escaping (Result<[Int64], SourceError>) -> Void)
 
+  /// The source has news: connections to which something came since it was listened to, or since it was asked last. Nil when
+  /// that is not known; then each connection has to be listened to again.
+  func takeNews(then: @escaping (Result<[Int64]?, SourceError>) -> Void)
+
+  /// Which of these connections something waits for, without listening to them; nil when the source cannot tell.
+  func whoWaits(among connections: [Int64], then: @escaping (Result<[Int64]?, SourceError>) -> Void)
+
   /// Throws `damaged` if nothing can be fetched by this record.
   func validate(_ connection: StoredConnection) throws(StoreError)
 
@@ -33,6 +40,15 @@ protocol Source: AnyObject {
   /// caller has begun.
   func acknowledge(
     _ message: SourceMessage, _ connection: StoredConnection, then: @escaping (Result<Void, SourceError>) -> Void)
+}
+
+/// A source that tells nothing beforehand: each connection is asked.
+extension Source {
+  func takeNews(then: @escaping (Result<[Int64]?, SourceError>) -> Void) { then(.success(nil)) }
+
+  func whoWaits(among connections: [Int64], then: @escaping (Result<[Int64]?, SourceError>) -> Void) {
+    then(.success(nil))
+  }
 }
 
 /// A connection that this process may advance, as it was read for the claim.

@@ -1,3 +1,4 @@
+import PorterCrypto
 import PorterPlatform
 import PorterStore
 import Synchronization
@@ -22,6 +23,8 @@ package final class EmbeddedRelay: RelayPort {
     var file: RelayFile?
     /// Determined together with the file.
     var wakes: Wakes?
+    /// The keys under which this process listens; they go with its socket.
+    var listeningKeys: Set<SigningPublicKey> = []
     var isClosed = false
   }
 
@@ -133,6 +136,15 @@ package final class EmbeddedRelay: RelayPort {
     case .deleteMailbox: return .init(answer: try file.deleteMailbox(request))
     case .subscribe(let entries):
       return .init(answer: try file.subscribe(request, entries: entries, listener: try listen(file, state)))
+    case .check(let entries): return .init(answer: try file.check(request, entries: entries))
+    case .listen(let key, let entries):
+      let answer = try file.listen(request, key: key, entries: entries, listener: try listen(file, state))
+      state.listeningKeys.insert(key)
+      return .init(answer: answer)
+    case .arrivals(let key, let position, let limit):
+      let listener = state.listeningKeys.contains(key) ? receiver.withLock { $0?.name } : nil
+      return .init(
+        answer: try file.arrivals(request, key: key, listener: listener, after: position, limit: limit))
     case .subscribeNotifiers(let service, let entries):
       return .init(
         answer: try file.subscribeNotifiers(
@@ -173,6 +185,7 @@ package final class EmbeddedRelay: RelayPort {
     receiver?.close()
     state.wakes?.sender.close()
     state.wakes = nil
+    state.listeningKeys = []
     interrupter.withLock { $0 = nil }
     guard let file = state.file else { return }
     state.file = nil

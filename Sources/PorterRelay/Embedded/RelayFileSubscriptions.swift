@@ -36,24 +36,39 @@ extension RelayFile {
     _ request: RelayRequest, entries: [RelayCommand.Entry], listener: String
   ) throws(RelayError) -> RelayAnswer {
     guard request.entity == nil, request.signature == nil else { throw .syntax }
+    let mailboxes = try authorizedMailboxes(entries, of: request)
+    return try commit(.normal) { () throws(RelayError) in
+      .subscriptions(try subscribe(entries, mailboxes, listener))
+    }
+  }
+
+  /// The mailbox of each entry that its key has signed.
+  func authorizedMailboxes(
+    _ entries: [RelayCommand.Entry], of request: RelayRequest
+  ) throws(RelayError) -> [Mailbox?] {
     var mailboxes: [Mailbox?] = []
     for entry in entries {
       let mailbox = try mailbox(.recipient, entry.entity)
       mailboxes.append(
         try isAuthorized(entry, of: request, key: mailbox?.recipientKey) ? mailbox : nil)
     }
-    return try commit(.normal) { () throws(RelayError) in
-      let listener = try storage { () throws(SQLiteError) in try number(ofListener: listener) }
-      var results: [RelaySubscription] = []
-      for (entry, mailbox) in zip(entries, mailboxes) {
-        guard let mailbox, try self.mailbox(.recipient, entry.entity) == mailbox else {
-          results.append(.auth)
-          continue
-        }
-        results.append(try subscribe(listener, to: mailbox))
+    return mailboxes
+  }
+
+  /// Inside a transaction.
+  func subscribe(
+    _ entries: [RelayCommand.Entry], _ mailboxes: [Mailbox?], _ listener: String
+  ) throws(RelayError) -> [RelaySubscription] {
+    let listener = try storage { () throws(SQLiteError) in try number(ofListener: listener) }
+    var results: [RelaySubscription] = []
+    for (entry, mailbox) in zip(entries, mailboxes) {
+      guard let mailbox, try self.mailbox(.recipient, entry.entity) == mailbox else {
+        results.append(.auth)
+        continue
       }
-      return .subscriptions(results)
+      results.append(try subscribe(listener, to: mailbox))
     }
+    return results
   }
 
   private func subscribe(_ listener: Int64, to mailbox: Mailbox) throws(RelayError) -> RelaySubscription {
@@ -61,6 +76,13 @@ extension RelayFile {
       try database.run(
         "INSERT OR IGNORE INTO subscription(mailbox, listener) VALUES(?1, ?2)",
         [.integer(mailbox.number), .integer(listener)])
+    }
+    return try state(of: mailbox)
+  }
+
+  /// Whether something waits in the mailbox.
+  func state(of mailbox: Mailbox) throws(RelayError) -> RelaySubscription {
+    try storage { () throws(SQLiteError) in
       let waits = try database.integer(
         """
         SELECT EXISTS(SELECT 1 FROM message INDEXED BY message_waiting

@@ -53,6 +53,22 @@ package enum RelayAnswer: Hashable, Sendable {
   case subscriptions([RelaySubscription])
   case notifier(RelayIdentifier, boxKey: BoxPublicKey)
   case notifications([RelayNotification])
+  /// From where on `arrivals` reports, and a result for each entry.
+  case listening(RelayPosition, [RelaySubscription])
+  /// Up to where was looked, and recipients' ends.
+  case arrivals(RelayPosition, [RelayIdentifier])
+}
+
+/// How far a relay's client has heard of arrivals. Only the relay knows what it means.
+package struct RelayPosition: Hashable, Sendable {
+  package static let count = 32
+  package let bytes: [UInt8]
+
+  /// Nil unless there are 32.
+  package init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.count else { return nil }
+    self.bytes = Array(bytes)
+  }
 }
 
 extension RelayAnswer {
@@ -64,6 +80,8 @@ extension RelayAnswer {
     case subscriptions = 5
     case notifier = 6
     case notifications = 7
+    case listening = 9
+    case arrivals = 10
   }
 
   private var tag: Tag {
@@ -75,6 +93,8 @@ extension RelayAnswer {
     case .subscriptions: .subscriptions
     case .notifier: .notifier
     case .notifications: .notifications
+    case .listening: .listening
+    case .arrivals: .arrivals
     }
   }
 
@@ -103,6 +123,12 @@ extension RelayAnswer {
         bytes.append(unsigned16: UInt16(clamping: notification.metadata.count))
         bytes += notification.metadata
       }
+    case .listening(let position, let results):
+      bytes += position.bytes
+      bytes.append(list: results) { $0.append($1.rawValue) }
+    case .arrivals(let position, let mailboxes):
+      bytes += position.bytes
+      bytes.append(list: mailboxes) { $0 += $1.bytes }
     }
     return bytes
   }
@@ -136,17 +162,25 @@ extension RelayAnswer {
       return .message(
         RelayMessage(identifier: identifier, timestamp: timestamp, notify: flags & 1 == 1, body: body))
     case .subscriptions:
-      return .subscriptions(
-        try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in
-          guard let result = RelaySubscription(rawValue: try reader.byte()) else { throw .syntax }
-          return result
-        })
+      return .subscriptions(try results(&reader))
+    case .listening: return .listening(try reader.position(), try results(&reader))
+    case .arrivals:
+      return .arrivals(
+        try reader.position(),
+        try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in try reader.identifier() })
     case .notifier: return .notifier(try reader.identifier(), boxKey: try reader.boxKey())
     case .notifications:
       return .notifications(
         try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in
           try Self.notification(reading: &reader)
         })
+    }
+  }
+
+  private static func results(_ reader: inout RelayReader) throws(RelayError) -> [RelaySubscription] {
+    try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in
+      guard let result = RelaySubscription(rawValue: try reader.byte()) else { throw .syntax }
+      return result
     }
   }
 

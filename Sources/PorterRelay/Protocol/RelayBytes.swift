@@ -42,6 +42,11 @@ struct RelayReader {
     return identifier
   }
 
+  mutating func position() throws(RelayError) -> RelayPosition {
+    guard let position = RelayPosition(bytes: try bytes(RelayPosition.count)) else { throw .syntax }
+    return position
+  }
+
   mutating func signingKey() throws(RelayError) -> SigningPublicKey {
     guard let key = SigningPublicKey(bytes: try bytes(SigningPublicKey.count)) else { throw .syntax }
     return key

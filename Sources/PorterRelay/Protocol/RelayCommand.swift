@@ -30,6 +30,14 @@ package enum RelayCommand: Hashable, Sendable {
   // Recipients' ends; each entry is signed by its recipient's key, the request is not.
   case subscribe([Entry])
 
+  // Recipients' ends, for asking about many at the same time; each entry is signed by its recipient's key.
+  /// Which of them have something. The request is not signed.
+  case check([Entry])
+  /// Like `subscribe`, under a key of the process that listens; it signs the request.
+  case listen(key: SigningPublicKey, [Entry])
+  /// To which of the mailboxes under this key something came after the position.
+  case arrivals(key: SigningPublicKey, after: RelayPosition, limit: UInt16)
+
   // A notification service; signed by the service's key, and each entry by its notifier's key.
   case subscribeNotifiers(service: SigningPublicKey, [Entry])
   case notifications(service: SigningPublicKey, limit: UInt16)
@@ -50,6 +58,9 @@ extension RelayCommand {
     case subscribeNotifiers = 10
     case notifications = 11
     case acknowledgeNotifications = 12
+    case check = 14
+    case listen = 15
+    case arrivals = 16
   }
 
   var tag: Tag {
@@ -60,6 +71,9 @@ extension RelayCommand {
     case .getMessage: .getMessage
     case .acknowledge: .acknowledge
     case .subscribe: .subscribe
+    case .check: .check
+    case .listen: .listen
+    case .arrivals: .arrivals
     case .enableNotifier: .enableNotifier
     case .disableNotifier: .disableNotifier
     case .deleteMailbox: .deleteMailbox
@@ -85,7 +99,14 @@ extension RelayCommand {
       bytes += attempt.bytes
       bytes.append(notify ? 1 : 0)
       bytes += body
-    case .subscribe(let entries): bytes.append(list: entries) { $0 += $1.entity.bytes + $1.signature }
+    case .subscribe(let entries), .check(let entries):
+      bytes.append(list: entries) { $0 += $1.entity.bytes + $1.signature }
+    case .listen(let key, let entries):
+      bytes += key.bytes
+      bytes.append(list: entries) { $0 += $1.entity.bytes + $1.signature }
+    case .arrivals(let key, let position, let limit):
+      bytes += key.bytes + position.bytes
+      bytes.append(unsigned16: limit)
     case .subscribeNotifiers(let service, let entries):
       bytes += service.bytes
       bytes.append(list: entries) { $0 += $1.entity.bytes + $1.signature }
@@ -118,6 +139,11 @@ extension RelayCommand {
     case .getMessage: self = .getMessage
     case .acknowledge: self = .acknowledge(message: try reader.identifier())
     case .subscribe: self = .subscribe(try Self.entries(reading: &reader))
+    case .check: self = .check(try Self.entries(reading: &reader))
+    case .listen: self = .listen(key: try reader.signingKey(), try Self.entries(reading: &reader))
+    case .arrivals:
+      self = .arrivals(
+        key: try reader.signingKey(), after: try reader.position(), limit: try reader.unsigned16())
     case .enableNotifier:
       self = .enableNotifier(notifierKey: try reader.signingKey(), boxKey: try reader.boxKey())
     case .disableNotifier: self = .disableNotifier

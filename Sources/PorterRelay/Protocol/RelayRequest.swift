@@ -6,7 +6,7 @@ package struct RelayRequest: Hashable, Sendable {
   package var correlation: RelayIdentifier
   /// Nil for commands that concern no entity, or several.
   package var entity: RelayIdentifier?
-  /// Nil for `subscribe`, whose entries are signed individually, and for a send to a mailbox that is not secured.
+  /// Nil for `subscribe` and `check`, whose entries are signed individually, and for a send to a mailbox that is not secured.
   package var signature: [UInt8]?
   package var command: RelayCommand
 
@@ -64,7 +64,10 @@ extension RelayRequest {
     correlation: RelayIdentifier, entry: RelayIdentifier, of command: RelayCommand
   ) -> [UInt8] {
     var fields = [command.tag.rawValue]
-    if case .subscribeNotifiers(let service, _) = command { fields += service.bytes }
+    switch command {
+    case .subscribeNotifiers(let key, _), .listen(let key, _): fields += key.bytes
+    default: break
+    }
     return signedBytes(correlation: correlation, entity: entry, fields: fields)
   }
 

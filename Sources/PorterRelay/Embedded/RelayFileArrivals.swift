@@ -1,0 +1,101 @@
+import PorterCrypto
+import PorterPlatform
+import PorterStore
+
+/// Asking about many mailboxes at the same time.
+///
+/// A position is the number of a message and its identifier: numbers grow, and a number is given again only when the newest
+/// messages were deleted with their mailbox. Then the identifier is another one, and the client has to listen again.
+extension RelayFile {
+  /// Writes nothing.
+  func check(_ request: RelayRequest, entries: [RelayCommand.Entry]) throws(RelayError) -> RelayAnswer {
+    guard request.entity == nil, request.signature == nil else { throw .syntax }
+    var results: [RelaySubscription] = []
+    for mailbox in try authorizedMailboxes(entries, of: request) {
+      results.append(try mailbox.map { (mailbox) throws(RelayError) in try state(of: mailbox) } ?? .auth)
+    }
+    return .subscriptions(results)
+  }
+
+  func listen(
+    _ request: RelayRequest, key: SigningPublicKey, entries: [RelayCommand.Entry], listener: String
+  ) throws(RelayError) -> RelayAnswer {
+    guard request.entity == nil else { throw .syntax }
+    try authorize(request, key: key)
+    let mailboxes = try authorizedMailboxes(entries, of: request)
+    return try commit(.normal) { () throws(RelayError) in
+      let results = try subscribe(entries, mailboxes, listener)
+      return .listening(try newestPosition(), results)
+    }
+  }
+
+  /// `listener` is nil if this process does not listen under the key. The messages since the position are read, and no
+  /// others: what it takes depends neither on the number of mailboxes nor on what waits in them for longer.
+  func arrivals(
+    _ request: RelayRequest, key: SigningPublicKey, listener: String?, after position: RelayPosition, limit: UInt16
+  ) throws(RelayError) -> RelayAnswer {
+    guard request.entity == nil else { throw .syntax }
+    try authorize(request, key: listener == nil ? nil : key)
+    guard let listener else { throw .auth }
+    let limit = max(1, min(Int(limit), RelayLimits.batch))
+    return try database.transaction(.deferred, throwing: RelayError.self) { () throws(RelayError) in
+      guard let last = try number(of: position),
+        let listener = try storage({ () throws(SQLiteError) in
+          try database.integer("SELECT number FROM listener WHERE name = ?1", [.text(listener)])
+        })
+      else { throw .auth }
+      var end: (number: Int64, identifier: RelayIdentifier)?
+      var mailboxes: [RelayIdentifier] = []
+      try storage { () throws(SQLiteError) in
+        try database.query(
+          """
+          SELECT message.number, message.identifier, mailbox.recipient FROM message
+          CROSS JOIN subscription ON subscription.mailbox = message.mailbox AND subscription.listener = ?1
+          CROSS JOIN mailbox ON mailbox.number = message.mailbox
+          WHERE message.number > ?2 AND message.body IS NOT NULL AND message.stored_at >= ?3
+          ORDER BY message.number LIMIT ?4
+          """, [.integer(listener), .integer(last), .integer(try oldestKept()), .integer(Int64(limit))]
+        ) { (row) throws(SQLiteError) in
+          guard let identifier = RelayIdentifier(bytes: row.blob(1)),
+            let recipient = RelayIdentifier(bytes: row.blob(2))
+          else { throw SQLiteError(kind: .corrupt) }
+          end = (row.integer(0), identifier)
+          mailboxes.append(recipient)
+        }
+      }
+      let isWhole = mailboxes.count < limit
+      return .arrivals(
+        isWhole ? try newestPosition() : end.flatMap { Self.position($0.number, $0.identifier) } ?? position, mailboxes)
+    }
+  }
+
+  private func newestPosition() throws(RelayError) -> RelayPosition {
+    let newest = try storage { () throws(SQLiteError) in
+      try database.first("SELECT number, identifier FROM message ORDER BY number DESC LIMIT 1") {
+        (row) throws(SQLiteError) in
+        guard let identifier = RelayIdentifier(bytes: row.blob(1)) else { throw SQLiteError(kind: .corrupt) }
+        return (number: row.integer(0), identifier: identifier)
+      }
+    }
+    guard let position = Self.position(newest?.number ?? 0, newest?.identifier ?? .zero) else { throw .unavailable }
+    return position
+  }
+
+  /// Nil if the message is not there any more.
+  private func number(of position: RelayPosition) throws(RelayError) -> Int64? {
+    var reader = RelayReader(position.bytes)
+    let (number, identifier) = (try reader.signed64(), try reader.identifier())
+    if number == 0 { return identifier == .zero ? 0 : nil }
+    let isThere = try storage { () throws(SQLiteError) in
+      try database.integer(
+        "SELECT 1 FROM message WHERE number = ?1 AND identifier = ?2", [.integer(number), .blob(identifier.bytes)])
+    }
+    return isThere == nil ? nil : number
+  }
+
+  private static func position(_ number: Int64, _ identifier: RelayIdentifier) -> RelayPosition? {
+    var bytes: [UInt8] = []
+    bytes.append(signed64: number)
+    return RelayPosition(bytes: bytes + identifier.bytes)
+  }
+}

@@ -36,6 +36,22 @@ package struct RelayNotifierClient: Sendable {
     return notifications
   }
 
+  /// Like `pendingNotifications`, without those that the relay withholds while their recipient is listening.
+  package func dueNotifications(limit: Int = RelayLimits.batch) throws(RelayError) -> RelayDueNotifications {
+    let command = RelayCommand.dueNotifications(
+      service: service.publicKey, limit: UInt16(clamping: min(limit, RelayLimits.batch)))
+    do throws(RelayError) {
+      guard case .dueNotifications(let due) = try client.exchange(command, entity: nil, key: service) else {
+        throw .answer
+      }
+      return due
+    } catch {
+      // A relay of an earlier version, which withholds nothing.
+      guard error == .syntax else { throw error }
+      return RelayDueNotifications(notifications: try pendingNotifications(limit: limit), nextIn: nil)
+    }
+  }
+
   /// Has the relay delete them. One that does not exist any more is not an error.
   package func acknowledge(_ notifications: [RelayNotification]) throws(RelayError) {
     var rest = notifications.map(\.nonce)[...]

@@ -88,7 +88,8 @@ package final class NotificationServer {
   /// When `serve` has to be called at the latest, even if the relay does not wake the server.
   package func nextDeadline() throws(ServerError) -> Moment {
     if times.hasMoreToDo { return clock.now() }
-    var deadline = max(min(times.listenCheck, times.sweep), times.relayRetry)
+    let next = min(times.listenCheck, times.sweep, times.heldNotification ?? times.sweep)
+    var deadline = max(next, times.relayRetry)
     if times.isRelayDown { deadline = min(deadline, times.relayRetry) }
     if let wake = try state.nextWake() {
       let (now, wall) = (clock.now(), clock.wall().milliseconds)

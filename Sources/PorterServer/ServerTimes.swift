@@ -31,6 +31,8 @@ struct ServerTimes {
   var listenCheck: Moment
   var subscriptionCheck: Moment
   var sweep: Moment
+  /// When the relay has a notification due that it withheld when it was last asked.
+  var heldNotification: Moment?
   private(set) var relayRetry: Moment
   private var relayBackoff: Backoff?
   /// Providers that are paused because they could not be reached.

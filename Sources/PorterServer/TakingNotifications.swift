@@ -5,13 +5,15 @@ import PorterPush
 import PorterRelay
 
 extension NotificationServer {
-  /// Takes notifications until the relay has none left, or the turn has taken its share. They are acknowledged after they are stored: a crash in between
-  /// repeats a hint, and loses none.
+  /// Takes notifications until the relay has none left that are due, or the turn has taken its share, and remembers when to
+  /// ask for the others. They are acknowledged after they are stored: a crash in between repeats a hint, and loses none.
   func takeNotifications() throws(ServerError) {
     for _ in 0..<ServerTimes.longestService {
-      let pending = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
-        try notifiers.pendingNotifications()
+      let due = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
+        try notifiers.dueNotifications()
       }
+      times.heldNotification = due.nextIn.map { clock.now() + .milliseconds(Int64($0)) }
+      let pending = due.notifications
       guard !pending.isEmpty else { return }
       try state.transaction { () throws(ServerError) in
         for notification in pending { try take(notification) }

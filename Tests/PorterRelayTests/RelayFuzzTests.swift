@@ -91,6 +91,10 @@ final class RelayFuzzTests: RelayTestCase {
       request.entity = nil
       key = service
       request.command = .notifications(service: key.publicKey, limit: limit)
+    case .dueNotifications(_, let limit):
+      request.entity = nil
+      key = service
+      request.command = .dueNotifications(service: key.publicKey, limit: limit)
     case .acknowledgeNotifications(_, let nonces):
       request.entity = nil
       key = service

@@ -18,7 +18,7 @@ enum RelayGenerators {
 
   static var answer: Generator<RelayAnswer> {
     Generator { choices in
-      switch choices.number(below: 9) {
+      switch choices.number(below: 10) {
       case 0: return .done
       case 1:
         return .failed(
@@ -32,20 +32,25 @@ enum RelayGenerators {
       case 4:
         return .subscriptions(results(choices))
       case 5: return .notifier(identifier(choices), boxKey: boxKey(choices))
-      case 6: return .listening(position(choices), results(choices))
-      case 7: return .arrivals(position(choices), list(choices) { identifier($0) })
+      case 6: return .notifications(notifications(choices))
+      case 7: return .listening(position(choices), results(choices))
+      case 8: return .arrivals(position(choices), list(choices) { identifier($0) })
       default:
-        return .notifications(
-          list(choices) {
-            RelayNotification(
-              notifier: identifier($0), timestamp: time($0), nonce: nonce($0), metadata: $0.draw(.bytes(0...200)))
-          })
+        let nextIn = choices.flag() ? UInt32(truncatingIfNeeded: choices.draw(.number()) as Int64) : nil
+        return .dueNotifications(RelayDueNotifications(notifications: notifications(choices), nextIn: nextIn))
       }
     }
   }
 
+  private static func notifications(_ choices: Choices) -> [RelayNotification] {
+    list(choices) {
+      RelayNotification(
+        notifier: identifier($0), timestamp: time($0), nonce: nonce($0), metadata: $0.draw(.bytes(0...200)))
+    }
+  }
+
   private static func command(_ choices: Choices) -> RelayCommand {
-    switch choices.number(below: 15) {
+    switch choices.number(below: 16) {
     case 0: .getMessage
     case 1: .disableNotifier
     case 2: .deleteMailbox
@@ -58,9 +63,10 @@ enum RelayGenerators {
     case 8: .subscribe(entries(choices))
     case 9: .subscribeNotifiers(service: signingKey(choices), entries(choices))
     case 10: .notifications(service: signingKey(choices), limit: choices.draw(.number()))
-    case 11: .check(entries(choices))
-    case 12: .listen(key: signingKey(choices), entries(choices))
-    case 13: .arrivals(key: signingKey(choices), after: position(choices), limit: choices.draw(.number()))
+    case 11: .dueNotifications(service: signingKey(choices), limit: choices.draw(.number()))
+    case 12: .check(entries(choices))
+    case 13: .listen(key: signingKey(choices), entries(choices))
+    case 14: .arrivals(key: signingKey(choices), after: position(choices), limit: choices.draw(.number()))
     default: .acknowledgeNotifications(service: signingKey(choices), list(choices) { nonce($0) })
     }
   }

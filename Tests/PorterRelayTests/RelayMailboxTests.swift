@@ -224,7 +224,12 @@ final class RelayMailboxTests: RelayTestCase {
     try send("kept", to: mailbox)
     relay.close()
     let file = try Database(path: path)
-    try file.execute("ALTER TABLE message DROP COLUMN stored_at; DROP TABLE age; PRAGMA user_version=1")
+    try file.execute(
+      """
+      DROP INDEX notification_held; ALTER TABLE notification DROP COLUMN held_until;
+      ALTER TABLE listener DROP COLUMN unanswered_since;
+      ALTER TABLE message DROP COLUMN stored_at; DROP TABLE age; PRAGMA user_version=1
+      """)
     try file.close()
     let client = RelayClient(port: another(), randomness: randomness)
     XCTAssertEqual(try client.getMessage(mailbox.recipient, key: mailbox.recipientKey)?.body, Array("kept".utf8))

@@ -160,7 +160,7 @@ final class RelayNotifierTests: RelayTestCase {
     XCTAssertEqual(try service.pendingNotifications().count, 5)
     let thief = try newKey()
     for command in [
-      RelayCommand.notifications(service: key.publicKey, limit: 9),
+      RelayCommand.notifications(service: key.publicKey, limit: 9), .dueNotifications(service: key.publicKey, limit: 9),
       .acknowledgeNotifications(service: key.publicKey, []), .subscribeNotifiers(service: key.publicKey, []),
     ] {
       assertRefused(.auth) { try client.exchangeOrThrow(command, entity: nil, key: thief) }

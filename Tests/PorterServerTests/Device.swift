@@ -162,6 +162,17 @@ final class Device {
     return mailboxes
   }
 
+  /// The device's app is on screen, and is woken for this mailbox.
+  func listen(to mailbox: Mailbox) throws {
+    _ = try relay.subscribe([(recipient: mailbox.ends.recipient, key: mailbox.key)])
+  }
+
+  func fetchAll(_ mailbox: Mailbox) throws {
+    while let message = try relay.getMessage(mailbox.ends.recipient, key: mailbox.key) {
+      try relay.acknowledge(message.identifier, in: mailbox.ends.recipient, key: mailbox.key)
+    }
+  }
+
   /// A sender leaves a message; returns its id at the relay.
   @discardableResult
   func receive(_ text: String, in mailbox: Mailbox, notify: Bool = true) throws -> RelayIdentifier {

@@ -54,10 +54,10 @@ final class Cast {
   }
 
   /// Bob writes, and alice's extension handles the push; its answer. `meanwhile` is called when the push has come.
-  func present(_ text: String, meanwhile: () -> Void = {}) throws -> JSONValue {
+  func present(_ text: String, meanwhile: () throws -> Void = {}) throws -> JSONValue {
     try bobSends(text)
     let payload = try house.nextPush()
-    meanwhile()
+    try meanwhile()
     let notifier = try house.host("notifier", store: "alice", .extension)
     let answer = try notifier.push(payload)
     guard answer["quiescent"] == true else { throw SimulationFailure("the extension holds something: \(answer.text)") }
@@ -71,11 +71,20 @@ final class Cast {
       "newChatItems")
   }
 
-  /// Bob writes while alice's app is at work, so that her extension has nothing to show.
+  /// Bob writes while alice's app sleeps, and it is back before the push: her extension has nothing to show.
   func leaveToTheApp(_ text: String) throws {
-    let answer = try present(text)
+    try suspend()
+    let answer = try present(text, meanwhile: activate)
     guard answer["notifications"]?.arrayValue == [] else { throw SimulationFailure("shown beside the app") }
     try alice.event("newChatItems")
+  }
+
+  /// Bob writes while alice's app is on screen: it receives the message, and no push is sent.
+  func receiveOnScreen(_ text: String) throws {
+    try bobSends(text)
+    try alice.event("newChatItems")
+    house.pass(.seconds(10))
+    guard house.hasNoPush else { throw SimulationFailure("a push for what the app has received") }
   }
 
   /// The texts in one of alice's chats with bob.

@@ -333,6 +333,9 @@ final class SimulatedHouse {
     return pushes.removeFirst()
   }
 
+  /// Whether every push was taken.
+  var hasNoPush: Bool { pushes.isEmpty }
+
   /// Lets everything happen that is due within this time.
   func pass(_ span: Span) { _ = world.run(atMost: span) { false } }
 

@@ -31,6 +31,7 @@ private struct Story {
       house.pass(.seconds(2))
       chat = try cast.chat()
       try cast.leaveToTheApp("again")
+      try cast.receiveOnScreen("and again")
       // Lets hours of timers run.
       house.pass(.seconds(3 * 3_600))
       cast.end()

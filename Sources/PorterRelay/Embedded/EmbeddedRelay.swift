@@ -87,7 +87,7 @@ package final class EmbeddedRelay: RelayPort {
       let correlation = RelayRequest.correlation(of: request)
       do throws(RelayError) {
         let reply = try self.reply(to: try RelayRequest(decoding: request), in: &state)
-        wake(reply.wake, &state)
+        wake(reply, &state)
         return reply.answer.encoded(for: correlation)
       } catch {
         switch error {
@@ -128,8 +128,9 @@ package final class EmbeddedRelay: RelayPort {
       return .init(answer: try file.secureMailbox(request, senderKey: senderKey))
     case .send(let attempt, let notify, let body):
       return try file.send(request, attempt: attempt, notify: notify, body: body)
-    case .getMessage: return .init(answer: try file.getMessage(request))
-    case .acknowledge(let message): return .init(answer: try file.acknowledge(request, message: message))
+    case .getMessage: return .init(answer: try file.getMessage(request, listener: listenerName))
+    case .acknowledge(let message):
+      return .init(answer: try file.acknowledge(request, message: message, listener: listenerName))
     case .enableNotifier(let notifierKey, let boxKey):
       return .init(answer: try file.enableNotifier(request, notifierKey: notifierKey, boxKey: boxKey))
     case .disableNotifier: return .init(answer: try file.disableNotifier(request))
@@ -151,6 +152,8 @@ package final class EmbeddedRelay: RelayPort {
           request, service: service, entries: entries, listener: try listen(file, state)))
     case .notifications(let service, let limit):
       return .init(answer: try file.notifications(request, service: service, limit: limit))
+    case .dueNotifications(let service, let limit):
+      return .init(answer: try file.dueNotifications(request, service: service, limit: limit))
     case .acknowledgeNotifications(let service, let nonces):
       return .init(answer: try file.acknowledgeNotifications(request, service: service, nonces: nonces))
     }
@@ -207,9 +210,11 @@ package final class EmbeddedRelay: RelayPort {
 
   // MARK: Waking
 
+  private var listenerName: String? { receiver.withLock { $0?.name } }
+
   /// The name of this process's socket, which is bound now if it was not.
   private func listen(_ file: RelayFile, _ state: borrowing State) throws(RelayError) -> String {
-    if let name = receiver.withLock({ $0?.name }) { return name }
+    if let name = listenerName { return name }
     guard let directory = state.wakes?.directory else { throw .unavailable }
     let bound: WakeReceiver
     do throws(SystemError) { bound = try WakeReceiver(directory: directory, ports: ports) } catch {
@@ -223,7 +228,15 @@ package final class EmbeddedRelay: RelayPort {
     return bound.name
   }
 
+  /// Recipients first: if their process is gone, its registration delays no push, and the service learns that when it
+  /// is woken.
+  private func wake(_ reply: RelayFile.Reply, _ state: inout State) {
+    wake(reply.recipients, &state)
+    wake(reply.services, &state)
+  }
+
   private func wake(_ names: [String], _ state: inout State) {
+    guard !names.isEmpty else { return }
     var gone: [String] = []
     guard var wakes = state.wakes else { return }
     for name in names {

@@ -9,7 +9,8 @@ final class RelayFile {
   /// An answer, and the sockets to wake now that it is committed.
   struct Reply {
     var answer: RelayAnswer
-    var wake: [String] = []
+    var recipients: [String] = []
+    var services: [String] = []
   }
 
   let database: Database
@@ -123,7 +124,7 @@ final class RelayFile {
 extension RelayFile {
   /// "NPRL" in the file's header.
   private static let applicationIdentifier: Int64 = 0x4e50_524c
-  private static let schemaVersion: Int64 = 2
+  private static let schemaVersion: Int64 = 3
 
   private func migrate() throws(RelayError) {
     if try storage({ () throws(SQLiteError) in try isCurrent() }) { return }
@@ -131,12 +132,17 @@ extension RelayFile {
     try commit(.full) { () throws(RelayError) in
       try storage { () throws(SQLiteError) in
         guard try !isCurrent() else { return }
-        if try isOfVersion(1) { return try database.execute(Self.secondVersion) }
+        if try isOfVersion(2) { return try database.execute(Self.thirdVersion) }
+        if try isOfVersion(1) {
+          try database.execute(Self.secondVersion)
+          return try database.execute(Self.thirdVersion)
+        }
         guard try database.integer("SELECT count(*) FROM sqlite_master") == 0 else {
           throw SQLiteError(kind: .schema, detail: "the file is a database, but not a relay's of this version")
         }
         try database.execute(Self.firstVersion)
         try database.execute(Self.secondVersion)
+        try database.execute(Self.thirdVersion)
       }
     }
   }
@@ -215,6 +221,14 @@ extension RelayFile {
     );
     -- The file's age when the message was stored; `sent_at` is shown to people.
     ALTER TABLE message ADD COLUMN stored_at INTEGER NOT NULL DEFAULT 0;
+    PRAGMA user_version=2;
+    """
+
+  private static let thirdVersion = """
+    -- Nanoseconds of the running boot; see `NotificationHold`.
+    ALTER TABLE notification ADD COLUMN held_until INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX notification_held ON notification(held_until) WHERE held_until > 0;
+    ALTER TABLE listener ADD COLUMN unanswered_since INTEGER;
     PRAGMA user_version=\(schemaVersion);
     """
 }

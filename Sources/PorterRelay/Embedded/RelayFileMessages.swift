@@ -18,13 +18,21 @@ extension RelayFile {
       try confirm(mailbox, .sender, request.entity)
       if let waits = try isWaiting(attempt: attempt, in: mailbox) {
         // The sender may have been killed between commit and wake-up, and is therefore sending again.
-        return Reply(answer: .done, wake: waits ? try listeners(of: mailbox, notify: notify) : [])
+        return waits ? try reply(waking: try recipients(of: mailbox), of: mailbox, notify) : Reply(answer: .done)
       }
       try sweep()
       try requireRoom(in: mailbox)
-      try insert(message, attempt: attempt, into: mailbox)
-      return Reply(answer: .done, wake: try listeners(of: mailbox, notify: notify))
+      let recipients = try recipients(of: mailbox)
+      try insert(message, attempt: attempt, into: mailbox, recipients)
+      return try reply(waking: recipients, of: mailbox, notify)
     }
+  }
+
+  private func reply(waking recipients: [Listener], of mailbox: Mailbox, _ notify: Bool) throws(RelayError) -> Reply {
+    let names = recipients.map(\.name)
+    // A service may be the recipient as well.
+    let services = notify ? try services(of: mailbox).filter { !names.contains($0) } : []
+    return Reply(answer: .done, recipients: names, services: services)
   }
 
   /// A secured mailbox requires its sender's signature. An unsecured one rejects any: a sender that believes it is
@@ -66,7 +74,7 @@ extension RelayFile {
   }
 
   private func insert(
-    _ message: RelayMessage, attempt: RelayIdentifier, into mailbox: Mailbox
+    _ message: RelayMessage, attempt: RelayIdentifier, into mailbox: Mailbox, _ recipients: [Listener]
   ) throws(RelayError) {
     try storage { () throws(SQLiteError) in
       try database.run(
@@ -80,13 +88,16 @@ extension RelayFile {
           .integer(try now()),
         ])
     }
-    if message.notify { try insertNotification(of: message, number: database.lastInsertedRow, in: mailbox) }
+    if message.notify {
+      try insertNotification(of: message, number: database.lastInsertedRow, in: mailbox, recipients)
+    }
   }
 
   // MARK: Get and acknowledge
 
-  /// Writes nothing: until it is acknowledged, the message is there for the next request (INC-34).
-  func getMessage(_ request: RelayRequest) throws(RelayError) -> RelayAnswer {
+  /// Changes no message: until it is acknowledged, it is there for the next request (INC-34). `listener` is the
+  /// requesting process, if it listens.
+  func getMessage(_ request: RelayRequest, listener: String? = nil) throws(RelayError) -> RelayAnswer {
     let mailbox = try authorizedMailbox(request)
     let message = try storage { () throws(SQLiteError) in
       try database.first(
@@ -101,16 +112,24 @@ extension RelayFile {
           body: row.blob(3))
       }
     }
-    guard let message else { throw .noMessage }
+    guard let message else {
+      if let listener, try isUnanswered(listener) {
+        try commit(.normal) { () throws(RelayError) in try noteSignOfLife(of: listener) }
+      }
+      throw .noMessage
+    }
     return .message(message)
   }
 
   /// Committed without a sync. A power failure can only undo it, and then the message is delivered again, which the
   /// recipient's ledger recognises; the log keeps its order, so this never undoes anything earlier.
-  func acknowledge(_ request: RelayRequest, message: RelayIdentifier) throws(RelayError) -> RelayAnswer {
+  func acknowledge(
+    _ request: RelayRequest, message: RelayIdentifier, listener: String? = nil
+  ) throws(RelayError) -> RelayAnswer {
     let mailbox = try authorizedMailbox(request)
     return try commit(.normal) { () throws(RelayError) in
-      try storage { () throws(SQLiteError) in
+      if let listener { try noteSignOfLife(of: listener) }
+      return try storage { () throws(SQLiteError) in
         let number = try database.integer(
           """
           SELECT number FROM message INDEXED BY message_waiting

@@ -75,8 +75,11 @@ extension RelayFile {
 
   // MARK: Writing one
 
-  /// Part of the transaction that stores the message, if its mailbox has a notifier.
-  func insertNotification(of message: RelayMessage, number: Int64, in mailbox: Mailbox) throws(RelayError) {
+  /// Part of the transaction that stores the message, if its mailbox has a notifier. While one of `recipients` is
+  /// listening, the notification is withheld for a moment.
+  func insertNotification(
+    of message: RelayMessage, number: Int64, in mailbox: Mailbox, _ recipients: [Listener]
+  ) throws(RelayError) {
     let shared = try storage { () throws(SQLiteError) in
       try database.first("SELECT shared_key FROM notifier WHERE mailbox = ?1", [.integer(mailbox.number)]) {
         (row) throws(SQLiteError) in
@@ -90,14 +93,21 @@ extension RelayFile {
       let nonce = try BoxNonce.generate(randomness: randomness)
       return (nonce, try metadata.sealed(with: shared, nonce: nonce))
     }
+    let now = clock.now()
+    let end = NotificationHold.end(at: now, listeners: recipients.map(\.hold))
     try storage { () throws(SQLiteError) in
       try database.run(
-        "INSERT INTO notification(message, mailbox, sent_at, nonce, metadata) VALUES(?1, ?2, ?3, ?4, ?5)",
+        """
+        INSERT INTO notification(message, mailbox, sent_at, nonce, metadata, held_until)
+        VALUES(?1, ?2, ?3, ?4, ?5, ?6)
+        """,
         [
           .integer(number), .integer(mailbox.number), .integer(message.timestamp.milliseconds), .blob(nonce.bytes),
-          .blob(sealed),
+          .blob(sealed), .integer(end?.nanoseconds ?? 0),
         ])
     }
+    guard end != nil else { return }
+    try noteUnansweredWakeUp(of: recipients, at: now)
   }
 
   // MARK: Service's side
@@ -107,7 +117,42 @@ extension RelayFile {
   ) throws(RelayError) -> RelayAnswer {
     guard request.entity == nil else { throw .syntax }
     try authorize(request, key: service)
-    let pending = try storage { () throws(SQLiteError) in
+    return .notifications(try waiting(for: service, limit: limit, withholding: nil))
+  }
+
+  /// Those that are not withheld, and when the next one that is becomes due.
+  func dueNotifications(
+    _ request: RelayRequest, service: SigningPublicKey, limit: UInt16
+  ) throws(RelayError) -> RelayAnswer {
+    guard request.entity == nil else { throw .syntax }
+    try authorize(request, key: service)
+    // One time for both questions, so that a notification cannot fall between them.
+    let now = clock.now()
+    let nextEnd = try storage { () throws(SQLiteError) in
+      try database.integer(
+        """
+        SELECT min(held_until) FROM notification CROSS JOIN notifier ON notifier.mailbox = notification.mailbox
+        WHERE held_until > 0 AND held_until > ?2 AND held_until <= ?3 AND notifier.service = ?1
+        """, [.blob(service.bytes)] + Self.withheld(at: now))
+    }
+    let remainder = nextEnd.flatMap { NotificationHold.remainder(until: Moment(nanoseconds: $0), at: now) }
+    return .dueNotifications(
+      RelayDueNotifications(
+        notifications: try waiting(for: service, limit: limit, withholding: now),
+        // Rounded up, so that the next question does not come too early.
+        nextIn: remainder.map { UInt32(clamping: $0.milliseconds &+ 1) }))
+  }
+
+  /// The bounds of `NotificationHold.remainder`, for a query.
+  private static func withheld(at now: Moment) -> [Binding] {
+    [.integer(now.nanoseconds), .integer((now + NotificationHold.pause).nanoseconds)]
+  }
+
+  private func waiting(
+    for service: SigningPublicKey, limit: UInt16, withholding now: Moment?
+  ) throws(RelayError) -> [RelayNotification] {
+    let withheld = now.map { Self.withheld(at: $0) } ?? [.integer(0), .integer(0)]
+    return try storage { () throws(SQLiteError) in
       // From the notifications to their notifiers, not the other way round: few notifications wait, while a service has
       // many notifiers.
       try database.rows(
@@ -115,8 +160,12 @@ extension RelayFile {
         SELECT notifier.identifier, notification.sent_at, notification.nonce, notification.metadata
         FROM notification CROSS JOIN notifier ON notifier.mailbox = notification.mailbox
         CROSS JOIN message ON message.number = notification.message
-        WHERE notifier.service = ?1 AND message.stored_at >= ?2 ORDER BY notification.message LIMIT ?3
-        """, [.blob(service.bytes), .integer(try oldestKept()), .integer(Int64(min(Int(limit), RelayLimits.batch)))]
+        WHERE notifier.service = ?1 AND message.stored_at >= ?2
+          AND NOT (notification.held_until > ?4 AND notification.held_until <= ?5)
+        ORDER BY notification.message LIMIT ?3
+        """,
+        [.blob(service.bytes), .integer(try oldestKept()), .integer(Int64(min(Int(limit), RelayLimits.batch)))]
+          + withheld
       ) { (row) throws(SQLiteError) in
         guard let identifier = RelayIdentifier(bytes: row.blob(0)), let nonce = BoxNonce(bytes: row.blob(2))
         else { throw SQLiteError(kind: .corrupt) }
@@ -125,7 +174,6 @@ extension RelayFile {
           metadata: row.blob(3))
       }
     }
-    return .notifications(pending)
   }
 
   /// Without a sync: if a power failure undoes it, a hint is repeated.

@@ -5,30 +5,41 @@ import PorterStore
 /// Subscriptions: which socket is woken for what. Committed without a sync, since no socket survives a power failure
 /// either.
 extension RelayFile {
-  /// The sockets to wake for a message in this mailbox: its recipient's, and its notification service's if it notifies.
+  /// A process that is subscribed to a mailbox.
+  struct Listener {
+    let number: Int64
+    let name: String
+    let hold: NotificationHold
+  }
+
+  /// The processes to wake for a message in this mailbox.
   ///
   /// Read in the transaction that stores the message. A subscription checks in its own transaction for waiting
   /// messages, so one of the two sees the other, whichever comes first.
-  func listeners(of mailbox: Mailbox, notify: Bool) throws(RelayError) -> [String] {
+  func recipients(of mailbox: Mailbox) throws(RelayError) -> [Listener] {
     try storage { () throws(SQLiteError) in
-      var names = try database.rows(
+      try database.rows(
         """
-        SELECT listener.name FROM subscription JOIN listener ON listener.number = subscription.listener
-        WHERE subscription.mailbox = ?1
+        SELECT listener.number, listener.name, listener.unanswered_since
+        FROM subscription JOIN listener ON listener.number = subscription.listener WHERE subscription.mailbox = ?1
         """, [.integer(mailbox.number)]
-      ) { $0.text(0) }
-      guard notify else { return names }
-      try database.query(
+      ) { row in
+        let since = row.optionalInteger(2).map { Moment(nanoseconds: $0) }
+        return Listener(number: row.integer(0), name: row.text(1), hold: NotificationHold(unansweredSince: since))
+      }
+    }
+  }
+
+  /// The sockets of this mailbox's notification service, for a message that notifies. Read in the same transaction.
+  func services(of mailbox: Mailbox) throws(RelayError) -> [String] {
+    try storage { () throws(SQLiteError) in
+      try database.rows(
         """
-        SELECT listener.name FROM notifier
+        SELECT DISTINCT listener.name FROM notifier
         JOIN service_subscription ON service_subscription.service = notifier.service
         JOIN listener ON listener.number = service_subscription.listener WHERE notifier.mailbox = ?1
         """, [.integer(mailbox.number)]
-      ) { row in
-        let name = row.text(0)
-        if !names.contains(name) { names.append(name) }
-      }
-      return names
+      ) { $0.text(0) }
     }
   }
 
@@ -59,6 +70,7 @@ extension RelayFile {
   func subscribe(
     _ entries: [RelayCommand.Entry], _ mailboxes: [Mailbox?], _ listener: String
   ) throws(RelayError) -> [RelaySubscription] {
+    try noteSignOfLife(of: listener)
     let listener = try storage { () throws(SQLiteError) in try number(ofListener: listener) }
     var results: [RelaySubscription] = []
     for (entry, mailbox) in zip(entries, mailboxes) {
@@ -167,13 +179,48 @@ extension RelayFile {
     try storage { () throws(SQLiteError) in try database.rows("SELECT name FROM listener") { $0.text(0) } }
   }
 
-  /// Removes listeners with all their subscriptions.
+  /// Removes listeners with all their subscriptions. What was withheld for them alone is due.
   func forget(listeners: [String]) throws(RelayError) {
     guard !listeners.isEmpty else { return }
     try commit(.normal) { () throws(RelayError) in
       try storage { () throws(SQLiteError) in
         for name in listeners { try database.run("DELETE FROM listener WHERE name = ?1", [.text(name)]) }
+        try database.run(
+          """
+          UPDATE notification SET held_until = 0 WHERE held_until > 0 AND held_until > ?1
+            AND NOT EXISTS(SELECT 1 FROM subscription WHERE subscription.mailbox = notification.mailbox)
+          """, [.integer(clock.now().nanoseconds)])
       }
+    }
+  }
+
+  // MARK: Signs of life
+
+  /// From now on these listeners have one pause to answer; see `NotificationHold`. Part of the transaction that stores
+  /// the message.
+  func noteUnansweredWakeUp(of listeners: [Listener], at now: Moment) throws(RelayError) {
+    try storage { () throws(SQLiteError) in
+      for listener in listeners where listener.hold.unansweredSince == nil {
+        try database.run(
+          "UPDATE listener SET unanswered_since = ?2 WHERE number = ?1",
+          [.integer(listener.number), .integer(now.nanoseconds)])
+      }
+    }
+  }
+
+  func isUnanswered(_ listener: String) throws(RelayError) -> Bool {
+    try storage { () throws(SQLiteError) in
+      try database.integer(
+        "SELECT 1 FROM listener WHERE name = ?1 AND unanswered_since IS NOT NULL", [.text(listener)]) != nil
+    }
+  }
+
+  /// Inside a transaction.
+  func noteSignOfLife(of listener: String) throws(RelayError) {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "UPDATE listener SET unanswered_since = NULL WHERE name = ?1 AND unanswered_since IS NOT NULL",
+        [.text(listener)])
     }
   }
 }

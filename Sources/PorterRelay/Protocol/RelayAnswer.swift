@@ -35,6 +35,18 @@ package struct RelayNotification: Hashable, Sendable {
   }
 }
 
+/// The notifications that a service may push now, and when to ask for those that the relay still withholds.
+package struct RelayDueNotifications: Hashable, Sendable {
+  package var notifications: [RelayNotification]
+  /// Milliseconds until the next one is due; nil if none is withheld.
+  package var nextIn: UInt32?
+
+  package init(notifications: [RelayNotification], nextIn: UInt32?) {
+    self.notifications = notifications
+    self.nextIn = nextIn
+  }
+}
+
 /// The result for one entity of a subscription.
 package enum RelaySubscription: UInt8, Hashable, Sendable {
   /// Subscribed; no message waits.
@@ -53,6 +65,7 @@ package enum RelayAnswer: Hashable, Sendable {
   case subscriptions([RelaySubscription])
   case notifier(RelayIdentifier, boxKey: BoxPublicKey)
   case notifications([RelayNotification])
+  case dueNotifications(RelayDueNotifications)
   /// From where on `arrivals` reports, and a result for each entry.
   case listening(RelayPosition, [RelaySubscription])
   /// Up to where was looked, and recipients' ends.
@@ -80,6 +93,7 @@ extension RelayAnswer {
     case subscriptions = 5
     case notifier = 6
     case notifications = 7
+    case dueNotifications = 8
     case listening = 9
     case arrivals = 10
   }
@@ -93,6 +107,7 @@ extension RelayAnswer {
     case .subscriptions: .subscriptions
     case .notifier: .notifier
     case .notifications: .notifications
+    case .dueNotifications: .dueNotifications
     case .listening: .listening
     case .arrivals: .arrivals
     }
@@ -115,14 +130,15 @@ extension RelayAnswer {
       bytes += message.body
     case .subscriptions(let results): bytes.append(list: results) { $0.append($1.rawValue) }
     case .notifier(let identifier, let boxKey): bytes += identifier.bytes + boxKey.bytes
-    case .notifications(let notifications):
-      bytes.append(list: notifications) { bytes, notification in
-        bytes += notification.notifier.bytes
-        bytes.append(signed64: notification.timestamp.milliseconds)
-        bytes += notification.nonce.bytes
-        bytes.append(unsigned16: UInt16(clamping: notification.metadata.count))
-        bytes += notification.metadata
+    case .notifications(let notifications): bytes.append(list: notifications, Self.write)
+    case .dueNotifications(let due):
+      var wait: [UInt8]?
+      if let nextIn = due.nextIn {
+        wait = []
+        wait?.append(unsigned32: nextIn)
       }
+      bytes.append(optional: wait)
+      bytes.append(list: due.notifications, Self.write)
     case .listening(let position, let results):
       bytes += position.bytes
       bytes.append(list: results) { $0.append($1.rawValue) }
@@ -131,6 +147,14 @@ extension RelayAnswer {
       bytes.append(list: mailboxes) { $0 += $1.bytes }
     }
     return bytes
+  }
+
+  private static func write(_ bytes: inout [UInt8], _ notification: RelayNotification) {
+    bytes += notification.notifier.bytes
+    bytes.append(signed64: notification.timestamp.milliseconds)
+    bytes += notification.nonce.bytes
+    bytes.append(unsigned16: UInt16(clamping: notification.metadata.count))
+    bytes += notification.metadata
   }
 
   /// Throws `version` or `answer`; the latter also if it answers a request other than `correlation`.
@@ -169,11 +193,17 @@ extension RelayAnswer {
         try reader.position(),
         try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in try reader.identifier() })
     case .notifier: return .notifier(try reader.identifier(), boxKey: try reader.boxKey())
-    case .notifications:
-      return .notifications(
-        try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in
-          try Self.notification(reading: &reader)
-        })
+    case .notifications: return .notifications(try notifications(reading: &reader))
+    case .dueNotifications:
+      let nextIn = try reader.optional { (reader) throws(RelayError) in try reader.unsigned32() }
+      return .dueNotifications(
+        RelayDueNotifications(notifications: try notifications(reading: &reader), nextIn: nextIn))
+    }
+  }
+
+  private static func notifications(reading reader: inout RelayReader) throws(RelayError) -> [RelayNotification] {
+    try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in
+      try Self.notification(reading: &reader)
     }
   }
 

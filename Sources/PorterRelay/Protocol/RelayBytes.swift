@@ -33,6 +33,10 @@ struct RelayReader {
     try bytes(2).reduce(0) { $0 << 8 | UInt16($1) }
   }
 
+  mutating func unsigned32() throws(RelayError) -> UInt32 {
+    try bytes(4).reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
   mutating func signed64() throws(RelayError) -> Int64 {
     Int64(bitPattern: try bytes(8).reduce(0) { $0 << 8 | UInt64($1) })
   }
@@ -95,6 +99,11 @@ extension [UInt8] {
   mutating func append(unsigned16 value: UInt16) {
     append(UInt8(truncatingIfNeeded: value >> 8))
     append(UInt8(truncatingIfNeeded: value))
+  }
+
+  mutating func append(unsigned32 value: UInt32) {
+    append(unsigned16: UInt16(truncatingIfNeeded: value >> 16))
+    append(unsigned16: UInt16(truncatingIfNeeded: value))
   }
 
   mutating func append(signed64 value: Int64) {

@@ -42,6 +42,7 @@ package enum RelayCommand: Hashable, Sendable {
   case subscribeNotifiers(service: SigningPublicKey, [Entry])
   case notifications(service: SigningPublicKey, limit: UInt16)
   case acknowledgeNotifications(service: SigningPublicKey, [BoxNonce])
+  case dueNotifications(service: SigningPublicKey, limit: UInt16)
 }
 
 extension RelayCommand {
@@ -58,6 +59,7 @@ extension RelayCommand {
     case subscribeNotifiers = 10
     case notifications = 11
     case acknowledgeNotifications = 12
+    case dueNotifications = 13
     case check = 14
     case listen = 15
     case arrivals = 16
@@ -80,6 +82,7 @@ extension RelayCommand {
     case .subscribeNotifiers: .subscribeNotifiers
     case .notifications: .notifications
     case .acknowledgeNotifications: .acknowledgeNotifications
+    case .dueNotifications: .dueNotifications
     }
   }
 
@@ -110,7 +113,7 @@ extension RelayCommand {
     case .subscribeNotifiers(let service, let entries):
       bytes += service.bytes
       bytes.append(list: entries) { $0 += $1.entity.bytes + $1.signature }
-    case .notifications(let service, let limit):
+    case .notifications(let service, let limit), .dueNotifications(let service, let limit):
       bytes += service.bytes
       bytes.append(unsigned16: limit)
     case .acknowledgeNotifications(let service, let nonces):
@@ -155,6 +158,7 @@ extension RelayCommand {
       self = .acknowledgeNotifications(
         service: try reader.signingKey(),
         try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in try reader.boxNonce() })
+    case .dueNotifications: self = .dueNotifications(service: try reader.signingKey(), limit: try reader.unsigned16())
     }
   }
 

@@ -1,0 +1,35 @@
+import PorterPlatform
+
+/// Decides how long a message's notification is withheld from its service because the recipient is listening.
+///
+/// An app on screen fetches a message by itself, and a push for it is noise. But a process that is registered as a
+/// listener can be frozen or dead, so the relay goes by what the listener does, not by the registration: from the first
+/// wake-up that it leaves unanswered, it has `pause` to show a sign of life. After that it counts as not listening until
+/// it shows one. A frozen process therefore delays the pushes of one pause in all.
+///
+/// Times are those of the running boot. A time that an earlier boot has left in the file can lie in the future, and then
+/// nothing is withheld because of it, or for one pause at the most.
+struct NotificationHold: Hashable, Sendable {
+  /// Long enough to fetch and commit over a slow network, short enough to be unnoticed where no app is awake.
+  static let pause = Span.seconds(2)
+
+  /// When the listener was first woken without a sign of life since; nil if it has answered.
+  var unansweredSince: Moment?
+
+  /// The end of the pause for a message that arrives now; nil if the listener does not count as listening.
+  func end(at now: Moment) -> Moment? {
+    guard let since = unansweredSince else { return now + Self.pause }
+    guard since <= now, now < since + Self.pause else { return nil }
+    return since + Self.pause
+  }
+
+  /// The same for a mailbox with several listeners: one of them that answers is enough.
+  static func end(at now: Moment, listeners: [NotificationHold]) -> Moment? {
+    listeners.compactMap { $0.end(at: now) }.max()
+  }
+
+  /// How much longer a notification with this end is withheld; nil if it is due.
+  static func remainder(until end: Moment, at now: Moment) -> Span? {
+    now < end && end <= now + pause ? end - now : nil
+  }
+}

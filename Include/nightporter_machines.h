@@ -233,8 +233,8 @@ enum np_background_refresh_reason {
 
 /* One call with a contact, as one side has it; signalling only. Each step is part of the transaction that sends or
 receives the message it is about, so a call is the same after a kill, and for app and extension. A contact has one call
-at a time: the next invitation replaces it. An invitation lives for three minutes, counted by the time since boot. A
-call that has ended does not ring, and its notification is withdrawn. */
+at a time: the next invitation replaces it. An invitation lives for three minutes from when the relay got it; each side
+counts by its time since boot. A call that has ended does not ring, and its notification is withdrawn. */
 enum np_call_state {
   /* Not stored. */
   NP_CALL_STATE_IDLE = 0,
@@ -322,10 +322,12 @@ enum np_call_effect {
   NP_CALL_EFFECT_STOP_RINGING = 8,
   /* Store the event about what the contact sent, until the host has taken it. */
   NP_CALL_EFFECT_QUEUE_EVENT = 9,
+  /* Drop the events about it that the host has not taken, which would pass for the next call's. */
+  NP_CALL_EFFECT_FORGET_EVENTS = 10,
   /* Store the event callEnded in place of those that the host has not taken. */
-  NP_CALL_EFFECT_QUEUE_END = 10,
+  NP_CALL_EFFECT_QUEUE_END = 11,
   /* Emit the stored events, and the item. */
-  NP_CALL_EFFECT_EMIT_EVENTS = 11
+  NP_CALL_EFFECT_EMIT_EVENTS = 12
 };
 
 enum np_call_reason {

@@ -29,6 +29,7 @@ package struct RelayClient: Sendable {
 
   let port: any RelayPort
   let randomness: any Randomness
+  private let version = RelayVersion()
 
   package init(port: any RelayPort, randomness: any Randomness) {
     self.port = port
@@ -60,10 +61,14 @@ package struct RelayClient: Sendable {
     try expectDone(.secureMailbox(senderKey: senderKey), entity: recipient, key: key)
   }
 
-  /// The oldest waiting message; the same one until it is acknowledged. Nil if there is none.
+  /// The oldest waiting message, with its age if the relay knows how to say it; the same one until it is acknowledged.
+  /// Nil if there is none.
   package func getMessage(_ recipient: RelayIdentifier, key: SigningKeyPair) throws(RelayError) -> RelayMessage? {
     do throws(RelayError) {
-      guard case .message(let message) = try exchange(.getMessage, entity: recipient, key: key) else { throw .answer }
+      let answer = try version.exchange(
+        { () throws(RelayError) in try exchange(.getMessageWithAge, entity: recipient, key: key) },
+        orEarlier: { () throws(RelayError) in try exchange(.getMessage, entity: recipient, key: key) })
+      guard case .message(let message) = answer else { throw .answer }
       return message
     } catch {
       if error == .noMessage { return nil }

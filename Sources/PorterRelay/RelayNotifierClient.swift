@@ -7,6 +7,7 @@ import PorterPlatform
 package struct RelayNotifierClient: Sendable {
   private let client: RelayClient
   private let service: SigningKeyPair
+  private let version = RelayVersion()
 
   package init(port: any RelayPort, randomness: any Randomness, service: SigningKeyPair) {
     client = RelayClient(port: port, randomness: randomness)
@@ -40,16 +41,17 @@ package struct RelayNotifierClient: Sendable {
   package func dueNotifications(limit: Int = RelayLimits.batch) throws(RelayError) -> RelayDueNotifications {
     let command = RelayCommand.dueNotifications(
       service: service.publicKey, limit: UInt16(clamping: min(limit, RelayLimits.batch)))
-    do throws(RelayError) {
-      guard case .dueNotifications(let due) = try client.exchange(command, entity: nil, key: service) else {
-        throw .answer
-      }
-      return due
-    } catch {
-      // A relay of an earlier version, which withholds nothing.
-      guard error == .syntax else { throw error }
-      return RelayDueNotifications(notifications: try pendingNotifications(limit: limit), nextIn: nil)
-    }
+    return try version.exchange(
+      { () throws(RelayError) in
+        guard case .dueNotifications(let due) = try client.exchange(command, entity: nil, key: service) else {
+          throw .answer
+        }
+        return due
+      },
+      // It withholds nothing.
+      orEarlier: { () throws(RelayError) in
+        RelayDueNotifications(notifications: try pendingNotifications(limit: limit), nextIn: nil)
+      })
   }
 
   /// Has the relay delete them. One that does not exist any more is not an error.

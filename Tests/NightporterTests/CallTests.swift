@@ -195,7 +195,7 @@ final class CallTests: XCTestCase {
     station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
     let push = try station.nextPush()
     try awaitSent(station.bob)
-    try change(relayOf: station.pair, "UPDATE message SET sent_at = sent_at - 181000")
+    try change(relayOf: station.pair, "UPDATE message SET stored_at = stored_at - 181000")
     let answer = try station.present(push)
     XCTAssertEqual(answer["outcome"].text, "nothingNew", answer.description)
     XCTAssertEqual(answer["badge"].number, 1)
@@ -204,12 +204,36 @@ final class CallTests: XCTestCase {
     XCTAssertFalse(station.alice.waitingEvents().contains("callInvitation"))
   }
 
+  /// The caller's clock is wrong, which has stamped the message, or the clock of this device. What counts is for how long the
+  /// relay has had the invitation.
+  func testAWrongClockNeitherRingsADeadCallNorSilencesALiveOne() throws {
+    let pair = try Pair()
+    let year: Int64 = 31_536_000_000
+    let cases: [(clock: Int64, age: Int64, rings: Bool)] = [
+      (-year, 0, true), (year, 0, true), (-year, 181_000, false), (year, 181_000, false),
+    ]
+    for (index, (clock, age, rings)) in cases.enumerated() {
+      pair.alice.send("/_app suspend 0").assert("cmdOk")
+      pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+      try awaitSent(pair.bob)
+      try change(
+        relayOf: pair, "UPDATE message SET sent_at = sent_at + (\(clock)), stored_at = stored_at - \(age)")
+      pair.alice.send("/_app activate").assert("cmdOk")
+      awaitThat("the call came") { calls(pair.alice).count == index + 1 }
+      let name = "clock off by \(clock) ms, \(age) ms old"
+      XCTAssertEqual(calls(pair.alice).last, rings ? "rcvCall pending" : "rcvCall missed", name)
+      XCTAssertEqual(pair.alice.send("/_call get")["result"]["callInvitations"].count, rings ? 1 : 0, name)
+    }
+  }
+
   func testAnInvitationFromTheFutureRingsForItsTimeAndNoLonger() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
     try awaitSent(pair.bob)
-    try change(relayOf: pair, "UPDATE message SET sent_at = sent_at + 31536000000")
+    // By the relay's count as well: it was stored a year from now.
+    try change(
+      relayOf: pair, "UPDATE message SET sent_at = sent_at + 31536000000, stored_at = stored_at + 31536000000")
     pair.alice.send("/_app activate").assert("cmdOk")
     let text = pair.alice.event("callInvitation")?["result"]["callInvitation"]["callTs"].text ?? ""
     let formatter = ISO8601DateFormatter()

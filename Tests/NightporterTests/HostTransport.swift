@@ -136,7 +136,7 @@ final class HostTransport: @unchecked Sendable {
     case .createMailbox: .create
     case .secureMailbox: .secure
     case .send: .send
-    case .getMessage: .get
+    case .getMessage, .getMessageWithAge: .get
     case .subscribe, .listen: .subscribe
     case .check: .check
     case .arrivals: .arrivals

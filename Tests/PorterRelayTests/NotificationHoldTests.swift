@@ -3,6 +3,7 @@ import PorterCrypto
 import PorterPlatform
 import PorterStore
 import PropertyTesting
+import Synchronization
 import XCTest
 
 @testable import PorterRelay
@@ -164,9 +165,10 @@ final class NotificationHoldTests: RelayTestCase {
     let app = try App(another(), watched.mailbox)
     let folder = path + ".wake"
     let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-    let server = try XCTUnwrap(names.first { name in
-      (try? listenerNames(of: "service_subscription").contains(name)) ?? false
-    })
+    let server = try XCTUnwrap(
+      names.first { name in
+        (try? listenerNames(of: "service_subscription").contains(name)) ?? false
+      })
     for name in names where name != server { try FileManager.default.removeItem(atPath: folder + "/" + name) }
     watched.servicePort.drainWake()
     try send(watched)
@@ -178,7 +180,8 @@ final class NotificationHoldTests: RelayTestCase {
     let file = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
     defer { try? file.database.close() }
     return try file.database.rows(
-      "SELECT name FROM listener JOIN \(table) ON listener = listener.number") { $0.text(0) }
+      "SELECT name FROM listener JOIN \(table) ON listener = listener.number"
+    ) { $0.text(0) }
   }
 
   func testAListenerThatReleasesItsFilesDelaysNothing() throws {
@@ -214,13 +217,25 @@ final class NotificationHoldTests: RelayTestCase {
   /// A relay that answers as one that does not know the command.
   private final class EarlierRelay: RelayPort {
     private let relay: EmbeddedRelay
+    private let count = Mutex(0)
     init(_ relay: EmbeddedRelay) { self.relay = relay }
 
-    func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
-      guard let parsed = try? RelayRequest(decoding: request), case .dueNotifications = parsed.command else {
-        return try relay.exchange(request)
+    /// Requests since the last call.
+    func takeCount() -> Int {
+      count.withLock { count in
+        defer { count = 0 }
+        return count
       }
-      return RelayAnswer.failed(.syntax).encoded(for: parsed.correlation)
+    }
+
+    func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
+      count.withLock { $0 += 1 }
+      guard let parsed = try? RelayRequest(decoding: request) else { return try relay.exchange(request) }
+      switch parsed.command {
+      case .dueNotifications, .getMessageWithAge:
+        return RelayAnswer.failed(.syntax).encoded(for: parsed.correlation)
+      default: return try relay.exchange(request)
+      }
     }
 
     var isLocal: Bool { true }
@@ -234,13 +249,24 @@ final class NotificationHoldTests: RelayTestCase {
     let notifier = try client.enableNotifier(
       mailbox.recipient, key: mailbox.recipientKey, notifierKey: notifierKey.publicKey,
       boxKey: try BoxKeyPair.generate(randomness: randomness).publicKey)
-    let service = RelayNotifierClient(
-      port: EarlierRelay(another()), randomness: randomness, service: try newKey())
+    let port = EarlierRelay(another())
+    let service = RelayNotifierClient(port: port, randomness: randomness, service: try newKey())
     try service.subscribe([(notifier: notifier.identifier, key: notifierKey)])
     try send("hello", to: mailbox, notify: true)
-    let due = try service.dueNotifications()
-    XCTAssertEqual(due.notifications.count, 1)
-    XCTAssertNil(due.nextIn)
+    _ = port.takeCount()
+    for asked in [2, 1] {
+      let due = try service.dueNotifications()
+      XCTAssertEqual(due.notifications.count, 1)
+      XCTAssertNil(due.nextIn)
+      XCTAssertEqual(port.takeCount(), asked, "it is remembered")
+    }
+    let recipient = RelayClient(port: port, randomness: randomness)
+    for asked in [2, 1] {
+      let message = try XCTUnwrap(try recipient.getMessage(mailbox.recipient, key: mailbox.recipientKey))
+      XCTAssertEqual(message.body, Array("hello".utf8))
+      XCTAssertNil(message.age)
+      XCTAssertEqual(port.takeCount(), asked)
+    }
   }
 
   // MARK: Any order

@@ -10,7 +10,7 @@ final class RelayAuthorizationTests: RelayTestCase {
     let (wrong, unknown, message) = (try newKey(), try newAttempt(), try newAttempt())
     let boxKey = try BoxKeyPair.generate(randomness: randomness).publicKey
     let commands: [RelayCommand] = [
-      .secureMailbox(senderKey: wrong.publicKey), .getMessage, .acknowledge(message: message),
+      .secureMailbox(senderKey: wrong.publicKey), .getMessage, .getMessageWithAge, .acknowledge(message: message),
       .enableNotifier(notifierKey: wrong.publicKey, boxKey: boxKey), .disableNotifier, .deleteMailbox,
     ]
     for command in commands {

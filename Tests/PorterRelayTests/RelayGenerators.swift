@@ -28,7 +28,8 @@ enum RelayGenerators {
         return .message(
           RelayMessage(
             identifier: identifier(choices), timestamp: time(choices), notify: choices.flag(),
-            body: choices.draw(.bytes(0...300))))
+            body: choices.draw(.bytes(0...300)),
+            age: choices.flag() ? UInt32(truncatingIfNeeded: choices.draw(.number()) as Int64) : nil))
       case 4:
         return .subscriptions(results(choices))
       case 5: return .notifier(identifier(choices), boxKey: boxKey(choices))
@@ -50,8 +51,9 @@ enum RelayGenerators {
   }
 
   private static func command(_ choices: Choices) -> RelayCommand {
-    switch choices.number(below: 16) {
+    switch choices.number(below: 17) {
     case 0: .getMessage
+    case 15: .getMessageWithAge
     case 1: .disableNotifier
     case 2: .deleteMailbox
     case 3:

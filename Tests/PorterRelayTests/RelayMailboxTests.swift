@@ -195,15 +195,28 @@ final class RelayMailboxTests: RelayTestCase {
     XCTAssertEqual(try receiveAll(mailbox), ["before", "between", "after"])
   }
 
+  /// The time of a machine that was started again a minute ago.
+  private final class NewBootClock: Clock {
+    private let since: TestClock
+    private let start: Moment
+    init(_ clock: TestClock) { (since, start) = (clock, clock.now()) }
+    func now() -> Moment { Moment(nanoseconds: 0) + .seconds(60) + (since.now() - start) }
+    func wall() -> WallTime { since.wall() }
+    func pause(_ span: Span) { since.pause(span) }
+  }
+
   func testTimeBeforeAnotherBootCountsAsFarAsItWasStored() throws {
     let mailbox = try newMailbox()
     try send("old", to: mailbox)
     clock.advance(.days(15))
     try send("younger", to: mailbox)
     relay.close()
+    // The machine was off for a year, so nothing could have been fetched.
+    clock.advance(.days(365))
+    let bootClock = NewBootClock(clock)
     func rebooted(_ boot: String) -> RelayClient {
       let identity = ProcessIdentity(boot: boot, process: 1, started: 1)
-      let ports = Ports(clock: clock, randomness: randomness, identity: identity)
+      let ports = Ports(clock: bootClock, randomness: randomness, identity: identity)
       return RelayClient(port: EmbeddedRelay(path: path, ports: ports, log: .silent), randomness: randomness)
     }
     func head(_ client: RelayClient) throws -> String? {
@@ -211,12 +224,33 @@ final class RelayMailboxTests: RelayTestCase {
         String(decoding: $0.body, as: UTF8.self)
       }
     }
-    // The machine was off for a year, so nothing could have been fetched.
-    clock.advance(.days(365))
     let client = rebooted("second boot")
     XCTAssertEqual(try head(client), "old")
     clock.advance(.days(7))
     XCTAssertEqual(try head(client), "younger")
+  }
+
+  /// A message is as old as the time that the relay has had it, in every process and after another boot, whatever their
+  /// wall clocks say.
+  func testTheAgeOfAMessageIsTheRelaysOwn() throws {
+    let mailbox = try newMailbox()
+    // Open before anything is stored.
+    let early = RelayClient(port: another(), randomness: randomness)
+    XCTAssertNil(try early.getMessage(mailbox.recipient, key: mailbox.recipientKey))
+    clock.advance(.seconds(600))
+    try send("hello", to: mailbox)
+    clock.setWall(by: .days(365))
+    clock.advance(.seconds(90))
+    for client in [early, client, RelayClient(port: another(), randomness: randomness)] {
+      XCTAssertEqual(try client.getMessage(mailbox.recipient, key: mailbox.recipientKey)?.age, 90_000)
+    }
+    clock.setWall(by: .days(-2 * 365))
+    XCTAssertEqual(try head(of: mailbox)?.age, 90_000)
+    let ports = Ports(
+      clock: NewBootClock(clock), randomness: randomness, identity: ProcessIdentity(boot: "2", process: 1, started: 1))
+    let rebooted = RelayClient(port: EmbeddedRelay(path: path, ports: ports, log: .silent), randomness: randomness)
+    XCTAssertEqual(
+      try rebooted.getMessage(mailbox.recipient, key: mailbox.recipientKey)?.age, 60_000, "at least as old as the boot")
   }
 
   func testAFileOfTheFirstVersionIsTakenOver() throws {

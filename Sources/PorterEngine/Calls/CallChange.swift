@@ -197,6 +197,10 @@ struct CallRecorder: PorterMachines.CallRecord {
     try change.store.queueCallEvent(contactID: change.call.contactID, kind: kind.rawValue, content: content.text)
   }
 
+  func forgetEvents(_ change: inout CallChange, _ next: State) throws(StoreError) {
+    try change.store.dropCallEvents(contactID: change.call.contactID)
+  }
+
   func queueEnd(_ change: inout CallChange, _ next: State) throws(StoreError) {
     try change.store.dropCallEvents(contactID: change.call.contactID)
     try change.store.queueCallEvent(

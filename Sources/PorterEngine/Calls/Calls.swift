@@ -76,7 +76,7 @@ final class Calls {
   /// Records what the contact says about a call; nil unless it is a new one. Part of the transaction that commits the
   /// message.
   func receive(
-    _ signal: CallSignal, relayedAt: WallTime, _ connection: StoredConnection, _ store: Store
+    _ signal: CallSignal, of message: SourceMessage, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Received? {
     guard let contactID = connection.contactID else { return nil }
     let current = try store.call(contactID: contactID)
@@ -84,7 +84,7 @@ final class Calls {
       guard current?.sharedID != signal.id, try mayCall(contactID, connection.userID, store).forContact else {
         return nil
       }
-      return try receiveInvitation(signal.id, type, key, relayedAt, connection, replacing: current, store)
+      return try receiveInvitation(signal.id, type, key, age(of: message), connection, replacing: current, store)
     }
     guard var call = current, call.sharedID == signal.id, !CallMachine.isFinal(call.state) else { return nil }
     if isOver(call) { call = try take(CallChange(.expired, store, connection, call, maySend: false)).call }
@@ -101,17 +101,15 @@ final class Calls {
   }
 
   private func receiveInvitation(
-    _ id: [UInt8], _ type: CallType, _ key: BoxPublicKey?, _ relayedAt: WallTime, _ connection: StoredConnection,
+    _ id: [UInt8], _ type: CallType, _ key: BoxPublicKey?, _ age: Span, _ connection: StoredConnection,
     replacing current: StoredCall?, _ store: Store
   ) throws(StoreError) -> Received? {
     guard let contactID = connection.contactID else { return nil }
     if let current, !CallMachine.isFinal(current.state) {
       try take(CallChange(.replaced, store, connection, current, maySend: false))
     }
-    // One from the future, by a clock that is wrong, rings for its three minutes and no longer.
-    let now = context.clock.wall()
-    let calledAt = min(relayedAt, now)
-    let left = Durations.callInvitation - .milliseconds(now.milliseconds &- calledAt.milliseconds)
+    let calledAt = WallTime(milliseconds: context.clock.wall().milliseconds &- age.milliseconds)
+    let left = Durations.callInvitation - age
     var call = newCall(contactID, isIncoming: true, id, type, calledAt, left: left)
     if type.encrypts, let key {
       let secret = try newSecret()
@@ -121,6 +119,16 @@ final class Calls {
     let change = CallChange(.peerInvited(isLate: left <= .zero), store, connection, call, maySend: false)
     let entered = try take(change).call
     return entered.itemID.map { Received(itemID: $0, calledAt: calledAt, rings: left > .zero) }
+  }
+
+  /// For how long a message has existed. The relay says for how long it has had it, so that it does not matter whose wall
+  /// clock is wrong. Without that word, as from a relay of an earlier version, the two clocks are compared; a message from
+  /// the future is then of now.
+  private func age(of message: SourceMessage) -> Span {
+    let age =
+      message.arrival.map { context.clock.now() - $0 }
+      ?? .milliseconds(context.clock.wall().milliseconds &- message.timestamp.milliseconds)
+    return max(.zero, age)
   }
 
   private func newCall(

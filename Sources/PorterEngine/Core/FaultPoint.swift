@@ -17,6 +17,7 @@ import PorterStore
 /// `afterFetch:/some/file` only when that file is there, which is removed, so that it happens once.
 enum FaultPoint: String {
   case beforeFetch, afterFetch, insideCommit, afterCommit, beforeAcknowledge, beforeJoin, afterTokenAnswer
+  case beforeSend, afterSend
   case responseKept, responseBegun, insideResponse, responseEnded
 
   #if DEBUG

@@ -263,7 +263,7 @@ struct MailboxOpening {
     guard let contactID = connection.contactID else { return silent(connection) }
     var content = OpenedMessage.Content.nothingToShow(contactID: contactID)
     let record = { () throws(StoreError) in
-      guard let call = try self.calls.receive(signal, relayedAt: message.timestamp, connection, store) else { return }
+      guard let call = try self.calls.receive(signal, of: message, connection, store) else { return }
       content = .call(call.itemID, contactID: contactID, at: call.calledAt, rings: call.rings)
     }
     try connections.take(.arrived(record), of: connection, store)

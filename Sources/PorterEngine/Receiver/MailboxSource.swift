@@ -105,11 +105,12 @@ final class MailboxSource: Source {
 
   func fetch(_ claimed: ClaimedConnection, then: @escaping (Result<SourceMessage?, SourceError>) -> Void) {
     guard let mailbox = try? Self.mailbox(of: claimed.connection) else { return then(.failure(.closed)) }
-    let key = claimed.connection.recipientKey
+    let (key, clock) = (claimed.connection.recipientKey, context.clock)
     relay.perform(.receiving) { (client) throws(RelayError) in
-      try client.getMessage(mailbox, key: key)
+      // The message's age is that of this moment; the engine's turn may come much later.
+      try client.getMessage(mailbox, key: key).map { SourceMessage($0, at: clock.now()) }
     } then: { result in
-      then(result.map { $0.map { SourceMessage($0) } }.mapError { SourceError($0) })
+      then(result.mapError { SourceError($0) })
     }
   }
 
@@ -187,10 +188,10 @@ final class MailboxSource: Source {
 }
 
 extension SourceMessage {
-  fileprivate init(_ message: RelayMessage) {
+  fileprivate init(_ message: RelayMessage, at now: Moment) {
     self.init(
       identifier: message.identifier.bytes, timestamp: message.timestamp, body: message.body,
-      notifies: message.notify)
+      notifies: message.notify, arrival: message.age.map { now + .milliseconds(-Int64($0)) })
   }
 }
 

@@ -99,6 +99,9 @@ struct SourceMessage: Equatable {
   let body: [UInt8]
   /// Its sender asked for a notification.
   var notifies = true
+  /// When it came to the source, by this process's time since boot; nil if the source did not say for how long it has had
+  /// it. No wall clock has a part in it.
+  var arrival: Moment?
 
   var notification: NotificationMessage {
     NotificationMessage(id: TextEncoding.base64URL(identifier), timestamp: timestamp)

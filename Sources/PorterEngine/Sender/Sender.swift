@@ -125,9 +125,11 @@ final class Sender {
     else { return }
     let ticket = sending.begin(entry.connectionID)
     let key = entry.isSigned ? connection.peerKey : nil
+    FaultPoint.reach(.beforeSend)
     relay.perform(.sending) { (client) throws(RelayError) in
       try client.send(entry.body, to: peer, key: key, attempt: attempt, notify: entry.notifies)
     } then: { [weak self] result in
+      FaultPoint.reach(.afterSend)
       guard let self else { return }
       self.sending.end(ticket)
       self.sent(entry, result)

@@ -2,8 +2,8 @@
 
 /// One call with a contact, as one side has it; signalling only. Each step is part of the transaction that sends or
 /// receives the message it is about, so a call is the same after a kill, and for app and extension. A contact has one
-/// call at a time: the next invitation replaces it. An invitation lives for three minutes, counted by the time since
-/// boot. A call that has ended does not ring, and its notification is withdrawn.
+/// call at a time: the next invitation replaces it. An invitation lives for three minutes from when the relay got it;
+/// each side counts by its time since boot. A call that has ended does not ring, and its notification is withdrawn.
 package enum Call: Machine {
   package enum State: UInt8, MachineCode {
     /// Not stored.
@@ -132,6 +132,8 @@ package enum Call: Machine {
     case stopRinging
     /// Store the event about what the contact sent, until the host has taken it.
     case queueEvent
+    /// Drop the events about it that the host has not taken, which would pass for the next call's.
+    case forgetEvents
     /// Store the event callEnded in place of those that the host has not taken.
     case queueEnd
     /// Emit the stored events, and the item.
@@ -149,6 +151,7 @@ package enum Call: Machine {
       case .sendEnd: "sendEnd"
       case .stopRinging: "stopRinging"
       case .queueEvent: "queueEvent"
+      case .forgetEvents: "forgetEvents"
       case .queueEnd: "queueEnd"
       case .emitEvents: "emitEvents"
       }
@@ -198,7 +201,7 @@ package enum Call: Machine {
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
     case .addItem, .updateItem, .sendInvitation, .withdrawInvitation, .sendOffer, .sendAnswer,
-      .sendExtra, .sendEnd, .stopRinging, .queueEvent, .queueEnd:
+      .sendExtra, .sendEnd, .stopRinging, .queueEvent, .forgetEvents, .queueEnd:
       .record
     case .emitEvents: .tell
     }
@@ -254,7 +257,7 @@ package enum Call: Machine {
       // An invitation that is still in the outbox would ring after the call is over.
       MachineStep(.missed, .moved, .withdrawInvitation, .updateItem, .queueEnd, .emitEvents)
     case .replace:
-      MachineStep(.missed, .moved, .withdrawInvitation, .updateItem)
+      MachineStep(.missed, .moved, .forgetEvents, .withdrawInvitation, .updateItem)
     }
   }
 
@@ -276,7 +279,7 @@ package enum Call: Machine {
     case .peerEnded, .expire:
       MachineStep(.missed, .moved, .stopRinging, .updateItem, .queueEnd, .emitEvents)
     case .replace:
-      MachineStep(.missed, .moved, .stopRinging, .updateItem)
+      MachineStep(.missed, .moved, .forgetEvents, .stopRinging, .updateItem)
     }
   }
 
@@ -298,7 +301,7 @@ package enum Call: Machine {
     case .peerEnded, .expire:
       MachineStep(.missed, .moved, .updateItem, .queueEnd, .emitEvents)
     case .replace:
-      MachineStep(.missed, .moved, .updateItem)
+      MachineStep(.missed, .moved, .forgetEvents, .updateItem)
     }
   }
 
@@ -326,7 +329,7 @@ package enum Call: Machine {
     case .peerEnded:
       MachineStep(.ended, .moved, .updateItem, .queueEnd, .emitEvents)
     case .replace:
-      MachineStep(.ended, .moved, .updateItem)
+      MachineStep(.ended, .moved, .forgetEvents, .updateItem)
     }
   }
 
@@ -354,7 +357,7 @@ package enum Call: Machine {
     case .peerEnded:
       MachineStep(.ended, .moved, .updateItem, .queueEnd, .emitEvents)
     case .replace:
-      MachineStep(.ended, .moved, .updateItem)
+      MachineStep(.ended, .moved, .forgetEvents, .updateItem)
     }
   }
 
@@ -380,7 +383,7 @@ package enum Call: Machine {
     case .peerEnded:
       MachineStep(.ended, .moved, .updateItem, .queueEnd, .emitEvents)
     case .replace:
-      MachineStep(.ended, .moved, .updateItem)
+      MachineStep(.ended, .moved, .forgetEvents, .updateItem)
     }
   }
 
@@ -406,7 +409,7 @@ package enum Call: Machine {
     case .peerEnded:
       MachineStep(.ended, .moved, .updateItem, .queueEnd, .emitEvents)
     case .replace:
-      MachineStep(.ended, .moved, .updateItem)
+      MachineStep(.ended, .moved, .forgetEvents, .updateItem)
     }
   }
 
@@ -485,6 +488,8 @@ package protocol CallRecord {
   func stopRinging(_ argument: inout Argument, _ next: Call.State) throws(Failure)
   /// Store the event about what the contact sent, until the host has taken it.
   func queueEvent(_ argument: inout Argument, _ next: Call.State) throws(Failure)
+  /// Drop the events about it that the host has not taken, which would pass for the next call's.
+  func forgetEvents(_ argument: inout Argument, _ next: Call.State) throws(Failure)
   /// Store the event callEnded in place of those that the host has not taken.
   func queueEnd(_ argument: inout Argument, _ next: Call.State) throws(Failure)
 }
@@ -506,6 +511,7 @@ extension Call {
       case .sendEnd: try recorder.sendEnd(&argument, step.next)
       case .stopRinging: try recorder.stopRinging(&argument, step.next)
       case .queueEvent: try recorder.queueEvent(&argument, step.next)
+      case .forgetEvents: try recorder.forgetEvents(&argument, step.next)
       case .queueEnd: try recorder.queueEnd(&argument, step.next)
       case .emitEvents: break
       }
@@ -529,7 +535,7 @@ extension Call {
     switch effect {
     case .emitEvents: performer.emitEvents(argument)
     case .addItem, .updateItem, .sendInvitation, .withdrawInvitation, .sendOffer, .sendAnswer,
-      .sendExtra, .sendEnd, .stopRinging, .queueEvent, .queueEnd:
+      .sendExtra, .sendEnd, .stopRinging, .queueEvent, .forgetEvents, .queueEnd:
       break
     }
   }

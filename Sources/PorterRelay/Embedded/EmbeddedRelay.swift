@@ -129,6 +129,8 @@ package final class EmbeddedRelay: RelayPort {
     case .send(let attempt, let notify, let body):
       return try file.send(request, attempt: attempt, notify: notify, body: body)
     case .getMessage: return .init(answer: try file.getMessage(request, listener: listenerName))
+    case .getMessageWithAge:
+      return .init(answer: try file.getMessage(request, withAge: true, listener: listenerName))
     case .acknowledge(let message):
       return .init(answer: try file.acknowledge(request, message: message, listener: listenerName))
     case .enableNotifier(let notifierKey, let boxKey):

@@ -1,29 +1,39 @@
 import PorterPlatform
 import PorterStore
 
-/// How long the relay's file has been in use, in milliseconds: what retention is counted by.
+/// How long the relay's file has been in use, in milliseconds: what retention and the age of messages are counted by.
 ///
 /// Each process that opens the file acts as the relay, and a phone's wall clock can be put forward by a year. By that
 /// clock one process would drop what all others wait for (INC-14). The file's age grows by the time since boot instead,
 /// and stands still while the machine is off: a message is kept for at least its 21 days.
+///
+/// All processes of a boot count alike, whenever they open the file, so that each knows how long ago another has stored a
+/// message.
 struct RelayAge {
   /// The age at `moment` of the running boot.
   private let base: Int64
   private let moment: Moment
+  /// False for a new file.
+  let isStored: Bool
 
-  /// Reads the age that the file has. The first reader of a boot continues from the last one stored.
   init(of database: Database, ports: Ports) throws(SQLiteError) {
     let boot = Self.boot(ports)
     let now = ports.clock.now()
     let stored = try database.first("SELECT boot, moment, age FROM age") { (row) throws(SQLiteError) in
       (boot: row.text(0), moment: Moment(nanoseconds: row.integer(1)), age: row.integer(2))
     }
+    isStored = stored != nil
     guard let stored else {
       (base, moment) = (0, now)
       return
     }
-    base = stored.age
-    moment = stored.boot == boot && stored.moment <= now ? stored.moment : now
+    guard stored.boot != boot else {
+      (base, moment) = (stored.age, min(stored.moment, now))
+      return
+    }
+    // The file was at least as old as its newest message when the earlier boot ended, and this boot has its own time.
+    let newest = try database.integer("SELECT stored_at FROM message ORDER BY number DESC LIMIT 1") ?? 0
+    (base, moment) = (max(stored.age, newest), Moment(nanoseconds: 0))
   }
 
   func value(at now: Moment) -> Int64 { base &+ max(0, (now - moment).milliseconds) }

@@ -52,7 +52,8 @@ final class RelayFile {
   private func readAge() throws(SQLiteError) -> RelayAge {
     if let age { return age }
     let read = try RelayAge(of: database, ports: ports)
-    age = read
+    // Until something is stored, each process would count from its own beginning.
+    if read.isStored { age = read }
     return read
   }
 

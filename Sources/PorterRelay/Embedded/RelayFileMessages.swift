@@ -97,19 +97,21 @@ extension RelayFile {
 
   /// Changes no message: until it is acknowledged, it is there for the next request (INC-34). `listener` is the
   /// requesting process, if it listens.
-  func getMessage(_ request: RelayRequest, listener: String? = nil) throws(RelayError) -> RelayAnswer {
+  func getMessage(
+    _ request: RelayRequest, withAge: Bool = false, listener: String? = nil
+  ) throws(RelayError) -> RelayAnswer {
     let mailbox = try authorizedMailbox(request)
     let message = try storage { () throws(SQLiteError) in
       try database.first(
         """
-        SELECT identifier, sent_at, notify, body FROM message INDEXED BY message_waiting
+        SELECT identifier, sent_at, notify, body, stored_at FROM message INDEXED BY message_waiting
         WHERE mailbox = ?1 AND body IS NOT NULL AND stored_at >= ?2 ORDER BY number LIMIT 1
         """, [.integer(mailbox.number), .integer(try oldestKept())]
       ) { (row) throws(SQLiteError) in
         guard let identifier = RelayIdentifier(bytes: row.blob(0)) else { throw SQLiteError(kind: .corrupt) }
         return RelayMessage(
           identifier: identifier, timestamp: WallTime(milliseconds: row.integer(1)), notify: row.flag(2),
-          body: row.blob(3))
+          body: row.blob(3), age: withAge ? UInt32(clamping: try now() &- row.integer(4)) : nil)
       }
     }
     guard let message else {

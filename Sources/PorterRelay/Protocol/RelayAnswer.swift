@@ -9,12 +9,15 @@ package struct RelayMessage: Hashable, Sendable {
   /// Whether the sender asked for a notification.
   package var notify: Bool
   package var body: [UInt8]
+  /// For how many milliseconds the relay has had it, by the clock that retention is counted by; nil if it did not say.
+  package var age: UInt32?
 
-  package init(identifier: RelayIdentifier, timestamp: WallTime, notify: Bool, body: [UInt8]) {
+  package init(identifier: RelayIdentifier, timestamp: WallTime, notify: Bool, body: [UInt8], age: UInt32? = nil) {
     self.identifier = identifier
     self.timestamp = timestamp
     self.notify = notify
     self.body = body
+    self.age = age
   }
 }
 
@@ -96,6 +99,7 @@ extension RelayAnswer {
     case dueNotifications = 8
     case listening = 9
     case arrivals = 10
+    case messageWithAge = 11
   }
 
   private var tag: Tag {
@@ -103,7 +107,7 @@ extension RelayAnswer {
     case .done: .done
     case .failed: .failed
     case .mailbox: .mailbox
-    case .message: .message
+    case .message(let message): message.age == nil ? .message : .messageWithAge
     case .subscriptions: .subscriptions
     case .notifier: .notifier
     case .notifications: .notifications
@@ -126,6 +130,7 @@ extension RelayAnswer {
       bytes.reserveCapacity(64 + message.body.count)
       bytes += message.identifier.bytes
       bytes.append(signed64: message.timestamp.milliseconds)
+      if let age = message.age { bytes.append(unsigned32: age) }
       bytes.append(message.notify ? 1 : 0)
       bytes += message.body
     case .subscriptions(let results): bytes.append(list: results) { $0.append($1.rawValue) }
@@ -177,14 +182,8 @@ extension RelayAnswer {
     case .done: return .done
     case .failed: return .failed(RelayError(wireCode: try reader.byte()))
     case .mailbox: return .mailbox(recipient: try reader.identifier(), sender: try reader.identifier())
-    case .message:
-      let identifier = try reader.identifier()
-      let timestamp = WallTime(milliseconds: try reader.signed64())
-      let flags = try reader.byte()
-      let body = Array(reader.remainder())
-      guard body.count <= RelayLimits.body else { throw .size }
-      return .message(
-        RelayMessage(identifier: identifier, timestamp: timestamp, notify: flags & 1 == 1, body: body))
+    case .message: return .message(try message(reading: &reader, hasAge: false))
+    case .messageWithAge: return .message(try message(reading: &reader, hasAge: true))
     case .subscriptions:
       return .subscriptions(try results(&reader))
     case .listening: return .listening(try reader.position(), try results(&reader))
@@ -199,6 +198,18 @@ extension RelayAnswer {
       return .dueNotifications(
         RelayDueNotifications(notifications: try notifications(reading: &reader), nextIn: nextIn))
     }
+  }
+
+  private static func message(
+    reading reader: inout RelayReader, hasAge: Bool
+  ) throws(RelayError) -> RelayMessage {
+    let identifier = try reader.identifier()
+    let timestamp = WallTime(milliseconds: try reader.signed64())
+    let age = hasAge ? try reader.unsigned32() : nil
+    let flags = try reader.byte()
+    let body = Array(reader.remainder())
+    guard body.count <= RelayLimits.body else { throw .size }
+    return RelayMessage(identifier: identifier, timestamp: timestamp, notify: flags & 1 == 1, body: body, age: age)
   }
 
   private static func notifications(reading reader: inout RelayReader) throws(RelayError) -> [RelayNotification] {

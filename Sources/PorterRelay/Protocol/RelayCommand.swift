@@ -19,6 +19,7 @@ package enum RelayCommand: Hashable, Sendable {
   // The recipient's end; signed by the recipient's key.
   case secureMailbox(senderKey: SigningPublicKey)
   case getMessage
+  case getMessageWithAge
   case acknowledge(message: RelayIdentifier)
   case enableNotifier(notifierKey: SigningPublicKey, boxKey: BoxPublicKey)
   case disableNotifier
@@ -63,6 +64,7 @@ extension RelayCommand {
     case check = 14
     case listen = 15
     case arrivals = 16
+    case getMessageWithAge = 17
   }
 
   var tag: Tag {
@@ -71,6 +73,7 @@ extension RelayCommand {
     case .secureMailbox: .secureMailbox
     case .send: .send
     case .getMessage: .getMessage
+    case .getMessageWithAge: .getMessageWithAge
     case .acknowledge: .acknowledge
     case .subscribe: .subscribe
     case .check: .check
@@ -94,7 +97,7 @@ extension RelayCommand {
       bytes += recipientKey.bytes
       bytes.append(optional: senderKey?.bytes)
     case .secureMailbox(let senderKey): bytes += senderKey.bytes
-    case .getMessage, .disableNotifier, .deleteMailbox: break
+    case .getMessage, .getMessageWithAge, .disableNotifier, .deleteMailbox: break
     case .acknowledge(let message): bytes += message.bytes
     case .enableNotifier(let notifierKey, let boxKey): bytes += notifierKey.bytes + boxKey.bytes
     case .send(let attempt, let notify, let body):
@@ -140,6 +143,7 @@ extension RelayCommand {
     case .secureMailbox: self = .secureMailbox(senderKey: try reader.signingKey())
     case .send: self = try Self.send(reading: &reader)
     case .getMessage: self = .getMessage
+    case .getMessageWithAge: self = .getMessageWithAge
     case .acknowledge: self = .acknowledge(message: try reader.identifier())
     case .subscribe: self = .subscribe(try Self.entries(reading: &reader))
     case .check: self = .check(try Self.entries(reading: &reader))

@@ -45,8 +45,9 @@
 #define call_do_sendEnd 7
 #define call_do_stopRinging 8
 #define call_do_queueEvent 9
-#define call_do_queueEnd 10
-#define call_do_emitEvents 11
+#define call_do_forgetEvents 10
+#define call_do_queueEnd 11
+#define call_do_emitEvents 12
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -143,7 +144,7 @@ inline call_step(state, event, answer) {
     :: event == call_on_expire ->
        answer = MOVED; state = call_state_missed; call_does(call_do_withdrawInvitation); call_does(call_do_updateItem); call_does(call_do_queueEnd); call_does(call_do_emitEvents)
     :: event == call_on_replace ->
-       answer = MOVED; state = call_state_missed; call_does(call_do_withdrawInvitation); call_does(call_do_updateItem)
+       answer = MOVED; state = call_state_missed; call_does(call_do_forgetEvents); call_does(call_do_withdrawInvitation); call_does(call_do_updateItem)
     fi
   :: state == call_state_ringing ->
     if
@@ -182,7 +183,7 @@ inline call_step(state, event, answer) {
     :: event == call_on_expire ->
        answer = MOVED; state = call_state_missed; call_does(call_do_stopRinging); call_does(call_do_updateItem); call_does(call_do_queueEnd); call_does(call_do_emitEvents)
     :: event == call_on_replace ->
-       answer = MOVED; state = call_state_missed; call_does(call_do_stopRinging); call_does(call_do_updateItem)
+       answer = MOVED; state = call_state_missed; call_does(call_do_forgetEvents); call_does(call_do_stopRinging); call_does(call_do_updateItem)
     fi
   :: state == call_state_accepted ->
     if
@@ -221,7 +222,7 @@ inline call_step(state, event, answer) {
     :: event == call_on_expire ->
        answer = MOVED; state = call_state_missed; call_does(call_do_updateItem); call_does(call_do_queueEnd); call_does(call_do_emitEvents)
     :: event == call_on_replace ->
-       answer = MOVED; state = call_state_missed; call_does(call_do_updateItem)
+       answer = MOVED; state = call_state_missed; call_does(call_do_forgetEvents); call_does(call_do_updateItem)
     fi
   :: state == call_state_offerSent ->
     if
@@ -260,7 +261,7 @@ inline call_step(state, event, answer) {
     :: event == call_on_expire ->
        answer = IGNORED
     :: event == call_on_replace ->
-       answer = MOVED; state = call_state_ended; call_does(call_do_updateItem)
+       answer = MOVED; state = call_state_ended; call_does(call_do_forgetEvents); call_does(call_do_updateItem)
     fi
   :: state == call_state_offerReceived ->
     if
@@ -299,7 +300,7 @@ inline call_step(state, event, answer) {
     :: event == call_on_expire ->
        answer = IGNORED
     :: event == call_on_replace ->
-       answer = MOVED; state = call_state_ended; call_does(call_do_updateItem)
+       answer = MOVED; state = call_state_ended; call_does(call_do_forgetEvents); call_does(call_do_updateItem)
     fi
   :: state == call_state_negotiated ->
     if
@@ -338,7 +339,7 @@ inline call_step(state, event, answer) {
     :: event == call_on_expire ->
        answer = IGNORED
     :: event == call_on_replace ->
-       answer = MOVED; state = call_state_ended; call_does(call_do_updateItem)
+       answer = MOVED; state = call_state_ended; call_does(call_do_forgetEvents); call_does(call_do_updateItem)
     fi
   :: state == call_state_connected ->
     if
@@ -377,7 +378,7 @@ inline call_step(state, event, answer) {
     :: event == call_on_expire ->
        answer = IGNORED
     :: event == call_on_replace ->
-       answer = MOVED; state = call_state_ended; call_does(call_do_updateItem)
+       answer = MOVED; state = call_state_ended; call_does(call_do_forgetEvents); call_does(call_do_updateItem)
     fi
   :: call_isFinal(state) -> answer = IGNORED
   fi

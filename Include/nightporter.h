@@ -439,7 +439,7 @@ char *np_state(chat_ctrl ctrl);
  *
  * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on the library's threads; it may block. At most two calls are
  * made at the same time for each controller, one that receives and one that sends, so that a request for messages which
- * hangs delays no message that is sent. The only function of this library that it may call is np_relay_ready().
+ * hangs delays no message that is sent. In an extension both may receive, when the first has hung for a second. The only function of this library that it may call is np_relay_ready().
  */
 typedef np_error (*np_relay_exchange)(void *context, const uint8_t *request, size_t request_length, uint8_t **answer,
                                       size_t *answer_length, int timeout_ms);

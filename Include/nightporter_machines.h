@@ -1227,7 +1227,8 @@ enum np_push_event {
   NP_PUSH_EVENT_COMMIT_DONE = 31,
   /* The same, and a call is waiting for its user. */
   NP_PUSH_EVENT_COMMIT_CALL = 32,
-  /* A call has waited long enough; the other mailboxes are looked into afterwards. */
+  /* A call has waited long enough, or another push waits that may be a call's while the relay leaves this one waiting;
+  the other mailboxes are looked into afterwards. */
   NP_PUSH_EVENT_CALL_WAITS = 33,
   /* The ledger has it already; nothing changed. */
   NP_PUSH_EVENT_COMMIT_REPEAT = 34,

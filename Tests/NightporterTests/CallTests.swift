@@ -302,6 +302,33 @@ final class CallTests: XCTestCase {
     XCTAssertEqual(try station.present(push).bodies, ["from carol"], "nothing is lost")
   }
 
+  /// INC-43: the push before it hangs at the relay. It gives up its turn, and what it was about comes with the call's push.
+  func testACallDoesNotWaitBehindAPushThatHangs() throws {
+    let (station, carol) = try stationWithCarol()
+    carol.send("/_send @1 text from carol").assert("newChatItems")
+    let first = try XCTUnwrap(station.allPushes().last)
+    station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    try awaitSent(station.bob)
+    let second = try XCTUnwrap(station.allPushes().last)
+
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.hang(onlyGet: 1)
+    defer { transport.hang(onlyGet: nil) }
+    let service = try station.makeExtension()
+    transport.install(in: service)
+    let hanging = service.inBackground { $0.push(first, deadline: 30_000).description }
+    transport.waitUntilInside()
+    let called = service.inBackground { $0.push(second, deadline: 30_000).description }
+    let call = JSON(try XCTUnwrap(called.wait(atMost: .seconds(29)), "the call waited for the other push"))
+    XCTAssertEqual(call["outcome"].text, "presented", call.description)
+    XCTAssertEqual(Set(call.bodies), ["Incoming audio call", "from carol"], call.description)
+    XCTAssertTrue(call["quiescent"].flag, call.description)
+    let early = JSON(try XCTUnwrap(hanging.wait(atMost: .seconds(29))))
+    XCTAssertEqual(early.bodies, [], early.description)
+    XCTAssertTrue(early["trace"].elements.contains { $0["event"].text == "call.waits" }, early.description)
+    XCTAssertTrue(Set(early.identifiers).isSubset(of: call.identifiers), "\(early) is replaced by \(call)")
+  }
+
   private func stationWithCarol() throws -> (Station, Host) {
     let station = try Station()
     let carol = try XCTUnwrap(Host.open(station.pair.folder.file("carol")).host)

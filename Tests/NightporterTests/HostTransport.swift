@@ -19,6 +19,8 @@ final class HostTransport: @unchecked Sendable {
     var hanging: Kind?
     /// From this request for a message on.
     var hangsFromGet = Int.max
+    /// Only this one.
+    var hangingGet: Int?
     var fails: Kind?
     var isOfAnEarlierVersion = false
     var inside = 0
@@ -41,6 +43,8 @@ final class HostTransport: @unchecked Sendable {
   func hang(_ kind: Kind?) { state.signal { $0.hanging = kind } }
   /// Requests for messages wait from the given one on, counted from 1.
   func hang(fromGet number: Int) { state.signal { $0.hangsFromGet = number } }
+  /// Only this request for a message waits.
+  func hang(onlyGet number: Int?) { state.signal { $0.hangingGet = number } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
   /// It refuses the commands that ask about many mailboxes at the same time.
   func speakAnEarlierVersion() { state.signal { $0.isOfAnEarlierVersion = true } }
@@ -95,12 +99,13 @@ final class HostTransport: @unchecked Sendable {
 
   private func exchange(_ request: [UInt8]) -> [UInt8]? {
     let kind = Self.kind(of: request)
-    state.signal { state in
+    let number = state.signal { state in
       state.inside += 1
       if kind.isSending { state.insideSending += 1 }
       state.mostSending = max(state.mostSending, state.insideSending)
       state.mostInside = max(state.mostInside, state.inside)
       state.counts.append(kind)
+      return state.counts.count { $0 == kind }
     }
     defer {
       state.signal { state in
@@ -109,7 +114,7 @@ final class HostTransport: @unchecked Sendable {
       }
     }
     let mayPass = state.wait(atMost: .seconds(60)) { state -> Bool? in
-      if state.hangs || state.hanging == kind
+      if state.hangs || state.hanging == kind || (kind == .get && state.hangingGet == number)
         || (kind == .get && state.counts.count { $0 == .get } >= state.hangsFromGet)
       {
         return nil

@@ -22,6 +22,10 @@ final class PushRun {
   private(set) var named: [NamedConnection]?
   /// Connections that the push names and that were not looked into yet.
   private var connections: ArraySlice<NamedConnection> = []
+  /// What a push before this one left, so that this one could have its turn.
+  private var inherited: [NamedConnection] = []
+  /// Since when a request of this push has had no answer.
+  var asked: Moment?
   /// Connections where nothing is left to fetch.
   private var exhausted: Set<Int64> = []
   /// What of the source's this push is working on.
@@ -65,7 +69,18 @@ final class PushRun {
 
   func look(into connections: [NamedConnection]) {
     named = connections
-    self.connections = connections[...]
+    let others = inherited.filter { left in !connections.contains { $0.id == left.id } }
+    self.connections = (connections + others)[...]
+  }
+
+  var hasInherited: Bool { !inherited.isEmpty }
+
+  func inherit(_ connections: [NamedConnection]) { inherited += connections }
+
+  /// The connection that is being looked into, and those that come after it.
+  var unfinished: [NamedConnection] {
+    let current = (named ?? []).filter { $0.id == holding.claimed?.connection.id }
+    return current + connections
   }
 
   /// Those that are left, of a push that says nothing of where something waits; once.
@@ -91,6 +106,14 @@ final class PushRun {
   /// Connections that the push names with messages that may still come.
   var expecting: [NamedConnection] {
     (named ?? []).filter { !$0.expected.isEmpty && !exhausted.contains($0.id) }
+  }
+
+  /// By what the push says of itself.
+  var looksIntoMailboxes: Bool {
+    switch payload {
+    case .message, .checkMessages: true
+    case .verification, nil: false
+    }
   }
 
   /// Whether a message waits, by what the push says of itself.

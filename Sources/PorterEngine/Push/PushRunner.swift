@@ -58,6 +58,7 @@ final class PushRunner {
     // What is left to be sent waits for the new push.
     if let current, isSending(current) { post(.sent, current) }
     beginNext()
+    watchTurn()
   }
 
   private func beginNext() {
@@ -86,6 +87,39 @@ final class PushRunner {
   }
 
   private func isSending(_ run: PushRun) -> Bool { run.driver?.answer(to: .sent) == .moved }
+
+  // MARK: Turns
+
+  private static let turnTimer = "turn"
+
+  /// What a push is about is known only when its mailbox was looked into: it may be a call, which must not wait behind a
+  /// push that hangs at the relay (INC-43). So a request that has no answer costs the push its turn when another one waits.
+  private func watchTurn() {
+    guard context.role == .extension, let run = current, let asked = run.asked, let next = waiting.first else {
+      return context.timers.cancel(Self.turnTimer)
+    }
+    let due = max(asked, next.started) + Durations.turnPatience
+    context.timers.set(Self.turnTimer, after: max(.zero, due - context.clock.now())) { [weak self] in
+      self?.giveUpTurn(run)
+    }
+  }
+
+  /// Shows what it has; the next push looks into the rest after its own mailboxes.
+  private func giveUpTurn(_ run: PushRun) {
+    guard run === current, run.asked != nil, !waiting.isEmpty else { return }
+    waiting.first { $0.looksIntoMailboxes }?.inherit(run.unfinished)
+    post(.callWaits, run)
+  }
+
+  private func ask(_ run: PushRun) {
+    run.asked = context.clock.now()
+    watchTurn()
+  }
+
+  private func noteAnswer(_ run: PushRun) {
+    run.asked = nil
+    watchTurn()
+  }
 
   /// Time is up for this push, in progress or not.
   func expire(_ pending: PendingPush) {
@@ -227,6 +261,7 @@ extension PushRunner: PushEffects {
     } else {
       waiting.removeAll { $0 === run }
     }
+    watchTurn()
     if run.content.withdrawals.last == NotificationNotice.identifier { NoticeMark(context.configuration).remove() }
     run.nextRefresh = engine.refresh.nextRefresh
     run.finish(quiescent: engine.isQuiescent)
@@ -235,7 +270,10 @@ extension PushRunner: PushEffects {
 
   // MARK: What the push says
 
-  func decodePayload(_ run: PushRun) { post(PushDecoder(context, engine.source, engine).decode(run), run) }
+  func decodePayload(_ run: PushRun) {
+    let event = PushDecoder(context, engine.source, engine).decode(run)
+    post(event == .decodedRepeat && run.hasInherited ? .decodedMessage : event, run)
+  }
 
   func quarantinePayload(_ run: PushRun) {
     try? context.store?.quarantinePush(reason: run.reason, payload: run.text, at: context.clock.wall())
@@ -374,8 +412,10 @@ extension PushRunner: PushEffects {
     guard let claimed = run.holding.claimed else { return post(.storeFailed, run) }
     FaultPoint.reach(.beforeFetch)
     let asked = context.clock.now()
+    ask(run)
     engine.source.fetch(claimed) { [weak self] result in
       FaultPoint.reach(.afterFetch)
+      self?.noteAnswer(run)
       switch result {
       case .success(let message?):
         run.holding = .message(message, claimed)
@@ -449,7 +489,9 @@ extension PushRunner: PushEffects {
     }
     run.holding = .connection(claimed)
     FaultPoint.reach(.beforeAcknowledge)
+    ask(run)
     engine.source.acknowledge(message, committed.connection) { [weak self] result in
+      self?.noteAnswer(run)
       if case .success = result { self?.engine.committer.emitMarker(message, committed) }
       delivery.end()
       if case .success = result { self?.post(.acknowledged, run) } else { self?.post(.acknowledgeFailed, run) }

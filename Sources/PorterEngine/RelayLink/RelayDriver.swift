@@ -31,17 +31,23 @@ final class RelayDriver {
   /// Called on the engine's thread for each request that the embedded relay's file did not take for another's lock.
   private let fileIsBusy: () -> Void
   /// By number: ends the request, with the relay's answer or, if there is none, with this error.
-  private var waiting: [Int: (way: Way, end: (RelayError?) -> Void)] = [:]
+  private var waiting: [Int: (way: Way, lane: Lane, begun: Moment, end: (RelayError?) -> Void)] = [:]
+  private let clock: any Clock
+  /// A push's process ends soon, and has little to send: what is to be received does not wait behind a request that hangs.
+  private let receivesOnBothLanes: Bool
   private var next = 0
 
   init(
     identifier: Int, port: any RelayPort, randomness: any Randomness, turns: any Turns,
-    makeWorker: () -> any RequestWorker, timers: Timers, fileIsBusy: @escaping () -> Void
+    makeWorker: () -> any RequestWorker, timers: Timers, clock: any Clock, receivesOnBothLanes: Bool,
+    fileIsBusy: @escaping () -> Void
   ) {
     self.identifier = identifier
     self.port = port
     self.turns = turns
     self.timers = timers
+    self.clock = clock
+    self.receivesOnBothLanes = receivesOnBothLanes
     self.fileIsBusy = fileIsBusy
     receiving = Way(client: RelayClient(port: port, randomness: randomness), worker: makeWorker())
     sending =
@@ -54,6 +60,8 @@ final class RelayDriver {
   func perform<Value: Sendable>(
     _ work: @escaping Work<Value>, on lane: Lane, then: @escaping (Result<Value, RelayError>) -> Void
   ) {
+    let lane =
+      lane == .receiving && receivesOnBothLanes && isHanging(.receiving) && !isHanging(.sending) ? .sending : lane
     let way = lane == .sending ? sending : receiving
     let number = next
     next += 1
@@ -71,7 +79,7 @@ final class RelayDriver {
       if case .failure(let error) = result, error.isFileBusy { fileIsBusy() }
       then(result)
     }
-    waiting[number] = (way, end)
+    waiting[number] = (way, lane, clock.now(), end)
     let isAccepted = way.worker.submit(number) {
       let result = Self.result(of: work, client)
       return {
@@ -85,9 +93,14 @@ final class RelayDriver {
   /// A request that was given up before its turn came is not carried out any more: its answer would reach no one, and behind
   /// a transport that hangs they would become more and more.
   func complete(_ number: Int, failure: RelayError?) {
-    guard let (way, end) = waiting.removeValue(forKey: number) else { return }
-    if failure != nil { way.worker.cancel(number) }
-    end(failure)
+    guard let request = waiting.removeValue(forKey: number) else { return }
+    if failure != nil { request.way.worker.cancel(number) }
+    request.end(failure)
+  }
+
+  private func isHanging(_ lane: Lane) -> Bool {
+    let latest = clock.now() + .milliseconds(-Durations.callPatience.milliseconds)
+    return waiting.values.contains { $0.lane == lane && $0.begun <= latest }
   }
 
   /// Gives every request up; what is under way ends on its own thread and is dropped. The result calls each

@@ -157,7 +157,8 @@ package enum Push: Machine {
     case commitDone
     /// The same, and a call is waiting for its user.
     case commitCall
-    /// A call has waited long enough; the other mailboxes are looked into afterwards.
+    /// A call has waited long enough, or another push waits that may be a call's while the relay leaves this one
+    /// waiting; the other mailboxes are looked into afterwards.
     case callWaits
     /// The ledger has it already; nothing changed.
     case commitRepeat

@@ -393,11 +393,25 @@ char *np_notification_response(chat_ctrl ctrl, const char *response_json);
 typedef enum np_phase {
   NP_PHASE_ACTIVE = 0,            /* on screen, or about to be: the same as "/_app activate". An extension says it when it
                                      starts as well, and "/_app phase active" too: the same as "/_start" */
-  NP_PHASE_BACKGROUND = 1,        /* begins to suspend, with the platform's usual time (15 s) */
+  NP_PHASE_BACKGROUND = 1,        /* has left the screen: the network comes to rest, the store stays open; see below */
   NP_PHASE_SUSPENDED = 2,         /* suspends now: the same as "/_app suspend 0"; quiescent when the call returns */
   NP_PHASE_BACKGROUND_REFRESH = 3 /* woken in the background to fetch, for at most 25 s. Nothing that comes counts as shown:
                                      np_background_refresh() does a whole round and returns what to show */
 } np_phase;
+
+/*
+ * In the background the host still reads and writes the store: what is to be sent waits in it until the app is active again, or an
+ * extension at work sends it. A command that only the network can answer is answered with the code `networkStopped`. Pushes are
+ * the extension's. NP_PHASE_SUSPENDED, or "/_app suspend", closes the store as well; without either the app begins to suspend by
+ * itself 10 s after it was set to NP_PHASE_BACKGROUND, and is suspended within the platform's usual time (15 s). The event
+ * `chatSuspended` reports it.
+ *
+ * Say NP_PHASE_SUSPENDED, or wait for that event, before the system may freeze the process: in the background the store's
+ * file is open and locked for reading, which some systems punish. Other processes are not held up by it.
+ *
+ * An app that is not running (not started, stopped, or suspended), one in NP_PHASE_BACKGROUND_REFRESH, and an extension have no
+ * use for a store without a network: there NP_PHASE_BACKGROUND suspends, within 15 s.
+ */
 
 /*
  * Sets the controller's phase. NP_ERROR_STATE when the phase is not reached: the machines refuse, for instance before
@@ -408,7 +422,8 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
 /*
  * Returns everything that can be known about a controller without changing it:
  *   { "role", "quiescent", "holds": [what keeps it from being quiescent], "operations": { "cycle", kind: how many are
- *     in progress, … }, "machines": { name: state, … }, "instance", "unread", "eventsWaiting",
+ *     in progress, … }, "blocked": { "network", "database": whether work of that sort may not begin }, "machines": { name:
+ *     state, … }, "instance", "unread", "eventsWaiting",
  *     "pushesWaiting": how many wait for the one in progress,
  *     "presence": { "role": of the other process, "state", "working": whether it holds its lock, "phase", "instance",
  *     "process" }, "channel": { "name", "sent", "received", "rejected", "repeated" },

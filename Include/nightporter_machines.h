@@ -36,7 +36,9 @@ enum np_machine {
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
 and believed only while that process is running (INC-12, INC-13, INC-17). A process that has just started is suspended:
 it holds nothing yet; it is stopped if the phase file says so, since the user's decision to stop outlives the process.
-Activating ends within the step that began it: nothing else arrives in between. */
+An app that leaves the foreground stops twice: in the background it needs no network, suspended no store. Either way it
+has released the lock, so that extensions act. Only a suspended process may be frozen: in the background the store's
+file is open (INC-01). Activating ends within the step that began it: nothing else arrives in between. */
 enum np_app_phase_state {
   /* In the foreground; receives for itself. */
   NP_APP_PHASE_STATE_ACTIVE = 0,
@@ -51,7 +53,10 @@ enum np_app_phase_state {
   /* Holds nothing: the system may freeze or end the process at any moment (INC-01). */
   NP_APP_PHASE_STATE_SUSPENDED = 4,
   /* The user stopped the chat. Neither process receives anything until it is started again. */
-  NP_APP_PHASE_STATE_STOPPED = 5
+  NP_APP_PHASE_STATE_STOPPED = 5,
+  /* Not on screen. The network comes to rest and stays so; the store is read and written, until a suspension follows.
+  */
+  NP_APP_PHASE_STATE_BACKGROUND = 6
 };
 
 enum np_app_phase_event {
@@ -63,7 +68,7 @@ enum np_app_phase_event {
   NP_APP_PHASE_EVENT_ACTIVATED = 2,
   /* The chat could not be activated. */
   NP_APP_PHASE_EVENT_ACTIVATE_FAILED = 3,
-  /* The app leaves the foreground, and no call keeps it there. */
+  /* The app leaves the foreground, and no call keeps it there: the network is to come to rest. */
   NP_APP_PHASE_EVENT_BACKGROUND = 4,
   /* The system grants time in the background, by a task or a silent push. */
   NP_APP_PHASE_EVENT_REFRESH_BEGAN = 5,
@@ -76,7 +81,11 @@ enum np_app_phase_event {
   /* The user stops the chat, or the store is about to be exported, imported or deleted. */
   NP_APP_PHASE_EVENT_STOP = 9,
   /* The user starts the stopped chat again. */
-  NP_APP_PHASE_EVENT_START_CONFIRMED = 10
+  NP_APP_PHASE_EVENT_START_CONFIRMED = 10,
+  /* Everything must be released within a delay: the host says so, or a round has ended. */
+  NP_APP_PHASE_EVENT_SUSPEND = 11,
+  /* The app has been in the background for 10 s, and the host has not said what follows. */
+  NP_APP_PHASE_EVENT_BACKGROUND_OVER = 12
 };
 
 enum np_app_phase_effect {
@@ -97,10 +106,17 @@ enum np_app_phase_effect {
   NP_APP_PHASE_EFFECT_SUSPEND_CHAT_NOW = 6,
   /* Raise stop at the chat lifecycle. */
   NP_APP_PHASE_EFFECT_STOP_CHAT = 7,
+  /* Raise background at the chat lifecycle. */
+  NP_APP_PHASE_EFFECT_STOP_NETWORK = 8,
+  /* Raise backgroundOver 10 s after the host said background, so that 5 s of a platform's usual 15 s are left for
+  coming to rest. */
+  NP_APP_PHASE_EFFECT_ARM_BACKGROUND = 9,
+  /* Take backgroundOver back. */
+  NP_APP_PHASE_EFFECT_CANCEL_BACKGROUND = 10,
   /* Starts the timer `refresh`: raise `refreshOver` after 25000 ms. */
-  NP_APP_PHASE_EFFECT_START_REFRESH = 8,
+  NP_APP_PHASE_EFFECT_START_REFRESH = 11,
   /* Takes the timer `refresh` back; harmless if it does not run. */
-  NP_APP_PHASE_EFFECT_CANCEL_REFRESH = 9
+  NP_APP_PHASE_EFFECT_CANCEL_REFRESH = 12
 };
 
 enum np_app_phase_reason {
@@ -111,7 +127,8 @@ enum np_app_phase_reason {
   NP_APP_PHASE_REASON_ALREADY_REFRESHING = 4,
   NP_APP_PHASE_REASON_ALREADY_SUSPENDING = 5,
   NP_APP_PHASE_REASON_ALREADY_SUSPENDED = 6,
-  NP_APP_PHASE_REASON_CHAT_STOPPED = 7
+  NP_APP_PHASE_REASON_CHAT_STOPPED = 7,
+  NP_APP_PHASE_REASON_ALREADY_IN_BACKGROUND = 8
 };
 
 /* One push of a host's own, which came through a scope: sealed by the host's service, stored with the message that
@@ -344,7 +361,8 @@ enum np_call_reason {
 /* The chat of one controller: its store and its work. The functions and commands of the interface raise its events
 (chat_reopen_store, /_start, /_app suspend and so on); the answers say what to return. Suspending and stopping always
 end: the operations are drained within a delay (see operations). In closed and in suspended no file of the store is
-open. Starting and activating end within the step that began them: nothing else arrives in between. */
+open. In the background the network rests and the store does not; a suspension follows, which the phase sees to.
+Starting and activating end within the step that began them: nothing else arrives in between. */
 enum np_chat_lifecycle_state {
   /* The store is closed and nothing runs. */
   NP_CHAT_LIFECYCLE_STATE_CLOSED = 0,
@@ -367,7 +385,9 @@ enum np_chat_lifecycle_state {
   /* Operations that have begun are finished; then the chat is stopped. */
   NP_CHAT_LIFECYCLE_STATE_STOPPING = 9,
   /* The chat was stopped. The store is open. */
-  NP_CHAT_LIFECYCLE_STATE_STOPPED = 10
+  NP_CHAT_LIFECYCLE_STATE_STOPPED = 10,
+  /* The network comes to rest and stays so. Commands read and write the store; what they want to send waits in it. */
+  NP_CHAT_LIFECYCLE_STATE_BACKGROUND = 11
 };
 
 enum np_chat_lifecycle_event {
@@ -400,7 +420,9 @@ enum np_chat_lifecycle_event {
   /* The operations are quiescent: all that had begun are done, or were given up at the deadline; none may begin. */
   NP_CHAT_LIFECYCLE_EVENT_DRAINED = 13,
   /* The chat is to stop: /_stop. */
-  NP_CHAT_LIFECYCLE_EVENT_STOP = 14
+  NP_CHAT_LIFECYCLE_EVENT_STOP = 14,
+  /* The network is to come to rest, and the store to stay open: /_app phase background. */
+  NP_CHAT_LIFECYCLE_EVENT_BACKGROUND = 15
 };
 
 enum np_chat_lifecycle_effect {
@@ -428,7 +450,9 @@ enum np_chat_lifecycle_effect {
   /* Raise chatSuspended at the process's phase. */
   NP_CHAT_LIFECYCLE_EFFECT_REPORT_SUSPENDED = 10,
   /* Emit the event chatSuspended. Never after suspendNow. */
-  NP_CHAT_LIFECYCLE_EFFECT_EMIT_CHAT_SUSPENDED = 11
+  NP_CHAT_LIFECYCLE_EFFECT_EMIT_CHAT_SUSPENDED = 11,
+  /* Raise stopNetwork at the operations: what has begun ends, and nothing but transactions begins. */
+  NP_CHAT_LIFECYCLE_EFFECT_STOP_NETWORK = 12
 };
 
 enum np_chat_lifecycle_reason {
@@ -442,7 +466,8 @@ enum np_chat_lifecycle_reason {
   NP_CHAT_LIFECYCLE_REASON_CHAT_NOT_STOPPED = 7,
   NP_CHAT_LIFECYCLE_REASON_OPENS_WHEN_ACTIVATED = 8,
   NP_CHAT_LIFECYCLE_REASON_ACTIVATING = 9,
-  NP_CHAT_LIFECYCLE_REASON_ALREADY_STOPPING = 10
+  NP_CHAT_LIFECYCLE_REASON_ALREADY_STOPPING = 10,
+  NP_CHAT_LIFECYCLE_REASON_ALREADY_IN_BACKGROUND = 11
 };
 
 /* One connection to a contact: from an invitation to a channel on which messages pass. Both sides run this machine: the
@@ -875,7 +900,8 @@ end; the engine counts, the machine decides. A suspension ends the kinds in this
 earlier one has begun may still need a later one (a message that was received is committed and acknowledged, and what
 answers it is handed over) and none needs an earlier one. The deadline belongs to the cycle that armed it, and so does
 the end of each piece of work: neither means anything in a later one (INC-21). In quiescent nothing is under way, and no
-file of the store or of the relay is open (INC-01). */
+file of the store or of the relay is open (INC-01). An app in the background stops at the last step but one: the network
+is at rest, in the same order, and transactions continue until a suspension follows. */
 enum np_operations_state {
   /* Nothing may begin, and nothing is under way. */
   NP_OPERATIONS_STATE_QUIESCENT = 0,
@@ -892,7 +918,17 @@ enum np_operations_state {
   /* What is on its way to the relay arrives; nothing else leaves. */
   NP_OPERATIONS_STATE_DRAINING_SENDING = 6,
   /* The last transactions end. */
-  NP_OPERATIONS_STATE_DRAINING_DATABASE = 7
+  NP_OPERATIONS_STATE_DRAINING_DATABASE = 7,
+  /* Requests to notification servers end; none begins. */
+  NP_OPERATIONS_STATE_STOPPING_NOTIFICATIONS = 8,
+  /* Fetches end; none begins. */
+  NP_OPERATIONS_STATE_STOPPING_RECEIVING = 9,
+  /* What was received is committed and acknowledged; nothing else is. */
+  NP_OPERATIONS_STATE_STOPPING_DELIVERY = 10,
+  /* What is on its way to the relay arrives; nothing else leaves. */
+  NP_OPERATIONS_STATE_STOPPING_SENDING = 11,
+  /* The network is at rest and the relay is released. Transactions may begin. */
+  NP_OPERATIONS_STATE_NETWORK_STOPPED = 12
 };
 
 enum np_operations_event {
@@ -925,7 +961,9 @@ enum np_operations_event {
   /* Nothing of this kind is under way in this cycle. */
   NP_OPERATIONS_EVENT_IDLE_SENDING = 13,
   /* Nothing of this kind is under way in this cycle. */
-  NP_OPERATIONS_EVENT_IDLE_DATABASE = 14
+  NP_OPERATIONS_EVENT_IDLE_DATABASE = 14,
+  /* All but transactions is to come to rest, and to stay so. */
+  NP_OPERATIONS_EVENT_STOP_NETWORK = 15
 };
 
 enum np_operations_effect {
@@ -949,7 +987,9 @@ enum np_operations_effect {
   nothing of that was acknowledged. */
   NP_OPERATIONS_EFFECT_GIVE_UP_WORK = 8,
   /* Raise drained at the chat lifecycle. */
-  NP_OPERATIONS_EFFECT_REPORT_QUIESCENT = 9
+  NP_OPERATIONS_EFFECT_REPORT_QUIESCENT = 9,
+  /* Release the relay. Callers that still wait for an answer of a notification server hear that none will come. */
+  NP_OPERATIONS_EFFECT_RELEASE_RELAY = 10
 };
 
 enum np_operations_reason {
@@ -960,7 +1000,11 @@ enum np_operations_reason {
   NP_OPERATIONS_REASON_ALREADY_OPEN = 4,
   NP_OPERATIONS_REASON_NOT_AT_WORK = 5,
   NP_OPERATIONS_REASON_ALREADY_RUNNING = 6,
-  NP_OPERATIONS_REASON_DRAINING = 7
+  NP_OPERATIONS_REASON_DRAINING = 7,
+  NP_OPERATIONS_REASON_ALREADY_DRAINING = 8,
+  NP_OPERATIONS_REASON_ALREADY_STOPPING = 9,
+  NP_OPERATIONS_REASON_NETWORK_STOPPED = 10,
+  NP_OPERATIONS_REASON_ALREADY_STOPPED = 11
 };
 
 /* Who may advance one connection, as one process sees it. A claim is a stored epoch and nothing else: while it lasts,

@@ -121,11 +121,16 @@ package final class Controller: Sendable {
     do throws(ChatError) { command = try Command(parsing: text) } catch { return Answer.error(error).json.text }
     let result = Promise<String>()
     let (preemption, clock) = (self.preemption(of: command), configuration.clock)
+    let asked = clock.now()
     let accepted = enqueue(preemption) { engine in
-      var command = command
+      let reply = { (answer: Answer) -> Void in _ = result.fulfil(answer.json.text) }
       // The delay began when it was asked for.
-      if case .by(let end) = preemption { command = .suspendChat(max(.microseconds(1), end - clock.now())) }
-      engine.handle(command, retry: retry) { answer in result.fulfil(answer.json.text) }
+      switch command {
+      case .suspendChat(let delay) where delay > .zero:
+        engine.handle(.suspendChat(max(.microseconds(1), asked + delay - clock.now())), retry: retry, reply: reply)
+      case .setPhase(.background): reply(.result(engine.leaveScreen(by: asked + Durations.backgroundSuspension)))
+      default: engine.handle(command, retry: retry, reply: reply)
+      }
     }
     guard accepted, let answer = turns.wait(for: result, atMost: nil) else {
       return Answer.error(.nightporter(.controllerInvalid)).json.text
@@ -152,7 +157,7 @@ package final class Controller: Sendable {
   private func preemption(of phase: HostPhase) -> Preemption {
     switch phase {
     case .active: .none
-    case .background: .by(configuration.clock.now() + Durations.backgroundSuspension)
+    case .background: .by(configuration.clock.now() + Durations.background)
     case .suspended: .now
     }
   }
@@ -167,11 +172,12 @@ package final class Controller: Sendable {
 
   /// False when the machines refuse.
   package func setPhase(_ phase: HostPhase?) -> Bool {
-    let (preemption, clock) = (phase.map { self.preemption(of: $0) } ?? Preemption.none, configuration.clock)
+    let (preemption, asked) = (phase.map { self.preemption(of: $0) } ?? Preemption.none, configuration.clock.now())
     let answer = call(preemption) { engine in
       Answer(catching: { () throws(ChatError) in
         guard let phase else { return try engine.beginBackgroundRefresh() }
-        if case .by(let end) = preemption { return try engine.suspendChat(max(.microseconds(1), end - clock.now())) }
+        // The time began when it was asked for.
+        if phase == .background { return engine.leaveScreen(by: asked + Durations.backgroundSuspension) }
         return try engine.setPhase(phase)
       })
     }

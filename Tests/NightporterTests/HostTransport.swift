@@ -49,6 +49,7 @@ final class HostTransport: @unchecked Sendable {
   /// It refuses the commands that ask about many mailboxes at the same time.
   func speakAnEarlierVersion() { state.signal { $0.isOfAnEarlierVersion = true } }
   func count(_ kind: Kind) -> Int { state.withLock { $0.counts.filter { $0 == kind }.count } }
+  var countOfAll: Int { state.withLock { $0.counts.count } }
   /// The most calls that the library made at the same time to send something or to make a mailbox.
   var mostSendingAtOnce: Int { state.withLock { $0.mostSending } }
   /// The most calls that it made at the same time.

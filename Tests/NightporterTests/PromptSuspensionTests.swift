@@ -224,7 +224,7 @@ final class PromptSuspensionTests: XCTestCase {
     XCTAssertTrue(state["holds"].elements.contains { $0.text.hasPrefix("the engine is in a transaction") })
     XCTAssertTrue(state["holds"].elements.contains { $0.text == "the store is open" })
     XCTAssertEqual(state["machines"]["chat_lifecycle"].text, "active")
-    for name in ["role", "operations", "instance", "presence", "claims", "eventsWaiting"] {
+    for name in ["role", "operations", "blocked", "instance", "presence", "claims", "eventsWaiting"] {
       XCTAssertTrue(state[name].exists, name)
     }
     try holder.execute("COMMIT")

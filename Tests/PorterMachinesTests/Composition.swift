@@ -7,9 +7,12 @@ struct Composition<Phase: PhaseMachine>: Hashable {
   var chat = ChatLifecycle.initial
   var operations = Operations.initial
   var storeIsOpen = false
+  var relayIsOpen = false
   var holdsPhaseFile = false
   /// What the phase file says of this process; nil before its first word.
   var published: Phase.State?
+  /// The time in the background runs.
+  var isTimed = false
   /// The operations' deadline runs.
   var isArmed = false
   /// Kinds of work that are under way.
@@ -74,19 +77,22 @@ protocol PhaseMachine: Machine {
   static var isActive: Event { get }
   static var isInactive: Event { get }
   static var isSuspended: Event { get }
-  /// With a delay.
+  /// What may lead to a suspension with a delay.
   static var suspensions: Set<Event> { get }
   static var suspendNow: Event { get }
   static func work(_ effect: Effect) -> PhaseWork
 }
 
-enum PhaseWork { case publishWorking, publishResting, enterChat, suspendChat, suspendChatNow, stopChat, nothing }
+enum PhaseWork {
+  case publishWorking, publishResting, enterChat, suspendChat, suspendChatNow, stopChat, stopNetwork, armBackground
+  case cancelBackground, nothing
+}
 
 extension AppPhase: PhaseMachine {
   static var isActive: Event { .activated }
   static var isInactive: Event { .activateFailed }
   static var isSuspended: Event { .chatSuspended }
-  static var suspensions: Set<Event> { [.background, .refreshOver] }
+  static var suspensions: Set<Event> { [.background, .suspend, .backgroundOver, .refreshOver] }
   static var suspendNow: Event { .suspendNow }
   static func work(_ effect: Effect) -> PhaseWork {
     switch effect {
@@ -96,6 +102,9 @@ extension AppPhase: PhaseMachine {
     case .suspendChat: .suspendChat
     case .suspendChatNow: .suspendChatNow
     case .stopChat: .stopChat
+    case .stopNetwork: .stopNetwork
+    case .armBackground: .armBackground
+    case .cancelBackground: .cancelBackground
     case .askExtensionToYield, .takeUpWork, .startRefresh, .cancelRefresh: .nothing
     }
   }
@@ -160,7 +169,9 @@ struct CompositionRun<Phase: PhaseMachine> {
 
   mutating func run(_ call: World.Call) {
     switch call {
-    case .phase(let event): queue.append(.phase(event))
+    case .phase(let event):
+      if event.name == AppPhase.Event.backgroundOver.name { world.isTimed = false }
+      queue.append(.phase(event))
     case .chat(let event): queue.append(.chat(event))
     case .enter(let event, let asking):
       // Asked before anything is changed, so that a second app leaves the first alone (INC-16).
@@ -196,10 +207,9 @@ struct CompositionRun<Phase: PhaseMachine> {
   private mutating func owe(_ call: World.Call) {
     switch call {
     case .phase(let event) where Phase.suspensions.contains(event):
-      // A chat that has not started stops immediately, and no caller waits for the event.
+      // A chat that has not started stops immediately, and no caller waits for the event; in the background none is due yet.
       let step = Phase.step(world.phase, event)
-      let endsNow = step.effects.contains { Phase.work($0) == .suspendChatNow }
-      if step.answer.isTaken { world.owesSuspended = !endsNow }
+      if step.answer.isTaken { world.owesSuspended = step.effects.contains { Phase.work($0) == .suspendChat } }
     case .phase, .enter, .wake, .close: world.owesSuspended = false
     case .chat, .begin, .end, .deadline: break
     }
@@ -208,11 +218,11 @@ struct CompositionRun<Phase: PhaseMachine> {
   private var drained: World.Kind? {
     let kind: World.Kind? =
       switch world.operations {
-      case .quiescent, .storeOnly, .running: nil
-      case .drainingNotifications: .notifications
-      case .drainingReceiving: .receiving
-      case .drainingDelivery: .delivery
-      case .drainingSending: .sending
+      case .quiescent, .storeOnly, .running, .networkStopped: nil
+      case .stoppingNotifications, .drainingNotifications: .notifications
+      case .stoppingReceiving, .drainingReceiving: .receiving
+      case .stoppingDelivery, .drainingDelivery: .delivery
+      case .stoppingSending, .drainingSending: .sending
       case .drainingDatabase: .database
       }
     return kind.flatMap { world.underWay.contains($0) ? nil : $0 }
@@ -253,6 +263,9 @@ struct CompositionRun<Phase: PhaseMachine> {
       case .suspendChat: queue.append(.chat(.suspend))
       case .suspendChatNow: queue.append(.chat(.suspendNow))
       case .stopChat: queue.append(.chat(.stop))
+      case .stopNetwork: queue.append(.chat(.background))
+      case .armBackground: world.isTimed = true
+      case .cancelBackground: world.isTimed = false
       case .nothing: break
       }
     }
@@ -295,6 +308,7 @@ struct CompositionRun<Phase: PhaseMachine> {
         let worked = beginWork()
         queue.append(.chat(worked ? .started : world.storeIsOpen ? .startFailedUnreadable : .startFailedClosed))
       case .resumeWork: queue.append(.chat(beginWork() ? .activated : .activateFailed))
+      case .stopNetwork: queue.append(.operations(.stopNetwork))
       case .drainWork: queue.append(.operations(.suspend))
       case .cancelWork: queue.append(.operations(.suspendNow))
       case .allowStore: queue.append(.operations(.open))
@@ -322,6 +336,7 @@ struct CompositionRun<Phase: PhaseMachine> {
     guard openFiles() else { return false }
     // What is in the ledger cannot be read.
     if choices.fails() { return false }
+    world.relayIsOpen = true
     queue.append(.operations(.resume))
     return true
   }
@@ -348,7 +363,12 @@ struct CompositionRun<Phase: PhaseMachine> {
       case .awaitDatabase: answerIfIdle(.database)
       case .armDeadline: world.isArmed = true
       case .cancelDeadline: world.isArmed = false
-      case .giveUpWork: world.underWay = []
+      case .giveUpWork:
+        world.underWay = []
+        world.relayIsOpen = false
+      case .releaseRelay:
+        if !world.underWay.isSubset(of: [.database]) { problems.append("the relay is released at work") }
+        world.relayIsOpen = false
       case .reportQuiescent: queue.append(.chat(.drained))
       }
     }

@@ -34,9 +34,11 @@ final class CompositionTests: XCTestCase {
 
   private func appCalls(_ world: App) -> [App.Call] {
     var calls: [App.Call] = [
-      .phase(.background), .phase(.suspendNow), .phase(.stop), .wake(.refreshBegan), .close, .chat(.open),
+      .phase(.background), .phase(.suspend), .phase(.suspendNow), .phase(.stop), .wake(.refreshBegan), .close,
+      .chat(.open),
     ]
     if world.phase == .bgRefresh { calls.append(.phase(.refreshOver)) }
+    if world.isTimed { calls.append(.phase(.backgroundOver)) }
     for foreground in [AppPhase.Event.foregroundExtensionActive, .foregroundExtensionInactive] {
       calls.append(.enter(world.phase == .stopped ? .startConfirmed : foreground, asking: .start))
       if case .refused = ChatLifecycle.step(world.chat, .activate).answer { continue }
@@ -106,18 +108,45 @@ final class CompositionTests: XCTestCase {
     if world.chat == .active, !["active", "bgRefresh"].contains(world.phase.name) {
       wrong.append("a chat, not active")
     }
-    if world.operations == .quiescent, !world.underWay.isEmpty { wrong.append("work in quiescent") }
+    wrong += wrongInBackground(world)
+    if world.operations == .quiescent, !world.underWay.isEmpty || world.relayIsOpen {
+      wrong.append("work in quiescent")
+    }
     if world.owesSuspended, !world.isArmed || world.chat != .suspending {
       wrong.append("a suspension that will never end")
     }
     let isAsked: Bool =
       switch call {
       case .phase(let event):
-        event == Phase.suspendNow || Phase.suspensions.contains(event) && Phase.step(before.phase, event).answer.isTaken
+        event == Phase.suspendNow || Phase.step(before.phase, event).effects.contains { Phase.work($0) == .suspendChat }
       case .deadline, .end: before.owesSuspended
       case .chat, .enter, .wake, .close, .begin: false
       }
     if isAsked, !world.owesSuspended, world.storeIsOpen, !couldNotBeClosed { wrong.append("open after a suspension") }
+    return wrong
+  }
+
+  /// In the background there is a store and no network, extensions act, and it ends.
+  private func wrongInBackground<Phase>(_ world: Composition<Phase>) -> [String] {
+    let isInBackground = world.phase.name == AppPhase.State.background.name
+    let rests: Bool =
+      switch world.operations {
+      case .stoppingNotifications, .stoppingReceiving, .stoppingDelivery, .stoppingSending, .networkStopped: true
+      default: false
+      }
+    var wrong: [String] = []
+    if isInBackground != (world.chat == .background) { wrong.append("phase and chat differ about the background") }
+    if isInBackground != rests { wrong.append("in the background, and the operations are not") }
+    if isInBackground != world.isTimed { wrong.append("a time in the background that is not over") }
+    if isInBackground, !world.storeIsOpen { wrong.append("in the background, without a store") }
+    if isInBackground, world.holdsPhaseFile { wrong.append("in the background, with the phase file's lock") }
+    if isInBackground, Operations.step(world.operations, .beginDatabase).answer != .stayed {
+      wrong.append("in the background, and no transaction may begin")
+    }
+    if world.operations == .networkStopped, !world.underWay.isSubset(of: [.database]) || world.relayIsOpen {
+      wrong.append("the network is stopped, and at work")
+    }
+    if world.operations == .running, !world.relayIsOpen { wrong.append("at work, without a relay") }
     return wrong
   }
 }

@@ -51,7 +51,7 @@ final class LifecycleTests: XCTestCase {
   }
 
   func testEverySuspensionWithADelayEndsInTheEventOrIsCalledOff_INC39() {
-    for state in ChatLifecycle.State.allCases where ![.starting, .active, .activating].contains(state) {
+    for state in ChatLifecycle.State.allCases where ![.starting, .active, .background, .activating].contains(state) {
       let step = ChatLifecycle.step(state, .suspend)
       if state == .suspending {
         XCTAssertEqual(Array(step.effects), [.drainWork], "still one event to come")
@@ -90,10 +90,10 @@ final class LifecycleTests: XCTestCase {
 
   func testAPhaseIsPublishedBeforeItIsAtWorkAndAfterTheStoreIsClosed_INC01_INC11() {
     for (state, event, step) in allSteps(AppPhase.self) where step.answer == .moved {
-      let effects = step.effects.filter { AppPhase.timer($0) == nil }
+      let effects = step.effects.filter { AppPhase.timer($0) == nil && $0 != .cancelBackground }
       switch step.next {
       case .active, .activating, .bgRefresh: XCTAssertEqual(effects.first, .publishWorking, "\(state) \(event)")
-      case .suspending, .stopped: XCTAssertEqual(effects.last, .publishResting, "\(state) \(event)")
+      case .background, .suspending, .stopped: XCTAssertEqual(effects.last, .publishResting, "\(state) \(event)")
       case .suspended:
         XCTAssertEqual(effects, event == .chatSuspended ? [.publishResting] : [.suspendChatNow], "\(state) \(event)")
       }
@@ -126,6 +126,20 @@ final class LifecycleTests: XCTestCase {
     XCTAssertEqual(AppPhase.step(.bgRefresh, .refreshOver).next, .suspending)
   }
 
+  /// So does the time of an app that has left the screen, and it ends in a suspension (INC-01).
+  func testATimeOffTheScreenIsBounded() {
+    for (state, event, step) in allSteps(AppPhase.self) where step.answer == .moved {
+      let label = "\(state) \(event)"
+      XCTAssertEqual(step.effects.contains(.armBackground), step.next == .background, label)
+      XCTAssertEqual(
+        step.effects.contains(.cancelBackground), state == .background && event != .backgroundOver, label)
+    }
+    let over = AppPhase.step(.background, .backgroundOver)
+    XCTAssertEqual(over.next, .suspending)
+    XCTAssertTrue(over.effects.contains(.suspendChat))
+    XCTAssertEqual(AppPhase.step(.background, .background).answer, .ignored(.alreadyInBackground), "from the first")
+  }
+
   /// A push that is a round is answered on every path, once what it holds is released or the app is at the front.
   func testEachRoundInTheBackgroundIsAnsweredAndBounded_INC39() {
     for state in BackgroundRefresh.State.allCases {
@@ -153,7 +167,7 @@ final class LifecycleTests: XCTestCase {
   func testEveryPhaseCanBeSuspended_INC01() {
     for state in AppPhase.State.allCases where state != .activating {
       XCTAssertTrue(AppPhase.step(state, .suspendNow).effects.contains(.suspendChatNow), "\(state)")
-      XCTAssertTrue(AppPhase.step(state, .background).effects.contains(.suspendChat), "\(state)")
+      XCTAssertTrue(AppPhase.step(state, .suspend).effects.contains(.suspendChat), "\(state)")
     }
     for state in ExtensionPhase.State.allCases where state != .starting {
       XCTAssertTrue(ExtensionPhase.step(state, .suspendNow).effects.contains(.suspendChatNow), "\(state)")

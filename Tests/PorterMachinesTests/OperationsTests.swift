@@ -16,6 +16,31 @@ final class OperationsTests: XCTestCase {
     .drainingNotifications, .drainingReceiving, .drainingDelivery, .drainingSending, .drainingDatabase,
   ]
 
+  private static let stopping: [Operations.State] = [
+    .stoppingNotifications, .stoppingReceiving, .stoppingDelivery, .stoppingSending, .networkStopped,
+  ]
+
+  /// In the background the same order ends before the last kind, and a suspension goes on from wherever it is.
+  func testTheNetworkComesToRestInTheSameOrder() {
+    var runner = MachineRunner<Operations>(state: .running)
+    XCTAssertEqual(Array(runner.handle(.stopNetwork).effects), [.awaitNotifications])
+    for (place, state) in Self.stopping.enumerated() {
+      XCTAssertEqual(runner.state, state)
+      for (other, idle) in Self.idles.enumerated() where other != place || state == .networkStopped {
+        XCTAssertEqual(Operations.step(state, idle).answer, .ignored(.stale), "\(idle) does not end \(state)")
+      }
+      let suspended = Operations.step(state, .suspend)
+      XCTAssertEqual(suspended.next, Self.draining[place])
+      XCTAssertEqual(Array(suspended.effects), [.armDeadline, Self.awaits[place]])
+      let resumed = Operations.step(state, .resume)
+      XCTAssertEqual(resumed.next, .running)
+      XCTAssertEqual(Array(resumed.effects), [])
+      if state == .networkStopped { break }
+      XCTAssertEqual(
+        Array(runner.handle(Self.idles[place]).effects), [place < 3 ? Self.awaits[place + 1] : .releaseRelay])
+    }
+  }
+
   func testKindsComeToRestInTheirOrder() {
     var runner = MachineRunner<Operations>(state: .running)
     XCTAssertEqual(Array(runner.handle(.suspend).effects), [.armDeadline, .awaitNotifications])
@@ -39,6 +64,12 @@ final class OperationsTests: XCTestCase {
     for (place, state) in Self.draining.enumerated() {
       for (other, begin) in Self.begins.enumerated() {
         XCTAssertEqual(admits(state, begin), other > place, "\(state) \(begin)")
+      }
+    }
+    for (place, state) in Self.stopping.enumerated() {
+      for (other, begin) in Self.begins.enumerated() {
+        let last = begin == .beginDatabase
+        XCTAssertEqual(admits(state, begin), last || other > place, "\(state) \(begin)")
       }
     }
     for begin in Self.begins {

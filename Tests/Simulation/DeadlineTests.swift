@@ -92,6 +92,28 @@ final class DeadlineTests: XCTestCase {
     }
   }
 
+  /// INC-01: a host that says that the user has left, and nothing more. To the second, whatever the machine is busy with.
+  func testATimeOffTheScreenEndsByItselfAfterTenSeconds() throws {
+    _ = try SimulatedHouse.run(seed: 7) { house in
+      let cast = try Cast(house)
+      try cast.activate()
+      try cast.alice.send("/_app phase background", "cmdOk")
+      try cast.bobSends("hello")
+      house.pass(.milliseconds(9_900))
+      XCTAssertEqual(try cast.alice.state()["machines"]?["app_phase"], "background")
+      XCTAssertEqual(try cast.alice.state()["machines"]?["operations"], "networkStopped")
+      XCTAssertEqual(try cast.chat(), [], "the store is read, and nothing is received")
+      house.pass(.milliseconds(200))
+      XCTAssertEqual(try cast.alice.state()["machines"]?["app_phase"], "suspended")
+      XCTAssertEqual(try cast.alice.state()["quiescent"], true)
+      try cast.alice.event("chatSuspended")
+      try cast.activate()
+      try cast.alice.event("newChatItems")
+      XCTAssertEqual(try cast.chat(), ["hello"])
+      cast.end()
+    }
+  }
+
   /// A round that cannot write is answered at rest, and the next one shows what came.
   func testARoundWhileTheStoreIsHeldEndsAtRest() throws {
     _ = try SimulatedHouse.run(seed: 6) { house in

@@ -69,6 +69,11 @@ final class ApplicationLoop {
   /// True if it is quiescent; then no file of the store is open.
   private func suspend(_ process: TorturedProcess) throws -> Bool {
     let microseconds = dice.element(of: [0, 0, 300_000, 2_000_000])
+    if dice.chance(50) {
+      guard try process.command("/_app phase background") != nil else { return false }
+      _ = try process.command("/_get chats 1 pcc=off")
+      torture.tally.count("times in the background")
+    }
     guard try process.command("/_app suspend \(microseconds)") != nil else { return false }
     if microseconds > 0 { usleep(UInt32(dice.number(in: 0...microseconds))) }
     guard try process.call("chat_close_store $c") == "" else {

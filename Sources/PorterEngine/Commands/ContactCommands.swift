@@ -9,6 +9,7 @@ import PorterStore
 /// `/_connect` makes an invitation, `/connect` uses one.
 extension Engine {
   func requireRelay() throws(ChatError) {
+    try requireNetwork()
     guard relayLink.isOpen else { throw .nightporter(.relayMissing) }
   }
 

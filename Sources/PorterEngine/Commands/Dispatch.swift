@@ -29,12 +29,12 @@ extension Engine {
       }
     case .verifyToken(let token, let nonce, let code):
       answerLater(reply) { [self] () throws(ChatError) in
-        try requireStarted()
+        try requireNetwork()
         try tokens.verify(token, nonce: nonce, code: code, retry: retry, reply: reply)
       }
     case .checkToken(let token):
       answerLater(reply) { [self] () throws(ChatError) in
-        try requireStarted()
+        try requireNetwork()
         try tokens.check(token, retry: retry, reply: reply)
       }
     case .deleteToken(let token):
@@ -68,7 +68,7 @@ extension Engine {
     case .unmuteUser(let id): try unmuteUser(id)
     case .startChat(let mainApp, _): try startChat(mainApp: mainApp)
     case .stopChat: try stopChat()
-    case .checkRunning: lifecycle.isActive ? .chatRunning : .chatStopped
+    case .checkRunning: lifecycle.isStarted ? .chatRunning : .chatStopped
     case .activateChat(let restores): try activateChat(restores: restores)
     case .suspendChat(let delay): try suspendChat(delay)
     case .setPhase(let phase): try setPhase(phase)

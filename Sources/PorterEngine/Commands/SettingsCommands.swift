@@ -13,10 +13,13 @@ extension Engine {
       try stored { () throws(StoreError) in
         try store.setSetting(Setting.relay, configuration.ports.files.absolutePath(path))
       }
-      if lifecycle.isActive, !relayLink.hasHostTransport {
+      // In the background it is opened by the next activation.
+      if lifecycle.isStarted, !relayLink.hasHostTransport {
         relayLink.close()
-        relayLink.open()
-        takeUpWork()
+        if lifecycle.isActive {
+          relayLink.open()
+          takeUpWork()
+        }
       }
     }
     if let server = settings.notificationServer {

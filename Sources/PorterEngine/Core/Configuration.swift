@@ -63,6 +63,8 @@ enum Durations {
   static let serverAnswer = Span.seconds(15)
   /// What a platform leaves an app after it went to the background.
   static let backgroundSuspension = Span.seconds(15)
+  /// Of that, how long the store stays open if the host says nothing more. The rest is for coming to rest.
+  static let background = backgroundSuspension - refreshSuspension
   /// What is under way when a time in the background ends; SimpleX's.
   static let refreshSuspension = Span.seconds(5)
   /// After `/_stop`, which names no delay.

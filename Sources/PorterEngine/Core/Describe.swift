@@ -12,6 +12,7 @@ extension Engine {
       "quiescent": .bool(snapshot.isQuiescent),
       "holds": .array(snapshot.holds.map { .string($0) }),
       "operations": snapshot.operationCounts,
+      "blocked": snapshot.blocked,
       "machines": snapshot.machines(token: tokens.statusName),
       "instance": .string(instance.description),
       "unread": (store.flatMap { try? $0.badge() }).map { JSONValue($0) },

@@ -87,6 +87,8 @@ package final class Engine {
 
   func requireStarted() throws(ChatError) { try lifecycle.requireStarted() }
 
+  func requireNetwork() throws(ChatError) { try lifecycle.requireNetwork() }
+
   var relay: RelayDriver? { relayLink.driver }
   var relayName: String { relayLink.name }
 
@@ -184,7 +186,7 @@ extension Engine: PeerLinkHost {
 
   /// Claims may no longer hold, and a host is to hear of what is new.
   func storeChanged() {
-    guard lifecycle.isActive else { return }
+    guard lifecycle.isStarted else { return }
     claims.suspectAll()
     changes.report()
     calls.takeUpWork()

@@ -128,6 +128,14 @@ struct EngineSnapshot: Sendable {
     return .object(JSONObject(counts))
   }
 
+  /// What may not begin now: the two flags of an app that leaves the screen.
+  var blocked: JSONValue {
+    [
+      "network": .bool(operations != .running),
+      "database": .bool(Operations.step(operations, .beginDatabase).answer != .stayed),
+    ]
+  }
+
   func machines(token: String?) -> JSONValue {
     .compact([
       "chat_lifecycle": .string(lifecycle.name),
@@ -159,7 +167,8 @@ struct EngineSnapshot: Sendable {
     let busy = "the engine is \(activity.rawValue)"
     return [
       "role": .string(role.rawValue), "quiescent": false, "holds": .array((holds + [busy]).map { .string($0) }),
-      "operations": operationCounts, "machines": machines(token: nil), "instance": .string(instance.description),
+      "operations": operationCounts, "blocked": blocked, "machines": machines(token: nil),
+      "instance": .string(instance.description),
       "presence": [
         "role": .string(peerRole.rawValue), "state": .string(presence.name), "working": .bool(peer.isHeldElsewhere()),
       ],

@@ -40,6 +40,7 @@ final class Lifecycle {
   private(set) lazy var phase: any ProcessPhase = makePhase()
   private(set) lazy var operations = OperationGate(
     context,
+    releaseRelay: { [unowned self] in work.closeRelay() },
     giveUp: { [unowned self] in
       work.closeRelay()
       peers.close()
@@ -79,20 +80,30 @@ final class Lifecycle {
 
   var chatState: ChatLifecycle.State { chat.state }
   var isActive: Bool { chat.state == .active }
+  /// The network is at rest or comes to rest, and the store is open.
+  var isInBackground: Bool { chat.state == .background }
+  /// Commands read and write the store.
+  var isStarted: Bool { isActive || isInBackground }
   var store: Store? { context.store }
 
   /// Whether this process sends what waits, by itself.
   var maySend: Bool { (isMain || context.role != .app) && operations.admits(.sending) }
 
   func requireStarted() throws(ChatError) {
-    guard isActive else { throw .error(.chatNotStarted) }
+    guard isStarted else { throw .error(.chatNotStarted) }
+  }
+
+  /// For a command that only the network can answer.
+  func requireNetwork() throws(ChatError) {
+    try requireStarted()
+    guard !isInBackground else { throw .nightporter(.networkStopped) }
   }
 
   /// Neither running nor suspended: the store may be replaced, and the relay be set.
   var isAtRest: Bool {
     switch chat.state {
     case .closed, .stillOpen, .opened, .stopped: true
-    case .starting, .active, .suspending, .suspended, .suspendedStillOpen, .activating, .stopping: false
+    case .starting, .active, .background, .suspending, .suspended, .suspendedStillOpen, .activating, .stopping: false
     }
   }
 
@@ -191,6 +202,10 @@ final class Lifecycle {
 
   // MARK: Releasing
 
+  /// The app left the screen: the network comes to rest, and the store stays open until a suspension, which ends at `end` if the
+  /// host asks for none before.
+  func leaveScreen(by end: Moment) { phase.leaveScreen(Suspension(end: end)) }
+
   /// `/_stop`.
   func stop() {
     phase.stop(Suspension(end: context.clock.now() + Durations.stop))
@@ -261,7 +276,7 @@ final class Lifecycle {
   private var isConsistent: Bool {
     switch chat.state {
     case .closed, .suspended: store == nil
-    case .stillOpen, .opened, .active, .suspending, .suspendedStillOpen, .stopping, .stopped: store != nil
+    case .stillOpen, .opened, .active, .background, .suspending, .suspendedStillOpen, .stopping, .stopped: store != nil
     case .starting, .activating: false
     }
   }
@@ -362,6 +377,7 @@ extension Lifecycle: ChatLifecycleEffects {
     context.stop.withReleaseBudget(Durations.releaseBudget, body)
   }
 
+  func stopNetwork(_ request: LifecycleRequest) { operations.post(.stopNetwork) }
   func drainWork(_ request: LifecycleRequest) { operations.post(.suspend, request) }
   func cancelWork(_ request: LifecycleRequest) { operations.post(.suspendNow, request) }
   func allowStore(_ request: LifecycleRequest) { operations.post(.open) }

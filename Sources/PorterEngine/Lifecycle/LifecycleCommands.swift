@@ -29,9 +29,14 @@ extension Engine {
   func setPhase(_ phase: HostPhase) throws(ChatError) -> Response {
     switch phase {
     case .active: try becomeActive()
-    case .background: try suspendChat(Durations.backgroundSuspension)
+    case .background: leaveScreen(by: context.clock.now() + Durations.backgroundSuspension)
     case .suspended: try suspendChat(.zero)
     }
+  }
+
+  func leaveScreen(by end: Moment) -> Response {
+    lifecycle.leaveScreen(by: end)
+    return .cmdOk(nil)
   }
 
   /// An extension reports it when it starts and when it continues.

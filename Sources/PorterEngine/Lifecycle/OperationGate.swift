@@ -5,6 +5,7 @@ import PorterStore
 /// Lets work begin, counts it, and brings it to rest; the machine `operations` decides.
 final class OperationGate {
   private let context: EngineContext
+  private let closeRelay: () -> Void
   private let giveUp: () -> Void
   private let reportRest: (LifecycleRequest) -> Void
   private lazy var driver = MachineDriver<Operations, LifecycleRequest>(context.machines) {
@@ -13,11 +14,14 @@ final class OperationGate {
   private(set) var counter = OperationCounter()
   private var transactions: [OperationCounter.Ticket] = []
 
-  /// `giveUp` ends what work that was given up holds; `reportRest` is called when nothing is under way any more.
+  /// `releaseRelay` is called when the network is at rest; `giveUp` ends what work that was given up holds; `reportRest` is
+  /// called when nothing is under way any more.
   init(
-    _ context: EngineContext, giveUp: @escaping () -> Void, reportRest: @escaping (LifecycleRequest) -> Void
+    _ context: EngineContext, releaseRelay: @escaping () -> Void, giveUp: @escaping () -> Void,
+    reportRest: @escaping (LifecycleRequest) -> Void
   ) {
     self.context = context
+    closeRelay = releaseRelay
     self.giveUp = giveUp
     self.reportRest = reportRest
   }
@@ -51,11 +55,11 @@ final class OperationGate {
 
   private var drainingKind: OperationKind? {
     switch driver.state {
-    case .quiescent, .storeOnly, .running: nil
-    case .drainingNotifications: .notifications
-    case .drainingReceiving: .receiving
-    case .drainingDelivery: .delivery
-    case .drainingSending: .sending
+    case .quiescent, .storeOnly, .running, .networkStopped: nil
+    case .stoppingNotifications, .drainingNotifications: .notifications
+    case .stoppingReceiving, .drainingReceiving: .receiving
+    case .stoppingDelivery, .drainingDelivery: .delivery
+    case .stoppingSending, .drainingSending: .sending
     case .drainingDatabase: .database
     }
   }
@@ -101,6 +105,7 @@ extension OperationGate: OperationsEffects {
   }
 
   func reportQuiescent(_ request: LifecycleRequest) { reportRest(request) }
+  func releaseRelay(_ request: LifecycleRequest) { closeRelay() }
 }
 
 /// The store asks before each of its transactions.

@@ -19,6 +19,8 @@ protocol ProcessPhase: AnyObject {
   func enter(_ activation: Activation, declined: @escaping (PhaseAnswer) -> Void)
   /// Begins to work in the background for a bounded time, for a push or a wake-up. `declined` as for `enter`.
   func beginBackgroundWork(declined: @escaping (PhaseAnswer) -> Void)
+  /// The host says that the user has left it. The suspension is what follows by itself.
+  func leaveScreen(_ suspension: Suspension)
   func suspend(_ suspension: Suspension)
   func suspendNow(_ suspension: Suspension)
   func stop(_ suspension: Suspension)
@@ -101,7 +103,7 @@ final class AppProcessPhase: ProcessPhase {
   var isOnScreen: Bool {
     switch driver.state {
     case .active, .activating: true
-    case .bgRefresh, .suspending, .suspended, .stopped: false
+    case .background, .bgRefresh, .suspending, .suspended, .stopped: false
     }
   }
 
@@ -117,7 +119,8 @@ final class AppProcessPhase: ProcessPhase {
     driver.post(.refreshBegan, .activation(Activation(kind: .start)), declined: declined)
   }
 
-  func suspend(_ suspension: Suspension) { driver.post(.background, .suspension(suspension)) }
+  func leaveScreen(_ suspension: Suspension) { driver.post(.background, .suspension(suspension)) }
+  func suspend(_ suspension: Suspension) { driver.post(.suspend, .suspension(suspension)) }
   func suspendNow(_ suspension: Suspension) { driver.post(.suspendNow, .suspension(suspension)) }
   func stop(_ suspension: Suspension) { driver.post(.stop, .suspension(suspension)) }
   func chatIsActive(_ request: LifecycleRequest) { driver.post(.activated, request) }
@@ -140,8 +143,12 @@ private final class AppPhaseWork: AppPhaseEffects {
 
   func publishResting(_ request: LifecycleRequest) {
     guard let driver else { return }
+    switch driver.state {
+    // What others commit is heard until the store is closed.
+    case .background, .suspending: break
     // It may have been opened for a question only, before a start that failed.
-    if driver.state != .suspending { surroundings.peers.close() }
+    case .active, .activating, .bgRefresh, .suspended, .stopped: surroundings.peers.close()
+    }
     surroundings.publishResting(driver.state.name, always: driver.state == .stopped)
     surroundings.appPhaseChanged(driver.state)
   }
@@ -176,6 +183,22 @@ private final class AppPhaseWork: AppPhaseEffects {
   }
 
   func stopChat(_ request: LifecycleRequest) { surroundings.chat(.stop, request) }
+
+  /// Without the end of what follows: in the background nothing is in a hurry.
+  func stopNetwork(_ request: LifecycleRequest) { surroundings.chat(.background, .none) }
+
+  func armBackground(_ request: LifecycleRequest) {
+    let context = surroundings.context
+    let now = context.clock.now()
+    let suspension = request.suspension ?? Suspension(end: now + Durations.backgroundSuspension)
+    context.timers.set(
+      Self.backgroundTimer, after: max(.zero, suspension.end - now - Durations.refreshSuspension)
+    ) { [weak self] in self?.driver?.post(.backgroundOver, .suspension(suspension)) }
+  }
+
+  func cancelBackground(_ request: LifecycleRequest) { surroundings.context.timers.cancel(Self.backgroundTimer) }
+
+  private static let backgroundTimer = "background"
 }
 
 /// The phase of a notification extension.
@@ -205,6 +228,8 @@ final class ExtensionProcessPhase: ProcessPhase {
     enter(Activation(kind: .start), declined: declined)
   }
 
+  /// It is never on screen, and rests between its pushes.
+  func leaveScreen(_ suspension: Suspension) { suspend(suspension) }
   func suspend(_ suspension: Suspension) { driver.post(.suspend, .suspension(suspension)) }
   func suspendNow(_ suspension: Suspension) { driver.post(.suspendNow, .suspension(suspension)) }
   /// An extension has no stopped state: it releases everything.

@@ -58,7 +58,7 @@ extension Engine {
   /// Takes in one message for each request, in order; each has its own result (INC-44).
   func connectionMessages(_ requests: [ConnectionMessageRequest], reply: @escaping Reply) throws(ChatError) {
     guard configuration.role != .share else { throw .nightporter(.roleNotAllowed("fetching messages")) }
-    try requireStarted()
+    try requireNetwork()
     var results: [ReceivedNotification] = []
     var rest = requests[...]
     // Each in a turn of its own, as the messages of a push.
@@ -136,7 +136,7 @@ extension Engine {
   /// Asks the server something harmless: about a token that it cannot know. Any answer shows that the way there and
   /// back is open.
   func testServer(_ address: ServerAddress, reply: @escaping Reply) throws(ChatError) {
-    try requireStarted()
+    try requireNetwork()
     let user = try requireActiveUser()
     let token = try tokens.requireToken(nil)
     guard token.server == address.description else {

@@ -42,7 +42,7 @@ final class Refresh: BackgroundRefreshEffects {
   func phaseChanged(to phase: AppPhase.State) {
     switch phase {
     case .active, .activating: driver.post(.entered, ())
-    case .suspending, .suspended: driver.post(.left, ())
+    case .background, .suspending, .suspended: driver.post(.left, ())
     case .stopped: driver.post(.stopped, ())
     case .bgRefresh: break
     }

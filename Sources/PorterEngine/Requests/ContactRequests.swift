@@ -313,7 +313,8 @@ extension ContactRequests: ContactRequestEffects {
   func joinInvitation(_ id: Int64?) {
     guard let id else { return }
     guard context.role == .app, lifecycle.maySend, let store = context.store else {
-      return settle(id, .pending(ChatError(.closed, relay: "")))
+      return settle(
+        id, .pending(lifecycle.isInBackground ? .nightporter(.networkStopped) : ChatError(.closed, relay: "")))
     }
     do throws(StoreError) { join(try store.contactRequest(id)) } catch {
       settle(id, .pending(ChatError(error)))

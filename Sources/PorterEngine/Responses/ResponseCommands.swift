@@ -53,8 +53,8 @@ extension ChatError {
     switch self {
     case .agent(.broker, _), .agent(.inactive, _): true
     case .store(.databaseBusy): true
-    case .nightporter(.relayUnavailable), .nightporter(.relayMissing), .nightporter(.ownershipLost),
-      .nightporter(.ownedElsewhere), .nightporter(.storeClosed), .nightporter(.storeFull):
+    case .nightporter(.relayUnavailable), .nightporter(.relayMissing), .nightporter(.networkStopped),
+      .nightporter(.ownershipLost), .nightporter(.ownedElsewhere), .nightporter(.storeClosed), .nightporter(.storeFull):
       true
     case .error, .agent, .store, .database, .nightporter: false
     }

@@ -3,7 +3,10 @@
 /// The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
 /// and believed only while that process is running (INC-12, INC-13, INC-17). A process that has just started is
 /// suspended: it holds nothing yet; it is stopped if the phase file says so, since the user's decision to stop outlives
-/// the process. Activating ends within the step that began it: nothing else arrives in between.
+/// the process. An app that leaves the foreground stops twice: in the background it needs no network, suspended no
+/// store. Either way it has released the lock, so that extensions act. Only a suspended process may be frozen: in the
+/// background the store's file is open (INC-01). Activating ends within the step that began it: nothing else arrives in
+/// between.
 package enum AppPhase: Machine {
   package enum State: UInt8, MachineCode {
     /// In the foreground; receives for itself.
@@ -20,6 +23,9 @@ package enum AppPhase: Machine {
     case suspended
     /// The user stopped the chat. Neither process receives anything until it is started again.
     case stopped
+    /// Not on screen. The network comes to rest and stays so; the store is read and written, until a suspension
+    /// follows.
+    case background
 
     package var name: String {
       switch self {
@@ -29,6 +35,7 @@ package enum AppPhase: Machine {
       case .suspending: "suspending"
       case .suspended: "suspended"
       case .stopped: "stopped"
+      case .background: "background"
       }
     }
   }
@@ -42,7 +49,7 @@ package enum AppPhase: Machine {
     case activated
     /// The chat could not be activated.
     case activateFailed
-    /// The app leaves the foreground, and no call keeps it there.
+    /// The app leaves the foreground, and no call keeps it there: the network is to come to rest.
     case background
     /// The system grants time in the background, by a task or a silent push.
     case refreshBegan
@@ -56,6 +63,10 @@ package enum AppPhase: Machine {
     case stop
     /// The user starts the stopped chat again.
     case startConfirmed
+    /// Everything must be released within a delay: the host says so, or a round has ended.
+    case suspend
+    /// The app has been in the background for 10 s, and the host has not said what follows.
+    case backgroundOver
 
     package var name: String {
       switch self {
@@ -70,6 +81,8 @@ package enum AppPhase: Machine {
       case .chatSuspended: "chatSuspended"
       case .stop: "stop"
       case .startConfirmed: "startConfirmed"
+      case .suspend: "suspend"
+      case .backgroundOver: "backgroundOver"
       }
     }
   }
@@ -92,6 +105,13 @@ package enum AppPhase: Machine {
     case suspendChatNow
     /// Raise stop at the chat lifecycle.
     case stopChat
+    /// Raise background at the chat lifecycle.
+    case stopNetwork
+    /// Raise backgroundOver 10 s after the host said background, so that 5 s of a platform's usual 15 s are left for
+    /// coming to rest.
+    case armBackground
+    /// Take backgroundOver back.
+    case cancelBackground
     /// Starts the timer `refresh`: raise `refreshOver` after 25000 ms.
     case startRefresh
     /// Takes the timer `refresh` back; harmless if it does not run.
@@ -107,6 +127,9 @@ package enum AppPhase: Machine {
       case .suspendChat: "suspendChat"
       case .suspendChatNow: "suspendChatNow"
       case .stopChat: "stopChat"
+      case .stopNetwork: "stopNetwork"
+      case .armBackground: "armBackground"
+      case .cancelBackground: "cancelBackground"
       case .startRefresh: "startRefresh"
       case .cancelRefresh: "cancelRefresh"
       }
@@ -122,6 +145,7 @@ package enum AppPhase: Machine {
     case alreadySuspending
     case alreadySuspended
     case chatStopped
+    case alreadyInBackground
 
     package var name: String {
       switch self {
@@ -133,6 +157,7 @@ package enum AppPhase: Machine {
       case .alreadySuspending: "alreadySuspending"
       case .alreadySuspended: "alreadySuspended"
       case .chatStopped: "chatStopped"
+      case .alreadyInBackground: "alreadyInBackground"
       }
     }
   }
@@ -150,7 +175,7 @@ package enum AppPhase: Machine {
     case .startRefresh: .start("refresh", milliseconds: 25000, raise: .refreshOver)
     case .cancelRefresh: .cancel("refresh")
     case .publishWorking, .publishResting, .askExtensionToYield, .activateChat, .takeUpWork,
-      .suspendChat, .suspendChatNow, .stopChat:
+      .suspendChat, .suspendChatNow, .stopChat, .stopNetwork, .armBackground, .cancelBackground:
       nil
     }
   }
@@ -158,7 +183,8 @@ package enum AppPhase: Machine {
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
     case .publishWorking, .publishResting, .askExtensionToYield, .takeUpWork, .suspendChat,
-      .suspendChatNow, .stopChat, .startRefresh, .cancelRefresh:
+      .suspendChatNow, .stopChat, .stopNetwork, .armBackground, .cancelBackground, .startRefresh,
+      .cancelRefresh:
       .act
     case .activateChat: .ask
     }
@@ -173,6 +199,7 @@ package enum AppPhase: Machine {
     case .suspending: stepSuspending(event)
     case .suspended: stepSuspended(event)
     case .stopped: stepStopped(event)
+    case .background: stepBackground(event)
     }
   }
 
@@ -182,16 +209,18 @@ package enum AppPhase: Machine {
     case .foregroundExtensionInactive, .foregroundExtensionActive:
       // What arrived while nothing asked for it is looked for once more.
       MachineStep(.active, .stayed, .takeUpWork)
-    case .activated, .activateFailed, .refreshOver, .chatSuspended, .startConfirmed:
+    case .activated, .activateFailed, .refreshOver, .chatSuspended, .startConfirmed, .backgroundOver:
       MachineStep(.active, .ignored(.alreadyActive))
     case .background:
-      MachineStep(.suspending, .moved, .suspendChat, .publishResting)
+      MachineStep(.background, .moved, .stopNetwork, .armBackground, .publishResting)
     case .refreshBegan:
       MachineStep(.active, .refused(.appIsActive))
     case .suspendNow:
       MachineStep(.suspended, .moved, .suspendChatNow)
     case .stop:
       MachineStep(.stopped, .moved, .stopChat, .publishResting)
+    case .suspend:
+      MachineStep(.suspending, .moved, .suspendChat, .publishResting)
     }
   }
 
@@ -199,14 +228,14 @@ package enum AppPhase: Machine {
   private static func stepActivating(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
     case .foregroundExtensionInactive, .foregroundExtensionActive, .refreshOver, .chatSuspended,
-      .startConfirmed:
+      .startConfirmed, .backgroundOver:
       MachineStep(.activating, .ignored(.alreadyActivating))
     case .activated:
       MachineStep(.active, .moved, .publishWorking, .takeUpWork)
     case .activateFailed:
       // A phase must not report what did not happen.
       MachineStep(.suspended, .moved, .suspendChatNow)
-    case .background, .refreshBegan, .suspendNow, .stop:
+    case .background, .refreshBegan, .suspendNow, .stop, .suspend:
       MachineStep(.activating, .refused(.activating))
     }
   }
@@ -223,9 +252,10 @@ package enum AppPhase: Machine {
       MachineStep(.bgRefresh, .stayed, .takeUpWork)
     case .activateFailed:
       MachineStep(.suspended, .moved, .suspendChatNow, .cancelRefresh)
-    case .background:
+    case .background, .suspend:
+      // The time that the system granted is over, for the store as well.
       MachineStep(.suspending, .moved, .cancelRefresh, .suspendChat, .publishResting)
-    case .refreshBegan, .chatSuspended, .startConfirmed:
+    case .refreshBegan, .chatSuspended, .startConfirmed, .backgroundOver:
       // One run at a time.
       MachineStep(.bgRefresh, .ignored(.alreadyRefreshing))
     case .refreshOver:
@@ -244,11 +274,8 @@ package enum AppPhase: Machine {
       MachineStep(.activating, .moved, .publishWorking, .activateChat)
     case .foregroundExtensionActive:
       MachineStep(.activating, .moved, .publishWorking, .askExtensionToYield, .activateChat)
-    case .activated, .activateFailed, .refreshOver, .startConfirmed:
+    case .activated, .activateFailed, .background, .refreshOver, .startConfirmed, .backgroundOver:
       MachineStep(.suspending, .ignored(.alreadySuspending))
-    case .background:
-      // The delay given last counts.
-      MachineStep(.suspending, .stayed, .suspendChat)
     case .refreshBegan:
       MachineStep(.bgRefresh, .moved, .publishWorking, .activateChat, .startRefresh)
     case .suspendNow:
@@ -257,6 +284,9 @@ package enum AppPhase: Machine {
       MachineStep(.suspended, .moved, .publishResting)
     case .stop:
       MachineStep(.stopped, .moved, .stopChat, .publishResting)
+    case .suspend:
+      // The delay given last counts.
+      MachineStep(.suspending, .stayed, .suspendChat)
     }
   }
 
@@ -268,9 +298,9 @@ package enum AppPhase: Machine {
       MachineStep(.activating, .moved, .publishWorking, .activateChat)
     case .foregroundExtensionActive:
       MachineStep(.activating, .moved, .publishWorking, .askExtensionToYield, .activateChat)
-    case .activated, .activateFailed, .refreshOver, .startConfirmed:
+    case .activated, .activateFailed, .refreshOver, .startConfirmed, .backgroundOver:
       MachineStep(.suspended, .ignored(.alreadySuspended))
-    case .background:
+    case .background, .suspend:
       // A store that was opened, but never started, must not stay open either.
       MachineStep(.suspended, .stayed, .suspendChat)
     case .refreshBegan:
@@ -290,15 +320,38 @@ package enum AppPhase: Machine {
     switch event {
     case .foregroundExtensionInactive, .foregroundExtensionActive, .refreshBegan:
       MachineStep(.stopped, .refused(.chatStopped))
-    case .activated, .activateFailed, .refreshOver, .chatSuspended, .stop:
+    case .activated, .activateFailed, .refreshOver, .chatSuspended, .stop, .backgroundOver:
       MachineStep(.stopped, .ignored(.chatStopped))
-    case .background:
+    case .background, .suspend:
       // The store of a stopped chat is open, and must not be when the process is frozen (INC-01).
       MachineStep(.stopped, .stayed, .suspendChat)
     case .suspendNow:
       MachineStep(.stopped, .stayed, .suspendChatNow)
     case .startConfirmed:
       MachineStep(.activating, .moved, .publishWorking, .activateChat)
+    }
+  }
+
+  @inline(__always)
+  private static func stepBackground(_ event: Event) -> MachineStep<AppPhase> {
+    switch event {
+    case .foregroundExtensionInactive:
+      MachineStep(.activating, .moved, .publishWorking, .cancelBackground, .activateChat)
+    case .foregroundExtensionActive:
+      MachineStep(.activating, .moved, .publishWorking, .cancelBackground, .askExtensionToYield, .activateChat)
+    case .activated, .activateFailed, .background, .refreshOver, .chatSuspended, .startConfirmed:
+      // The time runs from the first.
+      MachineStep(.background, .ignored(.alreadyInBackground))
+    case .refreshBegan:
+      MachineStep(.bgRefresh, .moved, .publishWorking, .cancelBackground, .activateChat, .startRefresh)
+    case .suspendNow:
+      MachineStep(.suspended, .moved, .cancelBackground, .suspendChatNow)
+    case .stop:
+      MachineStep(.stopped, .moved, .cancelBackground, .stopChat, .publishResting)
+    case .suspend:
+      MachineStep(.suspending, .moved, .cancelBackground, .suspendChat, .publishResting)
+    case .backgroundOver:
+      MachineStep(.suspending, .moved, .suspendChat, .publishResting)
     }
   }
 }
@@ -333,6 +386,13 @@ package protocol AppPhaseEffects {
   func suspendChatNow(_ argument: Argument)
   /// Raise stop at the chat lifecycle.
   func stopChat(_ argument: Argument)
+  /// Raise background at the chat lifecycle.
+  func stopNetwork(_ argument: Argument)
+  /// Raise backgroundOver 10 s after the host said background, so that 5 s of a platform's usual 15 s are left for
+  /// coming to rest.
+  func armBackground(_ argument: Argument)
+  /// Take backgroundOver back.
+  func cancelBackground(_ argument: Argument)
 }
 
 extension AppPhase {
@@ -349,6 +409,9 @@ extension AppPhase {
     case .suspendChat: performer.suspendChat(argument)
     case .suspendChatNow: performer.suspendChatNow(argument)
     case .stopChat: performer.stopChat(argument)
+    case .stopNetwork: performer.stopNetwork(argument)
+    case .armBackground: performer.armBackground(argument)
+    case .cancelBackground: performer.cancelBackground(argument)
     case .startRefresh, .cancelRefresh: break
     }
   }

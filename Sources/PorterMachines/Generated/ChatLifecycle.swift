@@ -3,7 +3,8 @@
 /// The chat of one controller: its store and its work. The functions and commands of the interface raise its events
 /// (chat_reopen_store, /_start, /_app suspend and so on); the answers say what to return. Suspending and stopping
 /// always end: the operations are drained within a delay (see operations). In closed and in suspended no file of the
-/// store is open. Starting and activating end within the step that began them: nothing else arrives in between.
+/// store is open. In the background the network rests and the store does not; a suspension follows, which the phase
+/// sees to. Starting and activating end within the step that began them: nothing else arrives in between.
 package enum ChatLifecycle: Machine {
   package enum State: UInt8, MachineCode {
     /// The store is closed and nothing runs.
@@ -28,6 +29,8 @@ package enum ChatLifecycle: Machine {
     case stopping
     /// The chat was stopped. The store is open.
     case stopped
+    /// The network comes to rest and stays so. Commands read and write the store; what they want to send waits in it.
+    case background
 
     package var name: String {
       switch self {
@@ -42,6 +45,7 @@ package enum ChatLifecycle: Machine {
       case .activating: "activating"
       case .stopping: "stopping"
       case .stopped: "stopped"
+      case .background: "background"
       }
     }
   }
@@ -77,6 +81,8 @@ package enum ChatLifecycle: Machine {
     case drained
     /// The chat is to stop: /_stop.
     case stop
+    /// The network is to come to rest, and the store to stay open: /_app phase background.
+    case background
 
     package var name: String {
       switch self {
@@ -95,6 +101,7 @@ package enum ChatLifecycle: Machine {
       case .suspendNow: "suspendNow"
       case .drained: "drained"
       case .stop: "stop"
+      case .background: "background"
       }
     }
   }
@@ -125,6 +132,8 @@ package enum ChatLifecycle: Machine {
     case reportSuspended
     /// Emit the event chatSuspended. Never after suspendNow.
     case emitChatSuspended
+    /// Raise stopNetwork at the operations: what has begun ends, and nothing but transactions begins.
+    case stopNetwork
 
     package var name: String {
       switch self {
@@ -140,6 +149,7 @@ package enum ChatLifecycle: Machine {
       case .reportInactive: "reportInactive"
       case .reportSuspended: "reportSuspended"
       case .emitChatSuspended: "emitChatSuspended"
+      case .stopNetwork: "stopNetwork"
       }
     }
   }
@@ -156,6 +166,7 @@ package enum ChatLifecycle: Machine {
     case opensWhenActivated
     case activating
     case alreadyStopping
+    case alreadyInBackground
 
     package var name: String {
       switch self {
@@ -170,6 +181,7 @@ package enum ChatLifecycle: Machine {
       case .opensWhenActivated: "opensWhenActivated"
       case .activating: "activating"
       case .alreadyStopping: "alreadyStopping"
+      case .alreadyInBackground: "alreadyInBackground"
       }
     }
   }
@@ -188,7 +200,8 @@ package enum ChatLifecycle: Machine {
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
-    case .stopReceiving, .cancelWork, .allowStore, .reportActive, .reportInactive, .reportSuspended:
+    case .stopReceiving, .cancelWork, .allowStore, .reportActive, .reportInactive, .reportSuspended,
+      .stopNetwork:
       .act
     case .openStore, .closeStore, .startWork, .resumeWork, .drainWork: .ask
     case .emitChatSuspended: .tell
@@ -209,6 +222,7 @@ package enum ChatLifecycle: Machine {
     case .activating: stepActivating(event)
     case .stopping: stepStopping(event)
     case .stopped: stepStopped(event)
+    case .background: stepBackground(event)
     }
   }
 
@@ -218,7 +232,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       MachineStep(.opened, .moved, .openStore)
     case .openFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained:
+      .activateFailed, .drained, .background:
       MachineStep(.closed, .ignored(.stale))
     case .close:
       MachineStep(.closed, .ignored(.alreadyClosed))
@@ -244,7 +258,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       MachineStep(.opened, .moved, .openStore)
     case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained:
+      .activateFailed, .drained, .background:
       MachineStep(.stillOpen, .ignored(.stale))
     case .close:
       MachineStep(.closed, .moved, .closeStore)
@@ -271,7 +285,7 @@ package enum ChatLifecycle: Machine {
     case .close:
       MachineStep(.closed, .moved, .cancelWork, .closeStore)
     case .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained:
+      .activateFailed, .drained, .background:
       MachineStep(.opened, .ignored(.stale))
     case .start:
       MachineStep(.starting, .moved, .startWork)
@@ -294,7 +308,7 @@ package enum ChatLifecycle: Machine {
       MachineStep(.starting, .ignored(.alreadyOpen))
     case .openFailed, .closeFailed, .activated, .activateFailed, .drained:
       MachineStep(.starting, .ignored(.stale))
-    case .close, .suspend, .suspendNow, .stop:
+    case .close, .suspend, .suspendNow, .stop, .background:
       MachineStep(.starting, .refused(.starting))
     case .start, .activate:
       MachineStep(.starting, .ignored(.alreadyRunning))
@@ -325,6 +339,8 @@ package enum ChatLifecycle: Machine {
       MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore, .reportSuspended)
     case .stop:
       MachineStep(.stopping, .moved, .stopReceiving, .drainWork)
+    case .background:
+      MachineStep(.background, .moved, .stopReceiving, .stopNetwork)
     }
   }
 
@@ -334,7 +350,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       MachineStep(.suspending, .ignored(.alreadyOpen))
     case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed:
+      .activateFailed, .background:
       MachineStep(.suspending, .ignored(.stale))
     case .close:
       MachineStep(.suspending, .refused(.chatNotStopped))
@@ -359,7 +375,7 @@ package enum ChatLifecycle: Machine {
       // Opening it now would break what suspended promises; activate does it.
       MachineStep(.suspended, .ignored(.opensWhenActivated))
     case .openFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained:
+      .activateFailed, .drained, .background:
       MachineStep(.suspended, .ignored(.stale))
     case .close:
       MachineStep(.suspended, .ignored(.alreadyClosed))
@@ -383,7 +399,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       MachineStep(.suspendedStillOpen, .ignored(.opensWhenActivated))
     case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained:
+      .activateFailed, .drained, .background:
       MachineStep(.suspendedStillOpen, .ignored(.stale))
     case .close:
       MachineStep(.suspended, .moved, .closeStore)
@@ -405,7 +421,7 @@ package enum ChatLifecycle: Machine {
       MachineStep(.activating, .ignored(.alreadyOpen))
     case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .drained:
       MachineStep(.activating, .ignored(.stale))
-    case .close, .suspend, .suspendNow, .stop:
+    case .close, .suspend, .suspendNow, .stop, .background:
       MachineStep(.activating, .refused(.activating))
     case .start, .activate:
       MachineStep(.activating, .ignored(.alreadyRunning))
@@ -422,7 +438,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       MachineStep(.stopping, .ignored(.alreadyOpen))
     case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed:
+      .activateFailed, .background:
       MachineStep(.stopping, .ignored(.stale))
     case .close:
       MachineStep(.stopping, .refused(.chatNotStopped))
@@ -452,7 +468,7 @@ package enum ChatLifecycle: Machine {
     case .close:
       MachineStep(.closed, .moved, .cancelWork, .closeStore)
     case .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained:
+      .activateFailed, .drained, .background:
       MachineStep(.stopped, .ignored(.stale))
     case .start:
       MachineStep(.starting, .moved, .startWork)
@@ -464,6 +480,29 @@ package enum ChatLifecycle: Machine {
       MachineStep(.closed, .moved, .cancelWork, .closeStore, .reportSuspended)
     case .stop:
       MachineStep(.stopped, .ignored(.notRunning))
+    }
+  }
+
+  @inline(__always)
+  private static func stepBackground(_ event: Event) -> MachineStep<ChatLifecycle> {
+    switch event {
+    case .open:
+      MachineStep(.background, .ignored(.alreadyOpen))
+    case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
+      .activateFailed, .drained:
+      MachineStep(.background, .ignored(.stale))
+    case .close:
+      MachineStep(.background, .refused(.chatNotStopped))
+    case .start, .activate:
+      MachineStep(.activating, .moved, .resumeWork)
+    case .suspend:
+      MachineStep(.suspending, .moved, .stopReceiving, .drainWork)
+    case .suspendNow:
+      MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore, .reportSuspended)
+    case .stop:
+      MachineStep(.stopping, .moved, .stopReceiving, .drainWork)
+    case .background:
+      MachineStep(.background, .ignored(.alreadyInBackground))
     }
   }
 }
@@ -505,6 +544,8 @@ package protocol ChatLifecycleEffects {
   func reportSuspended(_ argument: Argument)
   /// Emit the event chatSuspended. Never after suspendNow.
   func emitChatSuspended(_ argument: Argument)
+  /// Raise stopNetwork at the operations: what has begun ends, and nothing but transactions begins.
+  func stopNetwork(_ argument: Argument)
 }
 
 extension ChatLifecycle {
@@ -525,6 +566,7 @@ extension ChatLifecycle {
     case .reportInactive: performer.reportInactive(argument)
     case .reportSuspended: performer.reportSuspended(argument)
     case .emitChatSuspended: performer.emitChatSuspended(argument)
+    case .stopNetwork: performer.stopNetwork(argument)
     }
   }
 }

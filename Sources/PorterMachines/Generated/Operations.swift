@@ -5,7 +5,8 @@
 /// earlier one has begun may still need a later one (a message that was received is committed and acknowledged, and
 /// what answers it is handed over) and none needs an earlier one. The deadline belongs to the cycle that armed it, and
 /// so does the end of each piece of work: neither means anything in a later one (INC-21). In quiescent nothing is under
-/// way, and no file of the store or of the relay is open (INC-01).
+/// way, and no file of the store or of the relay is open (INC-01). An app in the background stops at the last step but
+/// one: the network is at rest, in the same order, and transactions continue until a suspension follows.
 package enum Operations: Machine {
   package enum State: UInt8, MachineCode {
     /// Nothing may begin, and nothing is under way.
@@ -24,6 +25,16 @@ package enum Operations: Machine {
     case drainingSending
     /// The last transactions end.
     case drainingDatabase
+    /// Requests to notification servers end; none begins.
+    case stoppingNotifications
+    /// Fetches end; none begins.
+    case stoppingReceiving
+    /// What was received is committed and acknowledged; nothing else is.
+    case stoppingDelivery
+    /// What is on its way to the relay arrives; nothing else leaves.
+    case stoppingSending
+    /// The network is at rest and the relay is released. Transactions may begin.
+    case networkStopped
 
     package var name: String {
       switch self {
@@ -35,6 +46,11 @@ package enum Operations: Machine {
       case .drainingDelivery: "drainingDelivery"
       case .drainingSending: "drainingSending"
       case .drainingDatabase: "drainingDatabase"
+      case .stoppingNotifications: "stoppingNotifications"
+      case .stoppingReceiving: "stoppingReceiving"
+      case .stoppingDelivery: "stoppingDelivery"
+      case .stoppingSending: "stoppingSending"
+      case .networkStopped: "networkStopped"
       }
     }
   }
@@ -70,6 +86,8 @@ package enum Operations: Machine {
     case idleSending
     /// Nothing of this kind is under way in this cycle.
     case idleDatabase
+    /// All but transactions is to come to rest, and to stay so.
+    case stopNetwork
 
     package var name: String {
       switch self {
@@ -88,6 +106,7 @@ package enum Operations: Machine {
       case .idleDelivery: "idle.delivery"
       case .idleSending: "idle.sending"
       case .idleDatabase: "idle.database"
+      case .stopNetwork: "stopNetwork"
       }
     }
   }
@@ -114,6 +133,8 @@ package enum Operations: Machine {
     case giveUpWork
     /// Raise drained at the chat lifecycle.
     case reportQuiescent
+    /// Release the relay. Callers that still wait for an answer of a notification server hear that none will come.
+    case releaseRelay
 
     package var name: String {
       switch self {
@@ -127,6 +148,7 @@ package enum Operations: Machine {
       case .cancelDeadline: "cancelDeadline"
       case .giveUpWork: "giveUpWork"
       case .reportQuiescent: "reportQuiescent"
+      case .releaseRelay: "releaseRelay"
       }
     }
   }
@@ -140,6 +162,10 @@ package enum Operations: Machine {
     case notAtWork
     case alreadyRunning
     case draining
+    case alreadyDraining
+    case alreadyStopping
+    case networkStopped
+    case alreadyStopped
 
     package var name: String {
       switch self {
@@ -151,6 +177,10 @@ package enum Operations: Machine {
       case .notAtWork: "notAtWork"
       case .alreadyRunning: "alreadyRunning"
       case .draining: "draining"
+      case .alreadyDraining: "alreadyDraining"
+      case .alreadyStopping: "alreadyStopping"
+      case .networkStopped: "networkStopped"
+      case .alreadyStopped: "alreadyStopped"
       }
     }
   }
@@ -169,7 +199,7 @@ package enum Operations: Machine {
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
-    case .admit, .armDeadline, .cancelDeadline, .giveUpWork, .reportQuiescent: .act
+    case .admit, .armDeadline, .cancelDeadline, .giveUpWork, .reportQuiescent, .releaseRelay: .act
     case .awaitNotifications, .awaitReceiving, .awaitDelivery, .awaitSending, .awaitDatabase: .ask
     }
   }
@@ -185,6 +215,11 @@ package enum Operations: Machine {
     case .drainingDelivery: stepDrainingDelivery(event)
     case .drainingSending: stepDrainingSending(event)
     case .drainingDatabase: stepDrainingDatabase(event)
+    case .stoppingNotifications: stepStoppingNotifications(event)
+    case .stoppingReceiving: stepStoppingReceiving(event)
+    case .stoppingDelivery: stepStoppingDelivery(event)
+    case .stoppingSending: stepStoppingSending(event)
+    case .networkStopped: stepNetworkStopped(event)
     }
   }
 
@@ -195,7 +230,7 @@ package enum Operations: Machine {
       MachineStep(.storeOnly, .moved)
     case .resume:
       MachineStep(.quiescent, .refused(.storeClosed))
-    case .suspend:
+    case .suspend, .stopNetwork:
       MachineStep(.quiescent, .refused(.quiescent))
     case .suspendNow:
       MachineStep(.quiescent, .ignored(.alreadyQuiescent))
@@ -213,7 +248,7 @@ package enum Operations: Machine {
       MachineStep(.storeOnly, .ignored(.alreadyOpen))
     case .resume:
       MachineStep(.running, .moved)
-    case .suspend:
+    case .suspend, .stopNetwork:
       MachineStep(.storeOnly, .refused(.notAtWork))
     case .suspendNow:
       MachineStep(.quiescent, .moved, .giveUpWork)
@@ -241,6 +276,8 @@ package enum Operations: Machine {
       MachineStep(.running, .ignored(.stale))
     case .beginNotifications, .beginReceiving, .beginDelivery, .beginSending, .beginDatabase:
       MachineStep(.running, .stayed, .admit)
+    case .stopNetwork:
+      MachineStep(.stoppingNotifications, .moved, .awaitNotifications)
     }
   }
 
@@ -267,6 +304,8 @@ package enum Operations: Machine {
       MachineStep(.drainingReceiving, .moved, .awaitReceiving)
     case .idleReceiving, .idleDelivery, .idleSending, .idleDatabase:
       MachineStep(.drainingNotifications, .ignored(.stale))
+    case .stopNetwork:
+      MachineStep(.drainingNotifications, .ignored(.alreadyDraining))
     }
   }
 
@@ -293,6 +332,8 @@ package enum Operations: Machine {
       MachineStep(.drainingReceiving, .ignored(.stale))
     case .idleReceiving:
       MachineStep(.drainingDelivery, .moved, .awaitDelivery)
+    case .stopNetwork:
+      MachineStep(.drainingReceiving, .ignored(.alreadyDraining))
     }
   }
 
@@ -319,6 +360,8 @@ package enum Operations: Machine {
       MachineStep(.drainingDelivery, .ignored(.stale))
     case .idleDelivery:
       MachineStep(.drainingSending, .moved, .awaitSending)
+    case .stopNetwork:
+      MachineStep(.drainingDelivery, .ignored(.alreadyDraining))
     }
   }
 
@@ -345,6 +388,8 @@ package enum Operations: Machine {
       MachineStep(.drainingSending, .ignored(.stale))
     case .idleSending:
       MachineStep(.drainingDatabase, .moved, .awaitDatabase)
+    case .stopNetwork:
+      MachineStep(.drainingSending, .ignored(.alreadyDraining))
     }
   }
 
@@ -369,6 +414,138 @@ package enum Operations: Machine {
       MachineStep(.drainingDatabase, .ignored(.stale))
     case .idleDatabase:
       MachineStep(.quiescent, .moved, .cancelDeadline, .giveUpWork, .reportQuiescent)
+    case .stopNetwork:
+      MachineStep(.drainingDatabase, .ignored(.alreadyDraining))
+    }
+  }
+
+  @inline(__always)
+  private static func stepStoppingNotifications(_ event: Event) -> MachineStep<Operations> {
+    switch event {
+    case .open:
+      MachineStep(.stoppingNotifications, .ignored(.alreadyOpen))
+    case .resume:
+      MachineStep(.running, .moved)
+    case .suspend:
+      // The rest comes to rest in the same order, now within a delay.
+      MachineStep(.drainingNotifications, .moved, .armDeadline, .awaitNotifications)
+    case .suspendNow:
+      MachineStep(.quiescent, .moved, .giveUpWork)
+    case .deadline:
+      MachineStep(.stoppingNotifications, .ignored(.stale))
+    case .beginNotifications:
+      MachineStep(.stoppingNotifications, .refused(.draining))
+    case .beginReceiving, .beginDelivery, .beginSending, .beginDatabase:
+      MachineStep(.stoppingNotifications, .stayed, .admit)
+    case .idleNotifications:
+      MachineStep(.stoppingReceiving, .moved, .awaitReceiving)
+    case .idleReceiving, .idleDelivery, .idleSending, .idleDatabase:
+      MachineStep(.stoppingNotifications, .ignored(.stale))
+    case .stopNetwork:
+      MachineStep(.stoppingNotifications, .ignored(.alreadyStopping))
+    }
+  }
+
+  @inline(__always)
+  private static func stepStoppingReceiving(_ event: Event) -> MachineStep<Operations> {
+    switch event {
+    case .open:
+      MachineStep(.stoppingReceiving, .ignored(.alreadyOpen))
+    case .resume:
+      MachineStep(.running, .moved)
+    case .suspend:
+      // The rest comes to rest in the same order, now within a delay.
+      MachineStep(.drainingReceiving, .moved, .armDeadline, .awaitReceiving)
+    case .suspendNow:
+      MachineStep(.quiescent, .moved, .giveUpWork)
+    case .deadline:
+      MachineStep(.stoppingReceiving, .ignored(.stale))
+    case .beginNotifications, .beginReceiving:
+      MachineStep(.stoppingReceiving, .refused(.draining))
+    case .beginDelivery, .beginSending, .beginDatabase:
+      MachineStep(.stoppingReceiving, .stayed, .admit)
+    case .idleNotifications, .idleDelivery, .idleSending, .idleDatabase:
+      MachineStep(.stoppingReceiving, .ignored(.stale))
+    case .idleReceiving:
+      MachineStep(.stoppingDelivery, .moved, .awaitDelivery)
+    case .stopNetwork:
+      MachineStep(.stoppingReceiving, .ignored(.alreadyStopping))
+    }
+  }
+
+  @inline(__always)
+  private static func stepStoppingDelivery(_ event: Event) -> MachineStep<Operations> {
+    switch event {
+    case .open:
+      MachineStep(.stoppingDelivery, .ignored(.alreadyOpen))
+    case .resume:
+      MachineStep(.running, .moved)
+    case .suspend:
+      // The rest comes to rest in the same order, now within a delay.
+      MachineStep(.drainingDelivery, .moved, .armDeadline, .awaitDelivery)
+    case .suspendNow:
+      MachineStep(.quiescent, .moved, .giveUpWork)
+    case .deadline:
+      MachineStep(.stoppingDelivery, .ignored(.stale))
+    case .beginNotifications, .beginReceiving, .beginDelivery:
+      MachineStep(.stoppingDelivery, .refused(.draining))
+    case .beginSending, .beginDatabase:
+      MachineStep(.stoppingDelivery, .stayed, .admit)
+    case .idleNotifications, .idleReceiving, .idleSending, .idleDatabase:
+      MachineStep(.stoppingDelivery, .ignored(.stale))
+    case .idleDelivery:
+      MachineStep(.stoppingSending, .moved, .awaitSending)
+    case .stopNetwork:
+      MachineStep(.stoppingDelivery, .ignored(.alreadyStopping))
+    }
+  }
+
+  @inline(__always)
+  private static func stepStoppingSending(_ event: Event) -> MachineStep<Operations> {
+    switch event {
+    case .open:
+      MachineStep(.stoppingSending, .ignored(.alreadyOpen))
+    case .resume:
+      MachineStep(.running, .moved)
+    case .suspend:
+      // The rest comes to rest in the same order, now within a delay.
+      MachineStep(.drainingSending, .moved, .armDeadline, .awaitSending)
+    case .suspendNow:
+      MachineStep(.quiescent, .moved, .giveUpWork)
+    case .deadline:
+      MachineStep(.stoppingSending, .ignored(.stale))
+    case .beginNotifications, .beginReceiving, .beginDelivery, .beginSending:
+      MachineStep(.stoppingSending, .refused(.draining))
+    case .beginDatabase:
+      MachineStep(.stoppingSending, .stayed, .admit)
+    case .idleNotifications, .idleReceiving, .idleDelivery, .idleDatabase:
+      MachineStep(.stoppingSending, .ignored(.stale))
+    case .idleSending:
+      MachineStep(.networkStopped, .moved, .releaseRelay)
+    case .stopNetwork:
+      MachineStep(.stoppingSending, .ignored(.alreadyStopping))
+    }
+  }
+
+  @inline(__always)
+  private static func stepNetworkStopped(_ event: Event) -> MachineStep<Operations> {
+    switch event {
+    case .open:
+      MachineStep(.networkStopped, .ignored(.alreadyOpen))
+    case .resume:
+      MachineStep(.running, .moved)
+    case .suspend:
+      MachineStep(.drainingDatabase, .moved, .armDeadline, .awaitDatabase)
+    case .suspendNow:
+      MachineStep(.quiescent, .moved, .giveUpWork)
+    case .deadline, .idleNotifications, .idleReceiving, .idleDelivery, .idleSending, .idleDatabase:
+      MachineStep(.networkStopped, .ignored(.stale))
+    case .beginNotifications, .beginReceiving, .beginDelivery, .beginSending:
+      MachineStep(.networkStopped, .refused(.networkStopped))
+    case .beginDatabase:
+      MachineStep(.networkStopped, .stayed, .admit)
+    case .stopNetwork:
+      MachineStep(.networkStopped, .ignored(.alreadyStopped))
     }
   }
 }
@@ -407,6 +584,8 @@ package protocol OperationsEffects {
   func giveUpWork(_ argument: Argument)
   /// Raise drained at the chat lifecycle.
   func reportQuiescent(_ argument: Argument)
+  /// Release the relay. Callers that still wait for an answer of a notification server hear that none will come.
+  func releaseRelay(_ argument: Argument)
 }
 
 extension Operations {
@@ -425,6 +604,7 @@ extension Operations {
     case .cancelDeadline: performer.cancelDeadline(argument)
     case .giveUpWork: performer.giveUpWork(argument)
     case .reportQuiescent: performer.reportQuiescent(argument)
+    case .releaseRelay: performer.releaseRelay(argument)
     }
   }
 }

@@ -45,6 +45,8 @@ package enum NightporterError: Hashable, Sendable {
   case roleNotAllowed(StaticText)
   case relayMissing
   case relayUnavailable(StaticText)
+  /// The app is in the background: the store is read and written, and no relay is asked.
+  case networkStopped
   case notificationServerMissing
   case messageTooLarge(bytes: Int, limit: Int)
   /// Another user accepted the invitation, or its creator has deleted it.
@@ -105,6 +107,7 @@ package enum NightporterError: Hashable, Sendable {
     case .roleNotAllowed: "roleNotAllowed"
     case .relayMissing: "relayMissing"
     case .relayUnavailable: "relayUnavailable"
+    case .networkStopped: "networkStopped"
     case .notificationServerMissing: "notificationServerMissing"
     case .messageTooLarge: "messageTooLarge"
     case .invitationUsed: "invitationUsed"
@@ -134,8 +137,8 @@ package enum NightporterError: Hashable, Sendable {
       [("what", .string(what.description))] + (key.map { [("key", .string($0))] } ?? [])
     case .textNotUTF8, .controllerInvalid, .storeClosed, .storeReadOnly, .storeFull, .storeDamaged, .storeMissing,
       .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeKeyInvalid, .storeKeyForgotten, .storeKeyNotRaw,
-      .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .relayMissing, .notificationServerMissing, .invitationUsed,
-      .invitationOwn, .scopeNotFound:
+      .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .relayMissing, .networkStopped,
+      .notificationServerMissing, .invitationUsed, .invitationOwn, .scopeNotFound:
       []
     }
   }
@@ -172,6 +175,7 @@ extension NightporterError {
     case .roleNotAllowed(let what): "only the app may do this: \(what)"
     case .relayMissing: "no relay is set"
     case .relayUnavailable(let why): "relay cannot be reached: \(why)"
+    case .networkStopped: "the app is in the background"
     case .notificationServerMissing: "no notification server is set"
     case .messageTooLarge(let bytes, let limit): "message of \(bytes) bytes; at most \(limit) fit"
     case .invitationUsed: "the invitation was used or deleted"
@@ -211,6 +215,7 @@ extension NightporterError {
     case .roleNotAllowed: "start the app"
     case .relayMissing: "send /_network with a relay first"
     case .relayUnavailable: "repeat later; what was to be sent is kept"
+    case .networkStopped: "send /_app activate first"
     case .notificationServerMissing: "send /_network with an ntfServer first"
     case .messageTooLarge: "send a shorter message"
     case .invitationUsed: "ask for a new invitation; each is good for one contact"
@@ -237,6 +242,7 @@ extension NightporterError {
     case .storeReadOnly, .storeFull, .storeKeyNoMemory: .store(.databaseException(message))
     case .ownedElsewhere: .store(.databaseBusy(message))
     case .relayUnavailable: .agent(.broker(server: "", .network(reason: message)))
+    case .networkStopped: .agent(.inactive)
     case .messageTooLarge: .agent(.command(.large, context: message))
     // The answer of a relay that no longer knows the mailbox, or has secured it.
     case .invitationUsed: .agent(.relay(server: "", .authentication))

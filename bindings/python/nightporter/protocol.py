@@ -1320,6 +1320,15 @@ class State_operations(TypedDict):
     database: int
 
 
+class State_blocked(TypedDict):
+    """What may not begin now. In the background that is the network; it is both while the chat is suspended, or
+    about to be.
+    """
+
+    network: bool
+    database: bool
+
+
 class State_busy(TypedDict):
     """Only when the engine has been at one thing for a second and could not be asked: what that is, and for how
     long. The rest is then as it was when it began; token_status, unread, notifications, channel and owners are
@@ -1337,6 +1346,7 @@ class State(TypedDict):
     quiescent: bool
     holds: list[str]
     operations: "State_operations"
+    blocked: "State_blocked"
     machines: dict[str, str]
     instance: str
     unread: NotRequired[int]
@@ -2359,6 +2369,7 @@ Detail_code: TypeAlias = Literal[
     "roleNotAllowed",
     "relayMissing",
     "relayUnavailable",
+    "networkStopped",
     "notificationServerMissing",
     "messageTooLarge",
     "invitationUsed",

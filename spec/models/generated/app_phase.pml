@@ -9,6 +9,7 @@
 #define app_phase_state_suspending 3
 #define app_phase_state_suspended 4
 #define app_phase_state_stopped 5
+#define app_phase_state_background 6
 
 #define app_phase_on_foregroundExtensionInactive 0
 #define app_phase_on_foregroundExtensionActive 1
@@ -21,6 +22,8 @@
 #define app_phase_on_chatSuspended 8
 #define app_phase_on_stop 9
 #define app_phase_on_startConfirmed 10
+#define app_phase_on_suspend 11
+#define app_phase_on_backgroundOver 12
 
 #define app_phase_do_publishWorking 0
 #define app_phase_do_publishResting 1
@@ -30,8 +33,11 @@
 #define app_phase_do_suspendChat 5
 #define app_phase_do_suspendChatNow 6
 #define app_phase_do_stopChat 7
-#define app_phase_do_startRefresh 8
-#define app_phase_do_cancelRefresh 9
+#define app_phase_do_stopNetwork 8
+#define app_phase_do_armBackground 9
+#define app_phase_do_cancelBackground 10
+#define app_phase_do_startRefresh 11
+#define app_phase_do_cancelRefresh 12
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -63,7 +69,7 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_activateFailed ->
        answer = IGNORED
     :: event == app_phase_on_background ->
-       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
+       answer = MOVED; state = app_phase_state_background; app_phase_does(app_phase_do_stopNetwork); app_phase_does(app_phase_do_armBackground); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_refreshBegan ->
        answer = REFUSED
     :: event == app_phase_on_refreshOver ->
@@ -75,6 +81,10 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_stop ->
        answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_startConfirmed ->
+       answer = IGNORED
+    :: event == app_phase_on_suspend ->
+       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
+    :: event == app_phase_on_backgroundOver ->
        answer = IGNORED
     fi
   :: state == app_phase_state_activating ->
@@ -101,6 +111,10 @@ inline app_phase_step(state, event, answer) {
        answer = REFUSED
     :: event == app_phase_on_startConfirmed ->
        answer = IGNORED
+    :: event == app_phase_on_suspend ->
+       answer = REFUSED
+    :: event == app_phase_on_backgroundOver ->
+       answer = IGNORED
     fi
   :: state == app_phase_state_bgRefresh ->
     if
@@ -126,6 +140,10 @@ inline app_phase_step(state, event, answer) {
        answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_cancelRefresh); app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_startConfirmed ->
        answer = IGNORED
+    :: event == app_phase_on_suspend ->
+       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_cancelRefresh); app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
+    :: event == app_phase_on_backgroundOver ->
+       answer = IGNORED
     fi
   :: state == app_phase_state_suspending ->
     if
@@ -138,7 +156,7 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_activateFailed ->
        answer = IGNORED
     :: event == app_phase_on_background ->
-       answer = STAYED; app_phase_does(app_phase_do_suspendChat)
+       answer = IGNORED
     :: event == app_phase_on_refreshBegan ->
        answer = MOVED; state = app_phase_state_bgRefresh; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_activateChat); app_phase_does(app_phase_do_startRefresh)
     :: event == app_phase_on_refreshOver ->
@@ -150,6 +168,10 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_stop ->
        answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_startConfirmed ->
+       answer = IGNORED
+    :: event == app_phase_on_suspend ->
+       answer = STAYED; app_phase_does(app_phase_do_suspendChat)
+    :: event == app_phase_on_backgroundOver ->
        answer = IGNORED
     fi
   :: state == app_phase_state_suspended ->
@@ -176,6 +198,10 @@ inline app_phase_step(state, event, answer) {
        answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_startConfirmed ->
        answer = IGNORED
+    :: event == app_phase_on_suspend ->
+       answer = STAYED; app_phase_does(app_phase_do_suspendChat)
+    :: event == app_phase_on_backgroundOver ->
+       answer = IGNORED
     fi
   :: state == app_phase_state_stopped ->
     if
@@ -201,6 +227,39 @@ inline app_phase_step(state, event, answer) {
        answer = IGNORED
     :: event == app_phase_on_startConfirmed ->
        answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_activateChat)
+    :: event == app_phase_on_suspend ->
+       answer = STAYED; app_phase_does(app_phase_do_suspendChat)
+    :: event == app_phase_on_backgroundOver ->
+       answer = IGNORED
+    fi
+  :: state == app_phase_state_background ->
+    if
+    :: event == app_phase_on_foregroundExtensionInactive ->
+       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_cancelBackground); app_phase_does(app_phase_do_activateChat)
+    :: event == app_phase_on_foregroundExtensionActive ->
+       answer = MOVED; state = app_phase_state_activating; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_cancelBackground); app_phase_does(app_phase_do_askExtensionToYield); app_phase_does(app_phase_do_activateChat)
+    :: event == app_phase_on_activated ->
+       answer = IGNORED
+    :: event == app_phase_on_activateFailed ->
+       answer = IGNORED
+    :: event == app_phase_on_background ->
+       answer = IGNORED
+    :: event == app_phase_on_refreshBegan ->
+       answer = MOVED; state = app_phase_state_bgRefresh; app_phase_does(app_phase_do_publishWorking); app_phase_does(app_phase_do_cancelBackground); app_phase_does(app_phase_do_activateChat); app_phase_does(app_phase_do_startRefresh)
+    :: event == app_phase_on_refreshOver ->
+       answer = IGNORED
+    :: event == app_phase_on_suspendNow ->
+       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_cancelBackground); app_phase_does(app_phase_do_suspendChatNow)
+    :: event == app_phase_on_chatSuspended ->
+       answer = IGNORED
+    :: event == app_phase_on_stop ->
+       answer = MOVED; state = app_phase_state_stopped; app_phase_does(app_phase_do_cancelBackground); app_phase_does(app_phase_do_stopChat); app_phase_does(app_phase_do_publishResting)
+    :: event == app_phase_on_startConfirmed ->
+       answer = IGNORED
+    :: event == app_phase_on_suspend ->
+       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_cancelBackground); app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
+    :: event == app_phase_on_backgroundOver ->
+       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
     fi
   fi
 }
@@ -225,6 +284,8 @@ active proctype app_phase_world() {
       :: event = app_phase_on_chatSuspended
       :: event = app_phase_on_stop
       :: event = app_phase_on_startConfirmed
+      :: event = app_phase_on_suspend
+      :: event = app_phase_on_backgroundOver
       fi;
       answer = 0;
       app_phase_step(state, event, answer);

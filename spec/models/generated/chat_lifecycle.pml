@@ -14,6 +14,7 @@
 #define chat_lifecycle_state_activating 8
 #define chat_lifecycle_state_stopping 9
 #define chat_lifecycle_state_stopped 10
+#define chat_lifecycle_state_background 11
 
 #define chat_lifecycle_on_open 0
 #define chat_lifecycle_on_openFailed 1
@@ -30,6 +31,7 @@
 #define chat_lifecycle_on_suspendNow 12
 #define chat_lifecycle_on_drained 13
 #define chat_lifecycle_on_stop 14
+#define chat_lifecycle_on_background 15
 
 #define chat_lifecycle_do_openStore 0
 #define chat_lifecycle_do_closeStore 1
@@ -43,6 +45,7 @@
 #define chat_lifecycle_do_reportInactive 9
 #define chat_lifecycle_do_reportSuspended 10
 #define chat_lifecycle_do_emitChatSuspended 11
+#define chat_lifecycle_do_stopNetwork 12
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -95,6 +98,8 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = IGNORED
+    :: event == chat_lifecycle_on_background ->
+       answer = IGNORED
     fi
   :: state == chat_lifecycle_state_stillOpen ->
     if
@@ -127,6 +132,8 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_background ->
        answer = IGNORED
     fi
   :: state == chat_lifecycle_state_opened ->
@@ -161,6 +168,8 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = IGNORED
+    :: event == chat_lifecycle_on_background ->
+       answer = IGNORED
     fi
   :: state == chat_lifecycle_state_starting ->
     if
@@ -193,6 +202,8 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_background ->
        answer = REFUSED
     fi
   :: state == chat_lifecycle_state_active ->
@@ -227,6 +238,8 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
+    :: event == chat_lifecycle_on_background ->
+       answer = MOVED; state = chat_lifecycle_state_background; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_stopNetwork)
     fi
   :: state == chat_lifecycle_state_suspending ->
     if
@@ -260,6 +273,8 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_stop ->
        answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_drainWork)
+    :: event == chat_lifecycle_on_background ->
+       answer = IGNORED
     fi
   :: state == chat_lifecycle_state_suspended ->
     if
@@ -293,6 +308,8 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_openStore)
+    :: event == chat_lifecycle_on_background ->
+       answer = IGNORED
     fi
   :: state == chat_lifecycle_state_suspendedStillOpen ->
     if
@@ -326,6 +343,8 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_openStore)
+    :: event == chat_lifecycle_on_background ->
+       answer = IGNORED
     fi
   :: state == chat_lifecycle_state_activating ->
     if
@@ -358,6 +377,8 @@ inline chat_lifecycle_step(state, event, answer) {
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_background ->
        answer = REFUSED
     fi
   :: state == chat_lifecycle_state_stopping ->
@@ -392,6 +413,8 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_allowStore)
     :: event == chat_lifecycle_on_stop ->
        answer = IGNORED
+    :: event == chat_lifecycle_on_background ->
+       answer = IGNORED
     fi
   :: state == chat_lifecycle_state_stopped ->
     if
@@ -425,6 +448,43 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = IGNORED
+    :: event == chat_lifecycle_on_background ->
+       answer = IGNORED
+    fi
+  :: state == chat_lifecycle_state_background ->
+    if
+    :: event == chat_lifecycle_on_open ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_openFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_close ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_closeFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_start ->
+       answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_resumeWork)
+    :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedClosed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedUnreadable ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activate ->
+       answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_resumeWork)
+    :: event == chat_lifecycle_on_activated ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activateFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_suspend ->
+       answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
+    :: event == chat_lifecycle_on_suspendNow ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_drained ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_stop ->
+       answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
+    :: event == chat_lifecycle_on_background ->
+       answer = IGNORED
     fi
   fi
 }
@@ -453,6 +513,7 @@ active proctype chat_lifecycle_world() {
       :: event = chat_lifecycle_on_suspendNow
       :: event = chat_lifecycle_on_drained
       :: event = chat_lifecycle_on_stop
+      :: event = chat_lifecycle_on_background
       fi;
       answer = 0;
       chat_lifecycle_step(state, event, answer);

@@ -11,6 +11,11 @@
 #define operations_state_drainingDelivery 5
 #define operations_state_drainingSending 6
 #define operations_state_drainingDatabase 7
+#define operations_state_stoppingNotifications 8
+#define operations_state_stoppingReceiving 9
+#define operations_state_stoppingDelivery 10
+#define operations_state_stoppingSending 11
+#define operations_state_networkStopped 12
 
 #define operations_on_open 0
 #define operations_on_resume 1
@@ -27,6 +32,7 @@
 #define operations_on_idleDelivery 12
 #define operations_on_idleSending 13
 #define operations_on_idleDatabase 14
+#define operations_on_stopNetwork 15
 
 #define operations_do_admit 0
 #define operations_do_awaitNotifications 1
@@ -38,6 +44,7 @@
 #define operations_do_cancelDeadline 7
 #define operations_do_giveUpWork 8
 #define operations_do_reportQuiescent 9
+#define operations_do_releaseRelay 10
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -90,6 +97,8 @@ inline operations_step(state, event, answer) {
        answer = IGNORED
     :: event == operations_on_idleDatabase ->
        answer = IGNORED
+    :: event == operations_on_stopNetwork ->
+       answer = REFUSED
     fi
   :: state == operations_state_storeOnly ->
     if
@@ -123,6 +132,8 @@ inline operations_step(state, event, answer) {
        answer = IGNORED
     :: event == operations_on_idleDatabase ->
        answer = IGNORED
+    :: event == operations_on_stopNetwork ->
+       answer = REFUSED
     fi
   :: state == operations_state_running ->
     if
@@ -156,6 +167,8 @@ inline operations_step(state, event, answer) {
        answer = IGNORED
     :: event == operations_on_idleDatabase ->
        answer = IGNORED
+    :: event == operations_on_stopNetwork ->
+       answer = MOVED; state = operations_state_stoppingNotifications; operations_does(operations_do_awaitNotifications)
     fi
   :: state == operations_state_drainingNotifications ->
     if
@@ -188,6 +201,8 @@ inline operations_step(state, event, answer) {
     :: event == operations_on_idleSending ->
        answer = IGNORED
     :: event == operations_on_idleDatabase ->
+       answer = IGNORED
+    :: event == operations_on_stopNetwork ->
        answer = IGNORED
     fi
   :: state == operations_state_drainingReceiving ->
@@ -222,6 +237,8 @@ inline operations_step(state, event, answer) {
        answer = IGNORED
     :: event == operations_on_idleDatabase ->
        answer = IGNORED
+    :: event == operations_on_stopNetwork ->
+       answer = IGNORED
     fi
   :: state == operations_state_drainingDelivery ->
     if
@@ -254,6 +271,8 @@ inline operations_step(state, event, answer) {
     :: event == operations_on_idleSending ->
        answer = IGNORED
     :: event == operations_on_idleDatabase ->
+       answer = IGNORED
+    :: event == operations_on_stopNetwork ->
        answer = IGNORED
     fi
   :: state == operations_state_drainingSending ->
@@ -288,6 +307,8 @@ inline operations_step(state, event, answer) {
        answer = MOVED; state = operations_state_drainingDatabase; operations_does(operations_do_awaitDatabase)
     :: event == operations_on_idleDatabase ->
        answer = IGNORED
+    :: event == operations_on_stopNetwork ->
+       answer = IGNORED
     fi
   :: state == operations_state_drainingDatabase ->
     if
@@ -321,6 +342,183 @@ inline operations_step(state, event, answer) {
        answer = IGNORED
     :: event == operations_on_idleDatabase ->
        answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_cancelDeadline); operations_does(operations_do_giveUpWork); operations_does(operations_do_reportQuiescent)
+    :: event == operations_on_stopNetwork ->
+       answer = IGNORED
+    fi
+  :: state == operations_state_stoppingNotifications ->
+    if
+    :: event == operations_on_open ->
+       answer = IGNORED
+    :: event == operations_on_resume ->
+       answer = MOVED; state = operations_state_running
+    :: event == operations_on_suspend ->
+       answer = MOVED; state = operations_state_drainingNotifications; operations_does(operations_do_armDeadline); operations_does(operations_do_awaitNotifications)
+    :: event == operations_on_suspendNow ->
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_giveUpWork)
+    :: event == operations_on_deadline ->
+       answer = IGNORED
+    :: event == operations_on_beginNotifications ->
+       answer = REFUSED
+    :: event == operations_on_beginReceiving ->
+       answer = STAYED; operations_does(operations_do_admit)
+    :: event == operations_on_beginDelivery ->
+       answer = STAYED; operations_does(operations_do_admit)
+    :: event == operations_on_beginSending ->
+       answer = STAYED; operations_does(operations_do_admit)
+    :: event == operations_on_beginDatabase ->
+       answer = STAYED; operations_does(operations_do_admit)
+    :: event == operations_on_idleNotifications ->
+       answer = MOVED; state = operations_state_stoppingReceiving; operations_does(operations_do_awaitReceiving)
+    :: event == operations_on_idleReceiving ->
+       answer = IGNORED
+    :: event == operations_on_idleDelivery ->
+       answer = IGNORED
+    :: event == operations_on_idleSending ->
+       answer = IGNORED
+    :: event == operations_on_idleDatabase ->
+       answer = IGNORED
+    :: event == operations_on_stopNetwork ->
+       answer = IGNORED
+    fi
+  :: state == operations_state_stoppingReceiving ->
+    if
+    :: event == operations_on_open ->
+       answer = IGNORED
+    :: event == operations_on_resume ->
+       answer = MOVED; state = operations_state_running
+    :: event == operations_on_suspend ->
+       answer = MOVED; state = operations_state_drainingReceiving; operations_does(operations_do_armDeadline); operations_does(operations_do_awaitReceiving)
+    :: event == operations_on_suspendNow ->
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_giveUpWork)
+    :: event == operations_on_deadline ->
+       answer = IGNORED
+    :: event == operations_on_beginNotifications ->
+       answer = REFUSED
+    :: event == operations_on_beginReceiving ->
+       answer = REFUSED
+    :: event == operations_on_beginDelivery ->
+       answer = STAYED; operations_does(operations_do_admit)
+    :: event == operations_on_beginSending ->
+       answer = STAYED; operations_does(operations_do_admit)
+    :: event == operations_on_beginDatabase ->
+       answer = STAYED; operations_does(operations_do_admit)
+    :: event == operations_on_idleNotifications ->
+       answer = IGNORED
+    :: event == operations_on_idleReceiving ->
+       answer = MOVED; state = operations_state_stoppingDelivery; operations_does(operations_do_awaitDelivery)
+    :: event == operations_on_idleDelivery ->
+       answer = IGNORED
+    :: event == operations_on_idleSending ->
+       answer = IGNORED
+    :: event == operations_on_idleDatabase ->
+       answer = IGNORED
+    :: event == operations_on_stopNetwork ->
+       answer = IGNORED
+    fi
+  :: state == operations_state_stoppingDelivery ->
+    if
+    :: event == operations_on_open ->
+       answer = IGNORED
+    :: event == operations_on_resume ->
+       answer = MOVED; state = operations_state_running
+    :: event == operations_on_suspend ->
+       answer = MOVED; state = operations_state_drainingDelivery; operations_does(operations_do_armDeadline); operations_does(operations_do_awaitDelivery)
+    :: event == operations_on_suspendNow ->
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_giveUpWork)
+    :: event == operations_on_deadline ->
+       answer = IGNORED
+    :: event == operations_on_beginNotifications ->
+       answer = REFUSED
+    :: event == operations_on_beginReceiving ->
+       answer = REFUSED
+    :: event == operations_on_beginDelivery ->
+       answer = REFUSED
+    :: event == operations_on_beginSending ->
+       answer = STAYED; operations_does(operations_do_admit)
+    :: event == operations_on_beginDatabase ->
+       answer = STAYED; operations_does(operations_do_admit)
+    :: event == operations_on_idleNotifications ->
+       answer = IGNORED
+    :: event == operations_on_idleReceiving ->
+       answer = IGNORED
+    :: event == operations_on_idleDelivery ->
+       answer = MOVED; state = operations_state_stoppingSending; operations_does(operations_do_awaitSending)
+    :: event == operations_on_idleSending ->
+       answer = IGNORED
+    :: event == operations_on_idleDatabase ->
+       answer = IGNORED
+    :: event == operations_on_stopNetwork ->
+       answer = IGNORED
+    fi
+  :: state == operations_state_stoppingSending ->
+    if
+    :: event == operations_on_open ->
+       answer = IGNORED
+    :: event == operations_on_resume ->
+       answer = MOVED; state = operations_state_running
+    :: event == operations_on_suspend ->
+       answer = MOVED; state = operations_state_drainingSending; operations_does(operations_do_armDeadline); operations_does(operations_do_awaitSending)
+    :: event == operations_on_suspendNow ->
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_giveUpWork)
+    :: event == operations_on_deadline ->
+       answer = IGNORED
+    :: event == operations_on_beginNotifications ->
+       answer = REFUSED
+    :: event == operations_on_beginReceiving ->
+       answer = REFUSED
+    :: event == operations_on_beginDelivery ->
+       answer = REFUSED
+    :: event == operations_on_beginSending ->
+       answer = REFUSED
+    :: event == operations_on_beginDatabase ->
+       answer = STAYED; operations_does(operations_do_admit)
+    :: event == operations_on_idleNotifications ->
+       answer = IGNORED
+    :: event == operations_on_idleReceiving ->
+       answer = IGNORED
+    :: event == operations_on_idleDelivery ->
+       answer = IGNORED
+    :: event == operations_on_idleSending ->
+       answer = MOVED; state = operations_state_networkStopped; operations_does(operations_do_releaseRelay)
+    :: event == operations_on_idleDatabase ->
+       answer = IGNORED
+    :: event == operations_on_stopNetwork ->
+       answer = IGNORED
+    fi
+  :: state == operations_state_networkStopped ->
+    if
+    :: event == operations_on_open ->
+       answer = IGNORED
+    :: event == operations_on_resume ->
+       answer = MOVED; state = operations_state_running
+    :: event == operations_on_suspend ->
+       answer = MOVED; state = operations_state_drainingDatabase; operations_does(operations_do_armDeadline); operations_does(operations_do_awaitDatabase)
+    :: event == operations_on_suspendNow ->
+       answer = MOVED; state = operations_state_quiescent; operations_does(operations_do_giveUpWork)
+    :: event == operations_on_deadline ->
+       answer = IGNORED
+    :: event == operations_on_beginNotifications ->
+       answer = REFUSED
+    :: event == operations_on_beginReceiving ->
+       answer = REFUSED
+    :: event == operations_on_beginDelivery ->
+       answer = REFUSED
+    :: event == operations_on_beginSending ->
+       answer = REFUSED
+    :: event == operations_on_beginDatabase ->
+       answer = STAYED; operations_does(operations_do_admit)
+    :: event == operations_on_idleNotifications ->
+       answer = IGNORED
+    :: event == operations_on_idleReceiving ->
+       answer = IGNORED
+    :: event == operations_on_idleDelivery ->
+       answer = IGNORED
+    :: event == operations_on_idleSending ->
+       answer = IGNORED
+    :: event == operations_on_idleDatabase ->
+       answer = IGNORED
+    :: event == operations_on_stopNetwork ->
+       answer = IGNORED
     fi
   fi
 }
@@ -349,6 +547,7 @@ active proctype operations_world() {
       :: event = operations_on_idleDelivery
       :: event = operations_on_idleSending
       :: event = operations_on_idleDatabase
+      :: event = operations_on_stopNetwork
       fi;
       answer = 0;
       operations_step(state, event, answer);

@@ -1,0 +1,330 @@
+import CNightporter
+import Foundation
+import PorterPlatform
+import PropertyTesting
+import XCTest
+
+/// An app that has left the screen: its network comes to rest and stays so, its store is read and written, until it is suspended.
+final class BackgroundTests: XCTestCase {
+  func testInTheBackgroundTheStoreIsReadAndWrittenAndNothingLeaves() throws {
+    let meeting = try Meeting()
+    let alice = meeting.alice
+    alice.send("/_app phase background").assert("cmdOk")
+    XCTAssertEqual(meeting.states(of: alice), ["background", "background", "networkStopped"])
+    XCTAssertTrue(alice.state["blocked"]["network"].flag)
+    XCTAssertFalse(alice.state["blocked"]["database"].flag)
+    XCTAssertFalse(alice.state["quiescent"].flag, "the store is open")
+    let requests = meeting.transport.countOfAll
+
+    alice.send("/_check running").assert("chatRunning")
+    alice.send("/_get chats 1 pcc=off").assert("apiChats")
+    alice.send("/_send @1 text waits").assert("newChatItems")
+    XCTAssertEqual(meeting.texts(alice), ["waits"])
+    alice.send("/_read chat @1").assert("cmdOk")
+    alice.send("/_set alias @1 robert").assert("contactAliasUpdated")
+    alice.send("/_resubscribe all").assert("cmdOk")
+    meeting.bob.send("/_send @1 text unseen").assert("newChatItems")
+    np_relay_ready(alice.handle)
+    // Behind the turn in which the news were heard.
+    alice.send("/_check running").assert("chatRunning")
+    XCTAssertEqual(meeting.transport.countOfAll, requests, "no request was made")
+    XCTAssertEqual(meeting.texts(alice), ["waits"])
+
+    alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(meeting.states(of: alice), ["active", "active", "running"])
+    XCTAssertFalse(alice.state["blocked"]["network"].flag)
+    try meeting.expectBobHas(["unseen", "waits"])
+    awaitThat("alice has it") {
+      np_relay_ready(alice.handle)
+      return meeting.texts(alice) == ["waits", "unseen"]
+    }
+  }
+
+  /// What only the network can answer is answered by its own code, and is not begun.
+  func testCommandsOfTheNetworkAreAnsweredWithTheirOwnCode() throws {
+    let station = try Station()
+    let alice = station.alice
+    XCTAssertEqual(np_set_phase(alice.handle, NP_PHASE_BACKGROUND), NP_OK)
+    for command in [
+      "/_connect 1", "/_address 1", "/_ntf register apns_test 00ff INSTANT",
+      "/_ntf check apns_test \(station.token)", "/_ntf conn messages AAAA:1:2026-01-01T00:00:00Z",
+      "/ntf test \(station.server.link)",
+    ] {
+      let answer = alice.send(command)
+      XCTAssertEqual(answer["error"]["np"]["code"].text, "networkStopped", "\(command): \(answer)")
+      XCTAssertEqual(answer["error"]["agentError"]["type"].text, "INACTIVE", "\(command): \(answer)")
+    }
+    // From the store.
+    alice.send("/_ntf get").assert("ntfToken")
+    alice.send("/_app activate").assert("cmdOk")
+    alice.send("/_connect 1").assert("invitation")
+  }
+
+  /// A caller that waits for the notification server hears that no answer comes, once the network is at rest; and not before the
+  /// work that has begun has ended.
+  func testACallerThatWaitsForAServerIsAnsweredWhenTheNetworkIsAtRest() throws {
+    let alice = try Watched({ $0.answers("TNEW", .silence) })
+    try alice.waitUntilIdle()
+    let answered = Promise<String>()
+    Thread.detachNewThread {
+      answered.fulfil(alice.send("/_ntf register apns_test \(alice.token) INSTANT").description)
+    }
+    try alice.wait("asked") { alice.script?.count("TNEW") ?? 0 > 0 }
+    alice.send("/_app phase background").assert("cmdOk")
+    let answer = JSON(try XCTUnwrap(answered.wait(atMost: .seconds(30))))
+    XCTAssertTrue(answer["error"].exists, answer.description)
+    XCTAssertEqual(alice.state["machines"]["operations"].text, "networkStopped")
+  }
+
+  /// What has begun ends, in the order of the machine; nothing else begins; transactions are not held up by it.
+  func testTheNetworkComesToRestInItsOrder() throws {
+    let meeting = try Meeting()
+    meeting.transport.hang(true)
+    meeting.alice.send("/_send @1 text one", arrives: false).assert("newChatItems")
+    meeting.transport.waitUntilInside()
+    meeting.alice.send("/_app phase background").assert("cmdOk")
+    XCTAssertEqual(meeting.states(of: meeting.alice), ["background", "background", "stoppingSending"])
+    let gets = meeting.transport.count(.get)
+    np_relay_ready(meeting.alice.handle)
+    meeting.alice.send("/_send @1 text two", arrives: false).assert("newChatItems")
+    XCTAssertEqual(meeting.texts(meeting.alice), ["one", "two"])
+    meeting.transport.hang(false)
+    awaitThat("the network is at rest") { meeting.states(of: meeting.alice).last == "networkStopped" }
+    XCTAssertEqual(meeting.transport.count(.get), gets)
+    try meeting.expectBobHas(["one"])
+    meeting.alice.expectNone("chatSuspended")
+    meeting.alice.send("/_app activate").assert("cmdOk")
+    try meeting.expectBobHas(["one", "two"])
+  }
+
+  func testActivatingWhileTheNetworkComesToRestContinuesImmediately() throws {
+    let meeting = try Meeting()
+    meeting.transport.hang(true)
+    meeting.alice.send("/_send @1 text one", arrives: false).assert("newChatItems")
+    meeting.transport.waitUntilInside()
+    XCTAssertEqual(np_set_phase(meeting.alice.handle, NP_PHASE_BACKGROUND), NP_OK)
+    XCTAssertEqual(np_set_phase(meeting.alice.handle, NP_PHASE_ACTIVE), NP_OK)
+    XCTAssertEqual(meeting.states(of: meeting.alice), ["active", "active", "running"])
+    meeting.transport.hang(false)
+    meeting.alice.send("/_send @1 text two").assert("newChatItems")
+    try meeting.expectBobHas(["one", "two"])
+  }
+
+  /// A suspension goes on where the background is, ends with the store, and is reported.
+  func testASuspensionFollowsFromWhereverTheNetworkIs() throws {
+    let meeting = try Meeting()
+    meeting.transport.hang(true)
+    meeting.alice.send("/_send @1 text one", arrives: false).assert("newChatItems")
+    meeting.transport.waitUntilInside()
+    meeting.alice.send("/_app phase background").assert("cmdOk")
+    meeting.alice.send("/_app suspend 60000000").assert("cmdOk")
+    XCTAssertEqual(meeting.states(of: meeting.alice), ["suspending", "suspending", "drainingSending"])
+    meeting.transport.hang(false)
+    meeting.alice.event("chatSuspended", within: 20)
+    expectReleased(meeting)
+    try meeting.expectBobHas(["one"])
+
+    meeting.alice.send("/_app activate").assert("cmdOk")
+    meeting.awaitRest()
+    meeting.alice.send("/_app phase background").assert("cmdOk")
+    XCTAssertEqual(meeting.states(of: meeting.alice).last, "networkStopped")
+    meeting.alice.send("/_app suspend 5000000").assert("cmdOk")
+    meeting.alice.event("chatSuspended")
+    expectReleased(meeting)
+
+    meeting.alice.send("/_app activate").assert("cmdOk")
+    meeting.alice.send("/_app phase background").assert("cmdOk")
+    XCTAssertEqual(np_set_phase(meeting.alice.handle, NP_PHASE_SUSPENDED), NP_OK)
+    expectReleased(meeting)
+    meeting.alice.expectNone("chatSuspended")
+
+    // Nothing runs; then there is nothing to be kept open, and a host that waits for the event gets it (INC-39).
+    meeting.alice.send("/_app phase background").assert("cmdOk")
+    meeting.alice.event("chatSuspended")
+    expectReleased(meeting)
+  }
+
+  private func expectReleased(_ meeting: Meeting, line: UInt = #line) {
+    let state = meeting.alice.state
+    XCTAssertTrue(state["quiescent"].flag, state.description, line: line)
+    XCTAssertTrue(state["blocked"]["network"].flag && state["blocked"]["database"].flag, state.description, line: line)
+    XCTAssertEqual(meeting.filesOfAlice, [], line: line)
+  }
+
+  func testStoppingAndClosingInTheBackground() throws {
+    let meeting = try Meeting()
+    meeting.alice.send("/_app phase background").assert("cmdOk")
+    meeting.alice.send("/_stop").assert("chatStopped")
+    awaitThat("the chat is stopped") { meeting.states(of: meeting.alice) == ["stopped", "stopped", "storeOnly"] }
+    meeting.alice.send("/_start").assert("chatStarted")
+    meeting.alice.send("/_app phase background").assert("cmdOk")
+    XCTAssertEqual(meeting.alice.closeStore(), "")
+    expectReleased(meeting)
+    XCTAssertEqual(meeting.alice.reopenStore(), "")
+    meeting.alice.send("/_start").assert("chatStarted")
+    meeting.alice.send("/_send @1 text one").assert("newChatItems")
+    try meeting.expectBobHas(["one"])
+  }
+
+  // MARK: Other processes
+
+  /// The extension acts, as beside a suspended app; the app, whose store is open, hears of it. What it hears does not count as
+  /// shown a second time.
+  func testTheExtensionActsWhileTheAppIsInTheBackground() throws {
+    let station = try Station()
+    let alice = station.alice
+    awaitRest(of: alice)
+    alice.dropEvents()
+    alice.send("/_app phase background").assert("cmdOk")
+    let push = try station.push(for: "hello")
+    let answer = try station.present(push)
+    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
+    XCTAssertEqual(answer.bodies, ["hello"])
+    alice.event("newChatItems")
+    XCTAssertEqual(station.pair.texts(alice), ["hello"])
+    alice.send("/_read chat @1").assert("cmdOk")
+    XCTAssertEqual(alice.state["unread"].number, 0)
+    XCTAssertEqual(try station.present(push).bodies, [], "once")
+    alice.expectNone("notifications")
+    station.wake(expecting: ["hello"])
+  }
+
+  /// A push that reaches the app itself is a round, which ends at rest.
+  func testARoundInTheBackgroundEndsAtRest() throws {
+    let station = try Station()
+    let alice = station.alice
+    awaitRest(of: alice)
+    XCTAssertEqual(np_set_phase(alice.handle, NP_PHASE_BACKGROUND), NP_OK)
+    station.pair.send("hello", from: station.bob)
+    let answer = JSON(take(np_background_refresh(alice.handle, 20_000)))
+    XCTAssertEqual(answer.bodies, ["hello"], answer.description)
+    XCTAssertTrue(answer["quiescent"].flag, answer.description)
+    XCTAssertTrue(alice.state["quiescent"].flag)
+    station.wake(expecting: ["hello"])
+  }
+
+  // MARK: Time
+
+  /// Ten seconds after the command the app begins to suspend, and what then hangs is given up after five more.
+  func testTheTimeInTheBackgroundEndsByItself() throws {
+    let alice = try Watched({ _ in }, throughHost: true)
+    try alice.waitUntilIdle()
+    let phase = { alice.state["machines"]["app_phase"].text }
+    alice.send("/_app phase background").assert("cmdOk")
+    alice.clock.move(.seconds(9))
+    alice.send("/_check running").assert("chatRunning")
+    XCTAssertEqual(phase(), "background")
+    // Said again, it is no later.
+    alice.send("/_app phase background").assert("cmdOk")
+    alice.clock.move(.seconds(1))
+    try alice.wait("suspended") { phase() == "suspended" }
+    XCTAssertTrue(alice.state["quiescent"].flag, alice.state.description)
+    XCTAssertEqual(alice.events("chatSuspended").count, 1)
+
+    alice.send("/_app activate").assert("cmdOk")
+    try alice.waitUntilIdle()
+    alice.transport?.hang(true)
+    let answered = Promise<String>()
+    Thread.detachNewThread { answered.fulfil(alice.send("/_connect 1").description) }
+    alice.transport?.waitUntilInside()
+    alice.send("/_app phase background").assert("cmdOk")
+    XCTAssertEqual(alice.state["machines"]["operations"].text, "stoppingSending")
+    alice.clock.move(.seconds(10))
+    try alice.wait("suspending") { phase() == "suspending" }
+    XCTAssertEqual(alice.state["machines"]["operations"].text, "drainingSending", "it has five seconds")
+    alice.clock.move(.seconds(5))
+    try alice.wait("suspended") { phase() == "suspended" }
+    XCTAssertTrue(alice.state["quiescent"].flag, alice.state.description)
+    XCTAssertEqual(alice.events("chatSuspended").count, 1)
+    XCTAssertTrue(JSON(try XCTUnwrap(answered.wait(atMost: .seconds(30))))["error"].exists)
+    alice.transport?.hang(false)
+  }
+
+  /// An app that comes back in time is not suspended later (INC-21).
+  func testTheTimeOfAnEarlierBackgroundEndsNothing() throws {
+    let alice = try Watched({ _ in })
+    try alice.waitUntilIdle()
+    alice.send("/_app phase background").assert("cmdOk")
+    alice.send("/_app activate").assert("cmdOk")
+    alice.clock.move(.seconds(16))
+    alice.send("/_check running").assert("chatRunning")
+    XCTAssertEqual(alice.state["machines"]["app_phase"].text, "active")
+    XCTAssertEqual(alice.state["machines"]["operations"].text, "running")
+    XCTAssertEqual(alice.events("chatSuspended").count, 0)
+    alice.send("/_connect 1").assert("invitation")
+  }
+
+  // MARK: Any order
+
+  /// Whatever a host says and whenever: in the background the store answers and no network work is under way once it is at rest;
+  /// suspended nothing is held; in the end each message is on the other side once.
+  func testAnyOrderOfPhasesLosesAndDoublesNothing() throws {
+    let pair = try Pair()
+    let steps = Generator<[UInt64]> { choices in
+      var steps: [UInt64] = []
+      choices.repeated(3...10) { _ in steps.append(choices.number(below: 7)) }
+      return steps
+    }
+    var (fromAlice, fromBob) = ([String](), [String]())
+    forAll(steps, runs: 6) { steps in
+      for step in steps {
+        fromBob.append("b\(fromBob.count)")
+        pair.send(fromBob[fromBob.count - 1], from: pair.bob, arrives: false)
+        switch step {
+        case 0: pair.alice.send("/_app activate").assert("cmdOk")
+        case 1: pair.alice.send("/_app suspend 0").assert("cmdOk")
+        case 2: pair.alice.send("/_app suspend 5000000").assert("cmdOk")
+        case 3: _ = take(np_background_refresh(pair.alice.handle, 5_000))
+        default: pair.alice.send("/_app phase background").assert("cmdOk")
+        }
+        try self.expectTrueToItsPhase(pair.alice)
+        let text = "a\(fromAlice.count)"
+        let answer = pair.alice.send("/_send @1 text \(text)", arrives: false)
+        if answer["result"]["type"].text == "newChatItems" { fromAlice.append(text) }
+      }
+      pair.alice.send("/_app activate").assert("cmdOk")
+      let all = fromAlice.count + fromBob.count
+      awaitThat("both have all") { [pair.alice, pair.bob].allSatisfy { pair.texts($0).count >= all } }
+      for host in [pair.alice, pair.bob] { awaitRest(of: host) }
+      for host in [pair.alice, pair.bob] {
+        let texts = pair.texts(host)
+        try expectEqual(texts.filter { $0.hasPrefix("a") }, fromAlice)
+        try expectEqual(texts.filter { $0.hasPrefix("b") }, fromBob)
+      }
+    }
+  }
+
+  private func expectTrueToItsPhase(_ host: Host) throws {
+    let answer = host.send("/_get chats 1 pcc=off")
+    let state = host.state
+    switch state["machines"]["app_phase"].text {
+    case "background":
+      // It may be suspended by now, but not the other way round.
+      try expect(answer["result"]["type"].text == "apiChats", answer.description)
+      try expect(state["blocked"]["network"].flag && !state["blocked"]["database"].flag, state.description)
+      if state["machines"]["operations"].text == "networkStopped" {
+        for kind in ["notifications", "receiving", "delivery", "sending"] {
+          try expectEqual(state["operations"][kind].number, 0)
+        }
+      }
+    case "suspended": try expect(state["quiescent"].flag, state.description)
+    default: break
+    }
+  }
+}
+
+extension Meeting {
+  /// Of the phase, the chat and the operations.
+  fileprivate func states(of host: Host) -> [String] {
+    let machines = host.state["machines"]
+    return ["app_phase", "chat_lifecycle", "operations"].map { machines[$0].text }
+  }
+
+  /// Files of alice's store that are open in this process, as the kernel lists them.
+  fileprivate var filesOfAlice: [String] {
+    let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return descriptors.compactMap {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+    }.filter { $0.hasPrefix(folder.file("alice")) }
+  }
+}

@@ -66,7 +66,7 @@ incidents: ## print the catalogue of incidents with each test and its result in 
 	@[ -s .build/test-results.txt ] || $(MAKE) --no-print-directory test
 	@scripts/claims incidents .build/test-results.txt
 
-torture: ## freeze and kill apps and extensions on one store, on failing disks; options SECONDS=…, SEED=…, SEALED=0 or 1
+torture: ## freeze and kill apps, extensions and people who write, call and ask for contact, on failing disks; options SECONDS=…, SEED=…, SEALED=0 or 1
 	@scripts/setup test
 	@swift build --build-tests
 	@PORTER_TORTURE_SECONDS=$(or $(SECONDS),60) PORTER_TORTURE_SEED=$(SEED) $(if $(SEALED),PORTER_TORTURE_SEALED=$(SEALED)) \

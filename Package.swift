@@ -118,7 +118,8 @@ let package = Package(
       ],
       path: "Tests/Incidents", swiftSettings: swift),
     .testTarget(
-      name: "Torture", dependencies: ["PorterNight", "PorterProcesses", "PorterJSON", "PorterStore"],
+      name: "Torture",
+      dependencies: ["PorterNight", "PorterProcesses", "PorterJSON", "PorterStore", "PorterPlatform"],
       path: "Tests/Torture", swiftSettings: swift),
     .testTarget(name: "PropertyTestingTests", dependencies: ["PropertyTesting"], swiftSettings: swift),
     .target(

@@ -81,6 +81,19 @@ final class RefreshTests: XCTestCase {
     fresh.event("newChatItems")
   }
 
+  /// The system has launched it too late: its store is closed all the same, since it may be frozen next.
+  func testINC01ARoundWithoutTimeReleasesTheStoreOfAFreshProcess() throws {
+    let pair = try Pair()
+    pair.alice.free()
+    let fresh = try XCTUnwrap(Host.open(pair.folder.file("alice")).host)
+    XCTAssertFalse(fresh.state["quiescent"].flag, "it is open")
+    let answer = JSON(take(np_background_refresh(fresh.handle, 1)))
+    XCTAssertEqual(answer["outcome"].text, "expired", answer.description)
+    waitUntil { fresh.state["quiescent"].flag }
+    XCTAssertEqual(refresh(fresh)["outcome"].text, "nothingNew")
+    fresh.send("/_start").assert("chatStarted")
+  }
+
   func testMutedHiddenAndPreviewAreObeyed() throws {
     let pair = try Pair()
     func shown(_ text: String) -> JSON {

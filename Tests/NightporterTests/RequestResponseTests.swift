@@ -91,4 +91,38 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertEqual(event["outcome"].text, "applied", event.description)
     XCTAssertEqual(alice.send("/_contacts 1")["result"]["contacts"].count, 1)
   }
+
+  /// A disk that fails for a moment is no reason to give the acceptance up, of which the user has been told nothing.
+  func testAcceptingIsPostponedWhileTheStoreCannotBeWritten() throws {
+    let (station, carol, notification) = try shownRequest()
+    station.alice.send("/_app activate").assert("cmdOk")
+    let store = try Database(path: station.alice.prefix + "_chat.db")
+    defer { try? store.close() }
+    try store.execute(
+      "CREATE TRIGGER failing BEFORE INSERT ON contacts BEGIN SELECT RAISE(ABORT, 'the disk fails'); END")
+    station.alice.respond(to: notification, "NTF_ACT_ACCEPT_CONTACT").assert("notificationResponse")
+    awaitThat("the acceptance waits") {
+      (try? store.integer("SELECT count(*) FROM responses WHERE state = 'waiting'")) == 1
+    }
+    try store.execute("DROP TRIGGER failing")
+    let event = try XCTUnwrap(station.alice.event("ntfResponse", within: 60))["result"]
+    XCTAssertEqual(event["outcome"].text, "applied", event.description)
+    carol.event("contactConnected", within: 60)
+    XCTAssertEqual(station.alice.send("/_contacts 1")["result"]["contacts"].count, 2)
+  }
+
+  /// The same by command, which is answered with the error: the contact follows without another start.
+  func testAnAcceptedRequestIsFinishedWhenTheStoreCanBeWrittenAgain() throws {
+    let (station, carol, notification) = try shownRequest()
+    station.alice.send("/_app activate").assert("cmdOk")
+    let store = try Database(path: station.alice.prefix + "_chat.db")
+    defer { try? store.close() }
+    try store.execute(
+      "CREATE TRIGGER failing BEFORE INSERT ON contacts BEGIN SELECT RAISE(ABORT, 'the disk fails'); END")
+    let request = notification["userInfo"]["contactRequestId"].number
+    XCTAssertEqual(station.alice.send("/_accept \(request)").errorTag, "dBException")
+    try store.execute("DROP TRIGGER failing")
+    carol.event("contactConnected", within: 60)
+    XCTAssertEqual(station.alice.send("/_contacts 1")["result"]["contacts"].count, 2)
+  }
 }

@@ -11,13 +11,20 @@ import XCTest
 /// The seed fixes what each process is asked to do and what its disk does, but not when the kernel schedules it.
 final class Torture: Sendable {
   let seed: UInt64
-  let end: Date
+  private let seconds: Double
+  private let end: Date
   let place: Place
   let tally = Tally()
   let processes = ProcessTable()
+  let promises = Promises()
+  let responses: ResponseBook
+  private let begin = Date()
+  private let started = Mutex(0)
+  private let withdrawing = Mutex<Set<String>>([])
   private let pushes = Mutex<[JSONValue]>([])
   private let notified = Mutex<[String: Bool]>([:])
-  private let nth = Mutex<[Int: Int]>([:])
+  /// Of the operation on which a disk fails, by its number.
+  let nth = Mutex<[Int: Int]>([:])
 
   /// Where everything is, once the people know each other.
   struct Place: Sendable {
@@ -26,7 +33,17 @@ final class Torture: Sendable {
     /// The tortured store's key; empty: it is plain.
     var key: String
     var people: [Person]
+    var stranger: Stranger
     var faultyLibrary: String
+
+    var name: String { URL(fileURLWithPath: store).lastPathComponent }
+  }
+
+  /// The store of those who ask for contact, and the address at which they do.
+  struct Stranger: Sendable {
+    var store: String
+    var key: String
+    var link: String
   }
 
   /// A person who writes to the tortured store.
@@ -42,10 +59,34 @@ final class Torture: Sendable {
   init(seed: UInt64, seconds: Double, place: Place) {
     self.seed = seed
     self.place = place
+    self.seconds = seconds
+    responses = ResponseBook(tally, seconds: seconds)
     end = Date(timeIntervalSinceNow: seconds)
   }
 
-  var goesOn: Bool { Date() < end }
+  /// Until time is up; on a slow machine until each kind of thing has happened, within bounds.
+  var goesOn: Bool {
+    let left = end.timeIntervalSinceNow
+    return left > 0 || (left > -2 * seconds && Self.kinds.contains { tally.number(of: $0) == 0 })
+  }
+
+  /// The applications are not on screen.
+  var isNight: Bool { -begin.timeIntervalSinceNow.truncatingRemainder(dividingBy: 14) > 9 }
+
+  /// Of a process.
+  func nextNumber() -> Int {
+    started.withLock {
+      $0 += 1
+      return $0
+    }
+  }
+
+  // MARK: Strangers
+
+  func isStranger(_ name: String?) -> Bool { name?.hasPrefix("stranger ") ?? false }
+  func noteWithdrawing(_ name: String) { withdrawing.withLock { _ = $0.insert(name) } }
+  /// It has taken its request back, or tried to.
+  func hasWithdrawn(_ name: String) -> Bool { withdrawing.withLock { $0.contains(name) } }
 
   // MARK: Running
 
@@ -57,6 +98,8 @@ final class Torture: Sendable {
     for (index, person) in place.people.enumerated() {
       loops.append { [self] in PersonLoop(self, person, index).run() }
     }
+    loops.append { [self] in ShareLoop(self).run() }
+    loops.append { [self] in StrangerLoop(self).run() }
     loops.append { [self] in torment() }
     let done = DispatchGroup()
     for loop in loops {
@@ -126,133 +169,25 @@ final class Torture: Sendable {
     }
     processes.thaw()
   }
+}
 
-  // MARK: Disks that fail
-
-  /// Numbers are those of the C enum; what the disk does is in `faulty_vfs.c`.
-  private static let operations: [(name: String, number: Int)] = [
-    ("read", 0), ("write", 1), ("sync", 2), ("lock", 7), ("lock of the index", 8),
+extension Torture {
+  /// What has to happen in each run, so that none of its promises is empty.
+  static let kinds = [
+    "frozen", "killed", "suspensions", "refresh ended: presented", "push ended: presented",
+    "notifications: NTF_CAT_CALL_INVITATION", "notifications: NTF_CAT_CONTACT_REQUEST", "responses to a running app",
+    "responses to a suspended app", "responses to an extension", "calls made", "calls accepted", "calls answered",
+    "contact requests sent", "messages sent", "messages shared", "replies sent", "edits", "deletions", "reactions",
   ]
 
-  /// For half of the processes: a disk on which one operation in some hundreds fails, or the nth read, write, sync or
-  /// lock, for one n after the other.
-  func environment(_ dice: inout Dice, touching store: String) -> [String: String] {
-    guard dice.chance(50) else { return [:] }
-    tally.count("processes with a faulty disk")
-    // The relay's file, too, in some processes: every process that uses it opens it.
-    let hasFaultyRelay = dice.chance(30)
-    let path = hasFaultyRelay ? place.directory.lastPathComponent : URL(fileURLWithPath: store).lastPathComponent + "_"
-    return [
-      "LD_PRELOAD": place.faultyLibrary, "PORTER_FAULTS": faults(&dice) + " " + path,
-      "PORTER_FAULTS_TALLY": struckFile.path,
-    ]
-  }
-
-  private func faults(_ dice: inout Dice) -> String {
-    if dice.chance(50) {
-      let chance = dice.element(of: [300, 1_000, 3_000, 10_000, 40_000])
-      return "chance \(chance) \(dice.number(in: 1...1_000_000_000))"
-    }
-    let operation = dice.element(of: Self.operations)
-    let number = nth.withLock { nth in
-      nth[operation.number, default: 0] += 1
-      return nth[operation.number, default: 1]
-    }
-    return "\(dice.chance(50) ? "nth" : "broken") \(operation.number) \(number) \(dice.chance(20) ? 1 : 0)"
-  }
-
-  private var struckFile: URL { place.directory.appendingPathComponent("struck") }
-
-  /// Counts the failures, by the letters that the disks have left.
-  func countStrikes() {
-    let letters = (try? String(contentsOf: struckFile, encoding: .utf8)) ?? ""
-    let names: [(Character, String)] = [
-      ("r", "reads"), ("w", "writes"), ("s", "syncs"), ("l", "locks"), ("h", "locks of the index"),
-    ]
-    var others = letters.count
-    for (letter, name) in names {
-      let number = letters.count { $0 == letter }
-      tally.count("failed \(name)", number)
-      others -= number
-    }
-    tally.count("failed operations of other sorts", others)
-  }
-}
-
-/// Random choices from a seed.
-struct Dice {
-  private var state: UInt64
-
-  init(seed: UInt64, stream: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ stream &* 0xd1b5_4a32_d192_ed03 }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
-
-  mutating func number(in range: ClosedRange<Int>) -> Int { range.lowerBound + Int(next() % UInt64(range.count)) }
-  mutating func chance(_ percent: Int) -> Bool { number(in: 0...99) < percent }
-  mutating func element<Value>(of values: [Value]) -> Value { values[number(in: 0...(values.count - 1))] }
-}
-
-/// What happened, and what should not have.
-final class Tally: Sendable {
-  private let counts = Mutex<[String: Int]>([:])
-  private let problems = Mutex<[String]>([])
-
-  func count(_ what: String, _ number: Int = 1) { counts.withLock { $0[what, default: 0] += number } }
-
-  func problem(_ text: String) {
-    problems.withLock { $0.append(text) }
-    print("torture: \(text)")
-  }
-
-  var found: [String] { problems.withLock { $0 } }
-  func number(of what: String) -> Int { counts.withLock { $0[what] ?? 0 } }
-
-  var description: String {
-    counts.withLock { counts in
-      counts.sorted { $0.key < $1.key }.map { "  \($0.value) \($0.key)" }.joined(separator: "\n")
-    }
-  }
-}
-
-/// The processes that may be frozen and killed. Only children of this process are ever signalled.
-final class ProcessTable: Sendable {
-  private let running = Mutex<Set<Int32>>([])
-
-  func enter(_ process: Int32) { running.withLock { _ = $0.insert(process) } }
-
-  /// To be called before the process is waited for.
-  func leave(_ process: Int32) {
-    running.withLock {
-      $0.remove(process)
-      _ = Self.send(SIGCONT, to: process)
-    }
-  }
-
-  func random(_ dice: inout Dice) -> Int32? {
-    running.withLock { $0.isEmpty ? nil : dice.element(of: $0.sorted()) }
-  }
-
-  func signal(_ process: Int32, _ signal: Int32) -> Bool {
-    running.withLock { $0.contains(process) && Self.send(signal, to: process) }
-  }
-
-  func thaw() {
-    running.withLock { for process in $0 { _ = Self.send(SIGCONT, to: process) } }
-  }
-
-  /// A process number that was reused meanwhile does not belong to a child of this process.
-  private static func send(_ signal: Int32, to process: Int32) -> Bool {
-    guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
-      let end = stat.lastIndex(of: ")")
-    else { return false }
-    let fields = stat[stat.index(after: end)...].split(separator: " ")
-    guard fields.count > 1, fields[0] != "Z", Int32(fields[1]) == getpid() else { return false }
-    return kill(process, signal) == 0
-  }
+  /// The same, of what is counted in the end; one of each line.
+  static let results = [
+    ["messages in alice's store"], ["failed reads"], ["failed writes"], ["responses applied: open"],
+    ["responses applied: reply"], ["responses applied: markRead"],
+    ["responses applied: acceptContact", "responses applied: acceptContactIncognito"],
+    ["responses applied: rejectContact", "contact requests rejected by command"],
+    ["responses applied: acceptCall", "responses applied: rejectCall"], ["compared: calls"],
+    ["contact requests that are accepted in the end"], ["compared: shared messages"], ["compared: edited messages"],
+    ["compared: deleted messages"], ["compared: messages with reactions"],
+  ]
 }

@@ -14,19 +14,45 @@ enum Interruption: Error {
 final class TorturedProcess {
   let child: ChildProcess
   let hasFaultyDisk: Bool
-  private let torture: Torture
-  private let what: String
+  let torture: Torture
+  let what: String
+  private let log: URL
+  private var isSuspect = false
+  /// The point at which it ends itself.
+  private let haltsAt: String?
 
   /// `script -` or `extension`; enters the table of processes to torment.
   init(_ torture: Torture, _ arguments: [String], environment: [String: String], log: String) throws {
     self.torture = torture
     what = log
     hasFaultyDisk = environment["PORTER_FAULTS"] != nil
+    haltsAt = environment["PORTER_HALT_AT"]
+    self.log = torture.place.directory.appendingPathComponent("log.\(log).\(torture.nextNumber())")
     child = try ChildProcess(
-      Places.harness, arguments, environment: environment,
-      log: torture.place.directory.appendingPathComponent("log.\(log)"))
+      Places.harness, arguments[0] == "extension" ? arguments + ["--log"] : arguments, environment: environment,
+      log: self.log)
     torture.processes.enter(child.identifier)
     torture.tally.count("processes")
+    if arguments[0] == "script" { _ = try call("np_set_log \"error\" null 0") }
+  }
+
+  deinit { if !isSuspect { try? FileManager.default.removeItem(at: log) } }
+
+  /// Keeps the log of this process.
+  func problem(_ text: String) {
+    isSuspect = true
+    torture.tally.problem("\(what): \(text) (\(log.lastPathComponent))")
+  }
+
+  /// Where each thread is, added to the log.
+  func noteThreads() {
+    guard
+      let (lines, _) = try? ChildProcess.run(
+        "/usr/bin/gdb", ["-p", "\(child.identifier)", "-batch", "-ex", "thread apply all bt 30"], within: 60)
+    else { return }
+    let file = try? FileHandle(forWritingTo: log)
+    _ = try? file?.seekToEnd()
+    try? file?.write(contentsOf: Data(lines.joined(separator: "\n").utf8))
   }
 
   /// One line in, one line out.
@@ -46,22 +72,41 @@ final class TorturedProcess {
     return answer["result"] ?? answer["started"] ?? ["error": answer["error"] ?? .null]
   }
 
-  /// The result of a command, nil if it was refused with a typed error, which is counted.
-  func command(_ command: String) throws -> JSONValue? {
-    let answer = try call("chat_send_cmd $c \(JSONValue(command).text)")
+  enum Role: Int { case app, `extension`, share }
+
+  /// Opens the store as `$c`. False if it was refused, which is counted.
+  func open(_ store: String, _ key: String, as role: Role = .app) throws -> Bool {
+    let confirmation = role == .app ? "yesUp" : "error"
+    let opened = try call(
+      "c = chat_migrate_init_key \(JSONValue(store).text) \(JSONValue(key).text) 1 \"\(confirmation)\" \(role.rawValue)"
+    )
+    if opened["type"] == "ok" { return true }
+    refuse(opened, to: "opening")
+    return false
+  }
+
+  /// The result of a command, nil if it was refused with a typed error, which is counted. `allowing`: errors of this command's
+  /// own, such as for what is gone meanwhile.
+  func command(_ command: String, allowing codes: [String] = []) throws -> JSONValue? {
+    try request("chat_send_cmd $c \(JSONValue(command).text)", allowing: codes, naming: command)
+  }
+
+  /// The same for any call that is answered as a command is.
+  func request(_ line: String, allowing codes: [String], naming command: String? = nil) throws -> JSONValue? {
+    let answer = try call(line)
     if let result = answer["result"] { return result }
-    refuse(answer["error"] ?? answer, to: command)
+    refuse(answer["error"] ?? answer, to: command ?? line, allowing: codes)
     return nil
   }
 
   /// What may be refused and why, with a healthy disk and with a failing one.
-  func refuse(_ error: JSONValue, to command: String) {
+  func refuse(_ error: JSONValue, to command: String, allowing codes: [String] = []) {
     let code = Self.code(of: error)
     torture.tally.count("refused: \(code)\(hasFaultyDisk ? " (faulty disk)" : "")")
-    let always = ["ownedElsewhere", "dBBusyError", "chatNotStarted", "storeClosed", "ownershipLost"]
-    let whenFaulty = ["dBException", "storeFull", "storeReadOnly", "errorSQL"]
+    let always = ["ownedElsewhere", "dBBusyError", "chatNotStarted", "storeClosed", "ownershipLost"] + codes
+    let whenFaulty = ["BROKER", "dBException", "storeFull", "storeReadOnly", "errorSQL"]
     guard always.contains(where: code.contains) || (hasFaultyDisk && whenFaulty.contains(where: code.contains)) else {
-      return torture.tally.problem("\(what): \(command.prefix(60)) was refused: \(error.text.prefix(300))")
+      return problem("\(command.prefix(60)) was refused: \(error.text.prefix(300))")
     }
   }
 
@@ -91,7 +136,7 @@ final class TorturedProcess {
     do { ending = try child.waitForEnd(within: 90) } catch { throw explain(error, after: "the end of its input") }
     torture.processes.leave(child.identifier)
     if ending != .exited(0), ending != .killed(SIGKILL) {
-      torture.tally.problem("\(what) ended with \(ending)")
+      problem("ended with \(ending)")
     }
   }
 
@@ -106,13 +151,17 @@ final class TorturedProcess {
 
   private func explain(_ error: any Error, after line: String) -> Interruption {
     guard let ending = try? child.waitForEnd(within: 20) else {
-      torture.tally.problem("\(what) does not answer \(line.prefix(80)): \(error)")
+      noteThreads()
+      problem("does not answer \(line.prefix(80)): \(error)")
       kill()
       return .broken
     }
     torture.processes.leave(child.identifier)
-    if ending == .killed(SIGKILL) { return .killed }
-    torture.tally.problem("\(what) ended with \(ending) at \(line.prefix(80)): \(error)")
+    if ending == .killed(SIGKILL) {
+      if let haltsAt, !torture.processes.wasKilled(child.identifier) { torture.tally.count("killed at \(haltsAt)") }
+      return .killed
+    }
+    problem("ended with \(ending) at \(line.prefix(80)): \(error)")
     return .broken
   }
 }

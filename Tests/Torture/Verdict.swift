@@ -4,35 +4,118 @@ import PorterNight
 import PorterProcesses
 import PorterStore
 
-/// The contents of the stores at the end.
+/// What must hold in the end.
 struct Verdict {
   let torture: Torture
   /// The night with the device, which still gets pushes.
   let night: Night
 
+  var place: Torture.Place { torture.place }
+
   /// Lets all processes catch up on healthy disks, ends them, and compares.
   func reach() throws {
-    let place = torture.place
     let people = try place.people.map { try ScriptedHost(store: $0.store, key: $0.key) }
-    for host in people { try host.command("/_start", "chatStarted") }
+    let stranger = try ScriptedHost(store: place.stranger.store, key: place.stranger.key)
     let app = try ScriptedHost(store: place.store, key: place.key)
-    try app.command("/_start", "chatStarted")
-    let end = Date(timeIntervalSinceNow: 90)
-    while end.timeIntervalSinceNow > 0 {
-      if try isSettled(app, people) { break }
-      usleep(200_000)
+    for host in people + [stranger, app] { try host.command("/_start", "chatStarted") }
+    let requests = RequestVerdict(torture: torture)
+    try reportUnanswered(app)
+    try requests.askAgain(stranger)
+    let all = [app, stranger] + people
+    try settle("responses and requests", all) { contents in
+      try requests.decide(app, contents)
+      return try contents.openResponses() == 0 && requests.areDecided(contents)
     }
+    try requests.greet(app)
+    try settle("all that was sent", all) { _ in true }
+    try endCalls(app, people, all)
     if let person = place.people.first, let host = people.first { try ring(app, person, host) }
     for (person, host) in zip(place.people, people) { try compare(person, host, app) }
+    try takeEvents(app)
     let unread = try app.state["unread"]?.integerValue
-    for host in people + [app] {
+    for host in all {
       try host.command("/_app suspend 0", "cmdOk")
       if try host.call("chat_close_store $c") != "" { torture.tally.problem("\(host.store) does not close") }
       _ = try host.process.end(within: 60)
     }
-    try inspect(place.store, key: place.key, badge: unread)
-    for person in place.people { try inspect(person.store, key: person.key, badge: nil) }
+    let tortured = try StoreContents(place.store, place.key, torture.tally)
+    defer { tortured.close() }
+    let asking = try StoreContents(place.stranger.store, place.stranger.key, torture.tally)
+    defer { asking.close() }
+    try tortured.inspect(badge: unread)
+    try asking.inspect(badge: nil)
+    try requests.judge(tortured, asking)
+    try ResponseVerdict(torture: torture).judge(tortured)
+    try MessageVerdict(torture: torture).judge(tortured)
   }
+
+  // MARK: Catching up
+
+  /// Waits until nothing is under way any more, and `holds`.
+  private func settle(
+    _ what: String, _ hosts: [ScriptedHost], _ holds: (StoreContents) throws -> Bool
+  ) throws {
+    let begin = Date()
+    defer { print("torture: waited \(Int(-begin.timeIntervalSinceNow)) s for \(what)") }
+    let end = Date(timeIntervalSinceNow: 120)
+    while end.timeIntervalSinceNow > 0 {
+      if try isAtRest(hosts), try isSettled(holds), try isAtRest(hosts) { return }
+      usleep(200_000)
+    }
+    torture.tally.problem("this never came to an end: \(what)")
+    for host in hosts { print("torture: \(host.store): \((try? host.state.text) ?? "")") }
+  }
+
+  private func isAtRest(_ hosts: [ScriptedHost]) throws -> Bool {
+    let relay = try Database(path: night.relay)
+    defer { try? relay.close() }
+    guard try relay.integer("SELECT count(*) FROM message WHERE body IS NOT NULL") == 0 else { return false }
+    return try hosts.allSatisfy { host in
+      let operations = try host.state["operations"]
+      return ["receiving", "delivery", "sending", "database"].allSatisfy { operations?[$0] == 0 }
+    }
+  }
+
+  private func isSettled(_ holds: (StoreContents) throws -> Bool) throws -> Bool {
+    let stores = [(place.store, place.key), (place.stranger.store, place.stranger.key)]
+    for (store, key) in stores + place.people.map({ ($0.store, $0.key) }) {
+      let contents = try StoreContents(store, key, torture.tally)
+      defer { contents.close() }
+      guard try contents.number("SELECT count(*) FROM outbox") == 0 else { return false }
+      if store == place.store, try !holds(contents) { return false }
+    }
+    return true
+  }
+
+  /// A host reports again what it had no answer to.
+  private func reportUnanswered(_ app: ScriptedHost) throws {
+    for response in torture.responses.unanswered {
+      let answer = try app.call("np_notification_response $c \(JSONValue(response.json.text).text)")
+      guard let result = answer["result"] else {
+        torture.tally.problem("a response was refused in the end: \(answer.text.prefix(200))")
+        continue
+      }
+      torture.tally.count("responses that were reported again in the end")
+      torture.responses.note(result, of: response)
+    }
+  }
+
+  /// All of them: afterwards none waits.
+  private func takeEvents(_ app: ScriptedHost) throws {
+    while let event = try app.call("chat_recv_msg_wait $c 0")["result"] {
+      if event["type"] == "ntfResponse" { torture.responses.noteEvent(event) }
+    }
+  }
+
+  /// Each side hangs up what it began: a call that still rings at the other side then rings for no reason.
+  private func endCalls(_ app: ScriptedHost, _ people: [ScriptedHost], _ all: [ScriptedHost]) throws {
+    for (person, host) in zip(place.people, people) { _ = try host.answer("/_call end @\(person.contact)") }
+    try settle("calls that people made", all) { try $0.callsUnderWay("incoming = 1") == 0 }
+    for person in place.people { _ = try app.answer("/_call end @\(person.contactThere)") }
+    try settle("calls", all) { try $0.callsUnderWay() == 0 }
+  }
+
+  // MARK: The last push
 
   /// After all of it the device is still notified of a message: its token is active, and the push opens.
   private func ring(_ app: ScriptedHost, _ person: Torture.Person, _ host: ScriptedHost) throws {
@@ -59,8 +142,8 @@ struct Verdict {
     while end.timeIntervalSinceNow > 0 {
       guard let push = try? night.nextPush(within: 1) else { continue }
       let process = try ChildProcess(
-        Places.harness, ["extension", "--store", torture.place.store, "--key", torture.place.key],
-        log: torture.place.directory.appendingPathComponent("log.last"))
+        Places.harness, ["extension", "--store", place.store, "--key", place.key],
+        log: place.directory.appendingPathComponent("log.last"))
       defer { process.kill() }
       try process.send(push.text)
       if try JSONValue(parsing: process.line(within: 40)).bodies.contains(text) { return true }
@@ -68,17 +151,7 @@ struct Verdict {
     return false
   }
 
-  /// Whether everything that was sent has arrived.
-  private func isSettled(_ app: ScriptedHost, _ people: [ScriptedHost]) throws -> Bool {
-    for (person, host) in zip(torture.place.people, people) {
-      let there = try Chat(app, person.contactThere)
-      let here = try Chat(host, person.contact)
-      guard here.waiting == 0, there.waiting == 0, here.sent.count == there.received.count,
-        there.sent.count == here.received.count
-      else { return false }
-    }
-    return true
-  }
+  // MARK: Conversations as hosts see them
 
   private func compare(_ person: Torture.Person, _ host: ScriptedHost, _ app: ScriptedHost) throws {
     let there = try Chat(app, person.contactThere)
@@ -123,39 +196,5 @@ struct Verdict {
         }
       }
     }
-  }
-
-  /// The file itself: it is sound, and its tables agree.
-  private func inspect(_ prefix: String, key: String, badge: Int64?) throws {
-    let name = URL(fileURLWithPath: prefix).lastPathComponent
-    let store = try Store.open(
-      at: StoreLocation(prefix: prefix), key: StoreKey.parse(key), confirmation: .error, mayMigrate: false)
-    defer { try? store.close(checkpoint: true) }
-    let database = store.database
-    func expect(_ what: String, _ sql: String, _ wanted: Int64) throws {
-      let found = try database.integer(sql) ?? -1
-      if found != wanted { torture.tally.problem("\(name): \(what): \(found), not \(wanted)") }
-    }
-    let integrity = try database.rows("PRAGMA integrity_check") { $0.text(0) }
-    if integrity != ["ok"] { torture.tally.problem("\(name): integrity_check: \(integrity.prefix(5))") }
-    let foreign = try database.rows("PRAGMA foreign_key_check") { $0.text(0) }
-    if !foreign.isEmpty { torture.tally.problem("\(name): foreign_key_check: \(foreign.prefix(5))") }
-
-    let received = try database.integer("SELECT count(*) FROM items WHERE sent = 0") ?? -1
-    try expect("messages in the ledger", "SELECT count(*) FROM ledger WHERE kind = 'message'", received)
-    try expect(
-      "items in the ledger", "SELECT count(DISTINCT item_id) FROM ledger JOIN items USING (item_id) WHERE sent = 0",
-      received)
-    try expect("quarantined", "SELECT count(*) FROM ledger WHERE state = 'quarantined'", 0)
-    let unread = try database.integer("SELECT count(*) FROM items WHERE status = 'rcvNew'") ?? -1
-    try expect("unread of chats", "SELECT sum(unread) FROM contacts", unread)
-    try expect("badge", "SELECT sum(unread) FROM users WHERE show_notifications", unread)
-    try expect(
-      "read in the ledger and not in the chat",
-      "SELECT count(*) FROM ledger JOIN items USING (item_id) WHERE (ledger.state = 'read') <> (items.status = 'rcvRead')",
-      0)
-    try expect("waiting for the relay", "SELECT count(*) FROM outbox", 0)
-    if let badge, badge != unread { torture.tally.problem("\(name): the badge said \(badge), unread are \(unread)") }
-    torture.tally.count("messages in \(name)'s store", Int(received))
   }
 }

@@ -61,10 +61,12 @@ extension Engine {
         // Another one has to become active first.
         if try store.user(id).isActive, others.contains(where: { !$0.isHidden }) { return false }
         try self.delete(user, isLast: others.isEmpty, deletesMailboxes: deletesMailboxes, store)
+        FaultPoint.reach(.insideProfileDeletion)
         return true
       }
     }
     guard isDeleted else { throw .error(.cantDeleteActiveUser(id)) }
+    FaultPoint.reach(.profileDeleted)
     connections.reportEnded()
     let active = try stored { () throws(StoreError) in try store.activeUser() }
     return .cmdOk(active.map { UserRecord($0) })

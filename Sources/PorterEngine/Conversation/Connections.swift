@@ -157,6 +157,7 @@ final class Connections {
         switch result {
         // A mailbox that the relay does not know is as good as deleted.
         case .success, .failure(.auth):
+          FaultPoint.reach(.mailboxDeleted)
           self?.context.retries.reset(TimerName.mailboxes)
           try? self?.context.store?.forgetDeletedMailbox(mailbox.id)
         case .failure(let error): if error.isTemporary { self?.deleteMailboxesLater() }

@@ -19,6 +19,7 @@ enum FaultPoint: String {
   case beforeFetch, afterFetch, insideCommit, afterCommit, beforeAcknowledge, beforeJoin, afterTokenAnswer
   case beforeSend, afterSend
   case responseKept, responseBegun, insideResponse, responseEnded
+  case insideProfileDeletion, profileDeleted, mailboxDeleted, serverRequestSent
 
   #if DEBUG
     // raise(3) rather than kill(2): a signal to the process may reach another thread first, and this one go on a little.

@@ -226,6 +226,10 @@ extension PushRunner: PushEffects {
     }
     guard isLast(run) else { return end(run, outcome) }
     if context.role == .app {
+      // Time was up before the round began: what a process has open that was just launched is released all the same.
+      if !engine.isQuiescent, engine.lifecycle.phase.stateName == AppPhase.State.suspended.name {
+        engine.refresh.begin()
+      }
       let isWhole = run.findings.hasReachedEverything
       // A host that says that time is up may be frozen next.
       let now = context.clock.now()

@@ -52,7 +52,8 @@ extension ChatError {
   var isTemporary: Bool {
     switch self {
     case .agent(.broker, _), .agent(.inactive, _): true
-    case .store(.databaseBusy): true
+    // The disk may work again.
+    case .store(.databaseBusy), .store(.databaseException): true
     case .nightporter(.relayUnavailable), .nightporter(.relayMissing), .nightporter(.networkStopped),
       .nightporter(.ownershipLost), .nightporter(.ownedElsewhere), .nightporter(.storeClosed), .nightporter(.storeFull):
       true

@@ -83,7 +83,7 @@ final class Joiner {
             then(isRefused ? .refused : .joined(user, connection))
           }
         } catch {
-          then(.failed(error, isTemporary: false))
+          then(.failed(error, isTemporary: error.isTemporary))
         }
       }
     }

@@ -56,6 +56,7 @@ final class QueuedRequests {
       guard let self else { return }
       switch result {
       case .success:
+        FaultPoint.reach(.serverRequestSent)
         self.retries.reset(TimerName.serverRequests)
         try? self.context.store?.finishServerRequest(request.id)
       case .failure(.closed): break

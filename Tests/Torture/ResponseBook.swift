@@ -1,0 +1,137 @@
+import Foundation
+import PorterJSON
+import Synchronization
+
+/// The notifications that processes have shown, and what the user did with them.
+final class ResponseBook: Sendable {
+  struct Response: Sendable {
+    let number: Int
+    let json: JSONValue
+    let identifier: String
+    let action: String
+    /// Of a reply.
+    let text: String?
+    /// Nil until a process has said that it is stored.
+    var id: Int64?
+    /// A process has said that it is the first.
+    var wasTaken = false
+  }
+
+  private struct Pages: Sendable {
+    var shown: [JSONValue] = []
+    var responses: [Response] = []
+    var unanswered: Set<Int> = []
+    var uses: [String: Int] = [:]
+    var endings: [Int64: String] = [:]
+  }
+
+  private let pages = Mutex(Pages())
+  private let tally: Tally
+  private let begin = Date()
+  private let seconds: Double
+
+  /// Of those that have ended the store keeps a thousand, by which it recognises a repeat.
+  private static let limit = 900
+
+  init(_ tally: Tally, seconds: Double) {
+    self.tally = tally
+    self.seconds = seconds
+  }
+
+  private static let actions: [String: [String]] = [
+    "NTF_CAT_MESSAGE_RECEIVED": ["open", "reply", "markRead"],
+    "NTF_CAT_CONTACT_REQUEST": ["acceptContact", "acceptContactIncognito", "rejectContact"],
+    "NTF_CAT_CALL_INVITATION": ["acceptCall", "rejectCall"],
+    "NTF_CAT_CONTACT_CONNECTED": ["open"],
+  ]
+  private static let names = [
+    "reply": "NTF_ACT_REPLY", "markRead": "NTF_ACT_MARK_READ", "acceptContact": "NTF_ACT_ACCEPT_CONTACT",
+    "acceptContactIncognito": "NTF_ACT_ACCEPT_CONTACT_INCOGNITO", "rejectContact": "NTF_ACT_REJECT_CONTACT",
+    "acceptCall": "NTF_ACT_ACCEPT_CALL", "rejectCall": "NTF_ACT_REJECT_CALL",
+  ]
+
+  func noteShown(_ notification: JSONValue) {
+    guard let category = notification["categoryIdentifier"]?.stringValue, Self.actions[category] != nil else { return }
+    pages.withLock { pages in
+      pages.shown.append(notification)
+      if pages.shown.count > 200 { pages.shown.removeFirst(100) }
+    }
+  }
+
+  /// What the user does next: mostly with a notification, the rarer actions first; now and then once more what they did
+  /// before, above all what got no answer. Nil when nothing is shown.
+  func next(_ dice: inout Dice) -> Response? {
+    pages.withLock { pages in
+      if let number = pages.unanswered.sorted().first, dice.chance(40) { return pages.responses[number] }
+      if !pages.responses.isEmpty, dice.chance(15) { return dice.element(of: pages.responses) }
+      let share = min(1, -begin.timeIntervalSinceNow / seconds)
+      guard Double(pages.responses.count) < 40 + share * Double(Self.limit - 40) else { return nil }
+      return make(&pages, &dice)
+    }
+  }
+
+  private func make(_ pages: inout Pages, _ dice: inout Dice) -> Response? {
+    let categories = Set(pages.shown.compactMap { $0["categoryIdentifier"]?.stringValue }).sorted()
+    guard !categories.isEmpty else { return nil }
+    let category = dice.element(of: categories)
+    let candidates = pages.shown.filter { $0["categoryIdentifier"]?.stringValue == category }
+    // A call is answered while it rings.
+    let notification = dice.chance(70) ? candidates[candidates.count - 1] : dice.element(of: candidates)
+    guard let identifier = notification["identifier"]?.stringValue else { return nil }
+    let done = Set(pages.responses.filter { $0.identifier == identifier }.map(\.action))
+    let possible = (Self.actions[category] ?? []).filter { $0 == "reply" || !done.contains($0) }
+    guard let action = possible.min(by: { pages.uses[$0, default: 0] < pages.uses[$1, default: 0] }) else { return nil }
+    pages.uses[action, default: 0] += 1
+    let number = pages.responses.count
+    let text = action == "reply" ? "answer \(number)" : nil
+    let response = Response(
+      number: number,
+      json: .compact([
+        "actionIdentifier": Self.names[action].map { .string($0) }, "identifier": .string(identifier),
+        "userInfo": notification["userInfo"], "targetContentIdentifier": notification["targetContentIdentifier"],
+        "userText": text.map { .string($0) },
+      ]), identifier: identifier, action: action, text: text)
+    pages.responses.append(response)
+    pages.unanswered.insert(number)
+    return response
+  }
+
+  /// A process answers that the response is stored.
+  func note(_ result: JSONValue, of response: Response) {
+    guard let id = result["responseId"]?.integerValue, let outcome = result["outcome"]?.stringValue else {
+      return tally.problem("a response was answered with \(result.text)")
+    }
+    let isFirst = result["repeated"] != true
+    let (earlier, wasTaken) = pages.withLock { pages in
+      pages.unanswered.remove(response.number)
+      defer {
+        pages.responses[response.number].id = id
+        if isFirst { pages.responses[response.number].wasTaken = true }
+      }
+      return (pages.responses[response.number].id, pages.responses[response.number].wasTaken)
+    }
+    if let earlier, earlier != id {
+      tally.problem("a response was taken as \(earlier) and as \(id): \(response.json.text)")
+    }
+    if wasTaken, isFirst { tally.problem("a response was taken twice: \(response.json.text)") }
+    if outcome == "applied" || outcome == "stale" { noteEnded(id, outcome + (result["reason"]?.stringValue ?? "")) }
+  }
+
+  func noteEvent(_ event: JSONValue) {
+    guard let id = event["responseId"]?.integerValue, let outcome = event["outcome"]?.stringValue else {
+      return tally.problem("an event about a response: \(event.text)")
+    }
+    tally.count("events about responses")
+    noteEnded(id, outcome + (event["reason"]?.stringValue ?? ""))
+  }
+
+  /// It ends once, whatever reports it.
+  func noteEnded(_ id: Int64, _ ending: String) {
+    let earlier = pages.withLock { $0.endings.updateValue(ending, forKey: id) }
+    if let earlier, earlier != ending { tally.problem("response \(id) ended as \(earlier) and as \(ending)") }
+  }
+
+  var responses: [Response] { pages.withLock { $0.responses } }
+  var endings: [Int64: String] { pages.withLock { $0.endings } }
+  var unanswered: [Response] { pages.withLock { pages in pages.unanswered.sorted().map { pages.responses[$0] } } }
+}

@@ -6,9 +6,30 @@ import PorterSchema
 /// Taking an event and returning it is one step under the lock, so that none is lost when a time-out and an event meet.
 package final class EventQueue: Sendable {
   private struct Entry {
-    var text: String
+    /// The text is made when it is needed: the host of an extension may read no events at all.
+    enum Content {
+      case event(Event)
+      case text(String)
+    }
+
+    var content: Content
     /// Called on the host's thread once the host has taken it.
     var taken: (@Sendable () -> Void)?
+
+    /// 0 for one whose text is not made yet.
+    var bytes: Int {
+      switch content {
+      case .event: 0
+      case .text(let text): text.utf8.count
+      }
+    }
+
+    var text: String {
+      switch content {
+      case .event(let event): event.text
+      case .text(let text): text
+      }
+    }
   }
 
   private struct Contents {
@@ -24,9 +45,9 @@ package final class EventQueue: Sendable {
     mutating func take() -> Entry? {
       guard first < events.count else { return nil }
       defer {
-        bytes -= events[first].text.utf8.count
+        bytes -= events[first].bytes
         // What was taken does not stay until the front is given back.
-        events[first] = Entry(text: "")
+        events[first] = Entry(content: .text(""))
         first += 1
         // The front is given back in one go once it is the larger half.
         if first > 64, first * 2 > events.count {
@@ -36,6 +57,23 @@ package final class EventQueue: Sendable {
       }
       return events[first]
     }
+
+    /// Only the last few may be without a text, so that the number of bytes is about right.
+    mutating func append(_ entry: Entry) {
+      events.append(entry)
+      guard count > EventQueue.unmade else { return }
+      for index in max(first, events.count - EventQueue.unmade - 1)..<events.count {
+        guard case .event(let event) = events[index].content else { continue }
+        events[index].content = .text(event.text)
+        bytes += events[index].bytes
+      }
+    }
+  }
+
+  private enum Found {
+    case entry(Entry)
+    case lost(Int)
+    case closed
   }
 
   package enum Taken: Sendable {
@@ -45,6 +83,8 @@ package final class EventQueue: Sendable {
   }
 
   package static let bound = 4_096
+  /// As many events as wait without their texts; one push makes three.
+  private static let unmade = 8
   /// A host that handles pushes and nothing else reads no events, and the platform ends its process at 24 MB (INC-33).
   package static func byteBound(_ role: Role) -> Int {
     switch role {
@@ -70,17 +110,14 @@ package final class EventQueue: Sendable {
 
   func post(_ event: Event, taken: (@Sendable () -> Void)? = nil) {
     EventRecord.note(event)
-    let text = event.text
-    let bytes = text.utf8.count
     contents.signal { contents in
       guard !contents.isClosed else { return }
       if contents.count == 0 { wake.raise() }
+      contents.append(Entry(content: .event(event), taken: taken))
       // The event itself stays, whatever its length.
-      while contents.count >= Self.bound || contents.bytes + bytes > byteBound, contents.take() != nil {
+      while contents.count > 1, contents.count > Self.bound || contents.bytes > byteBound, contents.take() != nil {
         contents.lost += 1
       }
-      contents.events.append(Entry(text: text, taken: taken))
-      contents.bytes += bytes
     }
   }
 
@@ -97,22 +134,27 @@ package final class EventQueue: Sendable {
 
   /// With whether something was called because of it.
   package func takeNoting(atMost span: Span?) -> (taken: Taken?, isNoted: Bool) {
-    // Called when the lock is free again.
-    var noteTaken: (@Sendable () -> Void)?
-    let taken: Taken? = contents.wait(atMost: span) { contents in
+    let found: Found? = contents.wait(atMost: span) { contents in
       if contents.lost > 0 {
         defer { contents.lost = 0 }
         EventRecord.note(.eventsLost(Int64(contents.lost)))
         return .lost(contents.lost)
       }
-      if let event = contents.take() {
+      if let entry = contents.take() {
         if contents.count == 0, !contents.isClosed { self.wake.lower() }
-        noteTaken = event.taken
-        return .event(event.text)
+        return .entry(entry)
       }
       return contents.isClosed ? .closed : nil
     }
-    noteTaken?()
-    return (taken, noteTaken != nil)
+    // The lock is free again.
+    switch found {
+    case .entry(let entry):
+      let text = entry.text
+      entry.taken?()
+      return (.event(text), entry.taken != nil)
+    case .lost(let count): return (.lost(count), false)
+    case .closed: return (.closed, false)
+    case nil: return (nil, false)
+    }
   }
 }

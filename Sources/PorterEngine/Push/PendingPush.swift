@@ -32,15 +32,16 @@ package final class PendingPush: Sendable {
   /// Nil if nothing is to be done about it.
   func expire() -> Urgency? { post(.expire).urgency }
 
-  /// Settles what is shown, before it is recorded as shown. False when the caller was answered without it.
-  func stage(_ text: String) -> Bool { post(.stage, text).isTaken }
+  /// Settles what is shown, before it is recorded as shown. False when the caller was answered without it. The text is made
+  /// only if the caller is answered with it.
+  func stage(_ text: @escaping @Sendable () -> String) -> Bool { post(.stage, text).isTaken }
 
   /// The engine's answer. The first one counts (INC-31).
-  func finish(_ text: String) { post(.finish, text) }
+  func finish(_ text: String) { post(.finish) { text } }
 
   /// Answers for the engine, with what is staged or with `text`. From here on nothing can be staged, and nothing is recorded
   /// as shown.
-  func answerWithoutEngine(_ text: String) { post(.overdue, text) }
+  func answerWithoutEngine(_ text: String) { post(.overdue) { text } }
 
   /// Time is up, and nothing is staged yet.
   var isExpired: Bool {
@@ -56,7 +57,9 @@ package final class PendingPush: Sendable {
   var isQueued: Bool { life.withLock { $0.machine.state == .queued } }
 
   @discardableResult
-  private func post(_ event: PushAnswer.Event, _ text: String = "") -> AnswerWork {
+  private func post(
+    _ event: PushAnswer.Event, _ text: @escaping @Sendable () -> String = { "" }
+  ) -> AnswerWork {
     life.withLock { life in
       let before = life.machine.state
       let step = life.machine.handle(event)
@@ -75,19 +78,21 @@ package final class PendingPush: Sendable {
   private struct Life {
     let runner: Int
     var machine = MachineRunner<PushAnswer>()
-    var staged: String?
+    var staged: (@Sendable () -> String)?
   }
 }
 
 /// Carries out the effects of one step of `push_answer`.
 private final class AnswerWork: PushAnswerEffects {
   let isTaken: Bool
-  private var text: String
-  private(set) var staged: String?
+  private var text: @Sendable () -> String
+  private(set) var staged: (@Sendable () -> String)?
   private(set) var urgency: PendingPush.Urgency?
   private let promise: Promise<String>
 
-  init(isTaken: Bool, text: String, staged: String?, _ promise: Promise<String>) {
+  init(
+    isTaken: Bool, text: @escaping @Sendable () -> String, staged: (@Sendable () -> String)?, _ promise: Promise<String>
+  ) {
     self.isTaken = isTaken
     self.text = text
     self.staged = staged
@@ -98,7 +103,7 @@ private final class AnswerWork: PushAnswerEffects {
   func withdraw(_ argument: Void) { urgency = .waitsForATurn }
   func keep(_ argument: Void) { staged = text }
   func useStaged(_ argument: Void) { text = staged ?? text }
-  func answer(_ argument: Void) { promise.fulfil(text) }
+  func answer(_ argument: Void) { promise.fulfil(text()) }
 }
 
 /// The pushes of a controller that have no answer yet, in the order in which they came. From any thread; waits for nothing.

@@ -138,12 +138,14 @@ final class PushRun {
   func stageAnswer() -> Bool {
     var content = content
     content.isRecorded = false
-    let isTaken = pending.stage(
+    let isPresented = state == .presenting && content.showsWhatCame
+    let isTaken = pending.stage { [content, holders, nextRefresh, trace] in
       Self.json(
-        outcome: state == .presenting && content.showsWhatCame ? Push.State.presented.name : Push.State.expired.name,
+        outcome: isPresented ? Push.State.presented.name : Push.State.expired.name,
         reason: "time was up before the store was closed", work: .partial, holders: holders, content: content,
         quiescent: false, nextRefresh: nextRefresh, trace: trace.json
-      ).text)
+      ).text
+    }
     hasStagedAnswer = isTaken
     return isTaken
   }

@@ -28,7 +28,7 @@ package struct Ratchet: Sendable, Redacted {
   }
 
   var rootKey: SecretBytes
-  var ownKeys: BoxKeyPair
+  var ownSecret: BoxSecretKey
   var conversation: Conversation
   /// Length of the sending chain before the current one; "PN" in the specification.
   var previousCount: UInt32
@@ -41,7 +41,7 @@ package struct Ratchet: Sendable, Redacted {
     let (rootKey, chainKey) = try Self.rootStep(
       rootKey: secret, agreement: try ownKeys.secretKey.diffieHellman(with: remote))
     self.init(
-      rootKey: rootKey, ownKeys: ownKeys,
+      rootKey: rootKey, ownSecret: ownKeys.secretKey,
       conversation: .opening(remote: remote, sending: Chain(key: chainKey, next: 0)), previousCount: 0,
       retired: RetiredKeys(), skipped: SkippedKeys())
   }
@@ -49,21 +49,25 @@ package struct Ratchet: Sendable, Redacted {
   /// The side that receives first, with the ratchet key it published.
   init(awaiting secret: SecretBytes, ownKeys: BoxKeyPair) {
     self.init(
-      rootKey: secret, ownKeys: ownKeys, conversation: .awaiting, previousCount: 0, retired: RetiredKeys(),
+      rootKey: secret, ownSecret: ownKeys.secretKey, conversation: .awaiting, previousCount: 0, retired: RetiredKeys(),
       skipped: SkippedKeys())
   }
 
   init(
-    rootKey: SecretBytes, ownKeys: BoxKeyPair, conversation: Conversation, previousCount: UInt32, retired: RetiredKeys,
+    rootKey: SecretBytes, ownSecret: BoxSecretKey, conversation: Conversation, previousCount: UInt32,
+    retired: RetiredKeys,
     skipped: SkippedKeys
   ) {
     self.rootKey = rootKey
-    self.ownKeys = ownKeys
+    self.ownSecret = ownSecret
     self.conversation = conversation
     self.previousCount = previousCount
     self.retired = retired
     self.skipped = skipped
   }
+
+  /// Our current ratchet key. Its public half is computed each time: a message that opens does not need it.
+  var ownKeys: BoxKeyPair { BoxKeyPair(secretKey: ownSecret) }
 
   /// Header, ciphertext and tag. `associatedData` is authenticated with the message but not part of it.
   package mutating func encrypt(_ plaintext: [UInt8], associatedData: [UInt8]) throws(CryptoError) -> [UInt8] {
@@ -72,7 +76,7 @@ package struct Ratchet: Sendable, Redacted {
     case .awaiting: throw .notEstablished
     case .opening(_, let chain), .established(_, let chain, _): sending = chain
     }
-    let header = RatchetHeader(ratchetKey: ownKeys.publicKey, previousCount: previousCount, number: sending.next)
+    let header = RatchetHeader(ratchetKey: ownSecret.publicKey, previousCount: previousCount, number: sending.next)
     let messageKey = try sending.step()
     let encoded = header.encoded
     let sealed = try MessageCipher.seal(plaintext, key: messageKey, associatedData: associatedData + encoded)
@@ -140,10 +144,10 @@ package struct Ratchet: Sendable, Redacted {
       retired.append(remote)
     }
     let (receivingRoot, receivingKey) = try Self.rootStep(
-      rootKey: rootKey, agreement: try ownKeys.secretKey.diffieHellman(with: header.ratchetKey))
-    ownKeys = try BoxKeyPair.generate(randomness: randomness)
+      rootKey: rootKey, agreement: try ownSecret.diffieHellman(with: header.ratchetKey))
+    ownSecret = try BoxSecretKey.generate(randomness: randomness)
     let (sendingRoot, sendingKey) = try Self.rootStep(
-      rootKey: receivingRoot, agreement: try ownKeys.secretKey.diffieHellman(with: header.ratchetKey))
+      rootKey: receivingRoot, agreement: try ownSecret.diffieHellman(with: header.ratchetKey))
     previousCount = sentCount
     rootKey = sendingRoot
     conversation = .established(

@@ -45,7 +45,7 @@ extension Ratchet {
     }
     bytes.append(stage.rawValue)
     bytes.append(exposing: rootKey)
-    bytes.append(exposing: ownKeys.secretKey.scalar)
+    bytes.append(exposing: ownSecret.scalar)
     bytes.append(bigEndian: previousCount)
     switch conversation {
     case .awaiting: break
@@ -90,7 +90,7 @@ extension Ratchet {
     else { throw .malformed(.ratchetState) }
     try Sodium.initialize()
     self.init(
-      rootKey: rootKey, ownKeys: BoxKeyPair(secretKey: ownSecret), conversation: conversation,
+      rootKey: rootKey, ownSecret: ownSecret, conversation: conversation,
       previousCount: previousCount, retired: retired, skipped: skipped)
   }
 

@@ -17,49 +17,43 @@ package struct StoredRatchet: Sendable {
 extension Store {
   /// To send with. It opens nothing: no skipped key is read for it.
   package func ratchet(connectionID: Int64) throws(StoreError) -> StoredRatchet? {
-    try ratchet(connectionID: connectionID) { (serialized) throws(StoreError) in
-      try Self.undamaged { () throws(CryptoError) in try Ratchet(toSend: serialized) }
-    }
-  }
-
-  /// To open `message` with, and to send afterwards. Of the skipped keys only the message's own is read.
-  package func ratchet(connectionID: Int64, opening message: [UInt8]) throws(StoreError) -> StoredRatchet? {
-    try ratchet(connectionID: connectionID) { (serialized) throws(StoreError) in
-      let (found, newest) = try self.skippedKey(opening: message, connectionID)
-      return try Self.undamaged { () throws(CryptoError) in
-        try Ratchet(serialized: serialized, found: found, newest: newest)
-      }
-    }
-  }
-
-  private func ratchet(
-    connectionID: Int64, _ load: ([UInt8]) throws(StoreError) -> Ratchet
-  ) throws(StoreError) -> StoredRatchet? {
     let core = try first(
       "SELECT ratchet, associated_data FROM connections WHERE connection_id = ? AND ratchet IS NOT NULL",
       [.integer(connectionID)]
     ) { (ratchet: $0.blob(0), associatedData: $0.blob(1)) }
     guard let core else { return nil }
-    return StoredRatchet(ratchet: try load(core.ratchet), associatedData: core.associatedData)
+    return StoredRatchet(
+      ratchet: try Self.undamaged { () throws(CryptoError) in try Ratchet(toSend: core.ratchet) },
+      associatedData: core.associatedData)
+  }
+
+  /// To open `message` with, and to send afterwards. Of the skipped keys only the message's own is read.
+  package func ratchet(connectionID: Int64, opening message: [UInt8]) throws(StoreError) -> StoredRatchet? {
+    let core = try first(
+      """
+      SELECT ratchet, associated_data, sequence, stored,
+        (SELECT max(sequence) FROM skipped_keys WHERE connection_id = ?1)
+      FROM connections LEFT JOIN skipped_keys INDEXED BY skipped_keys_name
+        ON skipped_keys.connection_id = ?1 AND substr(stored, 1, \(SkippedKey.nameCount)) = ?2
+      WHERE connections.connection_id = ?1 AND ratchet IS NOT NULL
+      """, [.integer(connectionID), .blob(SkippedKey.name(opening: message) ?? [])]
+    ) { (row) throws(StoreError) in
+      var found: SkippedKey?
+      if let sequence = row.optionalInteger(2) {
+        found = SkippedKey(sequence: sequence, stored: row.blob(3))
+        if found == nil { throw .damaged(.connection) }
+      }
+      return (ratchet: row.blob(0), associatedData: row.blob(1), found: found, newest: row.optionalInteger(4))
+    }
+    guard let core else { return nil }
+    return StoredRatchet(
+      ratchet: try Self.undamaged { () throws(CryptoError) in
+        try Ratchet(serialized: core.ratchet, found: core.found, newest: core.newest)
+      }, associatedData: core.associatedData)
   }
 
   private static func undamaged(_ load: () throws(CryptoError) -> Ratchet) throws(StoreError) -> Ratchet {
     do throws(CryptoError) { return try load() } catch { throw .damaged(.connection) }
-  }
-
-  private func skippedKey(
-    opening message: [UInt8], _ connectionID: Int64
-  ) throws(StoreError) -> (found: SkippedKey?, newest: Int64?) {
-    let row = try first(
-      """
-      SELECT (SELECT max(sequence) FROM skipped_keys WHERE connection_id = ?1), sequence, stored
-      FROM (SELECT 1) LEFT JOIN skipped_keys INDEXED BY skipped_keys_name
-        ON connection_id = ?1 AND substr(stored, 1, \(SkippedKey.nameCount)) = ?2
-      """, [.integer(connectionID), .blob(SkippedKey.name(opening: message) ?? [])]
-    ) { (newest: $0.optionalInteger(0), sequence: $0.optionalInteger(1), stored: $0.blob(2)) }
-    guard let row, let sequence = row.sequence else { return (nil, row?.newest) }
-    guard let key = SkippedKey(sequence: sequence, stored: row.stored) else { throw .damaged(.connection) }
-    return (key, row.newest)
   }
 
   /// Writes only what changed.

@@ -14,6 +14,7 @@ enum Schema {
     }
   }
 
+  /// `Benchmarks/reference/push.c` knows the newest schema by its number: `SCHEMA` there, and its statements, follow it.
   static let migrations = [
     Migration(name: "20261121_first", sql: first),
     Migration(name: "20261121_channel", sql: channel) { (store) throws(StoreError) in try store.makeChannelKey() },

@@ -23,7 +23,8 @@ package final class Store {
   package let database: Database
   /// Asked before each transaction; without one, every transaction may begin.
   package weak var gate: (any TransactionGate)?
-  private var durability = Database.Durability.full
+  /// Of the connection's commits; nil before the first transaction.
+  private var durability: Database.Durability?
   /// Actions waiting for the commit of the running transaction.
   private var awaitingCommit: [() -> Void] = []
 
@@ -93,7 +94,7 @@ package final class Store {
       // An extension does it too: the leftover may be a plain copy of a sealed store.
       if lock.isHeld { Rekeying.removeCopy(of: file, ports.files) }
       let options = Database.Options(
-        access: create ? .create : .readWrite, durability: .full, key: key, busyTimeout: busyTimeout,
+        access: create ? .create : .readWrite, durability: nil, key: key, busyTimeout: busyTimeout,
         cacheKibibytes: 512, logPages: Self.logPages, stop: stop, ports: ports)
       return Store(database: try Database(path: file, options: options), stop: stop)
     } catch {
@@ -165,9 +166,8 @@ package final class Store {
   /// would be done again. Saves one sync.
   @discardableResult
   package func lightTransaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    // If this fails, the next write restores it, or does not write.
-    defer { try? require(.full) }
-    return try transaction(.normal, body)
+    // The next write that has to be durable sees to it.
+    try transaction(.normal, body)
   }
 
   /// Calls `action` once the running transaction has been committed, and never if it is rolled back. To be called inside

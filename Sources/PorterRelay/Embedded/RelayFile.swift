@@ -16,10 +16,14 @@ final class RelayFile {
   let database: Database
   let ports: Ports
   let log: Log
-  private var durability = Database.Durability.full
+  /// Of the connection's commits; nil before the first transaction.
+  private var durability: Database.Durability?
   private var nextSweep = Moment(nanoseconds: .min)
   private var decoyKey: SigningPublicKey?
   private var age: RelayAge?
+
+  /// A short log keeps the first opening after a crash, or after `releaseFiles()`, fast: the whole log is read.
+  private static let logPages = 256
 
   var clock: any Clock { ports.clock }
   var randomness: any Randomness { ports.randomness }
@@ -34,9 +38,9 @@ final class RelayFile {
       // A request needs a few pages of the file, so the cache may stay far below an extension's memory limit.
       database = try Database(
         path: path,
-        options: .init(access: access, busyTimeout: busyTimeout, cacheKibibytes: 512, stop: stop, ports: ports))
-      // A short log keeps the first opening after a crash, or after `releaseFiles()`, fast: the whole log is read.
-      try database.execute("PRAGMA wal_autocheckpoint=256")
+        options: .init(
+          access: access, durability: nil, busyTimeout: busyTimeout, cacheKibibytes: 512, logPages: Self.logPages,
+          stop: stop, ports: ports))
     } catch {
       throw .storage(error)
     }

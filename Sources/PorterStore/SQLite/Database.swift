@@ -27,7 +27,8 @@ package final class Database {
 
   package struct Options: Sendable {
     package var access: Access
-    package var durability: Durability
+    /// Of all commits, unless `setDurability` says otherwise; nil if it is called before the first one.
+    package var durability: Durability?
     /// The name of a registered VFS; nil for the system's. With a key, the one below the seal.
     package var vfs: String?
     /// The key the file is sealed with.
@@ -48,7 +49,7 @@ package final class Database {
     package var ports: Ports
 
     package init(
-      access: Access = .create, durability: Durability = .full, vfs: String? = nil, key: StoreKey = .none,
+      access: Access = .create, durability: Durability? = .full, vfs: String? = nil, key: StoreKey = .none,
       isExclusive: Bool = false, busyTimeout: Span = .seconds(3), foreignKeys: Bool = true,
       cacheKibibytes: Int? = nil, logPages: Int? = nil, stop: StopSignal? = nil, ports: Ports = .system
     ) {
@@ -143,15 +144,17 @@ package final class Database {
   }
 
   private func configure(_ options: Options) throws(SQLiteError) {
+    guard let handle else { throw SQLiteError(kind: .closed) }
+    // What has a function of its own needs no statement to be compiled.
+    sqlite3_db_config_integer(handle, SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys ? 1 : 0)
+    if let pages = options.logPages { sqlite3_wal_autocheckpoint(handle, Int32(clamping: max(1, pages))) }
     // Temporary tables and sorts stay in memory: a temporary file would hold plain text beside a sealed store.
     var sql = "PRAGMA temp_store=MEMORY;"
-    sql += "PRAGMA foreign_keys=\(options.foreignKeys ? "ON" : "OFF");"
     if options.isExclusive { sql += "PRAGMA locking_mode=EXCLUSIVE;" }
     if let limit = options.cacheKibibytes { sql += "PRAGMA cache_size=-\(max(0, limit));" }
-    if let pages = options.logPages { sql += "PRAGMA wal_autocheckpoint=\(max(1, pages));" }
     if options.access != .readOnly {
-      sql += "PRAGMA synchronous=\(options.durability == .full ? "FULL" : "NORMAL");"
       try execute(sql)
+      if let durability = options.durability { try setDurability(durability) }
       // Two processes may create the file at the same time: SQLite reports `busy` to the second without waiting.
       try waiter.retrying { () throws(SQLiteError) in try enterWAL() }
     } else {

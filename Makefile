@@ -90,7 +90,7 @@ lint: ## check the format of Swift and the warnings of C
 	@scripts/lint
 
 clean: ## delete build products
-	rm -rf .build $(RELEASE) $(PROGRAMS) .build-thread .build-address
+	rm -rf .build $(RELEASE) $(PROGRAMS) .build-thread .build-address .build-aegis
 
 include bindings/simplex-compat/compat.mk
 include Benchmarks/bench.mk

@@ -167,6 +167,17 @@ char *np_derive_key(const char *path, const char *passphrase);
 np_error np_set_key(chat_ctrl ctrl, const char *key, int keep_key);
 
 /*
+ * Chooses what the stores are sealed with that this process makes from now on, by np_change_key() and "/_db encryption",
+ * too: so a store is moved from one cipher to the other by a change of its key, also to the same key. "AEGIS-256",
+ * "XChaCha20-Poly1305", or "fastest", which holds until this is called: AEGIS-256 where the linked libsodium has it (1.0.19)
+ * and the processor has instructions for AES, else XChaCha20-Poly1305. A store that may have to be opened with an older
+ * libsodium, after it was moved to another device for instance, needs XChaCha20-Poly1305: elsewhere it is refused with
+ * "storeCipherUnavailable". NP_ERROR_ARGUMENT for another name, NP_ERROR_SYSTEM for a cipher that libsodium does not have;
+ * then nothing is changed.
+ */
+np_error np_set_cipher(const char *name);
+
+/*
  * Changes the store's key, seals a plain store (`current_key` is ""), or makes it plain (`new_key` is ""). Does what
  * "/_db encryption" does, with the same rules and answer, {"result": {"type": "cmdOk"}} or an error; see
  * spec/protocol/commands.md. Here the keys are read in place and copied into guarded memory only, while the text of the

@@ -15,8 +15,10 @@ enum {
   TRAILER_BYTES = SEALED_VFS_RESERVED_BYTES,
   // Of files that are created. Those of version 1 remain what they are; see README.md for the differences.
   FORMAT_VERSION = 2,
-  // A trailer is: label (24 bytes, the same in every part of a file), nonce (24), tag (16).
+  // What a file is sealed as: mark and salt. A trailer is, with XChaCha20-Poly1305: label, nonce, tag (16 bytes); with
+  // AEGIS-256: mark, nonce, tag (32 bytes). There the salt is in page 1 and in the headers of WAL and journal only.
   LABEL_BYTES = 24,
+  MARK_BYTES = LABEL_BYTES - SALT_BYTES,
   NONCE_BYTES = 24,
   // Bytes 0..23 of the file stay a plain SQLite header (INC-02).
   CLEAR_BYTES = 24,
@@ -52,23 +54,42 @@ struct seal_place {
   const uint8_t *clear; // CLEAR_BYTES of page 1, or NULL
 };
 
-// Derives the key and label of the file whose salt this is.
-void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], const uint8_t salt[SALT_BYTES],
-                    uint8_t version, bool is_passphrase);
+// The label of a new file, but for the check, which needs a key.
+void seal_new_label(uint8_t label[LABEL_BYTES], sealed_vfs_cipher cipher, const uint8_t salt[SALT_BYTES],
+                    bool is_passphrase);
+// Derives the key of the file that has this label. The check in `keys` is the one that belongs to the key.
+void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], const uint8_t label[LABEL_BYTES]);
+// What new files are sealed with, as it was chosen, and what is fastest.
+sealed_vfs_cipher seal_chosen_cipher(void);
+sealed_vfs_cipher seal_fastest_cipher(void);
 // Encrypts `length` bytes in place, and fills the trailer.
 void seal_close(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, uint8_t *trailer);
 // The same, with a number in the last bytes of the nonce. The other 20 are random.
 void seal_close_noting(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
                        uint8_t *trailer, uint32_t noted);
 uint32_t seal_noted(const uint8_t *trailer);
-// Decrypts in place. False, and no plaintext, if it is not what was sealed for this place.
+// Decrypts in place. False, and no plaintext, if it is not what was sealed for this place in this file.
 bool seal_open(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
                const uint8_t *trailer);
-// Whether a label is one of this format at all: SEALED_VFS_NOTHING, SEALED_VFS_NEWER_FORMAT or SEALED_VFS_DAMAGED.
-sealed_vfs_kind seal_label_kind(const uint8_t label[LABEL_BYTES]);
-uint8_t seal_label_version(const uint8_t label[LABEL_BYTES]);
+// Whether a mark is one of this format at all: SEALED_VFS_NOTHING, SEALED_VFS_CIPHER_UNAVAILABLE,
+// SEALED_VFS_NEWER_FORMAT or SEALED_VFS_DAMAGED.
+sealed_vfs_kind seal_mark_kind(const uint8_t mark[MARK_BYTES]);
+uint8_t seal_mark_version(const uint8_t mark[MARK_BYTES]);
+sealed_vfs_cipher seal_mark_cipher(const uint8_t mark[MARK_BYTES]);
+bool seal_mark_is_passphrase(const uint8_t mark[MARK_BYTES]);
 const uint8_t *seal_label_salt(const uint8_t label[LABEL_BYTES]);
-bool seal_label_is_passphrase(const uint8_t label[LABEL_BYTES]);
+// How many bytes of salt page 1 and the headers have beside their trailers: none where the salt is in the trailer.
+size_t seal_salt_beside(const uint8_t mark[MARK_BYTES]);
+
+// What a part says of the file that it belongs to.
+struct part_label {
+  uint8_t bytes[LABEL_BYTES];
+  bool has_salt; // else it is only told whether the part is of a file that is known
+};
+
+// `beside`: where this part's salt is if it is not in the trailer, or NULL if it then has none.
+struct part_label seal_part_label(const uint8_t *trailer, const uint8_t *beside);
+bool seal_is_of_file(const struct file_keys *keys, const struct part_label *label);
 // What the plain header says of a file; not authenticated yet.
 sealed_vfs_kind header_kind(const uint8_t header[CLEAR_BYTES]);
 uint32_t header_page_size(const uint8_t *header);
@@ -125,6 +146,7 @@ struct kept_header;
 struct wal_state {
   struct kept_header *kept; // headers of frames written in the transaction under way, or NULL
   size_t plain_bytes;   // in front of the sealed header; learned anew for each operation
+  size_t salt_bytes;    // behind it; likewise
   uint64_t assembling;  // frame that is being put together in `buffer`; 0: none
   uint32_t filled;      // its bytes so far
   uint64_t held;        // frame whose plaintext is in `spare`, read whole; 0: none
@@ -190,7 +212,7 @@ extern const sqlite3_io_methods main_methods;
 int main_identity_for_writing(struct sealed_file *main);
 // Makes sure of the identity by which a part of a journal or WAL is read: page 1's, or if that cannot be read, the
 // part's own. `is_committed`: the part shows that the database's creation was committed, as a WAL does.
-sealed_vfs_kind main_identity_for_part(struct sealed_file *main, const uint8_t label[LABEL_BYTES], bool is_committed);
+sealed_vfs_kind main_identity_for_part(struct sealed_file *main, const struct part_label *label, bool is_committed);
 // Learns the page size from the plain header. It stays 0 if the file is empty.
 int main_learn_page_size(struct sealed_file *main);
 // To be called when a log has authenticated under this identity, though page 1 could not be read: from now on no part

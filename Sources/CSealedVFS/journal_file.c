@@ -114,7 +114,9 @@ static int load_record(struct sealed_file *file, int64_t offset) {
   code = journal_real_read(file, record, record_bytes(file), offset);
   if (code != SQLITE_OK) { return code; }
   size_t length = record_bytes(file) - TRAILER_BYTES;
-  sealed_vfs_kind kind = main_identity_for_part(file->main, record + length, false);
+  // A header was read before it: where a trailer has no salt, that had one.
+  struct part_label label = seal_part_label(record + length, NULL);
+  sealed_vfs_kind kind = main_identity_for_part(file->main, &label, false);
   if (kind == SEALED_VFS_NOTHING &&
       !seal_open(file->main->keys, record_place(offset), record, length, record + length)) {
     kind = SEALED_VFS_DAMAGED;

@@ -1,11 +1,13 @@
 // The rollback journal's headers: at the start of a sector, 8 plain bytes, the 28 bytes of SQLite's header that count,
-// sealed, and the trailer, in the sector's empty rest. The first of the plain bytes is zero: SQLite without this VFS
-// takes the journal for one that is not in use (`hasHotJournal`), and neither deletes it nor rolls it back.
+// sealed, and in the sector's empty rest the trailer, and the salt if the trailer has none. The first of the plain
+// bytes is zero: SQLite without this VFS takes the journal for one that is not in use (`hasHotJournal`), and neither
+// deletes it nor rolls it back.
 #include "journal_file.h"
 
 enum {
   PLAIN_BYTES = 8, // none in a file of version 1
   SEALED_HEADER = JOURNAL_HEADER_BYTES + TRAILER_BYTES,
+  LONGEST_HEADER = PLAIN_BYTES + SEALED_HEADER + SALT_BYTES,
   COUNT_BYTES = 12, // magic and number of records
 };
 
@@ -15,7 +17,12 @@ static const uint8_t plain_bytes[PLAIN_BYTES] = {0, 's', 'e', 'a', 'l', 'e', 'd'
 static size_t plain_bytes_of(uint8_t version) { return version == 1 ? 0 : PLAIN_BYTES; }
 
 static size_t own_plain_bytes(const struct sealed_file *file) {
-  return plain_bytes_of(seal_label_version(file->main->keys->label));
+  return plain_bytes_of(seal_mark_version(file->main->keys->label));
+}
+
+// Of a header on disk, in all.
+static size_t own_header_bytes(const struct sealed_file *file) {
+  return own_plain_bytes(file) + SEALED_HEADER + seal_salt_beside(file->main->keys->label);
 }
 
 static struct seal_place header_place(int64_t offset) {
@@ -23,18 +30,19 @@ static struct seal_place header_place(int64_t offset) {
 }
 
 static int put_header(struct sealed_file *file, int64_t offset) {
-  uint8_t disk[PLAIN_BYTES + SEALED_HEADER];
+  uint8_t disk[LONGEST_HEADER];
   size_t plain = own_plain_bytes(file);
   uint8_t *text = disk + plain;
   memcpy(disk, plain_bytes, PLAIN_BYTES);
   memcpy(text, file->state.journal.header, JOURNAL_HEADER_BYTES);
   seal_close(file->main->keys, header_place(offset), text, JOURNAL_HEADER_BYTES, text + JOURNAL_HEADER_BYTES);
-  return journal_real_write(file, disk, plain + SEALED_HEADER, offset);
+  memcpy(text + SEALED_HEADER, seal_label_salt(file->main->keys->label), SALT_BYTES);
+  return journal_real_write(file, disk, own_header_bytes(file), offset);
 }
 
 int journal_load_header(struct sealed_file *file, int64_t offset, enum journal_found *found, sealed_vfs_kind *kind) {
   struct journal_state *journal = &file->state.journal;
-  uint8_t disk[PLAIN_BYTES + SEALED_HEADER];
+  uint8_t disk[LONGEST_HEADER];
   *found = FOUND_NOTHING;
   *kind = SEALED_VFS_NOTHING;
   int code = journal_real_read(file, disk, sizeof disk, offset);
@@ -42,9 +50,10 @@ int journal_load_header(struct sealed_file *file, int64_t offset, enum journal_f
   *found = FOUND_OTHER;
   size_t plain = memcmp(disk, plain_bytes, PLAIN_BYTES) == 0 ? PLAIN_BYTES : 0;
   uint8_t *text = disk + plain, *trailer = text + JOURNAL_HEADER_BYTES;
-  *kind = main_identity_for_part(file->main, trailer, false);
+  struct part_label label = seal_part_label(trailer, text + SEALED_HEADER);
+  *kind = main_identity_for_part(file->main, &label, false);
   if (*kind != SEALED_VFS_NOTHING) { return SQLITE_OK; }
-  if (plain_bytes_of(seal_label_version(trailer)) != plain ||
+  if (plain_bytes_of(seal_mark_version(trailer)) != plain ||
       !seal_open(file->main->keys, header_place(offset), text, JOURNAL_HEADER_BYTES, trailer)) {
     *kind = SEALED_VFS_DAMAGED;
     return SQLITE_OK;
@@ -111,7 +120,7 @@ int journal_write_header(struct sealed_file *file, const uint8_t *bytes, size_t 
   journal->record_offset = journal->super_offset = -1;
   journal->filled = 0;
   // The rest of the sector is empty; it is written so that the file gets its length.
-  size_t length = own_plain_bytes(file) + SEALED_HEADER;
+  size_t length = own_header_bytes(file);
   code = write_zeros(file, amount - length, offset + (int64_t)length);
   return code == SQLITE_OK ? put_header(file, offset) : code;
 }
@@ -135,7 +144,7 @@ int journal_put_count(struct sealed_file *file, const uint8_t *bytes, int64_t of
 
 int journal_erase_header(struct sealed_file *file, int64_t offset) {
   struct journal_state *journal = &file->state.journal;
-  const uint8_t zeros[PLAIN_BYTES + SEALED_HEADER] = {0};
+  const uint8_t zeros[LONGEST_HEADER] = {0};
   journal->header_offset = journal->record_offset = -1;
   return journal_real_write(file, zeros, sizeof zeros, offset);
 }

@@ -197,19 +197,17 @@ static sealed_vfs_kind master_for_salt(struct secrets *secrets, const uint8_t sa
 sealed_vfs_kind keys_for_file(struct key_entry *entry, const uint8_t *label, struct file_keys *keys) {
   // Not wiped while this file may need them.
   struct secrets *secrets = entry->secrets;
-  uint8_t salt[SALT_BYTES];
-  pthread_mutex_lock(&entry->deriving);
-  if (label != NULL) {
-    memcpy(salt, seal_label_salt(label), SALT_BYTES);
-  } else {
-    // Always a new one: a file that is deleted and created again must not accept pages of the former.
+  uint8_t new_label[LABEL_BYTES];
+  if (label == NULL) {
+    // Always a new salt: a file that is deleted and created again must not accept pages of the former.
+    uint8_t salt[SALT_BYTES];
     randombytes_buf(salt, SALT_BYTES);
+    seal_new_label(new_label, seal_chosen_cipher(), salt, secrets->is_passphrase);
   }
-  sealed_vfs_kind kind = master_for_salt(secrets, salt);
+  pthread_mutex_lock(&entry->deriving);
+  sealed_vfs_kind kind = master_for_salt(secrets, seal_label_salt(label != NULL ? label : new_label));
   if (kind == SEALED_VFS_NOTHING) {
-    bool is_passphrase = label != NULL ? seal_label_is_passphrase(label) : secrets->is_passphrase;
-    uint8_t version = label != NULL ? seal_label_version(label) : FORMAT_VERSION;
-    seal_file_keys(keys, secrets->master, salt, version, is_passphrase);
+    seal_file_keys(keys, secrets->master, label != NULL ? label : new_label);
     if (label != NULL && memcmp(keys->label, label, LABEL_BYTES) != 0) { kind = SEALED_VFS_WRONG_KEY; }
   }
   pthread_mutex_unlock(&entry->deriving);
@@ -233,12 +231,15 @@ static int read_first_label(sqlite3_file *file, uint8_t label[LABEL_BYTES]) {
   if (code == SQLITE_OK) {
     code = file->pMethods->xRead(file, label, LABEL_BYTES, header_page_size(header) - TRAILER_BYTES);
   }
+  if (code == SQLITE_OK && seal_salt_beside(label) != 0) {
+    code = file->pMethods->xRead(file, label + MARK_BYTES, SALT_BYTES, CLEAR_BYTES);
+  }
   if (code != SQLITE_OK) { return code == SQLITE_IOERR_SHORT_READ ? SQLITE_NOTADB : code; }
-  return seal_label_kind(label) == SEALED_VFS_NOTHING ? SQLITE_OK : SQLITE_NOTADB;
+  sealed_vfs_kind kind = seal_mark_kind(label);
+  return kind == SEALED_VFS_NOTHING || kind == SEALED_VFS_CIPHER_UNAVAILABLE ? SQLITE_OK : SQLITE_NOTADB;
 }
 
-int sealed_vfs_read_salt(const char *path, uint8_t salt[SALT_BYTES], int *is_passphrase) {
-  if (path == NULL || salt == NULL) { return SQLITE_MISUSE; }
+static int read_label_at(const char *path, uint8_t label[LABEL_BYTES]) {
   sqlite3_vfs *base = sqlite3_vfs_find(NULL);
   char *full = full_path(path);
   if (full == NULL) { return SQLITE_CANTOPEN; }
@@ -251,19 +252,32 @@ int sealed_vfs_read_salt(const char *path, uint8_t salt[SALT_BYTES], int *is_pas
   } else if (code == SQLITE_OK && !exists) {
     code = SQLITE_NOTFOUND;
   } else if (code == SQLITE_OK) {
-    uint8_t label[LABEL_BYTES];
     memset(file, 0, (size_t)base->szOsFile);
     code = base->xOpen(base, name, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, NULL);
     if (code == SQLITE_OK) { code = read_first_label(file, label); }
-    if (code == SQLITE_OK) {
-      memcpy(salt, seal_label_salt(label), SALT_BYTES);
-      if (is_passphrase != NULL) { *is_passphrase = seal_label_is_passphrase(label); }
-    }
     if (file->pMethods != NULL) { file->pMethods->xClose(file); }
   }
   sqlite3_free(file);
   sqlite3_free_filename(name);
   sqlite3_free(full);
+  return code;
+}
+
+int sealed_vfs_read_salt(const char *path, uint8_t salt[SALT_BYTES], int *is_passphrase) {
+  if (path == NULL || salt == NULL) { return SQLITE_MISUSE; }
+  uint8_t label[LABEL_BYTES];
+  int code = read_label_at(path, label);
+  if (code != SQLITE_OK) { return code; }
+  memcpy(salt, seal_label_salt(label), SALT_BYTES);
+  if (is_passphrase != NULL) { *is_passphrase = seal_mark_is_passphrase(label); }
+  return SQLITE_OK;
+}
+
+int sealed_vfs_read_cipher(const char *path, sealed_vfs_cipher *cipher) {
+  if (path == NULL || cipher == NULL) { return SQLITE_MISUSE; }
+  uint8_t label[LABEL_BYTES];
+  int code = read_label_at(path, label);
+  if (code == SQLITE_OK) { *cipher = seal_mark_cipher(label); }
   return code;
 }
 
@@ -273,7 +287,7 @@ sealed_vfs_kind sealed_vfs_inspect(sqlite3 *database) {
   int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
   if (code != SQLITE_OK || file == NULL || file->pMethods == NULL) { return SEALED_VFS_NOT_A_DATABASE; }
   code = read_first_label(file, label);
-  if (code == SQLITE_OK) { return SEALED_VFS_NOTHING; }
+  if (code == SQLITE_OK) { return seal_mark_kind(label); }
   // It stays zero if it was not read, and in a plain database that only reserves the room.
-  return code == SQLITE_NOTADB && !is_all_zero(label, sizeof label) ? seal_label_kind(label) : SEALED_VFS_NOT_SEALED;
+  return code == SQLITE_NOTADB && !is_all_zero(label, sizeof label) ? seal_mark_kind(label) : SEALED_VFS_NOT_SEALED;
 }

@@ -1,8 +1,14 @@
 // The main file: page n is sealed in its place. Its last 64 bytes, which SQLite leaves alone, hold the trailer; page
-// 1's first 24 bytes stay plain, and are covered by page 1's tag.
+// 1's first 24 bytes stay plain, and are covered by page 1's tag. In a file that is sealed with AEGIS-256 the salt
+// follows them, which no trailer has room for: it takes the room of bytes 72..87, that SQLite's format has reserved
+// ("must be zero"), and what is before those lies 16 bytes further on disk.
+#include <sodium.h>
+
 #include "main_file.h"
 
 static struct sealed_file *self(sqlite3_file *file) { return (struct sealed_file *)(void *)file; }
+
+enum { EMPTY_START = 72 };
 
 static int real_read(struct sealed_file *file, void *bytes, int amount, int64_t offset) {
   return file->real->pMethods->xRead(file->real, bytes, amount, offset);
@@ -40,16 +46,20 @@ static bool is_being_made(const struct sealed_file *file) {
   return file->is_creating && file->identity == IDENTITY_PROVISIONAL && main_lock(file) >= SQLITE_LOCK_RESERVED;
 }
 
+// A part that is not of this file.
+static sealed_vfs_kind foreign_or_damaged(const struct part_label *label) {
+  return seal_mark_kind(label->bytes) == SEALED_VFS_NOTHING ? SEALED_VFS_FOREIGN : SEALED_VFS_DAMAGED;
+}
+
 // Makes the file's keys fit this label, if the identity is still open to change.
-static sealed_vfs_kind adopt(struct sealed_file *file, const uint8_t *label) {
-  if (file->identity != IDENTITY_NONE && memcmp(file->keys->label, label, LABEL_BYTES) == 0) {
-    return SEALED_VFS_NOTHING;
-  }
-  sealed_vfs_kind kind = seal_label_kind(label);
-  if (file->identity == IDENTITY_FIRM) { return kind == SEALED_VFS_NOTHING ? SEALED_VFS_FOREIGN : SEALED_VFS_DAMAGED; }
+static sealed_vfs_kind adopt(struct sealed_file *file, const struct part_label *label) {
+  if (file->identity != IDENTITY_NONE && seal_is_of_file(file->keys, label)) { return SEALED_VFS_NOTHING; }
+  if (file->identity == IDENTITY_FIRM) { return foreign_or_damaged(label); }
+  sealed_vfs_kind kind = seal_mark_kind(label->bytes);
   if (kind != SEALED_VFS_NOTHING) { return kind; }
+  if (!label->has_salt) { return SEALED_VFS_FOREIGN; }
   file->identity = IDENTITY_NONE;
-  kind = keys_for_file(file->entry, label, file->keys);
+  kind = keys_for_file(file->entry, label->bytes, file->keys);
   if (kind == SEALED_VFS_NOTHING) { file->identity = IDENTITY_PROVISIONAL; }
   return kind;
 }
@@ -68,19 +78,31 @@ void main_confirm_identity(struct sealed_file *file) {
   if (file->identity == IDENTITY_PROVISIONAL && main_lock(file) >= SQLITE_LOCK_SHARED) { settle(file); }
 }
 
+// How many bytes a page begins with on disk that are not encrypted.
+static size_t clear_bytes(const struct sealed_file *file, uint64_t number) {
+  return number == 1 ? CLEAR_BYTES + seal_salt_beside(file->keys->label) : 0;
+}
+
+static struct seal_place page_place(uint64_t number, const uint8_t *page) {
+  return (struct seal_place){.sort = SORT_PAGE, .number = number, .clear = number == 1 ? page : NULL};
+}
+
 // Decrypts a page that was read into `page`, in place. `number` is from 1.
 static sealed_vfs_kind open_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
   uint8_t *trailer = page + file->page_size - TRAILER_BYTES;
-  size_t clear = number == 1 ? CLEAR_BYTES : 0;
-  struct seal_place place = {.sort = SORT_PAGE, .number = number, .clear = number == 1 ? page : NULL};
+  struct part_label label = seal_part_label(trailer, number == 1 ? page + CLEAR_BYTES : NULL);
   // A page of another database is not what this one is made of.
-  if (is_being_made(file) && memcmp(file->keys->label, trailer, LABEL_BYTES) != 0) {
-    return seal_label_kind(trailer) == SEALED_VFS_NOTHING ? SEALED_VFS_FOREIGN : SEALED_VFS_DAMAGED;
-  }
-  sealed_vfs_kind kind = adopt(file, trailer);
+  if (is_being_made(file) && !seal_is_of_file(file->keys, &label)) { return foreign_or_damaged(&label); }
+  sealed_vfs_kind kind = adopt(file, &label);
   if (kind != SEALED_VFS_NOTHING) { return kind; }
-  if (!seal_open(file->keys, place, page + clear, file->page_size - TRAILER_BYTES - clear, trailer)) {
+  size_t clear = clear_bytes(file, number);
+  if (!seal_open(file->keys, page_place(number, page), page + clear, file->page_size - TRAILER_BYTES - clear,
+                 trailer)) {
     return SEALED_VFS_DAMAGED;
+  }
+  if (clear > CLEAR_BYTES) {
+    memmove(page + CLEAR_BYTES, page + clear, EMPTY_START - CLEAR_BYTES);
+    memset(page + EMPTY_START, 0, SALT_BYTES);
   }
   // SQLite sees zeros there, and has to write zeros: so it is noticed if anything else makes use of this room.
   memset(trailer, 0, TRAILER_BYTES);
@@ -207,13 +229,29 @@ int main_identity_for_writing(struct sealed_file *file) {
   return SQLITE_OK;
 }
 
-sealed_vfs_kind main_identity_for_part(struct sealed_file *file, const uint8_t label[LABEL_BYTES], bool is_committed) {
+// Whether page 1 is there and authenticates. If not, an identity that was known stays, whatever page 1 says now: parts
+// that have no salt are to be read by it.
+static bool page_1_authenticates(struct sealed_file *file) {
+  if (file->page_size == 0 || file_reserve(file, file->page_size) != SQLITE_OK ||
+      real_read(file, file->buffer, (int)file->page_size, 0) != SQLITE_OK ||
+      header_kind(file->buffer) != SEALED_VFS_NOTHING || header_page_size(file->buffer) != file->page_size) {
+    return false;
+  }
+  enum identity identity = file->identity;
+  struct file_keys keys = *file->keys;
+  bool authenticates = open_page(file, 1, file->buffer) == SEALED_VFS_NOTHING;
+  if (!authenticates && identity != IDENTITY_NONE) {
+    *file->keys = keys;
+    file->identity = identity;
+  }
+  sodium_memzero(&keys, sizeof keys);
+  return authenticates;
+}
+
+sealed_vfs_kind main_identity_for_part(struct sealed_file *file, const struct part_label *label, bool is_committed) {
   // Page 1 is asked first, so that a log or journal left over from another database is not taken for one of this.
-  if (file->identity != IDENTITY_FIRM && file->page_size != 0 && file_reserve(file, file->page_size) == SQLITE_OK &&
-      real_read(file, file->buffer, (int)file->page_size, 0) == SQLITE_OK &&
-      header_kind(file->buffer) == SEALED_VFS_NOTHING && header_page_size(file->buffer) == file->page_size &&
-      open_page(file, 1, file->buffer) == SEALED_VFS_NOTHING) {
-    if (memcmp(file->keys->label, label, LABEL_BYTES) != 0 && seal_label_kind(label) == SEALED_VFS_NOTHING) {
+  if (file->identity != IDENTITY_FIRM && page_1_authenticates(file)) {
+    if (!seal_is_of_file(file->keys, label) && seal_mark_kind(label->bytes) == SEALED_VFS_NOTHING) {
       return SEALED_VFS_FOREIGN;
     }
     if (is_committed) { settle(file); }
@@ -225,11 +263,15 @@ int main_write_sealed(struct sealed_file *file, uint64_t number, const uint8_t *
   uint32_t page_size = file->page_size;
   int code = file_reserve(file, page_size);
   if (code != SQLITE_OK) { return code; }
-  memcpy(file->buffer, page, page_size - TRAILER_BYTES);
-  size_t clear = number == 1 ? CLEAR_BYTES : 0;
-  struct seal_place place = {.sort = SORT_PAGE, .number = number, .clear = number == 1 ? page : NULL};
-  seal_close(file->keys, place, file->buffer + clear, page_size - TRAILER_BYTES - clear,
-             file->buffer + page_size - TRAILER_BYTES);
+  uint8_t *disk = file->buffer;
+  memcpy(disk, page, page_size - TRAILER_BYTES);
+  size_t clear = clear_bytes(file, number);
+  if (clear > CLEAR_BYTES) {
+    memcpy(disk + CLEAR_BYTES, seal_label_salt(file->keys->label), SALT_BYTES);
+    memcpy(disk + clear, page + CLEAR_BYTES, EMPTY_START - CLEAR_BYTES);
+  }
+  seal_close(file->keys, page_place(number, page), disk + clear, page_size - TRAILER_BYTES - clear,
+             disk + page_size - TRAILER_BYTES);
   return file->real->pMethods->xWrite(file->real, file->buffer, (int)page_size, (int64_t)(number - 1) * page_size);
 }
 
@@ -238,7 +280,10 @@ int main_write_sealed(struct sealed_file *file, uint64_t number, const uint8_t *
 static bool fits_format(struct sealed_file *file, const uint8_t *page, int amount, int64_t offset) {
   if (amount != (int)file->page_size || offset % amount != 0) { return false; }
   if (!is_all_zero(page + amount - TRAILER_BYTES, TRAILER_BYTES)) { return false; }
-  return offset != 0 || (page[HEADER_RESERVED] == TRAILER_BYTES && header_page_size(page) == file->page_size);
+  if (offset != 0) { return true; }
+  size_t salt_bytes = seal_salt_beside(file->keys->label);
+  return page[HEADER_RESERVED] == TRAILER_BYTES && header_page_size(page) == file->page_size &&
+         is_all_zero(page + EMPTY_START, salt_bytes);
 }
 
 static int main_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlite3_int64 offset) {

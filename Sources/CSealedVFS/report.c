@@ -61,6 +61,7 @@ const char *sealed_vfs_kind_name(sealed_vfs_kind kind) {
   case SEALED_VFS_UNSUITABLE: return "unsuitable write";
   case SEALED_VFS_CUT: return "recovery ended early";
   case SEALED_VFS_NO_MEMORY: return "no memory";
+  case SEALED_VFS_CIPHER_UNAVAILABLE: return "cipher not available";
   }
   return "unknown";
 }
@@ -73,7 +74,8 @@ int code_for(sealed_vfs_kind kind) {
   case SEALED_VFS_WRONG_KEY:
   case SEALED_VFS_NOT_SEALED:
   case SEALED_VFS_NOT_A_DATABASE:
-  case SEALED_VFS_NEWER_FORMAT: return SQLITE_NOTADB;
+  case SEALED_VFS_NEWER_FORMAT:
+  case SEALED_VFS_CIPHER_UNAVAILABLE: return SQLITE_NOTADB;
   case SEALED_VFS_DAMAGED:
   case SEALED_VFS_FOREIGN:
   case SEALED_VFS_TRUNCATED: return SQLITE_IOERR_DATA;

@@ -1,27 +1,24 @@
-// Sealing: one part of a file at a time, in place, with XChaCha20-Poly1305.
+// Sealing: one part of a file at a time, in place. What the file is sealed with (cipher.c) is in its label.
 //
 // Nonces are 24 random bytes (20 of a WAL's header): no counter has to survive a crash, a restored backup or a copied
 // file, and two processes need not agree.
 #include <sodium.h>
 
-#include "internal.h"
+#include "cipher.h"
 
 enum {
-  CIPHER_XCHACHA20_POLY1305 = 1,
-  LABEL_VERSION = 0,
-  LABEL_CIPHER = 1,
-  LABEL_KEY_KIND = 2, // 0: raw key; 1: passphrase, Argon2id with libsodium's interactive limits
-  LABEL_ZERO = 3,
-  LABEL_CHECK = 4, // four bytes that depend on the key: tells a wrong key from a damaged page
-  LABEL_SALT = 8,
+  MARK_VERSION = 0,
+  MARK_CIPHER = 1,
+  MARK_KEY_KIND = 2, // 0: raw key; 1: passphrase, Argon2id with libsodium's interactive limits
+  MARK_ZERO = 3,
+  MARK_CHECK = 4, // four bytes that depend on the key: tells a wrong key from a damaged page
+  CHECK_BYTES = 4,
   NOTE_BYTES = 4,
 };
 
-_Static_assert(LABEL_SALT + SALT_BYTES == LABEL_BYTES, "the salt ends the label");
-_Static_assert(LABEL_BYTES + NONCE_BYTES + crypto_aead_xchacha20poly1305_ietf_ABYTES == TRAILER_BYTES,
-               "a trailer is filled");
-_Static_assert(NONCE_BYTES == crypto_aead_xchacha20poly1305_ietf_NPUBBYTES, "nonce of the cipher");
-_Static_assert(KEY_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "key of the cipher");
+_Static_assert(MARK_CHECK + CHECK_BYTES == MARK_BYTES, "the check ends the mark");
+_Static_assert(LABEL_BYTES + NONCE_BYTES + XCHACHA_TAG_BYTES == TRAILER_BYTES, "a trailer is filled");
+_Static_assert(MARK_BYTES + NONCE_BYTES + AEGIS_TAG_BYTES == TRAILER_BYTES, "a trailer is filled");
 
 uint32_t get_u32(const uint8_t *bytes) {
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | (uint32_t)bytes[3];
@@ -29,42 +26,72 @@ uint32_t get_u32(const uint8_t *bytes) {
 
 bool is_all_zero(const uint8_t *bytes, size_t length) { return sodium_is_zero(bytes, length) != 0; }
 
-void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], const uint8_t salt[SALT_BYTES],
-                    uint8_t version, bool is_passphrase) {
-  memset(keys->label, 0, LABEL_BYTES);
-  keys->label[LABEL_VERSION] = version;
-  keys->label[LABEL_CIPHER] = CIPHER_XCHACHA20_POLY1305;
-  keys->label[LABEL_KEY_KIND] = is_passphrase ? 1 : 0;
-  memcpy(keys->label + LABEL_SALT, salt, SALT_BYTES);
+void seal_new_label(uint8_t label[LABEL_BYTES], sealed_vfs_cipher cipher, const uint8_t salt[SALT_BYTES],
+                    bool is_passphrase) {
+  memset(label, 0, LABEL_BYTES);
+  label[MARK_VERSION] = FORMAT_VERSION;
+  label[MARK_CIPHER] = (uint8_t)cipher;
+  label[MARK_KEY_KIND] = is_passphrase ? 1 : 0;
+  memcpy(label + MARK_BYTES, salt, SALT_BYTES);
+}
 
-  // A key of its own for each file, so that a page of another file cannot pass, nor can nonces of two files meet.
-  static const char purpose[] = "nightporter sealed file 1";
-  uint8_t material[KEY_BYTES + 4];
+void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], const uint8_t label[LABEL_BYTES]) {
+  // A key of its own for each file and cipher, so that a page of another file cannot pass, nor can nonces of two files
+  // meet.
+  static const char xchacha_purpose[] = "nightporter sealed file 1";
+  static const char aegis_purpose[] = "nightporter sealed file 2, AEGIS-256";
+  bool is_aegis = seal_mark_cipher(label) == SEALED_VFS_AEGIS_256;
+  const char *purpose = is_aegis ? aegis_purpose : xchacha_purpose;
+  size_t purpose_bytes = is_aegis ? sizeof aegis_purpose : sizeof xchacha_purpose;
+  uint8_t material[KEY_BYTES + CHECK_BYTES];
   crypto_generichash_state state;
   crypto_generichash_init(&state, master, KEY_BYTES, sizeof material);
-  crypto_generichash_update(&state, (const uint8_t *)purpose, sizeof purpose);
-  crypto_generichash_update(&state, salt, SALT_BYTES);
+  crypto_generichash_update(&state, (const uint8_t *)purpose, purpose_bytes);
+  crypto_generichash_update(&state, seal_label_salt(label), SALT_BYTES);
   crypto_generichash_final(&state, material, sizeof material);
   memcpy(keys->key, material, KEY_BYTES);
-  memcpy(keys->label + LABEL_CHECK, material + KEY_BYTES, 4);
+  memcpy(keys->label, label, LABEL_BYTES);
+  memcpy(keys->label + MARK_CHECK, material + KEY_BYTES, CHECK_BYTES);
   sodium_memzero(material, sizeof material);
   sodium_memzero(&state, sizeof state);
 }
 
-sealed_vfs_kind seal_label_kind(const uint8_t label[LABEL_BYTES]) {
-  if (label[LABEL_VERSION] == 0 || label[LABEL_ZERO] != 0) { return SEALED_VFS_DAMAGED; }
-  if (label[LABEL_VERSION] > FORMAT_VERSION || label[LABEL_CIPHER] != CIPHER_XCHACHA20_POLY1305 ||
-      label[LABEL_KEY_KIND] > 1) {
-    return SEALED_VFS_NEWER_FORMAT;
-  }
-  return SEALED_VFS_NOTHING;
+sealed_vfs_kind seal_mark_kind(const uint8_t mark[MARK_BYTES]) {
+  if (mark[MARK_VERSION] == 0 || mark[MARK_ZERO] != 0) { return SEALED_VFS_DAMAGED; }
+  sealed_vfs_cipher cipher = seal_mark_cipher(mark);
+  bool is_known = cipher == SEALED_VFS_XCHACHA20_POLY1305 || cipher == SEALED_VFS_AEGIS_256;
+  if (mark[MARK_VERSION] > FORMAT_VERSION || !is_known || mark[MARK_KEY_KIND] > 1) { return SEALED_VFS_NEWER_FORMAT; }
+  if (mark[MARK_VERSION] == 1 && cipher != SEALED_VFS_XCHACHA20_POLY1305) { return SEALED_VFS_DAMAGED; }
+  return cipher_is_available(cipher) ? SEALED_VFS_NOTHING : SEALED_VFS_CIPHER_UNAVAILABLE;
 }
 
-uint8_t seal_label_version(const uint8_t label[LABEL_BYTES]) { return label[LABEL_VERSION]; }
+uint8_t seal_mark_version(const uint8_t mark[MARK_BYTES]) { return mark[MARK_VERSION]; }
 
-const uint8_t *seal_label_salt(const uint8_t label[LABEL_BYTES]) { return label + LABEL_SALT; }
+sealed_vfs_cipher seal_mark_cipher(const uint8_t mark[MARK_BYTES]) { return (sealed_vfs_cipher)mark[MARK_CIPHER]; }
 
-bool seal_label_is_passphrase(const uint8_t label[LABEL_BYTES]) { return label[LABEL_KEY_KIND] == 1; }
+bool seal_mark_is_passphrase(const uint8_t mark[MARK_BYTES]) { return mark[MARK_KEY_KIND] == 1; }
+
+const uint8_t *seal_label_salt(const uint8_t label[LABEL_BYTES]) { return label + MARK_BYTES; }
+
+size_t seal_salt_beside(const uint8_t mark[MARK_BYTES]) {
+  return seal_mark_cipher(mark) == SEALED_VFS_AEGIS_256 ? SALT_BYTES : 0;
+}
+
+// Where the nonce is in a trailer, and the tag behind it.
+static size_t nonce_offset(const uint8_t mark[MARK_BYTES]) { return LABEL_BYTES - seal_salt_beside(mark); }
+
+struct part_label seal_part_label(const uint8_t *trailer, const uint8_t *beside) {
+  struct part_label label = {.has_salt = true};
+  memcpy(label.bytes, trailer, LABEL_BYTES);
+  if (seal_salt_beside(trailer) == 0) { return label; }
+  label.has_salt = beside != NULL;
+  if (label.has_salt) { memcpy(label.bytes + MARK_BYTES, beside, SALT_BYTES); }
+  return label;
+}
+
+bool seal_is_of_file(const struct file_keys *keys, const struct part_label *label) {
+  return memcmp(keys->label, label->bytes, label->has_salt ? LABEL_BYTES : MARK_BYTES) == 0;
+}
 
 uint32_t header_page_size(const uint8_t *header) {
   uint32_t size = (uint32_t)header[HEADER_PAGE_SIZE] << 8 | header[HEADER_PAGE_SIZE + 1];
@@ -92,10 +119,14 @@ struct additional {
   size_t length;
 };
 
+static void put_u64(uint8_t *bytes, uint64_t value) {
+  for (int i = 0; i < 8; i++) { bytes[i] = (uint8_t)(value >> (56 - 8 * i)); }
+}
+
 static struct additional additional_data(struct seal_place place, const uint8_t *label) {
   struct additional data;
   data.bytes[0] = (uint8_t)place.sort;
-  for (int i = 0; i < 8; i++) { data.bytes[1 + i] = (uint8_t)(place.number >> (56 - 8 * i)); }
+  put_u64(data.bytes + 1, place.number);
   memcpy(data.bytes + 9, label, LABEL_BYTES);
   data.length = 9 + LABEL_BYTES;
   if (place.clear != NULL) {
@@ -105,35 +136,52 @@ static struct additional additional_data(struct seal_place place, const uint8_t 
   return data;
 }
 
+static struct cipher_call make_call(const struct file_keys *keys, struct seal_place place,
+                                    const struct additional *data, size_t length, const uint8_t *nonce) {
+  struct cipher_call call = {
+      .key = keys->key, .nonce = nonce, .beside = data->bytes, .beside_length = data->length, .length = length};
+  // The number of a part, or its offset, never needs the first byte.
+  put_u64(call.place, place.number);
+  call.place[0] = (uint8_t)place.sort;
+  return call;
+}
+
+static uint8_t *nonce_of(const struct file_keys *keys, uint8_t *trailer) { return trailer + nonce_offset(keys->label); }
+
 // The trailer's nonce has been filled in.
 static void close_with_nonce(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
                              uint8_t *trailer) {
-  uint8_t *nonce = trailer + LABEL_BYTES;
-  memcpy(trailer, keys->label, LABEL_BYTES);
-  struct additional data = additional_data(place, trailer);
-  crypto_aead_xchacha20poly1305_ietf_encrypt_detached(text, nonce + NONCE_BYTES, NULL, text, length, data.bytes,
-                                                      data.length, NULL, nonce, keys->key);
+  uint8_t *nonce = nonce_of(keys, trailer);
+  memcpy(trailer, keys->label, nonce_offset(keys->label));
+  struct additional data = additional_data(place, keys->label);
+  struct cipher_call call = make_call(keys, place, &data, length, nonce);
+  cipher_seal(seal_mark_cipher(keys->label), &call, text, nonce + NONCE_BYTES);
 }
 
 void seal_close(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, uint8_t *trailer) {
-  randombytes_buf(trailer + LABEL_BYTES, NONCE_BYTES);
+  randombytes_buf(nonce_of(keys, trailer), NONCE_BYTES);
   close_with_nonce(keys, place, text, length, trailer);
 }
 
 void seal_close_noting(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
                        uint8_t *trailer, uint32_t noted) {
-  randombytes_buf(trailer + LABEL_BYTES, NONCE_BYTES);
-  uint8_t *note = trailer + LABEL_BYTES + NONCE_BYTES - NOTE_BYTES;
+  uint8_t *nonce = nonce_of(keys, trailer);
+  randombytes_buf(nonce, NONCE_BYTES);
+  uint8_t *note = nonce + NONCE_BYTES - NOTE_BYTES;
   for (int i = 0; i < NOTE_BYTES; i++) { note[i] = (uint8_t)(noted >> (24 - 8 * i)); }
   close_with_nonce(keys, place, text, length, trailer);
 }
 
-uint32_t seal_noted(const uint8_t *trailer) { return get_u32(trailer + LABEL_BYTES + NONCE_BYTES - NOTE_BYTES); }
+uint32_t seal_noted(const uint8_t *trailer) {
+  return get_u32(trailer + nonce_offset(trailer) + NONCE_BYTES - NOTE_BYTES);
+}
 
 bool seal_open(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
                const uint8_t *trailer) {
-  const uint8_t *nonce = trailer + LABEL_BYTES;
-  struct additional data = additional_data(place, trailer);
-  return crypto_aead_xchacha20poly1305_ietf_decrypt_detached(text, NULL, text, length, nonce + NONCE_BYTES, data.bytes,
-                                                             data.length, nonce, keys->key) == 0;
+  size_t before_nonce = nonce_offset(keys->label);
+  if (memcmp(trailer, keys->label, before_nonce) != 0) { return false; }
+  const uint8_t *nonce = trailer + before_nonce;
+  struct additional data = additional_data(place, keys->label);
+  struct cipher_call call = make_call(keys, place, &data, length, nonce);
+  return cipher_open(seal_mark_cipher(keys->label), &call, text, nonce + NONCE_BYTES);
 }

@@ -86,7 +86,9 @@ static int open_temporary(struct sealed_file *file) {
   uint8_t salt[SALT_BYTES];
   randombytes_buf(master, sizeof master);
   randombytes_buf(salt, sizeof salt);
-  seal_file_keys(file->keys, master, salt, FORMAT_VERSION, false);
+  uint8_t label[LABEL_BYTES];
+  seal_new_label(label, seal_fastest_cipher(), salt, false);
+  seal_file_keys(file->keys, master, label);
   sodium_memzero(master, sizeof master);
   return SQLITE_OK;
 }

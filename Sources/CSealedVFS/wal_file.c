@@ -1,7 +1,7 @@
 // The frames of the write-ahead log. On disk:
 //
-// - The header (wal_header.c), which is 96 bytes longer than SQLite's. So all frames lie 96 bytes further than SQLite
-//   thinks, and 64 bytes in a file of version 1.
+// - The header (wal_header.c), which is 96 or 112 bytes longer than SQLite's (64 in a file of version 1). So all frames
+//   lie that much further than SQLite thinks.
 // - Each frame: 24 bytes of frame header and the page, sealed as one. The trailer is in the page's reserved bytes.
 //
 // SQLite's checksums in the headers are over plaintext, so they must be encrypted as well. Sealing a frame as one costs
@@ -23,7 +23,7 @@ int wal_real_write(struct sealed_file *file, const void *bytes, size_t amount, i
 static size_t frame_bytes(const struct sealed_file *file) { return FRAME_HEADER_BYTES + file->main->page_size; }
 
 int64_t wal_frame_offset(const struct sealed_file *file, uint64_t frame) {
-  return (int64_t)(file->state.wal.plain_bytes + WAL_SEALED_HEADER) + (int64_t)(frame - 1) * (int64_t)frame_bytes(file);
+  return (int64_t)(WAL_HEADER_BYTES + wal_added_bytes(file)) + (int64_t)(frame - 1) * (int64_t)frame_bytes(file);
 }
 
 static uint8_t *frame_trailer(const struct sealed_file *file, uint8_t *frame) {
@@ -50,13 +50,22 @@ static int make_ready(struct sealed_file *file) {
   return code != SQLITE_OK ? code : file_reserve(file, frame_bytes(file));
 }
 
+static sealed_vfs_kind identify_frame(struct sealed_file *file, const uint8_t *trailer) {
+  struct part_label label = seal_part_label(trailer, NULL);
+  sealed_vfs_kind kind = main_identity_for_part(file->main, &label, true);
+  if (kind != SEALED_VFS_FOREIGN || label.has_salt || file->main->identity == IDENTITY_FIRM) { return kind; }
+  // Page 1 cannot be read and the frame has no salt: the log's header has.
+  struct wal_header header;
+  return wal_read_header(file, &header) == SQLITE_OK ? main_identity_for_part(file->main, &label, true) : kind;
+}
+
 // Reads a frame into `spare` and decrypts it. The answer tells what is wrong with it; `code` what the base VFS said.
 static sealed_vfs_kind load_frame(struct sealed_file *file, uint64_t frame, int *code) {
   file->state.wal.held = 0;
   *code = wal_real_read(file, file->spare, frame_bytes(file), wal_frame_offset(file, frame));
   if (*code != SQLITE_OK) { return SEALED_VFS_TRUNCATED; }
   const uint8_t *trailer = frame_trailer(file, file->spare);
-  sealed_vfs_kind kind = main_identity_for_part(file->main, trailer, true);
+  sealed_vfs_kind kind = identify_frame(file, trailer);
   if (kind != SEALED_VFS_NOTHING) { return kind; }
   size_t length = frame_bytes(file) - TRAILER_BYTES;
   if (!seal_open(file->main->keys, frame_place(frame), file->spare, length, trailer)) { return SEALED_VFS_DAMAGED; }
@@ -100,7 +109,8 @@ int wal_needs_page(struct sealed_file *file, uint64_t number, bool *result) {
 // power has torn must look like that, too: its trailer may be half there. It is reported as a cut, unless nothing was
 // ever written there.
 static int recover_frame(struct sealed_file *file, uint64_t frame, sealed_vfs_kind kind) {
-  bool may_be_torn = kind == SEALED_VFS_DAMAGED || kind == SEALED_VFS_FOREIGN || kind == SEALED_VFS_NEWER_FORMAT;
+  bool may_be_torn = kind == SEALED_VFS_DAMAGED || kind == SEALED_VFS_FOREIGN || kind == SEALED_VFS_NEWER_FORMAT ||
+                     kind == SEALED_VFS_CIPHER_UNAVAILABLE;
   if (!may_be_torn) { return wal_finding(file, kind, frame); }
   return is_all_zero(file->spare, frame_bytes(file)) ? SQLITE_OK : wal_finding(file, SEALED_VFS_CUT, frame);
 }
@@ -267,26 +277,23 @@ static int wal_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlite
   return write_frame(file, frame, file->buffer);
 }
 
-// By how much the file is longer than SQLite thinks.
-static int64_t bytes_added(const struct sealed_file *file) {
-  return (int64_t)(file->state.wal.plain_bytes + TRAILER_BYTES);
-}
-
 static int wal_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
   struct sealed_file *file = self(sqlite);
   file->state.wal.assembling = file->state.wal.held = 0;
   wal_forget_headers(file);
   int code = wal_learn_layout(file);
   if (code != SQLITE_OK) { return code; }
-  return forward_truncate(sqlite, size == 0 ? 0 : size + bytes_added(file));
+  return forward_truncate(sqlite, size == 0 ? 0 : size + (int64_t)wal_added_bytes(file));
 }
 
 static int wal_file_size(sqlite3_file *sqlite, sqlite3_int64 *size) {
   struct sealed_file *file = self(sqlite);
   int code = wal_learn_layout(file);
   if (code == SQLITE_OK) { code = forward_file_size(sqlite, size); }
-  if (code == SQLITE_OK) { *size = *size <= bytes_added(file) ? 0 : *size - bytes_added(file); }
-  return code;
+  if (code != SQLITE_OK) { return code; }
+  int64_t added = (int64_t)wal_added_bytes(file);
+  *size = *size <= added ? 0 : *size - added;
+  return SQLITE_OK;
 }
 
 const sqlite3_io_methods wal_methods = {

@@ -25,8 +25,10 @@ int64_t wal_frame_offset(const struct sealed_file *file, uint64_t frame);
 // Reports a finding; `frame` is 0 for the header. SQLITE_... for it.
 int wal_finding(struct sealed_file *file, sealed_vfs_kind kind, uint64_t frame);
 
-// Learns how many plain bytes the log begins with. To be called before any offset in it is made use of.
+// Learns what the log's header is like on disk. To be called before any offset in it is made use of.
 int wal_learn_layout(struct sealed_file *file);
+// How much longer the log is on disk than to SQLite: by that, all frames lie further.
+size_t wal_added_bytes(const struct sealed_file *file);
 // Reads and decrypts the header. Zeros that a crash left stay zeros, and are no log to SQLite.
 int wal_read_header(struct sealed_file *file, struct wal_header *header);
 int wal_write_header(struct sealed_file *file, const uint8_t *bytes);

@@ -1,10 +1,11 @@
 // The log's header, and the generation that it begins. SQLite starts the log over when all of it has been written back:
 // a new header with other salts, and frames from the start of the file, over those of the generation before.
 //
-// On disk: 32 plain bytes, 32 bytes of SQLite's header, sealed, and 64 bytes of trailer.
+// On disk: 32 plain bytes, 32 bytes of SQLite's header, sealed, 64 bytes of trailer, and the salt if the trailer has
+// none.
 #include "wal_file.h"
 
-enum { HEADER_SALTS = 16 };
+enum { HEADER_SALTS = 16, LONGEST_HEADER = WAL_PLAIN_BYTES + WAL_SEALED_HEADER + SALT_BYTES };
 
 // The salts in the shared index, as bytes of the log's header: words 8 and 9, see
 // https://sqlite.org/walformat.html#the_wal_index_header
@@ -22,17 +23,33 @@ static bool is_plain_header(const uint8_t *bytes) { return memcmp(bytes, plain_h
 
 static size_t plain_bytes_of(uint8_t version) { return version == 1 ? 0 : WAL_PLAIN_BYTES; }
 
+static void set_layout(struct wal_state *wal, const uint8_t mark[MARK_BYTES]) {
+  wal->plain_bytes = plain_bytes_of(seal_mark_version(mark));
+  wal->salt_bytes = seal_salt_beside(mark);
+}
+
 int wal_learn_layout(struct sealed_file *file) {
   struct wal_state *wal = &file->state.wal;
   if (file->main->identity != IDENTITY_NONE) {
-    wal->plain_bytes = plain_bytes_of(seal_label_version(file->main->keys->label));
+    set_layout(wal, file->main->keys->label);
     return SQLITE_OK;
   }
-  uint8_t start[WAL_PLAIN_BYTES] = {0};
+  uint8_t start[WAL_PLAIN_BYTES + WAL_HEADER_BYTES + MARK_BYTES] = {0};
   int code = wal_real_read(file, start, sizeof start, 0);
-  wal->plain_bytes = is_plain_header(start) || is_all_zero(start, sizeof start) ? WAL_PLAIN_BYTES : 0;
+  if (is_plain_header(start)) {
+    set_layout(wal, start + WAL_PLAIN_BYTES + WAL_HEADER_BYTES);
+  } else {
+    wal->plain_bytes = is_all_zero(start, WAL_PLAIN_BYTES) ? WAL_PLAIN_BYTES : 0;
+    wal->salt_bytes = 0;
+  }
   return code == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : code;
 }
+
+static size_t header_bytes(const struct wal_state *wal) {
+  return wal->plain_bytes + WAL_SEALED_HEADER + wal->salt_bytes;
+}
+
+size_t wal_added_bytes(const struct sealed_file *file) { return header_bytes(&file->state.wal) - WAL_HEADER_BYTES; }
 
 // Opens a header that was read from disk. `kind` tells what is wrong with it.
 static void open_header(struct sealed_file *file, uint8_t *disk, sealed_vfs_kind *kind) {
@@ -40,22 +57,23 @@ static void open_header(struct sealed_file *file, uint8_t *disk, sealed_vfs_kind
   uint8_t *text = disk + plain_bytes, *trailer = text + WAL_HEADER_BYTES;
   *kind = SEALED_VFS_DAMAGED;
   if (plain_bytes != 0 && !is_plain_header(disk)) { return; }
-  sealed_vfs_kind identity = main_identity_for_part(file->main, trailer, true);
+  struct part_label label = seal_part_label(trailer, trailer + TRAILER_BYTES);
+  sealed_vfs_kind identity = main_identity_for_part(file->main, &label, true);
   if (identity != SEALED_VFS_NOTHING) {
     *kind = identity;
     return;
   }
   struct seal_place place = {.sort = SORT_WAL_HEADER};
-  if (plain_bytes_of(seal_label_version(trailer)) != plain_bytes) { return; }
+  if (plain_bytes_of(seal_mark_version(trailer)) != plain_bytes) { return; }
   if (seal_open(file->main->keys, place, text, WAL_HEADER_BYTES, trailer)) { *kind = SEALED_VFS_NOTHING; }
 }
 
 int wal_read_header(struct sealed_file *file, struct wal_header *header) {
   struct wal_state *wal = &file->state.wal;
-  uint8_t disk[WAL_PLAIN_BYTES + WAL_SEALED_HEADER];
+  uint8_t disk[LONGEST_HEADER] = {0};
   memset(header, 0, sizeof *header);
   int code = wal_learn_layout(file);
-  size_t length = wal->plain_bytes + WAL_SEALED_HEADER;
+  size_t length = header_bytes(wal);
   if (code == SQLITE_OK) { code = wal_real_read(file, disk, length, 0); }
   if (code != SQLITE_OK || is_all_zero(disk, length)) { return code; }
   sealed_vfs_kind kind;
@@ -84,13 +102,14 @@ int wal_write_header(struct sealed_file *file, const uint8_t *bytes) {
   wal_forget_headers(file);
   memcpy(wal->salts, bytes + HEADER_SALTS, WAL_SALTS_BYTES);
   wal->salts_known = wal->is_uncommitted = true;
-  uint8_t disk[WAL_PLAIN_BYTES + WAL_SEALED_HEADER];
+  uint8_t disk[LONGEST_HEADER];
   uint8_t *text = disk + wal->plain_bytes;
   memcpy(disk, plain_header, WAL_PLAIN_BYTES);
   memcpy(text, bytes, WAL_HEADER_BYTES);
   struct seal_place place = {.sort = SORT_WAL_HEADER};
   seal_close_noting(file->main->keys, place, text, WAL_HEADER_BYTES, text + WAL_HEADER_BYTES, pages);
-  return wal_real_write(file, disk, wal->plain_bytes + WAL_SEALED_HEADER, 0);
+  memcpy(text + WAL_SEALED_HEADER, seal_label_salt(file->main->keys->label), SALT_BYTES);
+  return wal_real_write(file, disk, header_bytes(wal), 0);
 }
 
 // Whether the salts that this connection knows are those of the generation in force. The shared index names that

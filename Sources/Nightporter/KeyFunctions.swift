@@ -111,6 +111,14 @@ public func np_set_key(_ ctrl: chat_ctrl!, _ key: UnsafePointer<CChar>!, _ keep_
 }
 
 @c @implementation
+public func np_set_cipher(_ name: UnsafePointer<CChar>!) -> np_error {
+  guard let pointer = name else { return NP_ERROR_NULL }
+  guard let name = CStringArgument(pointer).text else { return NP_ERROR_UTF8 }
+  guard let cipher = StoreCipher(name: name) else { return NP_ERROR_ARGUMENT }
+  return cipher.prefer() ? NP_OK : NP_ERROR_SYSTEM
+}
+
+@c @implementation
 public func np_change_key(
   _ ctrl: chat_ctrl!, _ current_key: UnsafePointer<CChar>!, _ new_key: UnsafePointer<CChar>!
 ) -> UnsafeMutablePointer<CChar>! {

@@ -18,6 +18,8 @@ package enum SealError: Error, Hashable, Sendable {
   case missing
   /// Sealed by a later version of the format.
   case newerFormat
+  /// Sealed with a cipher that the linked libsodium does not have.
+  case cipherUnavailable
   /// A part was changed, moved, or taken from another file.
   case damaged(Place)
   /// The file ends before a page that belongs to it.
@@ -58,6 +60,7 @@ extension SealError: CustomStringConvertible {
     case .notADatabase: "the file is not a database"
     case .missing: "there is no store, or no directory for it"
     case .newerFormat: "the store was sealed by a newer version"
+    case .cipherUnavailable: "the store is sealed with a cipher that this libsodium does not have"
     case .damaged(let place): "the sealed store is damaged: \(place)"
     case .truncated(let place): "the sealed store is cut off: \(place)"
     case .noMemory: "there is no memory for the key"

@@ -57,6 +57,7 @@ const struct function interface_functions[] = {
     CALL1(ERROR, np_ctrl_free, HANDLE),
     CALL2(OWNED_STRING, np_derive_key, STRING, STRING),
     CALL3(ERROR, np_set_key, HANDLE, STRING, INTEGER),
+    CALL1(ERROR, np_set_cipher, STRING),
     CALL3(OWNED_STRING, np_change_key, HANDLE, STRING, STRING),
     CALL1(VOID, np_string_free, OWNED_STRING),
 

@@ -67,6 +67,12 @@ final class ScenarioTests: XCTestCase {
   func testPlainSQLiteLeavesHotJournalsAlone() { run("journals-looked-at") }
   func testPlainSQLiteBesideAProcessInUse() { run("looked-at-in-use") }
   func testFilesOfVersion1AreReadAndWritten() { run("version-1") }
+  func testFilesOfACipherThatIsMissingAreRefused() { run("given-ciphers") }
+  func testPartsOfARenamedCipherAreRefused() { run("renamed-ciphers") }
+  func testCopiesMayHaveAnotherCipher() { run("changed-ciphers") }
+  func testPage1IsRestoredThoughItsSaltIsDamaged() { run("damaged-first-pages") }
+  func testFramesAreReadThoughPage1IsDamaged() { run("frames-read-first") }
+  func testTheSaltsPlaceInPage1MustBeEmpty() { run("filled-first-pages") }
   func testAnotherVFSOnTop() { run("stacked") }
   func testConnectionThatExpectedLargerPages() { run("late-page-size") }
   func testLockBytesAreWhereSQLiteHasThem() { run("moved-lock-bytes") }
@@ -83,6 +89,6 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 57)
+    XCTAssertEqual(names.count, 63)
   }
 }

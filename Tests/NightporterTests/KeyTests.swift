@@ -134,6 +134,39 @@ final class KeyTests: XCTestCase {
     XCTAssertEqual(take(chat_reopen_store(host.handle)), "", "the key is the one of before")
   }
 
+  // MARK: Ciphers
+
+  func testChoosingACipher() throws {
+    defer { XCTAssertEqual(np_set_cipher("fastest"), NP_OK) }
+    XCTAssertEqual(np_set_cipher(nil), NP_ERROR_NULL)
+    XCTAssertEqual(np_set_cipher("ROT13"), NP_ERROR_ARGUMENT)
+    XCTAssertEqual(np_set_cipher("\u{fffd}"), NP_ERROR_ARGUMENT)
+    let notUTF8: [CChar] = [-1, 65, 0]
+    XCTAssertEqual(np_set_cipher(notUTF8), NP_ERROR_UTF8)
+    XCTAssertEqual(np_set_cipher("XChaCha20-Poly1305"), NP_OK)
+    let folder = try TemporaryFolder()
+    try make(folder.file("a"), raw).free()
+    let hasAEGIS = np_set_cipher("AEGIS-256") == NP_OK
+    if !hasAEGIS { XCTAssertEqual(np_set_cipher("AEGIS-256"), NP_ERROR_SYSTEM) }
+    let host = try XCTUnwrap(open(folder.file("a"), raw).host)
+    XCTAssertEqual(JSON(take(np_change_key(host.handle, raw, other)))["result"]["type"].text, "cmdOk")
+    host.free()
+    let url = URL(fileURLWithPath: folder.file("a_chat.db"))
+    var bytes = try Data(contentsOf: url)
+    XCTAssertEqual(bytes[4096 - 63], hasAEGIS ? 2 : 1)
+    XCTAssertNotNil(open(folder.file("a"), other).host)
+    bytes = try Data(contentsOf: url)
+    bytes[4096 - 63] = 2
+    try bytes.write(to: url)
+    guard !hasAEGIS else { return }
+    for key in [other, ""] {
+      let (answer, host) = open(folder.file("a"), key)
+      XCTAssertNil(host)
+      XCTAssertEqual(answer["type"].text, "errorNotADatabase", "\(answer)")
+      XCTAssertEqual(answer["np"]["code"].text, "storeCipherUnavailable", "\(answer)")
+    }
+  }
+
   // MARK: Deriving
 
   func testDerivedKeyOpensTheStoreInAnExtension() throws {

@@ -70,7 +70,7 @@ enum EveryCase {
     .commandSyntax(position: 3, expected: "a name"), .commandTooLarge(bytes: 2, limit: 1), .textNotUTF8,
     .notSupported("groups"), .controllerInvalid, .storeClosed, .storeReadOnly, .storeFull, .storeDamaged,
     .storeMissing, .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeKeyInvalid, .storeKeyForgotten,
-    .storeKeyNotRaw, .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer,
+    .storeKeyNotRaw, .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .storeCipherUnavailable,
     .storePageDamaged(file: "log", page: 7), .storeCutOff(file: "store", page: 0),
     .ownershipLost(holder: "app 12@34/ab"), .ownedElsewhere(holder: "12@34/ab"), .roleNotAllowed("repairing keys"),
     .relayMissing, .relayUnavailable("no such file"), .networkStopped, .notificationServerMissing, .invitationUsed,

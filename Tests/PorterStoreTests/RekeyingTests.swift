@@ -38,6 +38,28 @@ final class RekeyingTests: SealedStoreTestCase {
     }
   }
 
+  func testCipherIsChangedWithTheKeyOrWithoutIt() throws {
+    defer { XCTAssertTrue(StoreCipher.fastest.prefer()) }
+    let ciphers = [StoreCipher.xchacha20Poly1305, .aegis256].filter { $0.prefer() }
+    XCTAssertTrue(ciphers.contains(.xchacha20Poly1305))
+    for from in ciphers {
+      for to in ciphers {
+        for key in [first, second] {
+          try startAfresh()
+          XCTAssertTrue(from.prefer())
+          try make(first)
+          XCTAssertTrue(to.prefer())
+          XCTAssertEqual(StoreCipher(ofFile: prefix + "_chat.db"), from)
+          try rekey(first, key)
+          XCTAssertEqual(StoreCipher(ofFile: prefix + "_chat.db"), to)
+          try assertNothingIsPlain()
+          try assertHeaderIsPlain()
+          try assertHoldsSecret(key)
+        }
+      }
+    }
+  }
+
   func testStoreIsTheSameUnderItsNewKey() throws {
     for (name, from, to) in directions {
       try startAfresh()

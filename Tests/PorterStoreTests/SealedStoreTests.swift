@@ -216,6 +216,24 @@ final class SealedStoreTests: SealedStoreTestCase {
     assertOpening(.none, fails: .newerFormat)
   }
 
+  func testACipherThatLibsodiumLacksIsNamed() throws {
+    defer { XCTAssertTrue(StoreCipher.fastest.prefer()) }
+    XCTAssertTrue(StoreCipher.xchacha20Poly1305.prefer())
+    try make(first)
+    try openStore(first).close(checkpoint: true)
+    let path = prefix + "_chat.db"
+    XCTAssertEqual(StoreCipher(ofFile: path), .xchacha20Poly1305)
+    try change { $0[4096 - 63] = 2 }
+    XCTAssertEqual(StoreCipher(ofFile: path), .aegis256)
+    let sealed = try Data(contentsOf: URL(fileURLWithPath: path))
+    let isAvailable = StoreCipher.aegis256.prefer()
+    assertOpening(first, fails: isAvailable ? .keyWrong : .cipherUnavailable)
+    assertOpening(.none, fails: isAvailable ? .keyMissing : .cipherUnavailable)
+    XCTAssertEqual(try Data(contentsOf: URL(fileURLWithPath: path)), sealed)
+    try make(.none, at: file("plain"))
+    XCTAssertNil(StoreCipher(ofFile: file("plain") + "_chat.db"))
+  }
+
   func testDamagedAndMissingPagesAreNamed() throws {
     try make(first)
     try openStore(first).close(checkpoint: true)

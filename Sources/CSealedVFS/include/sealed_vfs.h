@@ -54,7 +54,18 @@ typedef enum sealed_vfs_kind {
   SEALED_VFS_CUT = 10,
   /// Guarded memory, or the 64 MB that Argon2id needs, could not be had (SQLITE_NOMEM).
   SEALED_VFS_NO_MEMORY = 11,
+  /// Sealed with a cipher of this format that the linked libsodium does not have (SQLITE_NOTADB).
+  SEALED_VFS_CIPHER_UNAVAILABLE = 12,
 } sealed_vfs_kind;
+
+/// What a file is sealed with: a property of the file, from its creation on.
+typedef enum sealed_vfs_cipher {
+  /// AEGIS-256 where libsodium has it and the processor has instructions for AES, else XChaCha20-Poly1305.
+  SEALED_VFS_FASTEST = 0,
+  SEALED_VFS_XCHACHA20_POLY1305 = 1,
+  /// Needs libsodium 1.0.19. Slow on a processor without instructions for AES (0.1 ms a page).
+  SEALED_VFS_AEGIS_256 = 2,
+} sealed_vfs_cipher;
 
 /// Which file of a database it was found in.
 typedef enum sealed_vfs_file {
@@ -88,6 +99,14 @@ int sealed_vfs_register(const char *name, const char *base);
 /// is the attached name.
 int sealed_vfs_prepare(struct sqlite3 *database, const char *schema);
 
+/// Chooses the cipher of the databases that this process creates from now on, also by `VACUUM INTO`; those that exist
+/// keep theirs. Until it is called: SEALED_VFS_FASTEST. SQLITE_NOTFOUND if libsodium does not have it; then nothing is
+/// changed.
+int sealed_vfs_prefer_cipher(sealed_vfs_cipher cipher);
+
+/// Reads from a database's first page what it is sealed with, without a key. Answers as `sealed_vfs_read_salt`.
+int sealed_vfs_read_cipher(const char *path, sealed_vfs_cipher *cipher);
+
 /// Flags for the key functions.
 enum {
   /// Keep the key after the last connection to the database is closed, until `sealed_vfs_forget_key`.
@@ -115,9 +134,10 @@ int sealed_vfs_forget_key(const char *path);
 int sealed_vfs_read_salt(const char *path, uint8_t salt[SEALED_VFS_SALT_BYTES], int *is_passphrase);
 
 /// Tells what the main database of a connection is, without a key; the connection may have been opened through any VFS:
-/// SEALED_VFS_NOTHING if the database is sealed, SEALED_VFS_NEWER_FORMAT or SEALED_VFS_DAMAGED if it seems to be, else
-/// SEALED_VFS_NOT_SEALED. Call it before the first statement: one that a plain connection runs may destroy a sealed
-/// database (README.md, "Plain SQLite on a sealed database"). Two short reads.
+/// SEALED_VFS_NOTHING if the database is sealed, SEALED_VFS_CIPHER_UNAVAILABLE if it is, with a cipher that libsodium
+/// does not have, SEALED_VFS_NEWER_FORMAT or SEALED_VFS_DAMAGED if it seems to be, else SEALED_VFS_NOT_SEALED. Call it
+/// before the first statement: one that a plain connection runs may destroy a sealed database (README.md, "Plain SQLite
+/// on a sealed database"). A few short reads.
 sealed_vfs_kind sealed_vfs_inspect(struct sqlite3 *database);
 
 /// Argon2id, version 1.3, libsodium's interactive limits (2 passes, 64 MB): what a passphrase is to a database with

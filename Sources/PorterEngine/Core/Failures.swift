@@ -68,6 +68,7 @@ extension NightporterError {
     case .notADatabase: self = .storeNotADatabase
     case .missing: self = .storeMissing
     case .newerFormat: self = .storeFormatNewer
+    case .cipherUnavailable: self = .storeCipherUnavailable
     case .damaged(let place): self = .storePageDamaged(file: place.file.name, page: place.page)
     case .truncated(let place): self = .storeCutOff(file: place.file.name, page: place.page)
     case .noMemory: self = .storeKeyNoMemory

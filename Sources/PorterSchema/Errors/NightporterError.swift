@@ -33,6 +33,7 @@ package enum NightporterError: Hashable, Sendable {
   /// A key was given, but the store is plain.
   case storeNotSealed
   case storeFormatNewer
+  case storeCipherUnavailable
   /// `page` is 0 if it is unknown.
   case storePageDamaged(file: StaticText, page: Int64)
   case storeCutOff(file: StaticText, page: Int64)
@@ -100,6 +101,7 @@ package enum NightporterError: Hashable, Sendable {
     case .storeKeyNoMemory: "storeKeyNoMemory"
     case .storeNotSealed: "storeNotSealed"
     case .storeFormatNewer: "storeFormatNewer"
+    case .storeCipherUnavailable: "storeCipherUnavailable"
     case .storePageDamaged: "storePageDamaged"
     case .storeCutOff: "storeCutOff"
     case .ownershipLost: "ownershipLost"
@@ -137,7 +139,8 @@ package enum NightporterError: Hashable, Sendable {
       [("what", .string(what.description))] + (key.map { [("key", .string($0))] } ?? [])
     case .textNotUTF8, .controllerInvalid, .storeClosed, .storeReadOnly, .storeFull, .storeDamaged, .storeMissing,
       .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeKeyInvalid, .storeKeyForgotten, .storeKeyNotRaw,
-      .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .relayMissing, .networkStopped,
+      .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .storeCipherUnavailable, .relayMissing,
+        .networkStopped,
       .notificationServerMissing, .invitationUsed, .invitationOwn, .scopeNotFound:
       []
     }
@@ -168,6 +171,7 @@ extension NightporterError {
     case .storeKeyNoMemory: "no memory for the key"
     case .storeNotSealed: "a key was given, and store is not sealed"
     case .storeFormatNewer: "store was sealed by a newer version"
+    case .storeCipherUnavailable: "store is sealed with a cipher that this libsodium does not have"
     case .storePageDamaged(let file, let page): "sealed store is damaged: \(Self.place(file, page))"
     case .storeCutOff(let file, let page): "sealed store is cut off: \(Self.place(file, page))"
     case .ownershipLost(let holder): "\(holder) took over"
@@ -209,6 +213,8 @@ extension NightporterError {
     case .storeKeyNoMemory: "free some memory, then repeat; a passphrase takes 64 MB"
     case .storeNotSealed: "open the store with an empty key, then seal it with /_db encryption"
     case .storeFormatNewer: "update the app"
+    case .storeCipherUnavailable:
+      "link libsodium 1.0.19 or newer; or choose another with np_set_cipher, then change the key, where there is one"
     case .storePageDamaged, .storeCutOff: "restore the store from a backup; nothing of the damaged part was used"
     case .ownershipLost: "nothing was lost; repeat the command"
     case .ownedElsewhere: "wait until it suspends, then repeat"
@@ -233,7 +239,7 @@ extension NightporterError {
     case .commandSyntax, .commandTooLarge, .textNotUTF8, .notSupported, .stringsInvalid, .responseInvalid:
       .error(.commandError(message: message))
     case .storeDamaged: .database(.open(.notADatabase))
-    case .storeNotADatabase, .storeKeyWrong, .storeFormatNewer: .database(.open(.notADatabase))
+    case .storeNotADatabase, .storeKeyWrong, .storeFormatNewer, .storeCipherUnavailable: .database(.open(.notADatabase))
     case .storeKeyMissing: .database(.encrypted)
     case .storeNotSealed: .database(.plaintext)
     case .storeMissing: .database(.noFile(""))
@@ -263,7 +269,9 @@ extension NightporterError {
   /// SQLCipher puts it.
   var isNotADatabase: Bool {
     switch self {
-    case .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeNotSealed, .storeFormatNewer: true
+    case .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeNotSealed, .storeFormatNewer,
+      .storeCipherUnavailable:
+      true
     case .storePageDamaged(_, let page), .storeCutOff(_, let page): page == 1
     default: false
     }

@@ -74,6 +74,7 @@ enum Sealing {
     switch sealed_vfs_inspect(database) {
     case SEALED_VFS_NOTHING: finding = .keyMissing
     case SEALED_VFS_NEWER_FORMAT: finding = .newerFormat
+    case SEALED_VFS_CIPHER_UNAVAILABLE: finding = .cipherUnavailable
     case SEALED_VFS_DAMAGED: finding = .damaged(.init(file: .store, page: 1, frame: 0))
     default: return
     }
@@ -108,6 +109,7 @@ extension SealError {
     case SEALED_VFS_NOT_SEALED: self = .notSealed
     case SEALED_VFS_NOT_A_DATABASE: self = .notADatabase
     case SEALED_VFS_NEWER_FORMAT: self = .newerFormat
+    case SEALED_VFS_CIPHER_UNAVAILABLE: self = .cipherUnavailable
     case SEALED_VFS_DAMAGED, SEALED_VFS_FOREIGN: self = .damaged(Place(report))
     case SEALED_VFS_TRUNCATED: self = .truncated(Place(report))
     case SEALED_VFS_NO_MEMORY: self = .noMemory

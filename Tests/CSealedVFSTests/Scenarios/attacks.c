@@ -136,7 +136,7 @@ static void larger_pages(struct dice *dice) {
   CHECK_EQUAL(vfs->xOpen(vfs, sqlite3_filename_wal(sqlite3_db_filename(database, "main")), log, flags, NULL), SQLITE_OK);
   size_t length;
   uint8_t *bytes = file_load(path, &length);
-  bytes[PAGE - 64 + 8] ^= 1; // of the salt
+  bytes[salt_start(path)] ^= 1;
   file_store(path, bytes, length);
   free(bytes);
   CHECK_EQUAL(main->pMethods->xRead(main, page, 100, 0), SQLITE_NOTADB);

@@ -1,7 +1,7 @@
 // The files are edited: each change is noticed and reported, and never returned as data.
 #include "support.h"
 
-enum { PAGE = 4096, FRAME = PAGE + 24, WAL_START = 128, TRAILER = 64 };
+enum { PAGE = 4096, FRAME = PAGE + 24, TRAILER = 64, CLEAR = 40 };
 
 static long observed;
 static void count_findings(void *context, const sealed_vfs_report *finding) {
@@ -52,10 +52,10 @@ static void flips_in_pages(struct dice *dice) {
   for (uint64_t page = 1; page <= length / PAGE; page++) {
     size_t start = (page - 1) * PAGE;
     bool thorough = page <= 2;
-    for (int i = 0; i < (thorough ? 24 + TRAILER + 40 : 25); i++) {
-      // The plain header, the trailer, and anywhere.
+    for (int i = 0; i < (thorough ? CLEAR + TRAILER + 40 : 25); i++) {
+      // The plain header and what may be a salt, the trailer, and anywhere.
       size_t at = below(dice, PAGE);
-      if (thorough && i < TRAILER + 24) { at = i < TRAILER ? (size_t)(PAGE - TRAILER + i) : (size_t)(i - TRAILER); }
+      if (thorough && i < TRAILER + CLEAR) { at = i < TRAILER ? (size_t)(PAGE - TRAILER + i) : (size_t)(i - TRAILER); }
       uint8_t bit = (uint8_t)(1 << below(dice, 8));
       bytes[start + at] ^= bit;
       expect_found(path, bytes, length, page, "a flipped bit");
@@ -163,15 +163,16 @@ static void log_files(struct dice *dice) {
   make_log(path, dumps);
   size_t main_length, length;
   uint8_t *main = file_load(path, &main_length), *log = file_load(with_suffix(path, "-wal"), &length);
-  size_t frames = (length - WAL_START) / FRAME;
-  CHECK(frames > 20 && (length - WAL_START) % FRAME == 0, "%zu frames", frames);
+  const size_t start = log_start(path);
+  size_t frames = (length - start) / FRAME;
+  CHECK(frames > 20 && (length - start) % FRAME == 0, "%zu frames", frames);
   char *dump = dump_of(path, &code);
   CHECK(dump != NULL && which(dumps, dump) == 2, "the log is not recovered: %d, %s, %d", code, describe(last_report()), dump == NULL ? -2 : which(dumps, dump));
   free(dump);
   uint8_t *copy = malloc(length);
 
   // The header: without it all of the log would be lost, so that is an error.
-  for (size_t at = 0; at < WAL_START; at++) {
+  for (size_t at = 0; at < start; at++) {
     memcpy(copy, log, length);
     copy[at] ^= (uint8_t)(1 << below(dice, 8));
     restore(path, main, main_length, copy, length);
@@ -183,7 +184,7 @@ static void log_files(struct dice *dice) {
     memcpy(copy, log, length);
     size_t frame = below(dice, frames);
     size_t at = i < FRAME / 40 ? (size_t)(i < 24 ? i : FRAME - 1 - i % TRAILER) : below(dice, FRAME);
-    copy[WAL_START + frame * FRAME + at] ^= (uint8_t)(1 << below(dice, 8));
+    copy[start + frame * FRAME + at] ^= (uint8_t)(1 << below(dice, 8));
     restore(path, main, main_length, copy, length);
     dump = dump_of(path, &code);
     CHECK(dump != NULL && which(dumps, dump) >= 0 && which(dumps, dump) < 2, "frame %zu byte %zu: %d", frame + 1, at, code);
@@ -194,8 +195,8 @@ static void log_files(struct dice *dice) {
   for (int i = 0; i < 30; i++) {
     memcpy(copy, log, length);
     size_t first = below(dice, frames - 1), second = first + 1 + below(dice, frames - first - 1);
-    memcpy(copy + WAL_START + first * FRAME, log + WAL_START + second * FRAME, FRAME);
-    memcpy(copy + WAL_START + second * FRAME, log + WAL_START + first * FRAME, FRAME);
+    memcpy(copy + start + first * FRAME, log + start + second * FRAME, FRAME);
+    memcpy(copy + start + second * FRAME, log + start + first * FRAME, FRAME);
     restore(path, main, main_length, copy, length);
     dump = dump_of(path, &code);
     CHECK(dump != NULL && which(dumps, dump) < 2 && last_report().frame == first + 1, "swapped frames: %d", code);
@@ -211,7 +212,7 @@ static void log_files(struct dice *dice) {
   }
   // Zeros that never became frames are no finding.
   memcpy(copy, log, length);
-  memset(copy + WAL_START + (frames - 1) * FRAME, 0, FRAME);
+  memset(copy + start + (frames - 1) * FRAME, 0, FRAME);
   restore(path, main, main_length, copy, length);
   dump = dump_of(path, &code);
   CHECK(dump != NULL && which(dumps, dump) == 1 && last_report().kind == SEALED_VFS_NOTHING, "%s", describe(last_report()));
@@ -274,10 +275,11 @@ static void live_log(struct dice *dice) {
   uint8_t *old = file_load(log, &old_length);
   run_sql(writer, "PRAGMA wal_checkpoint(RESTART); UPDATE t SET b = zeroblob(49000)");
   uint8_t *bytes = file_load(log, &length);
-  size_t frames = (length - WAL_START) / FRAME;
+  const size_t start = log_start(path);
+  size_t frames = (length - start) / FRAME;
   // The index tells readers where each page is; a frame of the earlier generation in that place authenticates, and is refused all the same.
-  for (size_t frame = 0; frame < frames && frame < (old_length - WAL_START) / FRAME; frame++) {
-    long offset = (long)(WAL_START + frame * FRAME);
+  for (size_t frame = 0; frame < frames && frame < (old_length - start) / FRAME; frame++) {
+    long offset = (long)(start + frame * FRAME);
     bool is_other = memcmp(old + offset, bytes + offset, FRAME) != 0;
     file_poke(log, offset, old + offset, FRAME);
     sqlite3 *reader = NULL;
@@ -292,17 +294,17 @@ static void live_log(struct dice *dice) {
   }
   // Cut while it is in use.
   sqlite3 *reader = database_open(path, SEALED_VFS_NAME);
-  CHECK_EQUAL(truncate(log, WAL_START + FRAME), 0);
+  CHECK_EQUAL(truncate(log, (off_t)(start + FRAME)), 0);
   CHECK_EQUAL(try_sql(reader, "SELECT sum(length(b)) FROM t"), SQLITE_IOERR_DATA);
   CHECK_EQUAL(last_report().kind, SEALED_VFS_TRUNCATED);
   CHECK_EQUAL(truncate(log, 0), 0);
   file_poke(log, 0, bytes, length);
   // The header is looked at again when the generation does not fit.
-  const uint8_t zeros[WAL_START] = {0};
-  file_poke(log, 0, zeros, WAL_START);
+  const uint8_t zeros[LONGEST_LOG_START] = {0};
+  file_poke(log, 0, zeros, start);
   sqlite3 *late = database_open(path, SEALED_VFS_NAME);
   CHECK_EQUAL(try_sql(late, "SELECT sum(length(b)) FROM t"), SQLITE_IOERR_DATA);
-  file_poke(log, 0, bytes, WAL_START);
+  file_poke(log, 0, bytes, start);
   CHECK_EQUAL(ask(late, "SELECT sum(length(b)) FROM t"), 49000);
   database_close(late);
   database_close(reader);

@@ -65,6 +65,12 @@ static void temporary_files(struct dice *dice) {
   CHECK_EQUAL(methods->xSync(file, SQLITE_SYNC_NORMAL), SQLITE_OK);
   size_t length;
   uint8_t *disk = file_load(path, &length);
+  for (size_t at = 4096; at < 4160; at++) {
+    disk[4160 + at] ^= 1;
+    file_store(path, disk, length);
+    CHECK(methods->xRead(file, bytes, 10, 5000) == SQLITE_IOERR_DATA, "byte %zu of the block", at);
+    disk[4160 + at] ^= 1;
+  }
   disk[4160 + 100] ^= 1;
   file_store(path, disk, length);
   CHECK_EQUAL(methods->xRead(file, bytes, 10, 5000), SQLITE_IOERR_DATA);
@@ -170,11 +176,11 @@ static void odd_calls(struct dice *dice) {
   CHECK_EQUAL(log->pMethods->xRead(log, bytes, 4120, third), SQLITE_OK);
   size_t length;
   uint8_t *disk = file_load(with_suffix(path, "-wal"), &length);
-  disk[128 + 4120 * 2 + 500] ^= 4;
+  disk[log_start(path) + 4120 * 2 + 500] ^= 4;
   file_store(with_suffix(path, "-wal"), disk, length);
   CHECK_EQUAL(log->pMethods->xRead(log, bytes, 4120, third), SQLITE_IOERR_DATA);
   CHECK_EQUAL(log->pMethods->xWrite(log, bytes, 4096, third + 24), SQLITE_IOERR_DATA);
-  disk[128 + 4120 * 2 + 500] ^= 4;
+  disk[log_start(path) + 4120 * 2 + 500] ^= 4;
   file_store(with_suffix(path, "-wal"), disk, length);
   free(disk);
   int result = 0;

@@ -1,7 +1,23 @@
 // Files that version 1 of the format wrote: what a killed process left. Made by the code of that version, under test_key.
 #include "fixtures.h"
 
+#include <sodium.h>
 #include <stddef.h>
+
+#include "support.h"
+
+void fixture_store(const char *path, const char *const *lines) {
+  FILE *file = fopen(path, "wb");
+  CHECK(file != NULL, "cannot write %s", path);
+  for (; *lines != NULL; lines++) {
+    uint8_t bytes[256];
+    size_t length = 0;
+    int failed = sodium_base642bin(bytes, sizeof bytes, *lines, strlen(*lines), NULL, &length, NULL,
+                                   sodium_base64_VARIANT_ORIGINAL);
+    CHECK(failed == 0 && fwrite(bytes, 1, length, file) == length, "cannot write %s", path);
+  }
+  fclose(file);
+}
 
 // A table t of one row, 'in the file', and another that was written back, 'in the log'.
 const char *const version_1_main[] = {

@@ -1,28 +1,13 @@
 // Databases of version 1 of the format, whose logs and journals begin without a plain header.
 #include "support.h"
 
-#include <sodium.h>
-
 #include "fixtures.h"
-
-static void store_fixture(const char *path, const char *const *lines) {
-  FILE *file = fopen(path, "wb");
-  CHECK(file != NULL, "cannot write %s", path);
-  for (; *lines != NULL; lines++) {
-    uint8_t bytes[256];
-    size_t length = 0;
-    int failed = sodium_base642bin(bytes, sizeof bytes, *lines, strlen(*lines), NULL, &length, NULL,
-                                   sodium_base64_VARIANT_ORIGINAL);
-    CHECK(failed == 0 && fwrite(bytes, 1, length, file) == length, "cannot write %s", path);
-  }
-  fclose(file);
-}
 
 static void restore(const char *path, const char *const *main, const char *suffix, const char *const *beside) {
   database_remove(path);
   use_key(path);
-  store_fixture(path, main);
-  store_fixture(with_suffix(path, suffix), beside);
+  fixture_store(path, main);
+  fixture_store(with_suffix(path, suffix), beside);
 }
 
 // The version that the label of a part says, which ends 64 bytes behind `offset`.
@@ -115,7 +100,7 @@ static void copy_of_an_old_file(void) {
   CHECK_EQUAL(index_version(copy, 0), UNKNOWN_VERSION);
   CHECK_EQUAL(index_version(copy, REGION), INDEX_VERSION);
   database_close(database);
-  store_fixture(with_suffix(copy, "-wal"), version_1_log);
+  fixture_store(with_suffix(copy, "-wal"), version_1_log);
   database = database_open(copy, SEALED_VFS_NAME);
   CHECK_EQUAL(try_sql(database, "SELECT * FROM t") & 0xff, SQLITE_IOERR);
   CHECK(last_report().file == SEALED_VFS_FILE_WAL, "%s", describe(last_report()));

@@ -1,7 +1,7 @@
 // Authentic parts of a log put back in their place: by an attacker who kept copies of the file.
 #include "support.h"
 
-enum { PAGE = 4096, FRAME = PAGE + 24, FRAMES_START = 128 };
+enum { PAGE = 4096, FRAME = PAGE + 24 };
 
 // A database whose one row, in each generation of the log, takes the same frames.
 static sqlite3 *make_generations(const char *path) {
@@ -21,13 +21,14 @@ static void replay_frame(bool is_checkpoint, bool is_header) {
   run_sql(stale, "PRAGMA cache_size=0");
   run_sql(writer, "UPDATE t SET a = 'first'");
   CHECK_EQUAL(ask(stale, "SELECT a = 'first' FROM t"), 1);
+  const size_t start = log_start(path);
   size_t length;
   uint8_t *first = file_load(log, &length);
   run_sql(writer, "PRAGMA wal_checkpoint(RESTART); UPDATE t SET a = 'second'");
   uint8_t *second = file_load(log, &length);
-  CHECK_EQUAL(length, FRAMES_START + FRAME);
-  file_poke(log, FRAMES_START, first + FRAMES_START, FRAME);
-  if (is_header) { file_poke(log, 0, first, FRAMES_START); }
+  CHECK_EQUAL(length, start + FRAME);
+  file_poke(log, (long)start, first + start, FRAME);
+  if (is_header) { file_poke(log, 0, first, start); }
   int code = try_sql(stale, is_checkpoint ? "PRAGMA wal_checkpoint(FULL)" : "SELECT a FROM t");
   CHECK_EQUAL(code, SQLITE_IOERR_DATA);
   sealed_vfs_report found = last_report();
@@ -59,14 +60,15 @@ static void replay_flushed(bool is_rewritten) {
   database_remove(path);
   sqlite3 *writer = make_generations(path);
   run_sql(writer, "CREATE TABLE u(a); INSERT INTO u VALUES('zero')");
+  const size_t start = log_start(path);
   size_t length;
   uint8_t *first = file_load(log, &length); // frame 1 is page 1
   run_sql(writer, "PRAGMA wal_checkpoint(RESTART); BEGIN; UPDATE t SET a = 'one'; UPDATE u SET a = 'one'");
   CHECK_EQUAL(sqlite3_db_cacheflush(writer), SQLITE_OK);
-  if (is_rewritten) { file_poke(log, FRAMES_START, first + FRAMES_START, FRAME); }
+  if (is_rewritten) { file_poke(log, (long)start, first + start, FRAME); }
   run_sql(writer, "UPDATE t SET a = 'two'; UPDATE u SET a = 'two'");
   CHECK_EQUAL(sqlite3_db_cacheflush(writer), SQLITE_OK);
-  if (!is_rewritten) { file_poke(log, FRAMES_START, first + FRAMES_START, FRAME); }
+  if (!is_rewritten) { file_poke(log, (long)start, first + start, FRAME); }
   int code = try_sql(writer, "COMMIT");
   if (!is_rewritten) {
     CHECK_EQUAL(code, SQLITE_IOERR_DATA);
@@ -102,6 +104,7 @@ static void replayed_headers(struct dice *dice) {
   const char *log = with_suffix(path, "-wal"), *copied_log = with_suffix(copy, "-wal");
   sqlite3 *writer = make_generations(path);
   run_sql(writer, "UPDATE t SET a = 'first'");
+  const size_t start = log_start(path);
   size_t length;
   uint8_t *first = file_load(log, &length);
   for (int generation = 2; generation < 5; generation++) {
@@ -111,7 +114,7 @@ static void replayed_headers(struct dice *dice) {
       use_key(copy);
       file_copy(path, copy);
       file_copy(log, copied_log);
-      if (is_replayed) { file_poke(copied_log, 0, first, FRAMES_START); }
+      if (is_replayed) { file_poke(copied_log, 0, first, start); }
       sealed_vfs_clear_report();
       sqlite3 *database = database_open(copy, SEALED_VFS_NAME);
       CHECK_EQUAL(ask(database, is_replayed ? "SELECT a <> 'first' FROM t" : "SELECT a + 0 FROM t"), is_replayed ? generation > 2 : generation);

@@ -160,6 +160,23 @@ bool file_contains(const char *path, const char *text) {
   return found;
 }
 
+static bool is_aegis(const char *path) {
+  sealed_vfs_cipher cipher;
+  CHECK_EQUAL(sealed_vfs_read_cipher(path, &cipher), SQLITE_OK);
+  return cipher == SEALED_VFS_AEGIS_256;
+}
+
+size_t log_start(const char *path) { return is_aegis(path) ? LONGEST_LOG_START : LONGEST_LOG_START - SEALED_VFS_SALT_BYTES; }
+
+size_t salt_start(const char *path) {
+  if (is_aegis(path)) { return 24; }
+  size_t length;
+  uint8_t *bytes = file_load(path, &length);
+  size_t page_size = bytes[16] == 0 && bytes[17] == 1 ? 65536 : (size_t)bytes[16] << 8 | bytes[17];
+  free(bytes);
+  return page_size - SEALED_VFS_RESERVED_BYTES + 8;
+}
+
 void database_remove(const char *path) {
   unlink(path);
   unlink(with_suffix(path, "-wal"));
@@ -365,6 +382,8 @@ static bool memory_runs_out(void) { return malloc_countdown > 0 && --malloc_coun
 static void *failing_malloc(int bytes) { return memory_runs_out() ? NULL : real_memory.xMalloc(bytes); }
 static void *failing_realloc(void *old, int bytes) { return memory_runs_out() ? NULL : real_memory.xRealloc(old, bytes); }
 
+sealed_vfs_cipher test_cipher = SEALED_VFS_FASTEST;
+
 static void begin_once(void) {
   static bool done;
   if (done) { return; }
@@ -378,6 +397,9 @@ static void begin_once(void) {
   CHECK_EQUAL(sealed_vfs_register(NULL, NULL), SQLITE_OK);
   CHECK_EQUAL(faulty_vfs_register(false), SQLITE_OK);
   CHECK_EQUAL(sealed_vfs_register("sealed-faulty", "faulty"), SQLITE_OK);
+  const char *cipher = getenv("SEALED_CIPHER");
+  if (cipher != NULL && strcmp(cipher, "xchacha") == 0) { test_cipher = SEALED_VFS_XCHACHA20_POLY1305; }
+  if (cipher != NULL && strcmp(cipher, "aegis") == 0) { test_cipher = SEALED_VFS_AEGIS_256; }
 }
 
 // ---- Scenarios ----
@@ -387,6 +409,7 @@ static const struct scenario *scenario_at(size_t index) {
   const struct scenario *lists[] = {
       secret_scenarios, workload_scenarios, damage_scenarios, fault_scenarios, process_scenarios, format_scenarios,
       direct_scenarios, edge_scenarios, attack_scenarios, replay_scenarios, plain_sqlite_scenarios, old_format_scenarios,
+      cipher_scenarios,
       surroundings_scenarios, leftover_scenarios, length_scenarios,
   };
   for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
@@ -420,6 +443,7 @@ int sealed_scenario_run(const char *name, uint64_t seed, const char *directory, 
     CHECK(mkdir(folder, 0700) == 0, "cannot make %s", folder);
     faults_reset();
     sealed_vfs_clear_report();
+    CHECK(sealed_vfs_prefer_cipher(test_cipher) == SQLITE_OK, "libsodium does not have cipher %d", (int)test_cipher);
     scenario->run(&dice);
     passed = true;
   }

@@ -52,12 +52,19 @@ uint8_t *file_load(const char *path, size_t *length);  // free it
 void file_store(const char *path, const void *bytes, size_t length);
 void file_copy(const char *from, const char *to);
 void database_remove(const char *path);
+// Where the first frame of a sealed database's log is, and where its main file's salt is: it depends on the cipher.
+size_t log_start(const char *path);
+size_t salt_start(const char *path);
+enum { LONGEST_LOG_START = 144 };
 // Writes into a file that is open, behind SQLite's back: in a child, since to close the file would drop this process's locks.
 void file_poke(const char *path, long offset, const void *bytes, size_t length);
 bool file_contains(const char *path, const char *text);
 
 // ---- Databases ----
 
+// What databases are sealed with: that of the environment (SEALED_CIPHER, "xchacha" or "aegis"), else the fastest. A
+// scenario may choose another; it holds until the scenario ends.
+extern sealed_vfs_cipher test_cipher;
 extern const uint8_t test_key[SEALED_VFS_KEY_BYTES];
 // Registers test_key for the path, kept.
 void use_key(const char *path);
@@ -101,6 +108,6 @@ struct scenario {
 };
 extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[],
     format_scenarios[], direct_scenarios[], edge_scenarios[], secret_scenarios[], attack_scenarios[], replay_scenarios[],
-    plain_sqlite_scenarios[], old_format_scenarios[], surroundings_scenarios[], leftover_scenarios[], length_scenarios[];
+    plain_sqlite_scenarios[], old_format_scenarios[], cipher_scenarios[], surroundings_scenarios[], leftover_scenarios[], length_scenarios[];
 
 #endif

@@ -23,7 +23,7 @@ from .errors import (
     StateError,
     StoreError,
 )
-from .keys import derive_key
+from .keys import derive_key, set_cipher
 from .notifications import categories
 from .strings import set_strings
 from .synchronous import SyncController
@@ -53,6 +53,7 @@ __all__ = [
     "library_version",
     "machines",
     "protocol",
+    "set_cipher",
     "set_strings",
     "validation",
 ]

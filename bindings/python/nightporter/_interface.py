@@ -110,6 +110,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "chat_reopen_store": (c_void_p, [c_void_p]),
     "np_derive_key": (c_void_p, [c_char_p, c_char_p]),
     "np_set_key": (c_int, [c_void_p, c_char_p, c_int]),
+    "np_set_cipher": (c_int, [c_char_p]),
     "np_change_key": (c_void_p, [c_void_p, c_char_p, c_char_p]),
     "np_ctrl_free": (c_int, [c_void_p]),
     "np_string_free": (None, [c_void_p]),

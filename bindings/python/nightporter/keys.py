@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os import PathLike
 
-from ._calls import unwrap
+from ._calls import check, unwrap
 from ._library import library, text
 from .errors import ProtocolError
 
@@ -20,3 +20,12 @@ def derive_key(path: str | PathLike[str], passphrase: str) -> str:
     if not isinstance(key, str):
         raise ProtocolError("the answer holds no key")
     return key
+
+
+def set_cipher(name: str) -> None:
+    """Chooses what the stores are sealed with that this process makes or gives another key from now on.
+
+    "AEGIS-256", "XChaCha20-Poly1305", or "fastest", as long as nothing is chosen. Raises CallError for another name,
+    or for a cipher that the linked libsodium does not have.
+    """
+    check(library().functions.np_set_cipher(text(name)), "np_set_cipher")

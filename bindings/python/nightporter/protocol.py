@@ -2362,6 +2362,7 @@ Detail_code: TypeAlias = Literal[
     "storeKeyNoMemory",
     "storeNotSealed",
     "storeFormatNewer",
+    "storeCipherUnavailable",
     "storePageDamaged",
     "storeCutOff",
     "ownershipLost",

@@ -274,6 +274,11 @@ np_error np_set_key(chat_ctrl ctrl, const char *key, int keep_key) {
   return strncmp(key, "x'", 2) == 0 && key[2] == '\0' ? NP_ERROR_ARGUMENT : NP_OK;
 }
 
+np_error np_set_cipher(const char *name) {
+  journal(name);
+  return strcmp(name, "AEGIS-256") == 0 ? NP_ERROR_SYSTEM : NP_OK;
+}
+
 char *np_change_key(chat_ctrl ctrl, const char *current_key, const char *new_key) {
   if (!find(ctrl)) return strdup("{\"error\":{\"type\":\"x\"}}");
   if (strcmp(current_key, "open sesame") != 0 || strcmp(new_key, "x'00ff'") != 0)

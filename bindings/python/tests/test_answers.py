@@ -41,6 +41,9 @@ class AnswerTests(StandInCase):
         self.assertEqual(caught.exception.kind, "errorNotADatabase")
         with self.assertRaises(nightporter.ProtocolError):
             nightporter.derive_key("nonsense", "open sesame")
+        nightporter.set_cipher("fastest")
+        with self.assertRaises(CallError):
+            nightporter.set_cipher("AEGIS-256")
         with SyncController("store") as c:
             c.set_key("x'00ff'", keep_key=True)
             with self.assertRaises(CallError):

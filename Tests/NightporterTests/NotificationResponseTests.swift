@@ -300,6 +300,40 @@ final class NotificationResponseTests: XCTestCase {
     XCTAssertEqual(host.event("ntfResponse")?["result"]["outcome"].text, "applied")
   }
 
+  /// A response that was waiting, or is given again, for a profile that has been hidden since: it is answered as for a
+  /// profile that does not exist, opens nothing, sends nothing and reads nothing. With the password it is carried out.
+  func testAHiddenProfilesItemsAreNeitherRevealedNorOpened() throws {
+    let pair = try Pair()
+    let (message, connection) = try receivedMessage(pair)
+    pair.alice.send("/_create user {\"profile\":{\"displayName\":\"work\",\"fullName\":\"\"}}").assert("activeUser")
+    pair.alice.send(#"/_hide user 1 "open sesame""#).assert("userPrivacy")
+    let contact = #""identifier":"np:request:1:5","userInfo":{"userId":1,"contactRequestId":5}"#
+    for (members, action, reason) in [
+      (message, nil, "noSuchUser"), (message, "NTF_ACT_REPLY", "noSuchUser"),
+      (message, "NTF_ACT_MARK_READ", "noSuchUser"), (message, "NTF_ACT_ACCEPT_CALL", "noSuchUser"),
+      (contact, "NTF_ACT_ACCEPT_CONTACT", "noSuchUser"),
+      (#""identifier":"np:many:1","userInfo":{"userId":1}"#, nil, "noSuchUser"),
+      // Its chat, under the name of the profile that can be seen.
+      (
+        "\"identifier\":\"np:message:\(connection):AAAA\",\"userInfo\":{\"userId\":2,\"chatId\":\"@1\"}",
+        "NTF_ACT_MARK_READ", "noSuchChat"
+      ),
+    ] as [(String, String?, String)] {
+      let answer = pair.alice.respond(to: members, action, text: action == "NTF_ACT_REPLY" ? "yes" : nil)
+      XCTAssertEqual(answer["result"]["outcome"].text, "stale", "\(action ?? "open"): \(answer)")
+      XCTAssertEqual(answer["result"]["reason"].text, reason, "\(action ?? "open"): \(answer)")
+      let event = try XCTUnwrap(pair.alice.event("ntfResponse"))["result"]
+      XCTAssertEqual(event["reason"].text, reason, event.description)
+      XCTAssertFalse(event["chatId"].exists, event.description)
+    }
+    XCTAssertEqual(pair.alice.send("/u")["result"]["user"]["userId"].number, 2)
+
+    pair.alice.send(#"/_user 1 "open sesame""#).assert("activeUser")
+    XCTAssertEqual(pair.alice.respond(to: message, "NTF_ACT_REPLY", text: "later")["result"]["outcome"].text, "applied")
+    pair.bob.event("newChatItems")
+    XCTAssertEqual(pair.texts(pair.bob), ["hello", "later"])
+  }
+
   // MARK: Helpers
 
   /// Bob writes, and alice's app receives it: the notification that an extension would have shown, and the connection.

@@ -13,13 +13,14 @@ enum ResponseTarget {
 
   static func find(_ response: StoredResponse, _ store: Store) throws(StoreError) -> ResponseTarget {
     guard let userID = response.userID else { return .app(user: nil) }
-    // A hidden profile shows nothing: a response that names it does not reveal that it is there.
-    guard let user = try unlessMissing({ () throws(StoreError) in try store.user(userID) }), !user.isHidden else {
-      return .gone(.noSuchUser)
+    // Hidden after the notification was shown: only its password makes a profile active or reveals that it exists.
+    guard let user = try unlessMissing({ () throws(StoreError) in try store.user(userID) }),
+      !user.isHidden || user.isActive
+    else { return .gone(.noSuchUser) }
+    if let id = response.requestID {
+      let request = try unlessMissing { () throws(StoreError) in try store.contactRequest(id) }
+      return request?.userID == user.id ? .request(user, id: id) : .gone(.noSuchRequest)
     }
-    // Hidden after the notification was shown: only its password makes it active.
-    if user.isHidden, !user.isActive { return .gone(.noSuchUser) }
-    if let id = response.requestID { return .request(user, id: id) }
     guard let chat = response.chatID else { return .app(user: user) }
     guard chat.hasPrefix("@"), let contactID = Int64(chat.dropFirst()) else { return .gone(.noSuchChat) }
     return try contact(contactID, user, response, store)
@@ -31,7 +32,10 @@ enum ResponseTarget {
     guard let contact = try unlessMissing({ () throws(StoreError) in try store.contact(id) }),
       let connection = try unlessMissing({ () throws(StoreError) in try store.connection(contactID: id) })
     else { return .gone(.noSuchChat) }
-    guard contact.userID == user.id else { return .gone(.otherUser) }
+    guard contact.userID == user.id else {
+      let owner = try store.user(contact.userID)
+      return .gone(owner.isHidden && !owner.isActive ? .noSuchChat : .otherUser)
+    }
     // Numbers are used again by a store that came back from a backup; the agent's names never are.
     if let named = response.connection, named != TextEncoding.base64URL(connection.agentID) {
       return .gone(.otherStore)

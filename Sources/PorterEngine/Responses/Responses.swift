@@ -285,7 +285,12 @@ extension Responses: NotificationResponseEffects {
       let response = try store.response(id)
       guard let action = NotificationAction(rawValue: response.action) else { return }
       switch action {
-      case .acceptContact, .acceptContactIncognito, .rejectContact: answerRequest(action, response)
+      case .acceptContact, .acceptContactIncognito, .rejectContact:
+        switch try ResponseTarget.find(response, store) {
+        case .request: answerRequest(action, response)
+        case .gone(let reason): finish(response, .stale(reason))
+        case .app, .contact: finish(response, .stale(.noSuchRequest))
+        }
       case .open, .acceptCall, .rejectCall, .markRead, .reply: try carryOutInStore(action, id, store)
       }
     } catch {

@@ -58,8 +58,8 @@ struct Waits: Equatable, Sendable {
 /// A program that embeds the library: one controller, whose calls and answers are traced.
 final class SimulatedHost {
   let name: String
+  let controller: Controller
   private let house: SimulatedHouse
-  private let controller: Controller
 
   fileprivate init(_ name: String, _ house: SimulatedHouse, _ controller: Controller) {
     self.name = name
@@ -294,7 +294,9 @@ final class SimulatedHouse {
   }
 
   /// Starts a program on the store of this name, as its own process.
-  func host(_ name: String, store: String, _ role: Role, inbox: Inbox? = nil) throws -> SimulatedHost {
+  func host(
+    _ name: String, store: String, _ role: Role, inbox: Inbox? = nil, logs: Bool = true
+  ) throws -> SimulatedHost {
     processes += 1
     let ports = Ports(
       clock: clock, randomness: SeededRandomness(seed: seed, name: "\(name) \(processes)"), files: files,
@@ -302,7 +304,7 @@ final class SimulatedHouse {
       identity: ProcessIdentity(boot: "simulation", process: processes, started: Int64(processes)))
     var configuration = Configuration(
       prefix: folder + "/" + store, role: role, confirmation: .yesUp, ports: ports, execution: world,
-      log: trace.log(name))
+      log: logs ? trace.log(name) : .silent)
     if let inbox { configuration = configuration.receiving(from: inbox) }
     let (result, controller) = Controller.open(configuration, key: HeldKey(try key(of: store), isRetained: true))
     trace.add(name, "opened \(result.json.text)")

@@ -1,0 +1,133 @@
+import Foundation
+import PorterCrypto
+import PorterJSON
+import PorterPlatform
+import PorterSchema
+import PorterStore
+import Synchronization
+import XCTest
+
+@testable import PorterEngine
+
+/// Requests to an address beyond the bound of those that wait, as many as anyone cares to send: each costs what the first of
+/// them cost, and leaves nothing.
+final class RequestFloodTests: XCTestCase {
+  /// A million in `make verify`.
+  private static let requests = ProcessInfo.processInfo.environment["PORTER_REQUESTS"].flatMap { Int($0) } ?? 512
+
+  /// What the store holds, and what 32 more requests make it do.
+  private struct Load: Equatable, CustomStringConvertible {
+    var rows: Int64 = 0
+    var pages: Int64 = 0
+    var statements = 0
+
+    var description: String { "\(rows) rows, \(pages) pages, \(statements) statements for 32 requests" }
+  }
+
+  func testAMillionRequestsCostAndLeaveNoMoreThanTheFirst() throws {
+    _ = try SimulatedHouse.run(seed: 8) { house in
+      let alice = try house.host("alice", store: "alice", .app, logs: false)
+      try alice.send(#"/_create user {"profile":{"displayName":"alice","fullName":""}}"#, "activeUser")
+      try alice.send(#"/_network {"relay":"\#(house.relayPath)"}"#, "cmdOk")
+      try alice.send("/_start", "chatStarted")
+      let created = try alice.send("/_address 1", "userContactLinkCreated")
+      let flood = try Flood(link: created["connLinkContact"]?["connFullLink"]?.stringValue ?? "", alice, house)
+      // Fills what may wait, and what is kept of messages that showed nothing.
+      try flood.send(try flood.requests(Int(RequestLimits.waiting)))
+      let more = try flood.requests(32)
+      try flood.send(more, times: Int(2 * RequestLimits.kept) / more.count)
+      XCTAssertEqual(try flood.waiting(), RequestLimits.waiting)
+      let first = try flood.load(of: more)
+      try flood.send(more, times: Self.requests / more.count)
+      let last = try flood.load(of: more)
+      XCTAssertEqual(first, last, "after \(Self.requests) more")
+      XCTAssertEqual(try flood.waiting(), RequestLimits.waiting)
+      alice.end()
+    }
+  }
+
+  private final class Flood {
+    private let link: AddressLink
+    private let alice: SimulatedHost
+    private let claim: Claim
+    private let invitation: InvitationLink
+
+    init(link: String, _ alice: SimulatedHost, _ house: SimulatedHouse) throws {
+      (self.link, self.alice) = (try AddressLink(parsing: link), alice)
+      let randomness = SystemRandomness()
+      invitation = InvitationLink(
+        senderID: randomness.bytes(24), publicKeys: try InvitationSecret.create(randomness: randomness).publicKeys,
+        peerKey: try SigningKeyPair.generate(randomness: randomness).publicKey)
+      let claimed = Mutex<Claim?>(nil)
+      _ = alice.controller.call { engine in
+        // What is counted does not depend on the disk, which would take most of the time.
+        try? engine.context.store?.database.execute("PRAGMA synchronous=OFF")
+        let connection = try? engine.context.store?.database.integer("SELECT connection_id FROM addresses")
+        engine.claims.claim(connection ?? 0) { result in
+          if case .success(.granted(let granted)) = result { claimed.withLock { $0 = granted.claim } }
+        }
+      }
+      _ = house.world.run(atMost: .seconds(5)) { claimed.withLock { $0 != nil } }
+      claim = try XCTUnwrap(claimed.withLock { $0 })
+    }
+
+    /// From as many persons.
+    func requests(_ count: Int) throws -> [[UInt8]] {
+      try (0..<count).map { _ in
+        let randomness = SystemRandomness()
+        let message = RequestMessage.contact(
+          .init(displayName: "crowd"), person: randomness.bytes(24), invitation: invitation)
+        return try message.sealed(for: link.key, randomness: randomness).bytes
+      }
+    }
+
+    /// Each request goes through everything that a message from the relay goes through once it is fetched. The same ones
+    /// can be sent over and over: a person whose request was dropped is a new one the next time.
+    func send(_ requests: [[UInt8]], times: Int = 1) throws {
+      let claim = claim
+      for _ in 0..<times {
+        let committed = alice.controller.call { engine in
+          requests.count { body in
+            let message = SourceMessage(
+              identifier: engine.context.randomness.bytes(24), timestamp: engine.context.clock.wall(), body: body)
+            if case .committed = engine.committer.commit(message, under: claim) { return true }
+            return false
+          }
+        }
+        XCTAssertEqual(committed, requests.count)
+      }
+    }
+
+    func waiting() throws -> Int64? {
+      alice.controller.call { engine in
+        try? engine.context.store?.database.integer("SELECT count(*) FROM contact_requests WHERE state = 'received'")
+      }.flatMap { $0 }
+    }
+
+    /// As many requests as lie between two prunings, so that each measurement has one.
+    func load(of requests: [[UInt8]]) throws -> Load {
+      let counter = StatementCounter()
+      _ = alice.controller.call { engine in engine.context.store?.database.observer = { _ in counter.add() } }
+      try send(requests)
+      let load = alice.controller.call { engine -> Load? in
+        guard let store = engine.context.store else { return nil }
+        store.database.observer = nil
+        var load = Load(statements: counter.count)
+        let tables = try? store.database.rows("SELECT name FROM sqlite_master WHERE type = 'table'") { $0.text(0) }
+        for table in tables ?? [] {
+          load.rows += (try? store.database.integer("SELECT count(*) FROM \"\(table)\"")) ?? 0
+        }
+        load.pages = (try? store.database.integer("PRAGMA page_count")) ?? 0
+        return load
+      }
+      return try XCTUnwrap(load ?? nil)
+    }
+  }
+}
+
+private final class StatementCounter: Sendable {
+  private let number = Atomic<Int>(0)
+
+  var count: Int { number.load(ordering: .relaxed) }
+  func add() { number.add(1, ordering: .relaxed) }
+}

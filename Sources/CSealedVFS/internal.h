@@ -177,7 +177,7 @@ struct sealed_file {
   const char *path;         // of the main file; SQLite keeps it as long as the file is open. NULL for temporary files
   sealed_vfs_file sort;
   struct key_entry *entry;        // main only
-  bool is_settled;                // main only: the identity is firm for good, and the entry's secrets are not needed
+  bool is_settled;                // main only: the identity is final, and the entry's secrets are not needed
   struct file_keys *keys;         // main and temporary only
   enum identity identity;         // main only
   bool is_creating;               // main only: pages are there, of the page size below, and page 1 may not be yet

@@ -64,7 +64,7 @@ static sealed_vfs_kind adopt(struct sealed_file *file, const struct part_label *
   return kind;
 }
 
-// The database is there for good, under this identity: what its keys were made of is no longer needed. To be called
+// The database has been created for certain, under this identity: its key material is no longer needed. To be called
 // when page 1 has authenticated as it was committed. Until then its creation may be rolled back, and a new one would
 // have another identity.
 static void settle(struct sealed_file *file) {

@@ -11,7 +11,7 @@ enum {
   MARK_CIPHER = 1,
   MARK_KEY_KIND = 2, // 0: raw key; 1: passphrase, Argon2id with libsodium's interactive limits
   MARK_ZERO = 3,
-  MARK_CHECK = 4, // four bytes that depend on the key: tells a wrong key from a damaged page
+  MARK_CHECK = 4, // four bytes that depend on the key: distinguishes a wrong key from a damaged page
   CHECK_BYTES = 4,
   NOTE_BYTES = 4,
 };

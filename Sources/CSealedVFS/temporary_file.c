@@ -28,7 +28,7 @@ static int note_written(struct temporary_state *state, uint64_t block) {
 }
 
 // Writes the held block if it was changed. This wipes its plaintext. A write that fails is made up for by the
-// next: SQLite may be told of it at a read of another block, which is no reason for it to doubt this one.
+// next: SQLite may get the error at a read of another block, which says nothing about this one.
 static int put_block(struct sealed_file *file) {
   struct temporary_state *state = &file->state.temporary;
   if (!state->dirty) { return SQLITE_OK; }

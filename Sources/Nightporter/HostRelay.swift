@@ -68,7 +68,7 @@ private final class HostTransport: @unchecked Sendable {
 private final class HostRelayLane: RelayPort, @unchecked Sendable {
   private let transport: HostTransport
   /// An exchange that hangs outlives the suspension that abandoned it. The next one waits for it, as the host was
-  /// promised, but not for ever: each activation has threads of its own, and these would pile up behind a transport
+  /// promised, but not indefinitely: each activation has threads of its own, and these would pile up behind a transport
   /// that never returns.
   private let isBusy = Monitor(false)
   /// For one exchange; where it matters, the engine's own deadlines are shorter.

@@ -84,7 +84,7 @@ package enum Digest {
   }
 
   /// The result of `chat_password_hash` before base64url: SHA-512 of the password followed by the salt, 64 bytes. It
-  /// only tells a hidden profile's password from others; a key for data has to be derived with Argon2id.
+  /// only checks the password of a hidden profile; a key for data has to be derived with Argon2id.
   package static func password(_ password: [UInt8], salt: [UInt8]) -> [UInt8] {
     var message = password + salt
     defer { Sodium.wipe(&message) }

@@ -5,8 +5,8 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// One engine with the calls that a host makes; what `chat_ctrl` stands for. Every method may be called
-/// from any turns.
+/// One engine with the calls that a host makes; what a `chat_ctrl` refers to. Every method may be called
+/// from any thread.
 package final class Controller: Sendable {
   package let events: EventQueue
   let turns: any Turns
@@ -31,7 +31,7 @@ package final class Controller: Sendable {
   ) -> (MigrationResult, Controller?) {
     let file = configuration.location.file
     let location: StoreLocation
-    // Once for all: a link that is changed later leads neither the store nor what lies beside it elsewhere.
+    // Resolved once: a link that is changed later redirects neither the store nor the files beside it.
     do throws(StoreError) { location = try configuration.location.resolved(configuration.ports.files) } catch {
       return (MigrationResult(error, file: file), nil)
     }
@@ -63,7 +63,7 @@ package final class Controller: Sendable {
     return (MigrationResult(failure, file: file), nil)
   }
 
-  /// Ends the engine: closes its store, wakes everyone who waits.
+  /// Ends the engine: closes its store, wakes all waiting callers.
   package func stop() {
     let unanswered = expireAllPushes()
     signal.raise()
@@ -185,7 +185,7 @@ package final class Controller: Sendable {
     return true
   }
 
-  /// From the engine, or from what it put up last, when it has been at one thing for longer than this.
+  /// The answer comes from the engine, or, once it has been busy for longer than this, from what it published last.
   private static let statePatience = Span.seconds(1)
 
   package func state() -> String {
@@ -219,8 +219,8 @@ package final class Controller: Sendable {
 
   // MARK: Events
 
-  /// The next event; nil when the time ended without one. What it is about is stored as told when this returns, so that a
-  /// process that is killed afterwards does not get it again; unless the engine is busy, or its store closed.
+  /// The next event; nil when the time ended without one. When this returns, the event is stored as delivered, so that it
+  /// does not come again after a kill; unless the engine is busy, or its store closed.
   package func takeEvent(atMost span: Span?) -> EventQueue.Taken? {
     let (taken, isNoted) = events.takeNoting(atMost: span)
     guard isNoted else { return taken }

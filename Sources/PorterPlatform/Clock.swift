@@ -27,7 +27,7 @@ package struct Span: Hashable, Comparable, Sendable {
   package static func - (left: Span, right: Span) -> Span { Span(nanoseconds: left.nanoseconds &- right.nanoseconds) }
 
   /// Hosts pass durations through the C interface, so an absurd one must not trap. A quarter of the range, 73 years, is
-  /// as good as for ever, and leaves room to add several of them.
+  /// as good as unbounded, and leaves room to add several of them.
   private static func saturating(_ count: Int64, by factor: Int64) -> Int64 {
     let (product, overflow) = count.multipliedReportingOverflow(by: factor)
     guard !overflow else { return count < 0 ? .min / 4 : .max / 4 }

@@ -134,7 +134,7 @@ extension Store {
     try integer("SELECT max(outbox_id) FROM outbox WHERE connection_id = ?", [.integer(connectionID)])
   }
 
-  /// It may be on its way to the relay all the same. Part of the caller's transaction.
+  /// It may already be on its way to the relay. Part of the caller's transaction.
   package func withdrawOutboxEntry(_ id: Int64) throws(StoreError) {
     try run("DELETE FROM outbox WHERE outbox_id = ?", [.integer(id)])
   }

@@ -123,7 +123,7 @@ extension Store {
     let id = try insert(
       "INSERT OR REPLACE INTO removed_messages (contact_id, shared_id) VALUES (?, ?)",
       [.integer(contactID), .blob(sharedID)])
-    // A contact that sends deletions for ever does not fill the disk.
+    // A contact that keeps sending deletions does not fill the disk.
     try run(
       "DELETE FROM removed_messages WHERE contact_id = ? AND removed_id <= ?",
       [.integer(contactID), .integer(id - Self.removalsKept)])

@@ -178,7 +178,7 @@ extension Store {
     }
   }
 
-  /// Called before the connection is deleted: notifications shown for it are to be withdrawn all the same (INC-46).
+  /// Called before the connection is deleted: notifications shown for it are still to be withdrawn (INC-46).
   /// Part of the caller's transaction.
   package func withdrawEntries(connectionID: Int64) throws(StoreError) {
     let shown = try rows(

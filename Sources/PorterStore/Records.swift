@@ -21,7 +21,7 @@ package struct StoredUser: Sendable {
   package var isHidden: Bool { viewPassword != nil }
 }
 
-/// What tells a hidden profile's password from others.
+/// What the password of a hidden profile is checked with.
 package struct StoredPassword: Hashable, Sendable {
   package var hash: [UInt8]
   package var salt: [UInt8]
@@ -335,7 +335,7 @@ package struct StoredToken: Sendable {
   package var pushSecret: BoxSharedKey?
   package var verificationCode: SecretBytes?
   package var replyMailbox: ReplyMailbox?
-  /// Why it had to be made good last; nil if it never had to.
+  /// Why it last needed repair; nil if it never did.
   package var repair: Repair?
 
   package struct Repair: Hashable, Sendable {

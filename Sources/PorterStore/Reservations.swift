@@ -41,7 +41,7 @@ package struct StoredReservation: Sendable {
 
 /// Values that may be used only once. They are reserved in a transaction before the use, and marked as used in the
 /// transaction that records its result. A process that is frozen or killed in between leaves a reservation that the
-/// next process takes over; the epoch keeps the earlier one out for good.
+/// next process takes over; the epoch keeps the earlier one out permanently.
 extension Store {
   /// Nil if the value was used. Part of the caller's transaction, which has to be over before the value is used.
   package func reserve(

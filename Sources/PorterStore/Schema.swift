@@ -52,7 +52,7 @@ enum Schema {
     ALTER TABLE contacts ADD COLUMN sends_receipts INTEGER;
     -- What an item answers, as JSON.
     ALTER TABLE items ADD COLUMN quote TEXT;
-    -- What is signed is the last that a contact hears of us: it waits here, since the connection's own outbox goes with
+    -- What is signed is the last message to a contact: it waits here, since the connection's own outbox goes with
     -- the connection.
     ALTER TABLE server_outbox ADD COLUMN sender_key BLOB;
     -- Notifications on screen whose connection, with its ledger, was deleted; until they are removed.

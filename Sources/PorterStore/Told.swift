@@ -1,5 +1,5 @@
 extension Store {
-  /// What the host of an app was told last; without syncing, since a power failure repeats an event at worst.
+  /// What was last handed over to the host of an app; without syncing, since a power failure at worst repeats an event.
   package func noteTold(through entry: Int64, as name: String) throws(StoreError) {
     try lightTransaction { () throws(StoreError) in
       try run(

@@ -6,7 +6,7 @@
 static const struct scenario scenarios[] = {
     {"contact-request", "A stranger asks to be a contact; accepted from the notification, they are connected.",
      scenario_contact_request},
-    {"call-answered", "A call rings while the app sleeps, and is accepted from its notification.",
+    {"call-answered", "A call rings while the app is suspended, and is accepted from its notification.",
      scenario_call_answered},
     {"call-missed", "A call that has ended before it was answered rings no more.", scenario_call_missed},
     {"edited-and-deleted", "An edit replaces its notification without a sound; a deletion takes it away.",
@@ -18,7 +18,7 @@ static const struct scenario scenarios[] = {
     {"app-lock", "Before the first unlock a push shows that something came; afterwards, what it was.",
      scenario_app_lock},
     {"burst", "Fifty messages in a minute are one sound and one notification, and none is lost.", scenario_burst},
-    {"reply", "A reply is stored while the app sleeps, and sent once when it wakes.", scenario_reply},
+    {"reply", "A reply is stored while the app is suspended, and sent once when it is active again.", scenario_reply},
     {"server-down", "The server is down for an hour while messages are sent; afterwards each is shown once.",
      scenario_server_down},
     {"token-recovers", "The provider refuses the device's token; the app registers anew by itself, and pushes come.",

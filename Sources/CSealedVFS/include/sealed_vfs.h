@@ -125,7 +125,7 @@ int sealed_vfs_set_key(const char *path, const uint8_t key[SEALED_VFS_KEY_BYTES]
 int sealed_vfs_set_passphrase(const char *path, const char *passphrase, size_t length, unsigned flags);
 
 /// Takes back a key or a passphrase: no connection can be opened any more. Wiped as soon as no open connection needs
-/// it, which is when it has read the first page of a database that is there for good. SQLITE_NOTFOUND if there is none.
+/// it, which is when it has read the first page of a database that was committed. SQLITE_NOTFOUND if there is none.
 int sealed_vfs_forget_key(const char *path);
 
 /// Reads the salt of an existing database from its first page, without a key. SQLITE_NOTFOUND if the file is missing or

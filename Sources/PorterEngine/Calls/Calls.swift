@@ -266,7 +266,7 @@ final class Calls {
     }
     try connections.take(.given(record), of: connection, store)
     if answer == nil {
-      // A contact that has left is called no more, and our side of the call ends all the same.
+      // A contact that has left cannot be called any more; our side of the call ends anyway.
       guard !needsContact else { return .notReady }
       answer = try take(CallChange(cause, store, connection, call, maySend: false)).answer
     }

@@ -22,7 +22,7 @@ struct ReceivedChanges {
   func insert(_ content: ChatMessage.Content) throws(StoreError) -> Content {
     let overtaken = try store.overtaken(contactID: contactID, sharedID: content.sharedID)
     if case .deleted = overtaken { return .nothingToShow(contactID: contactID) }
-    // The sender's clock may be wrong: a time in the future would keep its message at the chat's end for ever.
+    // The sender's clock may be wrong: a time in the future would keep its message at the chat's end permanently.
     let sentAt = content.sentAt.milliseconds > 0 ? min(content.sentAt, relayedAt) : relayedAt
     let quote = try content.quote.map { (quote) throws(StoreError) in
       try quote.stored(itemID: store.item(contactID: contactID, sharedID: quote.sharedID)?.id)
@@ -68,7 +68,7 @@ struct ReceivedChanges {
   func edit(_ edit: ChatMessage.Edit) throws(StoreError) -> Content {
     guard let item = try store.item(contactID: contactID, sharedID: edit.sharedID) else {
       if try store.isRemoved(contactID: contactID, sharedID: edit.sharedID) { return ignored(.alreadyDeleted, "edit") }
-      // Its message was lost, or is still on its way. It stands for it, and is shown once.
+      // Its message was lost, or is still on its way. The edit takes its place, and is shown once.
       return try insert(edit.content, edit.traits, edit.sharedID, quote: nil, sentAt: relayedAt, hasOvertaken: true)
     }
     return try carryOut(ItemRules.contactEdits(subject(item)), "edit") { () throws(StoreError) in

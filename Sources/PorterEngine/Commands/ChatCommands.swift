@@ -13,7 +13,7 @@ extension Engine {
       do throws(StoreError) {
         return ContactRecord(contact, connection: try store.connection(contactID: contact.id))
       } catch .notFound, .damaged {
-        // The contact is there all the same.
+        // The contact has been created anyway.
         return ContactRecord(contact, connection: nil)
       }
     }

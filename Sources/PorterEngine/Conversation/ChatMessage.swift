@@ -31,10 +31,10 @@ enum ChatMessage: Equatable, Sendable {
     var traits = MessageTraits()
   }
 
-  /// Whether the receiver's notification server is to be told; SimpleX's flag `T`.
+  /// Whether the receiver's notification server is to be notified; SimpleX's flag `T`.
   var notifies: Bool {
     switch self {
-    // The answer connects the side that gets it, which tells its user.
+    // The answer connects the side that gets it, which notifies its user.
     case .content, .greeted: true
     case .call(let signal): signal.notifies
     // As SimpleX has it: what is not shown again with a sound wakes no device.

@@ -120,7 +120,7 @@ struct ConnectionRecorder: PorterMachines.ConnectionRecord {
     try enqueue(.greeted, &change)
   }
 
-  /// Each of these connects the other side, whose user hears of it though the app sleeps.
+  /// Each of these connects the other side, whose user is notified even while the app is suspended.
   private func enqueue(_ message: ChatMessage, _ change: inout ConnectionChange) throws(StoreError) {
     guard var ratchet = change.ratchet else { return misplaced("a message without a ratchet", change) }
     try change.store.enqueue(

@@ -122,7 +122,7 @@ final class Connections {
     try work.recordMailboxGone(contactID: contactID, store)
   }
 
-  /// Its profile is deleted, which the other side is not told. A damaged record goes as well: nothing can be asked with its
+  /// Its profile is deleted, without a message to the other side. A damaged record is deleted as well: nothing can be asked with its
   /// keys. Part of the caller's transaction.
   func deleteWithProfile(_ connectionID: Int64, deletesMailbox: Bool, _ store: Store) throws(StoreError) {
     do throws(StoreError) {

@@ -2,7 +2,7 @@ import PorterCrypto
 import PorterPlatform
 import PorterPush
 
-/// What lies in a mailbox: a first byte that says which, then the rest.
+/// What a mailbox holds: a first byte that says which kind, then the rest.
 ///
 /// `C` is the confirmation of an invitation: public keys (64), the key with which the sender will sign (32), the first
 /// ratchet message. `M` is a ratchet message. `R` is a request to an address: the key of this message (32), a nonce (24), the

@@ -3,7 +3,7 @@ import PorterMachines
 import PorterPlatform
 import PorterStore
 
-/// What `np_state` tells: everything about the engine that can be known without changing it.
+/// What `np_state` returns: everything about the engine that can be known without changing it.
 extension Engine {
   func describe() -> JSONValue {
     let snapshot = snapshot

@@ -184,7 +184,7 @@ extension Engine: PeerLinkHost {
     if !pushes.yieldToApp(app) { lifecycle.yieldToApp() }
   }
 
-  /// Claims may no longer hold, and a host is to hear of what is new.
+  /// Claims may no longer hold, and what is new is reported to the host.
   func storeChanged() {
     guard lifecycle.isStarted else { return }
     claims.suspectAll()

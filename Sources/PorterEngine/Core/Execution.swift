@@ -5,7 +5,7 @@ import PorterPlatform
 package protocol Turns: Sendable {
   typealias Job = @Sendable (Engine) -> Void
 
-  /// False when the engine was told to end; the job is dropped then.
+  /// False when the engine is being stopped; the job is dropped then.
   @discardableResult
   func enqueue(_ job: @escaping Job) -> Bool
 

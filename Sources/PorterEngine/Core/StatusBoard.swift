@@ -160,7 +160,7 @@ struct EngineSnapshot: Sendable {
       })
   }
 
-  /// `np_state`'s answer without the engine. It may have changed since, so that it is never told as quiescent.
+  /// `np_state`'s answer without the engine. It may have changed since, so it is never reported as quiescent.
   func describe(
     _ activity: StatusBoard.Activity, for span: Span, peer: PhaseFile, peerRole: Role, eventsWaiting: Int
   ) -> JSONValue {

@@ -252,7 +252,7 @@ final class Lifecycle {
   /// The last act of a controller.
   func end() { phase.suspendNow(.final(at: context.clock.now())) }
 
-  /// An app came to the front, and no push is in progress.
+  /// An app came to the foreground, and no push is in progress.
   func yieldToApp() {
     (phase as? ExtensionProcessPhase)?.yieldToApp(Suspension(end: context.clock.now() + Durations.backgroundSuspension))
   }

@@ -15,7 +15,7 @@ protocol ProcessPhase: AnyObject {
   /// ledger until it is composed.
   var isOnScreen: Bool { get }
 
-  /// Comes to the front, or is started. `declined` is called if nothing comes of it, when the machine has answered.
+  /// Comes to the foreground, or is started. `declined` is called if the machine refuses, once it has answered.
   func enter(_ activation: Activation, declined: @escaping (PhaseAnswer) -> Void)
   /// Begins to work in the background for a bounded time, for a push or a wake-up. `declined` as for `enter`.
   func beginBackgroundWork(declined: @escaping (PhaseAnswer) -> Void)

@@ -8,7 +8,7 @@ import PorterStore
 protocol PeerLinkHost: AnyObject {
   /// Whether this process works, so that it answers questions.
   var isAtWork: Bool { get }
-  /// The app came to the front, and wants the store.
+  /// The app came to the foreground, and wants the store.
   func appAsksToYield(_ app: Owner)
   /// Another process committed something.
   func storeChanged()
@@ -154,7 +154,7 @@ final class PeerLink {
         boot: context.instance.boot, process: message.process, started: message.started, nonce: message.nonce))
   }
 
-  /// An app came to the front. One that has left since gets nothing: the kernel says so, whatever a message says that
+  /// An app came to the foreground. One that has left since gets nothing: the kernel says so, whatever a message says that
   /// was read late.
   private func yield(to app: Owner) {
     guard context.role == .extension, peerFile.isHeldElsewhere() else { return }

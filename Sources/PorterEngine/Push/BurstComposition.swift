@@ -18,7 +18,7 @@ struct BurstComposition {
   private let context: EngineContext
   private let policy: NotificationPolicy
   private(set) var notifications: [NotificationContent] = []
-  /// Identifiers of summaries of which nothing is left, and of placeholders for messages that a summary stands for now.
+  /// Identifiers of summaries of which nothing is left, and of placeholders for messages that a summary now covers.
   private(set) var withdrawals: [String] = []
 
   private var summaries: [(identifier: String, entries: [Int64])] = []
@@ -43,7 +43,7 @@ struct BurstComposition {
       case .single(let item):
         guard let shown = byEntry[item.id] else { continue }
         let isHeard = shown.entry.contactID.map { sounds.takeSound(for: [$0]) } ?? true
-        // A call is heard, whatever the chat sounded before.
+        // A call sounds even if the chat has just sounded.
         add(shown.event, of: shown.connection, isHeard: isHeard || shown.entry.kind == .call)
       case .summary(let user, let chat, let items):
         try addSummary(user, chat, items.compactMap { byEntry[$0.id] }, store)
@@ -71,7 +71,7 @@ struct BurstComposition {
     notifications.append(content)
   }
 
-  /// A summary that is on screen already stands for its unread messages as well.
+  /// A summary that is already on screen covers its unread messages as well.
   private mutating func addSummary(_ user: Int64, _ chat: Int64?, _ shown: [Shown], _ store: Store) throws(StoreError) {
     guard let latest = shown.last else { return }
     let identifier = NotificationIdentifier.many(user: user, chat: chat.map { "@\($0)" })

@@ -156,6 +156,6 @@ struct PushTimes {
 
   /// For an answer that the engine gives by itself: its own timer has fired by then.
   func untilExpiry(from now: Moment) -> Span { end - now - Self.reserve }
-  /// For the answer of an engine that was told that time is up.
+  /// For the answer of an engine that was notified that time is up.
   func untilHandover(from now: Moment) -> Span { end - now - Self.handover }
 }

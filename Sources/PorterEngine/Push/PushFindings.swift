@@ -38,7 +38,7 @@ struct PushFindings: Equatable, Sendable {
     facts.isDisjoint(with: [.expired, .stopped, .locked, .wrongSchema, .failed, .offline, .yielded])
   }
 
-  /// A record that the push needs is damaged. What is committed is shown all the same, and other connections have their
+  /// A record that the push needs is damaged. What is committed is shown anyway, and other connections have their
   /// turn (INC-44): the push has failed only if there is nothing to show.
   mutating func noteDamage() { facts.insert(.failed) }
 
@@ -46,7 +46,7 @@ struct PushFindings: Equatable, Sendable {
   var isAccountedFor: Bool { facts.contains(.accounted) }
   mutating func noteAccountedFor() { facts.insert(.accounted) }
 
-  /// The app is awake, fetches what is left, and tells its user.
+  /// The app is running, fetches what is left, and notifies its user.
   var isLeftToApp: Bool { facts.contains(.appCame) }
 
   /// Whether the relay and the store did what was asked of them.

@@ -24,7 +24,7 @@ struct PushPlaceholders {
     guard run.named != nil else { return [] }
     var placeholders: [Placeholder] = []
     var isComplete = true
-    // An app tells its user by itself, and an app that is awake fetches what is left.
+    // An app notifies its user itself, and a running app fetches what is left.
     let expecting = context.role == .extension && !run.findings.isLeftToApp ? run.expecting : []
     for named in expecting {
       do throws(StoreError) {

@@ -117,7 +117,7 @@ struct PushPresentation {
           if isReplaced, entry.summary == nil { obsolete.append(event.identifier.description) }
           continue
         }
-        // A summary tells how many there are, which an edit does not change.
+        // A summary says how many there are, which an edit does not change.
         if isReplaced, entry.summary != nil { continue }
         let connection = try run.records.connection(entry.connectionID, store)
         shown.append(

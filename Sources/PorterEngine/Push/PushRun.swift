@@ -251,7 +251,7 @@ struct PushTrace {
   var json: [JSONValue] { (first + last[next...] + last[..<next]).map(\.json) }
 }
 
-/// How much of its work a push did; doing nothing is never told as success (INC-19).
+/// How much of its work a push did; doing nothing is never reported as success (INC-19).
 enum PushWork: String {
   /// Everything that the push is about was looked into.
   case ran
@@ -272,7 +272,7 @@ struct PushContent {
   /// Whether it is recorded as shown; else it comes again.
   var isRecorded = true
 
-  /// How many of the notifications stand for messages that have not come.
+  /// How many of the notifications are placeholders for messages that have not come.
   var placeholders = 0
 
   var isEmpty: Bool { notifications.isEmpty && withdrawals.isEmpty && applicationPushes.isEmpty }

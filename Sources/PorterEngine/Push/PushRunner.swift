@@ -246,7 +246,7 @@ extension PushRunner: PushEffects {
     run === current && (waiting.isEmpty || run.findings.isLeftToApp)
   }
 
-  /// An app tells its user on screen.
+  /// An app notifies its user on screen.
   func composeNotice(_ run: PushRun) {
     guard context.role == .extension, run.isAboutMessage, run.content.isEmpty, !run.findings.isAccountedFor,
       let notice = PushNotice.after(run.state)

@@ -25,8 +25,8 @@ final class CommittedChanges {
     self.scopes = scopes
   }
 
-  /// From here on it is reported what comes into the ledger. In a new process that begins with what the last one's host was
-  /// not told: what extensions committed since, and what that process had not handed over when it ended.
+  /// Reports from here on what enters the ledger. A new process begins with what has not been handed over: what extensions
+  /// committed since the app last ran, and what its last process had not handed over when it ended.
   func beginWatching() throws(StoreError) {
     guard context.role == .app, let store = context.store else { return }
     storeTold()
@@ -44,7 +44,7 @@ final class CommittedChanges {
     knownEntry = first
   }
 
-  // MARK: What the host was told
+  // MARK: What was handed over to the host
 
   /// Emits an event about an entry of the ledger. Until the host has taken it, it comes again in the app's next process.
   func emit(_ event: Event, of entry: Int64) {
@@ -106,7 +106,7 @@ final class CommittedChanges {
     }
   }
 
-  /// The app has come to the front: what was committed and shown by no process, such as by a round in the background that was
+  /// The app has come to the foreground: what was committed and shown by no process, such as by a round in the background that was
   /// cut off, is shown now. Its events were reported.
   func showWhatWaits() {
     guard screen.isVisible, let store = context.store else { return }

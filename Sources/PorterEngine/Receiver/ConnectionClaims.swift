@@ -172,7 +172,7 @@ private final class ConnectionClaimWork: OwnershipEffects {
     answer(then) { (store) throws(StoreError) in
       try source.validate(connection)
       guard let claim = try store.claim(connectionID: connectionID, after: record.epoch, by: context.identity) else {
-        // Distinguished from a deleted connection, which would be looked at again for ever.
+        // Distinguished from a deleted connection, which would be looked at again indefinitely.
         _ = try store.ownership(connectionID: connectionID)
         driver?.post(.raced, .wanted(connection, then))
         return

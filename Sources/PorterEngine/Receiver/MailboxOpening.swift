@@ -5,7 +5,7 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// Opens what lies in mailboxes, and records what it says: the item, the contact, the ratchet's step, and the answer to be
+/// Opens what mailboxes hold, and records what it says: the item, the contact, the ratchet's step, and the answer to be
 /// sent. Everything here is part of the transaction that commits the message.
 struct MailboxOpening {
   private let context: EngineContext
@@ -193,7 +193,7 @@ struct MailboxOpening {
   }
 
   private func silent(_ connection: StoredConnection) -> OpenedMessage {
-    // A step may have changed the connection all the same.
+    // A step may have changed the connection even so.
     OpenedMessage(.nothingToShow(contactID: connection.contactID), changesConnection: true)
   }
 

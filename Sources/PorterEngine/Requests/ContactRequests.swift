@@ -8,7 +8,7 @@ import PorterStore
 /// What became of a request that the user accepted.
 enum RequestAcceptance {
   case accepted(StoredContact)
-  /// It is accepted for good, and the contact follows when the relay can be reached; this is why it cannot be now.
+  /// The acceptance is final, and the contact is created when the relay can be reached; this is why it cannot be now.
   case pending(ChatError)
   /// There is nothing to accept any more: the request was rejected or withdrawn, or never was.
   case stale(ChatError)
@@ -187,7 +187,7 @@ final class ContactRequests {
     }
   }
 
-  /// The person is not told.
+  /// The person gets no message about it.
   func reject(_ id: Int64) throws(ChatError) -> StoredContactRequest {
     let store = try lifecycle.requireStore()
     let rejected = try stored(id) { () throws(StoreError) in

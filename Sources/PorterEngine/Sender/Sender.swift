@@ -218,7 +218,7 @@ extension StoredConnection {
   /// Whether the other side's mailbox, and ours for its answer, are ready for the entry.
   fileprivate func mayTake(_ entry: OutboxEntry) -> Bool {
     if entry.isRequest { return true }
-    // Before our mailbox takes the other side's signature it refuses what the other side signs, for good: our hello would
+    // Before our mailbox takes the other side's signature it refuses what the other side signs, permanently: our hello would
     // be answered, and the answer lost. Securing it flushes the outbox again.
     guard isSecured else { return false }
     // The same holds for the other side's: what follows our confirmation waits for its hello.

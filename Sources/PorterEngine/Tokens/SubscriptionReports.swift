@@ -3,7 +3,7 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What a host hears of its push subscriptions: the events `subscriptionStatus`, each with all connections of one turn that
+/// What is reported to a host about its push subscriptions: the events `subscriptionStatus`, each with all connections of one turn that
 /// have come to the same status, and none for a connection whose status the host knows. Threads: the engine's.
 final class SubscriptionReports {
   private let context: EngineContext

@@ -98,7 +98,7 @@ enum TokenAttempt: UInt8 {
   }
 }
 
-/// What a host hears of the token: its status, and why it had to be made good last.
+/// What is reported to a host about the token: its status, and why it last needed repair.
 struct TokenReport: Hashable {
   let status: PorterSchema.TokenStatus
   let reason: String?

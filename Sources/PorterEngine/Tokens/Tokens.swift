@@ -76,8 +76,8 @@ final class Tokens {
   /// Offers the queued requests to the relay.
   func sendQueued() { queued.send() }
 
-  /// The chat is about to stop receiving. What the server is to be asked goes out now: the relay keeps it, and the server
-  /// acts on it while this process sleeps. Otherwise a user who leaves the app right away would get no pushes.
+  /// The chat is about to stop receiving. Requests to the server are sent now: the relay keeps them, and the server
+  /// acts on them while this process is suspended. Otherwise a user who leaves the app right away would get no pushes.
   func stopReceiving() { subscriptions.askWhatIsDue() }
 
   func abandonRequests() { requests.abandon() }
@@ -133,7 +133,7 @@ final class Tokens {
     }
   }
 
-  /// The last profile is deleted: no push has a receiver any more. Part of the caller's transaction; the server hears of it
+  /// The last profile is deleted: no push has a receiver any more. Part of the caller's transaction; the server is notified
   /// after the commit, or whenever it can be reached.
   func recordDeletion(_ store: Store) throws(StoreError) {
     guard let token = try store.token() else { return }
@@ -206,7 +206,7 @@ final class Tokens {
     }
   }
 
-  /// The host hears of each status once, whichever process has brought the token there.
+  /// Each status is reported to the host once, whichever process has brought the token there.
   func reportStatus() {
     guard let report = TokenReport(try? context.store?.token()), report != reported else { return }
     reported = report

@@ -12,7 +12,7 @@ package struct SendOptions: Hashable, Sendable {
     self.secondsToLive = secondsToLive
   }
 
-  /// Ten years: more is the same as for ever, and sums of it stay within range.
+  /// Ten years: more is as good as unbounded, and sums of it stay within range.
   package static let longestLife: Int64 = 315_360_000
 }
 

@@ -30,7 +30,7 @@ package enum NotificationAction: String, Hashable, Sendable, CaseIterable {
   /// What Apple's platforms call a tap.
   package static let tap = "com.apple.UNNotificationDefaultActionIdentifier"
 
-  /// Whether it brings the app to the front: only an app on screen carries it out.
+  /// Whether it brings the app to the foreground: only an app on screen carries it out.
   package var opensApp: Bool {
     switch self {
     case .open, .acceptContact, .acceptContactIncognito, .acceptCall: true

@@ -17,7 +17,7 @@ package enum Event: Hashable, Sendable {
   case contactDeletedByContact(UserRecord, ContactRecord)
 
   case newChatItems(UserRecord, [ChatItemInChat])
-  /// Ours: what an app on screen shows of what it was just told. It counts as shown.
+  /// Ours: what an app on screen shows for the events it just got. It counts as shown.
   case notifications(UserRecord, [PresentedNotification], badge: Int64)
   case chatItemUpdated(UserRecord, ChatItemInChat)
   case chatItemsStatusesUpdated(UserRecord, [ChatItemInChat])
@@ -40,7 +40,7 @@ package enum Event: Hashable, Sendable {
   case ntfResponse(ResponseReport)
   /// Nothing of the store is open or locked any more.
   case chatSuspended
-  /// The device token has another status at the notification server. `reason` is why it had to be made good last: an
+  /// The device token has another status at the notification server. `reason` is why it last needed repair: an
   /// event of the machine `token_status`, left out if it never had to.
   case ntfTokenStatus(TokenStatus, reason: String?)
   /// Connections whose push subscription has another status at the notification server `server`.

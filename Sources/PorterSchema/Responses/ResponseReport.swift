@@ -30,7 +30,7 @@ package struct ResponseReport: Hashable, Sendable {
     case otherStore
     /// The contact cannot be written to, such as one that has left.
     case contactNotReady
-    /// Another part refused it for good.
+    /// Another part refused it permanently.
     case refused
   }
 

@@ -148,7 +148,7 @@ package final class ServerState {
     ) STRICT;
     CREATE INDEX notification_token ON notification (token, sequence);
 
-    -- Pushes that are due. A message push tells of the newest notifications at the time it is sent, so one a token is enough.
+    -- Pushes that are due. A message push carries the newest notifications at the time it is sent, so one a token is enough.
     CREATE TABLE push (
       sequence INTEGER PRIMARY KEY AUTOINCREMENT,
       token INTEGER NOT NULL REFERENCES token ON DELETE CASCADE,

@@ -72,7 +72,7 @@ package struct ChannelMessage: Hashable, Sendable {
     case ask = 1
     /// "I am here": an answer, or an announcement by a process that has just started.
     case here = 2
-    /// "Please release the store": the sender is an app that has come to the front.
+    /// "Please release the store": the sender is an app that has come to the foreground.
     case yield = 3
     /// "Something changed": the sender has committed something.
     case changed = 4

@@ -329,7 +329,7 @@ package final class Database {
     do throws(SQLiteError) {
       try run(sql)
     } catch {
-      // Interrupted at its end, the transaction has begun all the same.
+      // Interrupted at its end, the transaction has begun nevertheless.
       rollBack()
       throw Failure(error)
     }

@@ -120,7 +120,8 @@ final class ManyContactsTests: XCTestCase {
     awaitThat("nothing is received") {
       Handles.find(host.handle)?.call { engine in
         let work = engine.lifecycle.operations.counter
-        return engine.context.deferred.isEmpty && [OperationKind.receiving, .delivery, .sending, .database].allSatisfy { work.count($0) == 0 }
+        return engine.context.deferred.isEmpty
+          && [OperationKind.receiving, .delivery, .sending, .database].allSatisfy { work.count($0) == 0 }
       } == true
     }
   }

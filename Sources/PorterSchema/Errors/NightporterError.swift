@@ -140,7 +140,7 @@ package enum NightporterError: Hashable, Sendable {
     case .textNotUTF8, .controllerInvalid, .storeClosed, .storeReadOnly, .storeFull, .storeDamaged, .storeMissing,
       .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeKeyInvalid, .storeKeyForgotten, .storeKeyNotRaw,
       .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .storeCipherUnavailable, .relayMissing,
-        .networkStopped,
+      .networkStopped,
       .notificationServerMissing, .invitationUsed, .invitationOwn, .scopeNotFound:
       []
     }

@@ -46,8 +46,8 @@ extension TorturedProcess {
     torture.tally.count("answers while the engine did not run")
     let isHonest = answer["outcome"] == "expired" || answer["notifications"]?.arrayValue?.isEmpty == false
     if !isHonest { problem("not quiescent: \(answer.text.prefix(300))") }
-    // It may be frozen meanwhile.
-    let end = Date(timeIntervalSinceNow: 20)
+    // It may be frozen meanwhile. Where the locks of the index fail, SQLite tries each access again for ten seconds.
+    let end = Date(timeIntervalSinceNow: hasFaultyDisk ? 150 : 20)
     while !openStoreFiles().isEmpty {
       guard end.timeIntervalSinceNow > 0 else {
         noteThreads()

@@ -55,12 +55,14 @@ final class TorturedProcess {
     try? file?.write(contentsOf: Data(lines.joined(separator: "\n").utf8))
   }
 
+  private var patience: Double { hasFaultyDisk ? 180 : 90 }
+
   /// One line in, one line out.
   func ask(_ line: String) throws -> JSONValue {
     do {
       // One that has rejected the store may have ended already, after reporting why.
       try? child.send(line)
-      return try JSONValue(parsing: child.line(within: 90))
+      return try JSONValue(parsing: child.line(within: patience))
     } catch {
       throw explain(error, after: line)
     }
@@ -133,7 +135,7 @@ final class TorturedProcess {
   func finish() throws {
     child.closeInput()
     let ending: Ending
-    do { ending = try child.waitForEnd(within: 90) } catch { throw explain(error, after: "the end of its input") }
+    do { ending = try child.waitForEnd(within: patience) } catch { throw explain(error, after: "the end of its input") }
     torture.processes.leave(child.identifier)
     if ending != .exited(0), ending != .killed(SIGKILL) {
       problem("ended with \(ending)")

@@ -127,12 +127,17 @@ extension Store {
       """, [.integer(scopeID), .integer(kept)])
   }
 
-  /// Forgets messages of a connection that showed nothing or did not open, except the newest `kept`.
-  package func pruneSilentEntries(connectionID: Int64, keeping kept: Int64) throws(StoreError) {
+  /// Forgets messages of a scope that are over, except the newest `kept`: repeats, what did not open, and what was handed
+  /// over.
+  package func pruneScopeEntries(connectionID: Int64, keeping kept: Int64) throws(StoreError) {
     try run(
       """
       DELETE FROM ledger WHERE entry_id IN (
-        SELECT entry_id FROM ledger WHERE connection_id = ? AND kind = 'silent' AND removal_due = 0
+        SELECT entry_id FROM ledger WHERE connection_id = ? AND removal_due = 0 AND state <> 'committed'
+          AND NOT EXISTS (
+            SELECT 1 FROM application_pushes
+            WHERE application_pushes.message_id = ledger.message_id
+              AND application_pushes.state IN ('waiting', 'offered'))
         ORDER BY entry_id DESC LIMIT -1 OFFSET ?)
       """, [.integer(connectionID), .integer(kept)])
   }

@@ -290,6 +290,39 @@ final class ScopeTests: XCTestCase {
     XCTAssertEqual(try station.present(push).commands, ["tab.open"])
   }
 
+  /// A scope's past stays bounded, and what was not handed over is kept.
+  func testWhatIsOverIsForgottenAndWhatWaitsIsNot() throws {
+    let (station, service, addresses) = try subscribed("tabs")
+    let connection = "(SELECT connection_id FROM scopes)"
+    let file = try Database(path: station.alice.prefix + "_chat.db")
+    try file.execute(
+      """
+      WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+      INSERT INTO ledger (connection_id, message_id, message_at, state, kind, created_at)
+        SELECT \(connection), randomblob(24), 0, 'read', 'silent', 0 FROM n;
+      WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 400)
+      INSERT INTO application_pushes (scope_id, envelope_id, message_id, state, envelope, expires_at, message_at)
+        SELECT 1, randomblob(16), randomblob(24), 'handed', '{}', CASE WHEN i <= 100 THEN 0 ELSE 9e15 END, 0 FROM n;
+      INSERT INTO ledger (connection_id, message_id, message_at, state, kind, created_at)
+        SELECT \(connection), x'01', 0, 'presented', 'application', 0;
+      INSERT INTO application_pushes (scope_id, envelope_id, message_id, state, envelope, expires_at, message_at)
+        VALUES (1, x'01', x'01', 'waiting', '{}', 9e15, 0);
+      UPDATE ledger SET entry_id = -1 WHERE message_id = x'01';
+      """)
+    try file.close()
+    for number in 0..<34 {
+      try service.push(try service.envelope("\(number)"), to: addresses[0], relay: relay(station))
+    }
+    XCTAssertEqual(try station.present(try XCTUnwrap(try station.allPushes().last)).commands.count, 34)
+    let entries = try XCTUnwrap(
+      try count("SELECT count(*) FROM ledger WHERE connection_id = \(connection)", station.alice))
+    XCTAssertLessThan(entries, 256 + 34 + 2)
+    XCTAssertEqual(try count("SELECT count(*) FROM ledger WHERE message_id = x'01'", station.alice), 1)
+    XCTAssertEqual(try count("SELECT count(*) FROM application_pushes WHERE expires_at = 0", station.alice), 0)
+    let kept = "SELECT count(*) FROM application_pushes WHERE state = 'handed' AND envelope = '{}'"
+    XCTAssertLessThanOrEqual(try XCTUnwrap(try count(kept, station.alice)), 256)
+  }
+
   /// More than fits one answer: the rest comes with the next push, in order.
   func testALargeBacklogIsHandedOverInParts() throws {
     let (station, service, addresses) = try subscribed("tabs")

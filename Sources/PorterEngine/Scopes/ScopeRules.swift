@@ -14,8 +14,10 @@ enum ScopeLimits {
   static let grace = Span.days(30)
   /// Pushes of a scope that were handed over and not settled; of older ones only the name is kept.
   static let unsettled: Int64 = 256
-  /// Messages of a scope that did not open or were repeats, by which a repeat at the relay is recognised.
-  static let silent: Int64 = 256
+  /// Messages of a scope that are over, by which a repeat at the relay is recognised.
+  static let entries: Int64 = 256
+  /// Messages of the store between two times at which older ones of a scope are deleted.
+  static let pruningInterval: Int64 = 32
   /// Of one answer, which has to fit an extension's memory (INC-33); the rest follows in the next.
   static let pushesAtOnce = 64
   static let bytesAtOnce = 262_144

@@ -78,9 +78,7 @@ final class Scopes {
     else { return .quarantined("no scope") }
     let newest = max(scope.newestAt, message.timestamp)
     try store.noteNewest(newest, scope: scope.id)
-    try store.pruneApplicationPushes(
-      scopeID: scope.id, expiredBefore: ScopeAdmission.oldestExpiry(at: newest), keeping: ScopeLimits.unsettled)
-    try store.pruneSilentEntries(connectionID: connection.id, keeping: ScopeLimits.silent)
+    try prune(scope, newest, store)
     let envelope: ApplicationEnvelope
     do throws(PushError) {
       envelope = try ApplicationEnvelope(opening: message.body, with: BoxKeyPair(secretKey: secret), service: service)
@@ -99,6 +97,14 @@ final class Scopes {
       expiresAt: envelope.expires, messageAt: message.timestamp)
     guard let id = try step(.arrive, ApplicationPushChange(new), store) else { throw .damaged(.applicationPush) }
     return .application(id)
+  }
+
+  /// Not for each message, since it looks through what there is.
+  private func prune(_ scope: StoredScope, _ newest: WallTime, _ store: Store) throws(StoreError) {
+    guard try store.newestLedgerEntry() % ScopeLimits.pruningInterval == 0 else { return }
+    try store.pruneApplicationPushes(
+      scopeID: scope.id, expiredBefore: ScopeAdmission.oldestExpiry(at: newest), keeping: ScopeLimits.unsettled)
+    try store.pruneScopeEntries(connectionID: scope.connectionID, keeping: ScopeLimits.entries)
   }
 
   // MARK: Handing over

@@ -46,6 +46,14 @@ extension Store {
     }
   }
 
+  /// What the first message to the other side consists of; nil once the relay has it.
+  package func waitingConfirmation(connectionID: Int64) throws(StoreError) -> (body: [UInt8], deduplication: [UInt8])? {
+    try rows(
+      "SELECT body, deduplication FROM outbox WHERE connection_id = ? AND purpose = 'confirmation'",
+      [.integer(connectionID)]
+    ) { (body: $0.blob(0), deduplication: $0.blob(1)) }.first
+  }
+
   package func hasOutbox(connectionID: Int64) throws(StoreError) -> Bool {
     try integer("SELECT 1 FROM outbox WHERE connection_id = ? LIMIT 1", [.integer(connectionID)]) != nil
   }

@@ -123,8 +123,8 @@ final class AcquaintanceTests: XCTestCase {
     }
   }
 
-  /// Bob deletes the connection before alice has sent anything: it is deleted on his side, with its mailbox, and alice's
-  /// later greeting makes no contact.
+  /// Bob deletes the connection before alice has sent anything: it is deleted on his side, with its mailbox. Alice's
+  /// greeting finds no mailbox, and she learns that he has left.
   func testAConnectionCanBeDeletedBeforeItsFirstWord() throws {
     for command in ["/_delete :1 full notify=on", "/_delete :1 full notify=off"] {
       let meeting = try Meeting()
@@ -137,7 +137,9 @@ final class AcquaintanceTests: XCTestCase {
       meeting.wake(meeting.alice)
       // His confirmation still opens; her greeting finds no mailbox and is dropped with it.
       try meeting.awaitCount(1, "SELECT count(*) FROM contacts", of: meeting.alice)
+      meeting.alice.event("contactDeletedByContact")
       try meeting.awaitCount(0, "SELECT count(*) FROM outbox", of: meeting.alice)
+      XCTAssertEqual(try meeting.status(meeting.alice), "left")
       XCTAssertEqual(meeting.bob.send("/_contacts 1")["result"]["contacts"].count, 0, command)
     }
   }

@@ -1,3 +1,4 @@
+import CNightporter
 import Foundation
 import PorterCrypto
 import PorterPlatform
@@ -242,6 +243,50 @@ final class ContactRequestTests: XCTestCase {
     XCTAssertEqual(meeting.contacts(meeting.alice)[0]["contactStatus"].text, "deleted")
     XCTAssertEqual(meeting.alice.send("/_send @1 text hello").errorTag, "contactNotActive")
     XCTAssertEqual(meeting.contacts(meeting.bob).count, 0)
+  }
+
+  /// Alice accepts, and deletes the contact before bob has heard of it, with her confirmation at the relay already or still
+  /// in her outbox: he gets the contact, and learns that it has left.
+  func testAContactThatIsDeletedBeforeItsHelloHasLeftOnTheOtherSide() throws {
+    for isSent in [true, false] {
+      let folder = try TemporaryFolder()
+      let transport = HostTransport(relay: folder.file("relay.db"))
+      let alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
+      transport.install(in: alice)
+      alice.send("/_create user {\"profile\":{\"displayName\":\"alice\",\"fullName\":\"\"}}").assert("activeUser")
+      alice.send("/_start").assert("chatStarted")
+      let link = alice.send("/_address 1")["result"]["connLinkContact"]["connFullLink"].text
+      let bob = try XCTUnwrap(Host.open(folder.file("bob")).host)
+      bob.begin("bob", relay: folder.file("relay.db"))
+      bob.send("/_connect 1 \(link)").assert("sentInvitation")
+      awaitThat("the request has come") {
+        np_relay_ready(alice.handle)
+        return alice.event(within: 0.1)?["result"]["type"].text == "receivedContactRequest"
+      }
+      bob.send("/_stop").assert("chatStopped")
+      if !isSent { transport.fail(.send) }
+      alice.send("/_accept 1").assert("acceptingContactRequest")
+      let (store, relay) = (
+        try Database(path: alice.prefix + "_chat.db"), try Database(path: folder.file("relay.db"))
+      )
+      if isSent {
+        awaitThat("the confirmation is sent") { (try? store.integer("SELECT count(*) FROM outbox")) == 0 }
+      }
+      alice.send("/_delete @1 full notify=on").assert("contactDeleted")
+      transport.fail(nil)
+      // Alice's address, and bob's for the answer; the message in it is her confirmation.
+      awaitThat("her mailbox is deleted") { (try? relay.integer("SELECT count(*) FROM mailbox")) == 2 }
+      awaitThat("her confirmation is at the relay") {
+        (try? relay.integer("SELECT count(*) FROM message WHERE body IS NOT NULL")) == 1
+      }
+      try store.close()
+      try relay.close()
+      bob.send("/_start").assert("chatStarted")
+      bob.event("contactDeletedByContact", within: 60)
+      let contacts = bob.send("/_contacts 1")["result"]["contacts"]
+      XCTAssertEqual(contacts[0]["contactStatus"].text, "deleted", contacts.description)
+      XCTAssertEqual(alice.send("/_contacts 1")["result"]["contacts"].count, 0)
+    }
   }
 
   /// His mailbox was deleted without notice to alice: accepting fails for good, and leaves no contact.

@@ -132,10 +132,15 @@ struct ConnectionRecorder: PorterMachines.ConnectionRecord {
   /// The connection's own outbox is deleted with it, so this waits among the requests to the server.
   func sendLeft(_ change: inout ConnectionChange, _ next: State) throws(StoreError) {
     guard let connection = change.connection else { return misplaced("sendLeft", change) }
-    // Before the other side has confirmed it accepts nothing that is signed, and learns of it from the relay.
-    guard connection.contactID != nil, let peer = connection.peerSenderID,
-      var ratchet = try change.store.ratchet(connectionID: connection.id)
-    else { return }
+    guard connection.contactID != nil, let peer = connection.peerSenderID else { return }
+    // Without the confirmation the other side would wait indefinitely. With it, it says hello to a mailbox that no longer
+    // exists, and learns from the relay that this side has left.
+    if let confirmation = try change.store.waitingConfirmation(connectionID: connection.id) {
+      return try change.store.insertServerRequest(
+        mailbox: peer, body: confirmation.body, deduplication: confirmation.deduplication)
+    }
+    // If the other side has not said hello yet, its mailbox may refuse what is signed; then the same happens.
+    guard var ratchet = try change.store.ratchet(connectionID: connection.id) else { return }
     let sealed = try ratchet.seal(.left)
     try change.store.insertServerRequest(
       mailbox: peer, key: connection.peerKey, body: Envelope.message(sealed).bytes,

@@ -103,6 +103,11 @@ final class Connections {
     try state(of: connection) == .accepted && connection.isInitiated
   }
 
+  /// Whether the other side, which followed our user's invitation, has not answered our hello yet.
+  func awaitsAnswer(_ connection: StoredConnection) throws(StoreError) -> Bool {
+    try state(of: connection) == .accepted && !connection.isInitiated
+  }
+
   private func state(of connection: StoredConnection) throws(StoreError) -> ConnectionMachine.State {
     guard let state = ConnectionMachine.State(name: connection.status) else { throw .damaged(.connection) }
     return state

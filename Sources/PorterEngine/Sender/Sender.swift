@@ -153,7 +153,7 @@ final class Sender {
       retryLater()
       return offerReady()
     case .failure(.auth) where isFirstConfirmation: isFinished = dropRefused(entry.connectionID)
-    case .failure(.auth): isFinished = finish(entry, "sndErrorAuth")
+    case .failure(.auth): isFinished = recordEnd(of: entry.connectionID) && finish(entry, "sndErrorAuth")
     case .failure(let error): isFinished = finish(entry, "sndError \(error)")
     }
     // On a full disk it stays in the outbox: a relay that answers immediately would be asked without end.
@@ -177,6 +177,34 @@ final class Sender {
       return false
     }
     connections.reportEnded()
+    return true
+  }
+
+  /// The relay no longer knows the other side's mailbox. Before our hello was answered this means that the other side has
+  /// deleted the connection: its notice of that cannot arrive. False when that could not be recorded.
+  private func recordEnd(of connectionID: Int64) -> Bool {
+    guard let store = context.store else { return false }
+    do throws(StoreError) {
+      let hasLeft = try store.transaction { () throws(StoreError) in
+        let connection = try store.connection(connectionID)
+        guard try self.connections.awaitsAnswer(connection) else { return false }
+        return try self.connections.take(.left, of: connection, store).change.hasLeft
+      }
+      guard hasLeft else { return true }
+      connections.reportEnded()
+      let connection = try store.connection(connectionID)
+      if let contactID = connection.contactID {
+        let contact = try store.contact(contactID)
+        context.emit(
+          .contactDeletedByContact(
+            UserRecord(try store.user(contact.userID)), ContactRecord(contact, connection: connection)))
+      }
+    } catch .notFound {
+      return true
+    } catch {
+      context.log(.warning, "the end of a connection could not be recorded", ["error": error.description])
+      return false
+    }
     return true
   }
 

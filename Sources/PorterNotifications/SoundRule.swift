@@ -4,6 +4,8 @@ import PorterPlatform
 /// step of the wall clock makes no chat loud, and none silent (INC-14).
 package struct SoundRule: Hashable, Sendable {
   package static let quiet = Span.seconds(30)
+  /// In place of a chat: what is about a contact that is not known yet. No chat has this number.
+  package static let unknown: Int64 = 0
 
   private let now: Moment
   private var last: [Int64: Moment]
@@ -16,10 +18,13 @@ package struct SoundRule: Hashable, Sendable {
     self.now = now
   }
 
+  /// Whether the chat made a sound less than 30 s ago.
+  package func isQuiet(_ chat: Int64) -> Bool { last[chat].map { now - $0 < Self.quiet } ?? false }
+
   /// Whether a notification about these chats makes a sound: if one of them may. The sound is then that of the chats that
   /// may.
   package mutating func takeSound(for chats: some Sequence<Int64>) -> Bool {
-    let free = Set(chats).filter { chat in last[chat].map { now - $0 >= Self.quiet } ?? true }
+    let free = Set(chats).filter { !isQuiet($0) }
     for chat in free { last[chat] = now }
     sounding += free.sorted()
     return !free.isEmpty

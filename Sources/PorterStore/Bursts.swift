@@ -21,6 +21,23 @@ extension Store {
       [.integer(moment.nanoseconds), .text(boot), .integer(contact)])
   }
 
+  /// When a notification last made a sound that was about a contact not known yet, since `boot`.
+  package func lastSoundOfUnknown(boot: String) throws(StoreError) -> Moment? {
+    guard let parts = try setting(Self.unknownSound)?.split(separator: " "), parts.count == 2, parts[0] == boot,
+      let time = Int64(parts[1])
+    else { return nil }
+    return Moment(nanoseconds: time)
+  }
+
+  /// Part of the transaction that records the notification as shown.
+  package func noteSoundOfUnknown(at moment: Moment, boot: String) throws(StoreError) {
+    try run(
+      "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)",
+      [.text(Self.unknownSound), .text("\(boot) \(moment.nanoseconds)")])
+  }
+
+  private static let unknownSound = "unknownSound"
+
   /// The entry is shown as part of a summary. Part of the transaction that records it as shown.
   package func setSummary(_ summary: String, entryID: Int64) throws(StoreError) {
     try run("UPDATE ledger SET summary = ? WHERE entry_id = ?", [.text(summary), .integer(entryID)])

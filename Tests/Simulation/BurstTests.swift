@@ -1,3 +1,4 @@
+import Foundation
 import PorterEngine
 import PorterJSON
 import PorterPlatform
@@ -52,6 +53,44 @@ final class BurstTests: XCTestCase {
     }
     XCTAssertGreaterThan(summaries, 5)
     XCTAssertGreaterThan(silent, 5)
+  }
+
+  /// A request by a person who is not known yet: its placeholder makes a sound, and the request that follows within 30 s none;
+  /// later it does.
+  func testAPlaceholderAndWhatFollowsItMakeOneSound() throws {
+    for (pause, isHeard) in [(Span.seconds(5), false), (.seconds(40), true)] {
+      _ = try SimulatedHouse.run(seed: 9) { house in
+        let cast = try Cast(house)
+        try cast.activate()
+        let address = try cast.alice.send("/_address 1", "userContactLinkCreated")
+        let link = address["connLinkContact"]?["connFullLink"]?.stringValue ?? ""
+        house.pass(.seconds(10))
+        try cast.suspend()
+        let carol = try house.host("carol", store: "carol", .app)
+        try carol.send(#"/_create user {"profile":{"displayName":"carol","fullName":""}}"#, "activeUser")
+        try carol.send(#"/_network {"relay":"\#(house.relayPath)"}"#, "cmdOk")
+        try carol.send("/_start", "chatStarted")
+        try carol.send("/connect \(link)", "sentInvitation")
+        let payload = try house.nextPush()
+        let notifier = try house.host("notifier", store: "alice", .extension)
+        try FileManager.default.moveItem(atPath: house.relayPath, toPath: house.relayPath + ".away")
+        let early = try notifier.push(payload)
+        try FileManager.default.moveItem(atPath: house.relayPath + ".away", toPath: house.relayPath)
+        XCTAssertEqual(early["outcome"], "offline", early.text)
+        XCTAssertEqual(early["notifications"]?.arrayValue?.count, 1, early.text)
+        XCTAssertNotNil(early["notifications"]?.arrayValue?.first?["sound"], early.text)
+        XCTAssertNil(early["recorded"], early.text)
+        house.pass(pause)
+        let late = try notifier.push(payload)
+        let request = try XCTUnwrap(late["notifications"]?.arrayValue?.first, late.text)
+        XCTAssertEqual(request["title"], "carol wants to connect!", late.text)
+        XCTAssertEqual(request["sound"] != nil, isHeard, late.text)
+        let placeholder = early["notifications"]?.arrayValue?.first?["identifier"]
+        XCTAssertEqual(late["withdrawals"]?.arrayValue, [try XCTUnwrap(placeholder)], late.text)
+        for host in [notifier, carol] { host.end() }
+        cast.end()
+      }
+    }
   }
 
   private func play(_ night: inout Night, _ cast: Cast, _ house: SimulatedHouse, _ place: String) throws {

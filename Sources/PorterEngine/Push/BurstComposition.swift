@@ -33,7 +33,11 @@ struct BurstComposition {
     self.policy = policy
     boot = context.instance.boot
     let chats = Set(shown.compactMap(\.entry.contactID) + placeholders.compactMap(\.contactID))
-    sounds = SoundRule(last: try store.lastSounds(contacts: chats, boot: boot), now: context.clock.now())
+    var last = try store.lastSounds(contacts: chats, boot: boot)
+    if placeholders.contains(where: { $0.contactID == nil }) || shown.contains(where: \.entry.mayHavePlaceholder) {
+      last[SoundRule.unknown] = try store.lastSoundOfUnknown(boot: boot)
+    }
+    sounds = SoundRule(last: last, now: context.clock.now())
     for part in shown where part.isReplaced { add(part.event, of: part.connection, isHeard: false) }
     let shown = shown.filter { !$0.isReplaced }
     let plan = BurstPlan(shown.map(Self.item), hidesChats: policy.hidesNames)
@@ -42,7 +46,9 @@ struct BurstComposition {
       switch planned {
       case .single(let item):
         guard let shown = byEntry[item.id] else { continue }
-        let isHeard = shown.entry.contactID.map { sounds.takeSound(for: [$0]) } ?? true
+        // Its placeholder may have sounded before the contact was known.
+        let hasSounded = shown.entry.mayHavePlaceholder && sounds.isQuiet(SoundRule.unknown)
+        let isHeard = !hasSounded && (shown.entry.contactID.map { sounds.takeSound(for: [$0]) } ?? true)
         // A call sounds even if the chat has just sounded.
         add(shown.event, of: shown.connection, isHeard: isHeard || shown.entry.kind == .call)
       case .summary(let user, let chat, let items):
@@ -51,7 +57,7 @@ struct BurstComposition {
     }
     for placeholder in placeholders {
       var content = placeholder.content
-      content.isHeard = placeholder.contactID.map { sounds.takeSound(for: [$0]) } ?? true
+      content.isHeard = sounds.takeSound(for: [placeholder.contactID ?? SoundRule.unknown])
       notifications.append(content)
     }
   }
@@ -131,6 +137,12 @@ struct BurstComposition {
     for summary in summaries {
       for entry in summary.entries { try store.setSummary(summary.identifier, entryID: entry) }
     }
-    for chat in sounds.sounding { try store.noteSound(contact: chat, at: context.clock.now(), boot: boot) }
+    for chat in sounds.sounding {
+      if chat == SoundRule.unknown {
+        try store.noteSoundOfUnknown(at: context.clock.now(), boot: boot)
+      } else {
+        try store.noteSound(contact: chat, at: context.clock.now(), boot: boot)
+      }
+    }
   }
 }

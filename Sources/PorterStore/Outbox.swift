@@ -5,6 +5,9 @@ extension OutboxEntry {
 
   /// It asks, at another's address, for the connection; it does not go to the other side's mailbox.
   package var isRequest: Bool { purpose == Self.requestPurpose }
+  package static let confirmationPurpose = "confirmation"
+  /// What accepts an invitation, or a request through an address.
+  package var isConfirmation: Bool { purpose == Self.confirmationPurpose }
 }
 
 extension Store {
@@ -49,8 +52,8 @@ extension Store {
   /// What the first message to the other side consists of; nil once the relay has it.
   package func waitingConfirmation(connectionID: Int64) throws(StoreError) -> (body: [UInt8], deduplication: [UInt8])? {
     try rows(
-      "SELECT body, deduplication FROM outbox WHERE connection_id = ? AND purpose = 'confirmation'",
-      [.integer(connectionID)]
+      "SELECT body, deduplication FROM outbox WHERE connection_id = ? AND purpose = ?",
+      [.integer(connectionID), .text(OutboxEntry.confirmationPurpose)]
     ) { (body: $0.blob(0), deduplication: $0.blob(1)) }.first
   }
 

@@ -78,7 +78,7 @@ final class ContactRequestTests: XCTestCase {
     XCTAssertTrue(accepted["result"]["contact"]["activeConn"].exists)
     let connecting = meeting.bob.event("contactConnecting")
     XCTAssertEqual(connecting?["result"]["contact"]["profile"]["displayName"].text, "alice")
-    meeting.bob.event("contactSndReady")
+    meeting.alice.event("contactSndReady")
     meeting.alice.event("contactConnected")
     meeting.bob.event("contactConnected")
     XCTAssertEqual(meeting.plan()["type"].text, "known")

@@ -42,6 +42,22 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertEqual(station.alice.send("/_contacts 1")["result"]["contacts"].count, 2)
   }
 
+  /// The profile was hidden after its request was shown: the response finds no such profile, and the request still waits.
+  func testARequestOfAHiddenProfileIsNotAcceptedWithoutItsPassword() throws {
+    let (station, _, notification) = try shownRequest()
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.send("/_create user {\"profile\":{\"displayName\":\"work\",\"fullName\":\"\"}}").assert("activeUser")
+    station.alice.send(#"/_hide user 1 "open sesame""#).assert("userPrivacy")
+    for action in ["NTF_ACT_ACCEPT_CONTACT", "NTF_ACT_ACCEPT_CONTACT_INCOGNITO", "NTF_ACT_REJECT_CONTACT"] {
+      let answer = station.alice.respond(to: notification, action)
+      XCTAssertEqual(answer["result"]["reason"].text, "noSuchUser", answer.description)
+    }
+    XCTAssertEqual(station.alice.send("/u")["result"]["user"]["userId"].number, 2)
+    station.alice.send(#"/_user 1 "open sesame""#).assert("activeUser")
+    XCTAssertEqual(station.alice.send("/_contacts 1")["result"]["contacts"].count, 1)
+    station.alice.send("/_accept 1").assert("acceptingContactRequest")
+  }
+
   func testARequestIsRejectedWithoutTheScreen() throws {
     let (station, _, notification) = try shownRequest()
     XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_BACKGROUND_REFRESH), NP_OK)

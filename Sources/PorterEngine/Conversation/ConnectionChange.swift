@@ -101,8 +101,8 @@ struct ConnectionRecorder: PorterMachines.ConnectionRecord {
       publicKeys: joined.publicKeys, signingKey: acceptance.signingKey, message: try ratchet.seal(information))
     // SimpleX flags confirmations, so that a person learns of a new contact while the app sleeps.
     _ = try change.store.insertOutbox(
-      connectionID: change.connectionID, itemID: nil, purpose: "confirmation", isSigned: false, notifies: true,
-      body: envelope.bytes, deduplication: context.randomness.bytes(24))
+      connectionID: change.connectionID, itemID: nil, purpose: OutboxEntry.confirmationPurpose, isSigned: false,
+      notifies: true, body: envelope.bytes, deduplication: context.randomness.bytes(24))
     try change.store.save(ratchet, connectionID: change.connectionID)
   }
 

@@ -161,19 +161,7 @@ final class MailboxSource: Source {
       }
       // The answer to the confirmation was waiting for this.
       self.sender.flush()
-      self.reportReady(connection)
       then(result)
-    }
-  }
-
-  private func reportReady(_ connection: StoredConnection) {
-    guard let store = context.store, let contactID = connection.contactID else { return }
-    do throws(StoreError) {
-      let contact = try store.contact(contactID)
-      let record = ContactRecord(contact, connection: try store.connection(connection.id))
-      context.emit(.contactSndReady(UserRecord(try store.user(contact.userID)), record))
-    } catch {
-      context.log(.info, "a contact that is ready was not reported", ["error": error.description])
     }
   }
 

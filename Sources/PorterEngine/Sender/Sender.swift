@@ -144,7 +144,9 @@ final class Sender {
     }
     let isFinished: Bool
     switch result {
-    case .success: isFinished = finish(entry, "sndSent")
+    case .success:
+      isFinished = finish(entry, "sndSent")
+      if isFinished, entry.isConfirmation { reportReady(entry.connectionID) }
     // Suspending is no refusal: the message waits for the next start.
     case .failure(.closed): return
     // A malformed answer leaves the outcome unknown. Resending is safe: the relay deduplicates.
@@ -236,6 +238,24 @@ final class Sender {
           ]))
     } catch {
       context.log(.warning, "a sent message could not be reported", ["error": error.description])
+    }
+  }
+
+  /// The relay has the acceptance of the contact's request: from now on the host may write to it. Without effect for an
+  /// invitation, whose contact is not known yet.
+  private func reportReady(_ connectionID: Int64) {
+    guard let store = context.store else { return }
+    do throws(StoreError) {
+      let connection = try store.connection(connectionID)
+      guard let contactID = connection.contactID else { return }
+      let contact = try store.contact(contactID)
+      context.emit(
+        .contactSndReady(
+          UserRecord(try store.user(contact.userID)), ContactRecord(contact, connection: connection)))
+    } catch .notFound {
+      // Deleted meanwhile.
+    } catch {
+      context.log(.info, "a contact that is ready was not reported", ["error": error.description])
     }
   }
 

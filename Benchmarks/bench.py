@@ -29,6 +29,7 @@ sys.path[:0] = [str(ROOT / "bindings" / "python"), str(ROOT / "Benchmarks")]
 from nightporter import SyncController
 from support import plot, sealed
 from support.counts import CountedRun
+from support.curves import Curve, Curves, curves_picture, curves_table
 from support.figures import Row, percentile, report, table
 from support.programs import Answerer, Committer, Measure, Run
 from support.pushes import EXTENSION, REFERENCE, SETTLE, UNDISTURBED, Counts, Taken
@@ -57,6 +58,7 @@ class Bench:
         self.sealed_rows: list[Row] = []
         self.extra: dict[str, Any] = {}
         self.payload = ""
+        self.curves: list[Curve] = []
         # By program: where a push's time goes, what it takes.
         self.phases: dict[str, dict[str, float]] = {}
         self.counted: dict[str, Counts] = {}
@@ -221,6 +223,16 @@ class Bench:
         self.presented(json.dumps(answer))
         return took, answer
 
+    # (h): what grows, and how
+
+    def growth_curves(self) -> None:
+        with (
+            tempfile.TemporaryDirectory(prefix="bench-", dir=self.references) as folder,
+            World(Path(folder), self.programs / "porter-server") as world,
+        ):
+            self.curves = Curves(world, self.runs, self.quick).run()
+        self.extra["curves"] = {curve.key: curve.json() for curve in self.curves}
+
     # (d), (e): without a store
 
     def machine_step(self) -> None:
@@ -326,7 +338,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, required=True, help="the JSON file")
     parser.add_argument("--plot", type=Path, required=True, help="the picture of where a push's time goes")
     parser.add_argument("--runs", type=int, default=60)
-    parser.add_argument("--only", choices=("budgets", "sealed"), help="one of the two tables")
+    parser.add_argument("--only", choices=("budgets", "sealed", "curves"), help="one of the three parts")
     parser.add_argument("--quick", action="store_true", help="few runs, small stores: to see that it works")
     options = parser.parse_args()
     if options.quick:
@@ -335,10 +347,12 @@ def main() -> int:
     # Beside the build, and not in /tmp: a commit to memory would cost nothing.
     with tempfile.TemporaryDirectory(prefix="bench-", dir=options.references) as folder:
         bench = Bench(options, Path(folder))
-        if options.only != "sealed":
+        if options.only in (None, "budgets"):
             bench.run()
-        if options.only != "budgets":
+        if options.only in (None, "sealed"):
             bench.sealed_store()
+        if options.only in (None, "curves"):
+            bench.growth_curves()
     if bench.rows:
         print(table(bench.rows))
     if bench.sealed_rows:
@@ -353,6 +367,11 @@ def main() -> int:
         bench.extra["phases"] = bench.phases
         options.plot.write_text(plot.picture(bench.phases), encoding="utf-8")
         print(f"\n{options.plot}")
+    if bench.curves:
+        print("\n" + curves_table(bench.curves))
+        picture = options.plot.with_name("curves.svg")
+        picture.write_text(curves_picture(bench.curves), encoding="utf-8")
+        print(f"\n{picture}")
     load = os.getloadavg()[1]
     cpus = os.cpu_count()
     bench.extra["machine"] = {"cpus": cpus, "load": load, "kernel": platform.release(), "machine": platform.machine()}

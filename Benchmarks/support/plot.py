@@ -17,6 +17,7 @@ PARTS = {
     "committing": ("commit", "#b5485d"),
     "acknowledging": ("acknowledge", "#8e7cc3"),
     "presenting": ("compose and record", "#4f9d9d"),
+    "sending": ("send the outbox", "#d9a5b3"),
     "releasing": ("close", "#6d6875"),
 }
 

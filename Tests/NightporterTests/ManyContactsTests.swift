@@ -20,6 +20,49 @@ final class ManyContactsTests: XCTestCase {
     XCTAssertLessThan(many.instructions, few.instructions + 200, "it was \(few.instructions)")
   }
 
+  /// Opened in a process of its own, as an extension is.
+  func testAPushCostsTheSameWithManyContacts() throws {
+    let station = try Station()
+    // Statements that only a first push has, such as for a new ratchet key.
+    _ = try station.present(try suspendAndPush("first", station))
+    let few = try costOfAPush(station)
+    try addContacts(400, to: station.alice.prefix)
+    let many = try costOfAPush(station)
+    for (text, cost) in many { let was = few[text] ?? 0; if cost > was + 50 { print("GROWS", was, cost, text) } }
+    XCTAssertLessThan(
+      many.values.reduce(0, +), few.values.reduce(0, +) + 100,
+      many.filter { $0.value > (few[$0.key] ?? 0) + 20 }.map(\.key).joined(separator: "\n"))
+  }
+
+  private func suspendAndPush(_ text: String, _ station: Station) throws -> String {
+    if station.alice.state["quiescent"].flag == false { station.suspend() }
+    return try station.push(for: text)
+  }
+
+  /// Instructions of each statement of a push.
+  private func costOfAPush(_ station: Station) throws -> [String: Int] {
+    let push = try suspendAndPush("hello", station)
+    let service = try station.makeExtension()
+    final class Costs: @unchecked Sendable {
+      var all: [String: Int] = [:]
+      var last = ("", 0)
+    }
+    let costs = Costs()
+    let isObserved = try XCTUnwrap(Handles.find(service.handle)).call { engine -> Bool in
+      guard let database = engine.store?.database else { return false }
+      costs.last = ("", database.instructions)
+      database.observer = { [unowned database] text in
+        let now = database.instructions
+        costs.all[costs.last.0, default: 0] += now - costs.last.1
+        costs.last = (text, now)
+      }
+      return true
+    }
+    XCTAssertEqual(isObserved, true)
+    XCTAssertEqual(service.push(push)["outcome"].text, "presented")
+    return costs.all
+  }
+
   /// A host's relay of an earlier version is subscribed to as before.
   func testARelayOfAnEarlierVersionGivesItsMessages() throws {
     let meeting = try Meeting()
@@ -134,8 +177,12 @@ final class ManyContactsTests: XCTestCase {
   /// Alice's app is suspended afterwards.
   private func addContacts(_ count: Int, to meeting: Meeting) throws {
     suspend(meeting)
+    try addContacts(count, to: meeting.alice.prefix)
+  }
+
+  private func addContacts(_ count: Int, to prefix: String) throws {
     let store = try Store.open(
-      at: StoreLocation(prefix: meeting.alice.prefix), key: .none, confirmation: .error, mayMigrate: false)
+      at: StoreLocation(prefix: prefix), key: .none, confirmation: .error, mayMigrate: false)
     try store.transaction { () throws(StoreError) in
       for number in 0..<count {
         let contact = try store.insertContact(userID: 1, displayName: "contact \(number)", fullName: "", at: now)

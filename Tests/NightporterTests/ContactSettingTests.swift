@@ -26,6 +26,12 @@ final class ContactSettingTests: XCTestCase {
     let seen = pair.bob.event("contactUpdated")?["result"]["toContact"]
     XCTAssertEqual(seen?["profile"]["preferences"]["reactions"]["allow"].text, "no")
     XCTAssertFalse(enabled(pair.bob))
+    // Without a word about this contact the preferences of the profile count.
+    let calls = { self.contact(pair.bob)["mergedPreferences"]["calls"]["enabled"]["forUser"].flag }
+    XCTAssertTrue(calls())
+    pair.bob.send(#"/_profile 1 {"displayName":"bob","fullName":"","preferences":{"calls":{"allow":"no"}}}"#)
+      .assert("userProfileUpdated")
+    XCTAssertFalse(calls())
     // A later profile does not undo it.
     alice.send(#"/_profile 1 {"displayName":"alice","fullName":"A"}"#).assert("userProfileUpdated")
     let later = pair.bob.event("contactUpdated")?["result"]["toContact"]["profile"]

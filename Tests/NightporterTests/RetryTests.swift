@@ -1,5 +1,6 @@
 import PorterPlatform
 import Synchronization
+import PorterStore
 import XCTest
 
 @testable import PorterEngine
@@ -74,6 +75,22 @@ final class RetryTests: XCTestCase {
     timers.cancel(TimerName.outbox)
     retries.retry(TimerName.outbox) {}
     XCTAssertEqual(timers.nextDue, clock.now() + Durations.firstRetry)
+  }
+}
+
+/// Which relay there is cannot be read for a moment: that is no reason to choose another one.
+final class UnreadRelayTests: XCTestCase {
+  func testARelayThatCannotBeReadYetIsNotMissing() throws {
+    let pair = try Pair()
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    let store = try Database(path: pair.alice.prefix + "_chat.db")
+    defer { try? store.close() }
+    try store.execute("ALTER TABLE settings RENAME TO unreadable")
+    pair.alice.send("/_app activate").assert("cmdOk")
+    let refused = pair.alice.send("/_connect 1")
+    XCTAssertEqual(refused["error"]["np"]["code"].text, "relayUnavailable", refused.description)
+    try store.execute("ALTER TABLE unreadable RENAME TO settings")
+    awaitThat("the relay is open") { pair.alice.send("/_connect 1")["result"]["type"].text == "invitation" }
   }
 }
 

@@ -106,7 +106,7 @@ final class TorturedProcess {
     let code = Self.code(of: error)
     torture.tally.count("refused: \(code)\(hasFaultyDisk ? " (faulty disk)" : "")")
     let always = ["ownedElsewhere", "dBBusyError", "chatNotStarted", "storeClosed", "ownershipLost"] + codes
-    let whenFaulty = ["BROKER", "dBException", "storeFull", "storeReadOnly", "errorSQL"]
+    let whenFaulty = ["BROKER", "relayUnavailable", "dBException", "storeFull", "storeReadOnly", "errorSQL"]
     guard always.contains(where: code.contains) || (hasFaultyDisk && whenFaulty.contains(where: code.contains)) else {
       return problem("\(command.prefix(60)) was refused: \(error.text.prefix(300))")
     }

@@ -10,7 +10,10 @@ import PorterStore
 extension Engine {
   func requireRelay() throws(ChatError) {
     try requireNetwork()
-    guard relayLink.isOpen else { throw .nightporter(.relayMissing) }
+    if relayLink.isOpen { return }
+    // The store may know a relay, and could not be read when the chat began: a host is not to choose another one.
+    throw context.timers.isSet(TimerName.relay)
+      ? .nightporter(.relayUnavailable("the store could not be read")) : .nightporter(.relayMissing)
   }
 
   func addContact(_ selection: UserSelection, incognito: Bool, reply: @escaping Reply) throws(ChatError) {

@@ -1,6 +1,6 @@
 import PorterPlatform
-import Synchronization
 import PorterStore
+import Synchronization
 import XCTest
 
 @testable import PorterEngine

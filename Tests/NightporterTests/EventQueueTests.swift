@@ -1,0 +1,40 @@
+import PorterPlatform
+import PorterSchema
+import XCTest
+
+@testable import PorterEngine
+
+/// Events wait for their host in order and within a bound, whether their texts are made already or not.
+final class EventQueueTests: XCTestCase {
+  private func taken(_ queue: EventQueue) -> EventQueue.Taken? { queue.take(atMost: .zero) }
+
+  private func text(_ number: Int64) -> String { Event.eventsLost(number).text }
+
+  private func expectText(_ number: Int64, _ queue: EventQueue, line: UInt = #line) {
+    guard case .event(let event)? = taken(queue) else { return XCTFail("no event \(number)", line: line) }
+    XCTAssertEqual(event, text(number), line: line)
+  }
+
+  func testAFewEventsComeInOrder() throws {
+    let queue = try XCTUnwrap(EventQueue(byteBound: 1))
+    for number: Int64 in 0..<3 { queue.post(.eventsLost(number)) }
+    XCTAssertEqual(queue.count, 3)
+    for number: Int64 in 0..<3 { expectText(number, queue) }
+    XCTAssertNil(taken(queue))
+  }
+
+  /// The oldest go when there are too many bytes; up to eight events are not counted yet.
+  func testManyEventsStayWithinTheBound() throws {
+    let bound = 20 * text(100).utf8.count
+    let queue = try XCTUnwrap(EventQueue(byteBound: bound))
+    for number: Int64 in 100..<300 { queue.post(.eventsLost(number)) }
+    guard case .lost(let lost)? = taken(queue) else { return XCTFail("none was lost") }
+    XCTAssertEqual(lost + queue.count, 200)
+    XCTAssertEqual(queue.count, 20)
+    for number in Int64(100 + lost)..<300 { expectText(number, queue) }
+    XCTAssertNil(taken(queue))
+    // What was taken counts no more.
+    for number: Int64 in 100..<112 { queue.post(.eventsLost(number)) }
+    for number: Int64 in 100..<112 { expectText(number, queue) }
+  }
+}

@@ -102,7 +102,8 @@ package struct Instance: Hashable, Sendable, CustomStringConvertible {
   package var stored: String { "\(boot):\(process):\(started):\(TextEncoding.hex(nonce))" }
 
   package init?(stored: String) {
-    let parts = stored.split(separator: ":", omittingEmptySubsequences: false)
+    // By bytes: characters are found at a hundred times the cost.
+    let parts = stored.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map { Substring($0) }
     guard parts.count == 4, let process = Int32(parts[1]), let started = Int64(parts[2]),
       let nonce = TextEncoding.hexDecoded(parts[3])
     else { return nil }

@@ -27,9 +27,12 @@ package enum TextEncoding {
   }
 
   /// Accepts up to two trailing `=`; nil for any other character, or for a text whose unused bits are not zero.
-  package static func base64URLDecoded(_ text: some StringProtocol) -> [UInt8]? {
-    var characters = Array(text.utf8)[...]
-    while characters.last == UInt8(ascii: "="), text.utf8.count - characters.count < 2 { characters.removeLast() }
+  package static func base64URLDecoded(_ text: some StringProtocol) -> [UInt8]? { base64URLDecoded(Array(text.utf8)) }
+
+  /// Not generic, so that the compiler knows the types: a push's payload has 4,000 characters.
+  private static func base64URLDecoded(_ text: [UInt8]) -> [UInt8]? {
+    var characters = text[...]
+    while characters.last == UInt8(ascii: "="), text.count - characters.count < 2 { characters.removeLast() }
     guard characters.count % 4 != 1 else { return nil }
     var bytes = [UInt8]()
     bytes.reserveCapacity(characters.count * 3 / 4)

@@ -26,7 +26,7 @@ package struct Owner: Hashable, Sendable, CustomStringConvertible {
   var stored: String { "\(role) \(instance.stored)" }
 
   init?(stored: String) {
-    let parts = stored.split(separator: " ", omittingEmptySubsequences: false)
+    let parts = stored.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map { Substring($0) }
     guard parts.count == 2, !parts[0].isEmpty, let instance = Instance(stored: String(parts[1])) else { return nil }
     self.init(role: String(parts[0]), instance: instance)
   }

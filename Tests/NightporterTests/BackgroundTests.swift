@@ -110,7 +110,7 @@ final class BackgroundTests: XCTestCase {
     try meeting.expectBobHas(["one", "two"])
   }
 
-  /// A suspension goes on where the background is, ends with the store, and is reported.
+  /// A suspension continues the drain that the background began, ends with the store, and is reported.
   func testASuspensionFollowsFromWhereverTheNetworkIs() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)

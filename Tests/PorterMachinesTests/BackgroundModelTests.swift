@@ -102,7 +102,7 @@ private struct BackgroundMutant {
       "the relay is released with the network", "operations", "stoppingSending", "idleSending",
       "$does($do_releaseRelay)", "skip"),
     BackgroundMutant(
-      "a suspension goes on where the background is", "operations", "stoppingSending", "suspend",
+      "a suspension continues the drain of the background", "operations", "stoppingSending", "suspend",
       "state = $state_drainingSending", "state = $state_drainingDatabase"),
     BackgroundMutant(
       "transactions end last", "operations", "networkStopped", "suspend",

@@ -20,7 +20,7 @@ final class OperationsTests: XCTestCase {
     .stoppingNotifications, .stoppingReceiving, .stoppingDelivery, .stoppingSending, .networkStopped,
   ]
 
-  /// In the background the same order ends before the last kind, and a suspension goes on from wherever it is.
+  /// In the background the same order ends before the last kind, and a suspension continues from there.
   func testTheNetworkComesToRestInTheSameOrder() {
     var runner = MachineRunner<Operations>(state: .running)
     XCTAssertEqual(Array(runner.handle(.stopNetwork).effects), [.awaitNotifications])

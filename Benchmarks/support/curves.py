@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import secrets
 import sqlite3
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from .world import PATIENCE, Device, World
 
 UNDISTURBED = 0.1
 SETTLE = 0.02
+BACKLOG = 500
 WAKE = '{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}'
 
 
@@ -135,8 +137,8 @@ def add_log(path: Path, pages: int) -> None:
 import os, sqlite3, sys
 store = sqlite3.connect(sys.argv[1])
 store.execute("PRAGMA wal_autocheckpoint=0")
-log = sys.argv[1] + "-wal"
-while not os.path.exists(log) or os.path.getsize(log) < 4_120 * int(sys.argv[2]):
+store.execute("PRAGMA synchronous=OFF")
+for _ in range(int(sys.argv[2])):
     store.execute("UPDATE users SET full_name = full_name")
     store.commit()
 os._exit(0)
@@ -306,6 +308,50 @@ class Curves:
 
         self.curve(key, what, "from a message's sending to its push", self.sizes()[1:], measure)
 
+    def backlog(self) -> None:
+        """Milliseconds for each push of many that are due together, at a provider that takes every one."""
+        device = self.world.device("curve-backlog")
+        state = self.world.folder / "server.db"
+        tokens = [secrets.token_hex(32) for _ in range(BACKLOG)]
+        for token in tokens:
+            self.world.socket.expect(token)
+
+        def add_due(store: sqlite3.Connection) -> None:
+            (last,) = store.execute("SELECT max(number) FROM token").fetchone()
+            made = {"number": f"{last} + n", "id": "randomblob(24)", "signing_key": "randomblob(32)"}
+            copy_rows(store, "token", BACKLOG, "state = 'active'", made | {"push_token": "randomblob(32)"})
+            for number, token in enumerate(tokens):
+                change = (bytes.fromhex(token), last + number + 1)
+                store.execute("UPDATE token SET push_token = ? WHERE number = ?", change)
+
+        with closing(sqlite3.connect(state, timeout=PATIENCE)) as store, store:
+            add_due(store)
+
+        def once() -> float:
+            with closing(sqlite3.connect(state, timeout=PATIENCE)) as store, store:
+                store.execute(
+                    "INSERT INTO push (token, kind, provider) SELECT number, 'wake', provider FROM token"
+                    " WHERE provider = 'apns_test' ORDER BY number DESC LIMIT ?",
+                    (BACKLOG,),
+                )
+            began = time.perf_counter_ns()
+            # The server looks when something comes.
+            device.push("hello")
+            for token in tokens:
+                self.world.socket.take(token)
+            took = (time.perf_counter_ns() - began) / 1e6 / BACKLOG
+            with closing(sqlite3.connect(state, timeout=PATIENCE)) as store:
+                while count(store, "push") > 0:
+                    time.sleep(SETTLE)
+            return took
+
+        def measure(size: int) -> float:
+            fill(state, "token", size, add_tokens)
+            return self.fastest(once)
+
+        sizes = [size for size in self.sizes() if size >= BACKLOG]
+        self.curve("backlog", f"tokens at the server, {BACKLOG} pushes due", "each push", sizes, measure)
+
     def run(self) -> list[Curve]:
         self.pushes("contacts", "contacts", "contacts", 10_000, add_contacts)
         self.app()
@@ -317,6 +363,7 @@ class Curves:
         self.pushes("profiles", "users", "profiles", 1_000, add_profiles)
         self.log()
         self.server("tokens", "token", "tokens at the server", add_tokens)
+        self.backlog()
         self.server("subscriptions", "subscription", "subscriptions at the server", add_subscriptions)
         return self.curves
 

@@ -45,6 +45,15 @@ package enum RelayError: Error, Hashable, Sendable {
 }
 
 extension RelayError {
+  /// Whether the relay gave no verdict: it was not reached, its file could not be used, or its answer does not read. The
+  /// request may have been carried out; repeating it with the same attempt is safe.
+  package var isUndecided: Bool {
+    switch self {
+    case .storage, .answer: true
+    default: isTemporary
+    }
+  }
+
   /// The embedded relay's file is in use by another process, and will be free again soon.
   package var isFileBusy: Bool {
     guard case .storage(let error) = self else { return false }

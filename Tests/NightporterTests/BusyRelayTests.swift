@@ -65,4 +65,29 @@ final class BusyRelayTests: XCTestCase {
     XCTAssertTrue(JSON(try XCTUnwrap(invitation.wait(atMost: .seconds(60))))["error"].exists)
     try release(holder)
   }
+
+  /// A relay's file that cannot be opened says nothing about the message: it stays in the outbox.
+  func testAMessageOutlivesARelayFileThatCannotBeOpened() throws {
+    let pair = try Pair()
+    let relay = pair.folder.file("relay.db")
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    pair.bob.send("/_app suspend 0").assert("cmdOk")
+    for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: relay + suffix) {
+      try FileManager.default.moveItem(atPath: relay + suffix, toPath: relay + suffix + ".away")
+    }
+    try FileManager.default.createDirectory(atPath: relay, withIntermediateDirectories: false)
+    pair.alice.send("/_app activate").assert("cmdOk")
+    pair.send("waits", from: pair.alice, arrives: false)
+    let store = try Database(path: pair.alice.prefix + "_chat.db")
+    awaitThat("it was tried") { (try? store.integer("SELECT max(attempts) FROM outbox")) ?? 0 > 0 }
+    try store.close()
+
+    try FileManager.default.removeItem(atPath: relay)
+    for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: relay + suffix + ".away") {
+      try FileManager.default.moveItem(atPath: relay + suffix + ".away", toPath: relay + suffix)
+    }
+    pair.bob.send("/_app activate").assert("cmdOk")
+    pair.bob.event("newChatItems", within: 60)
+    XCTAssertEqual(pair.texts(pair.bob), ["waits"])
+  }
 }

@@ -149,8 +149,7 @@ final class Sender {
       if isFinished, entry.isConfirmation { reportReady(entry.connectionID) }
     // Suspending is no refusal: the message waits for the next start.
     case .failure(.closed): return
-    // A malformed answer leaves the outcome unknown. Resending is safe: the relay deduplicates.
-    case .failure(let error) where error.isTemporary || error == .answer:
+    case .failure(let error) where error.isUndecided:
       try? context.store?.countOutboxAttempt(entry.id)
       retryLater()
       return offerReady()

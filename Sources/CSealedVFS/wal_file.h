@@ -11,6 +11,7 @@ enum {
   FRAME_HEADER_BYTES = 24,
   FRAME_COMMIT = 4, // how many pages the database has after this frame, if a transaction ends with it; else 0
   FRAME_SALTS = 8,
+  FRAME_CHECKSUM = 16,
 };
 
 // The log's header as SQLite wrote it, all zero if there is none.

@@ -14,8 +14,8 @@ struct workload {
   struct pair pairs[CONNECTIONS];
   int tables;     // t0, t1, ...
   long statements;
-  // What is run, while a failure is made smaller; NULL: not recorded.
-  char *transcript;
+  // The plan's, which must not be behind when a check fails.
+  char **transcript;
 };
 
 // One workload is its seed and its journal mode. Each step has a seed of its own, so that one can be left out and the others
@@ -26,6 +26,7 @@ struct plan {
   bool left_out[MOST_STEPS];
   int steps;
   long statements;
+  // What is run, while a failure is made smaller; NULL: not recorded.
   char *transcript;
 };
 
@@ -35,10 +36,9 @@ static const char *sabotaged;
 // Both run it; codes and rows must be the same.
 static void both(struct workload *work, struct pair *pair, const char *sql) {
   int plain_code, sealed_code;
-  if (work->transcript != NULL) {
-    char *longer = sqlite3_mprintf("%z%d: %.300s;\n", work->transcript, (int)(pair - work->pairs), sql);
-    CHECK(longer != NULL, "no memory");
-    work->transcript = longer;
+  if (*work->transcript != NULL) {
+    *work->transcript = sqlite3_mprintf("%z%d: %.300s;\n", *work->transcript, (int)(pair - work->pairs), sql);
+    CHECK(*work->transcript != NULL, "no memory");
   }
   uint64_t plain = query_hash(pair->plain, sql, &plain_code);
   bool is_sabotaged = sabotaged != NULL && strncmp(sql, sabotaged, strlen(sabotaged)) == 0;
@@ -196,7 +196,7 @@ static void run_plan(void *context) {
   database_remove(sealed);
   use_key(sealed);
   struct dice own = {.state = plan->seed}, *dice = &own;
-  struct workload work = {.dice = dice, .transcript = plan->transcript};
+  struct workload work = {.dice = dice, .transcript = &plan->transcript};
   int page_size = 1024 << below(dice, 7), auto_vacuum = (int)below(dice, 3), synchronous = (int)below(dice, 3);
   int cache_pages = chance(dice, 60) ? 5 + (int)below(dice, 10) : 500;
   bool exclusive = chance(dice, 15);
@@ -217,7 +217,6 @@ static void run_plan(void *context) {
     if (plan->left_out[i]) { continue; }
     work.dice = &of_step;
     one_turn(&work, &work.pairs[below(&of_step, (uint64_t)connections)], plain, sealed, cache_pages, synchronous, exclusive);
-    plan->transcript = work.transcript;
   }
   for (int i = 0; i < connections; i++) { close_pair(&work.pairs[i]); }
   compare(plain, sealed);
@@ -248,8 +247,10 @@ static void fail_with_the_smallest(struct plan *plan) {
   int left = shrink(plan);
   plan->transcript = sqlite3_mprintf("");
   plan_holds(plan);
+  // A copy: the message of this check takes its place.
+  char *reason = sqlite3_mprintf("%s", failed_check());
   CHECK(false, "workload with the seed %llu (%s), of %d steps %d are enough: %s\n%.2500s", (unsigned long long)plan->seed,
-        plan->journal_mode, plan->steps, left, failed_check(), plan->transcript);
+        plan->journal_mode, plan->steps, left, reason, plan->transcript);
 }
 
 static void many(struct dice *dice, const char *const *modes, size_t mode_count, int workloads) {

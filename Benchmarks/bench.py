@@ -311,6 +311,9 @@ class Bench:
         self.sealed_rows, shares = sealed.stores(self.references, self.folder, rounds)
         self.extra["sealedCipher"] = shares
         print("  the sealed store", file=sys.stderr)
+        runs, size = (1, 10) if self.quick else (5, 60)
+        self.sealed_rows += sealed.speedtest(self.references, self.folder, runs, size)
+        print("  SQLite's speed test", file=sys.stderr)
         program = self.programs / "bench-commit-latency"
         self.extra["commitLatency"] = sealed.latency(program, self.folder, 1 if self.quick else 8, 1 if self.quick else 3)
         print("  commits of two processes", file=sys.stderr)

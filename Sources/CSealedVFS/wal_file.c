@@ -115,26 +115,28 @@ static int recover_frame(struct sealed_file *file, uint64_t frame, sealed_vfs_ki
   return is_all_zero(file->spare, frame_bytes(file)) ? SQLITE_OK : wal_finding(file, SEALED_VFS_CUT, frame);
 }
 
-// A read that SQLite makes no use of. Some versions (3.40) forget, when they roll back to a savepoint, that the frame is
-// gone from which checksums are to be renewed, and read the checksum of the one before it. This connection has written
-// that frame under a header that it has replaced since: for the first generation of a log it then draws new salts.
+// A read that SQLite makes no use of. Some versions (3.40) forget, when they roll back to a savepoint, that the frame
+// is gone from which checksums are to be renewed, and read the checksum of the one before it. This connection has
+// written that frame under a header that it has replaced since: for the first generation of a log SQLite then draws new
+// salts.
 static bool is_left_behind(const struct wal_state *wal, uint64_t frame, size_t start, size_t amount) {
   bool is_checksum = start == FRAME_CHECKSUM && start + amount == FRAME_HEADER_BYTES;
   return is_checksum && wal->is_uncommitted && frame > wal->highest_own;
 }
 
+// What `result` holds after an error is for the caller to wipe.
 static int read_frame(struct sealed_file *file, uint64_t frame, size_t start, size_t amount, uint8_t *result) {
   int code = SQLITE_OK;
   sealed_vfs_kind kind = load_frame(file, frame, &code);
   bool is_whole = amount == frame_bytes(file);
   // What this connection wrote in its transaction is not recovered, and cannot be torn.
   bool is_recovery = is_whole && frame > file->state.wal.highest_own;
-  memset(result, 0, amount);
   if (code != SQLITE_OK) {
     // Recovery reads only as far as the file goes. A page that is in the index, and not in the log, was cut off.
     return code == SQLITE_IOERR_SHORT_READ && !is_whole ? wal_finding(file, SEALED_VFS_TRUNCATED, frame) : code;
   }
   if (kind != SEALED_VFS_NOTHING) {
+    memset(result, 0, amount);
     return is_recovery ? recover_frame(file, frame, kind) : wal_finding(file, kind, frame);
   }
   // In recovery SQLite compares the salts itself, and ends where an older generation begins. A frame of a later one
@@ -173,7 +175,9 @@ static int wal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64
   size_t start = (size_t)(offset - WAL_HEADER_BYTES) % frame_bytes(file);
   if (start + length > frame_bytes(file)) { return SQLITE_IOERR_READ; }
   uint64_t frame = (uint64_t)(offset - WAL_HEADER_BYTES) / frame_bytes(file) + 1;
-  return read_frame(file, frame, start, length, bytes);
+  code = read_frame(file, frame, start, length, bytes);
+  if (code != SQLITE_OK) { memset(bytes, 0, length); }
+  return code;
 }
 
 // ---- Headers of the transaction under way ----

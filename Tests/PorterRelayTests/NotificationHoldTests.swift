@@ -150,6 +150,24 @@ final class NotificationHoldTests: RelayTestCase {
     XCTAssertEqual(try dueCount(watched), 0)
   }
 
+  /// The same of one that asks about all its mailboxes in one request. What the answer names is still to be fetched.
+  func testAListenerThatAsksAndHearsOfNothingHasShownThatItLives() throws {
+    let watched = try newWatched()
+    let app = RelayClient(port: another(), randomness: randomness)
+    let key = try newKey()
+    let (start, _) = try app.listen(
+      to: [(recipient: watched.mailbox.recipient, key: watched.mailbox.recipientKey)], as: key)
+    try send(watched)
+    clock.advance(pause)
+    XCTAssertEqual(try app.arrivals(after: start, as: key).mailboxes, [watched.mailbox.recipient])
+    try send(watched)
+    XCTAssertEqual(try dueCount(watched), 2, "it may end before it has fetched")
+    _ = try receiveAll(watched.mailbox)
+    XCTAssertEqual(try app.arrivals(after: start, as: key).mailboxes, [])
+    try send(watched)
+    XCTAssertEqual(try dueCount(watched), 0)
+  }
+
   func testAListenerThatFetchesAndDoesNotAcknowledgeIsNotEnough() throws {
     let watched = try newWatched()
     let app = try App(another(), watched.mailbox)

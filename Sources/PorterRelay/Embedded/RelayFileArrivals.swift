@@ -37,8 +37,18 @@ extension RelayFile {
     guard request.entity == nil else { throw .syntax }
     try authorize(request, key: listener == nil ? nil : key)
     guard let listener else { throw .auth }
-    let limit = max(1, min(Int(limit), RelayLimits.batch))
-    return try database.transaction(.deferred, throwing: RelayError.self) { () throws(RelayError) in
+    let answer = try arrivals(to: listener, after: position, limit: max(1, min(Int(limit), RelayLimits.batch)))
+    // It has nothing to fetch and to acknowledge, which would show that it lives.
+    if case .arrivals(_, []) = answer, try isUnanswered(listener) {
+      try commit(.normal) { () throws(RelayError) in try noteSignOfLife(of: listener) }
+    }
+    return answer
+  }
+
+  private func arrivals(to listener: String, after position: RelayPosition, limit: Int) throws(RelayError)
+    -> RelayAnswer
+  {
+    try database.transaction(.deferred, throwing: RelayError.self) { () throws(RelayError) in
       guard let last = try number(of: position),
         let listener = try storage({ () throws(SQLiteError) in
           try database.integer("SELECT number FROM listener WHERE name = ?1", [.text(listener)])

@@ -7,8 +7,8 @@ package struct NotificationContent: Hashable, Sendable {
     package var userID: Int64?
     package var chatID: String?
     package var contactRequestID: Int64?
-    /// The agent's name of the connection, base64url. Unlike the numbers it is never used again, so that a tap on a
-    /// notification from before a restore leads nowhere else.
+    /// The agent's name of the connection, or of the invitation that a request carries, base64url. Unlike the numbers it is
+    /// never used again, so that a tap on a notification from before a restore leads nowhere else.
     package var connection: String?
 
     package init(

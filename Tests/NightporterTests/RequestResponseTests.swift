@@ -70,6 +70,33 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertEqual(station.alice.send("/_contacts 1")["result"]["contacts"].count, 1)
   }
 
+  /// The store has come back from a backup, and has given the request's number to another person.
+  func testARequestFromBeforeARestoreAcceptsNoOtherPerson() throws {
+    let (station, _, notification) = try shownRequest()
+    let store = try Database(path: station.alice.prefix + "_chat.db")
+    try store.execute("UPDATE contact_requests SET person = x'\(String(repeating: "07", count: 24))'")
+    try store.close()
+    station.alice.send("/_app activate").assert("cmdOk")
+    for action in ["NTF_ACT_ACCEPT_CONTACT", "NTF_ACT_ACCEPT_CONTACT_INCOGNITO", "NTF_ACT_REJECT_CONTACT"] {
+      let answer = station.alice.respond(to: notification, action)["result"]
+      XCTAssertEqual(answer["reason"].text, "otherStore", answer.description)
+    }
+    XCTAssertEqual(station.alice.send("/_contacts 1")["result"]["contacts"].count, 1)
+
+    // A request that comes while the app is on screen is named in the same way.
+    let link = station.alice.send("/_show_address 1")["result"]["contactLink"]["connLinkContact"]["connFullLink"].text
+    let dave = try XCTUnwrap(Host.open(station.pair.folder.file("dave")).host)
+    dave.begin("dave", relay: station.pair.folder.file("relay.db"))
+    dave.send("/connect \(link)").assert("sentInvitation")
+    var shown = JSON("")
+    while shown["title"].text != "dave wants to connect!" {
+      let event = try XCTUnwrap(station.alice.event("notifications"))["result"]
+      shown = event["notifications"][0]["notification"]
+    }
+    let answer = station.alice.respond(to: shown, "NTF_ACT_REJECT_CONTACT")["result"]
+    XCTAssertEqual(answer["outcome"].text, "applied", answer.description)
+  }
+
   /// The answer waits as long as the relay does not answer, and is given once.
   func testAcceptingIsPostponedWhileTheRelayCannotBeReached() throws {
     let folder = try TemporaryFolder()

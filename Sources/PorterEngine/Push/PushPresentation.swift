@@ -119,10 +119,8 @@ struct PushPresentation {
         }
         // A summary says how many there are, which an edit does not change.
         if isReplaced, entry.summary != nil { continue }
-        let connection = try run.records.connection(entry.connectionID, store)
-        shown.append(
-          .init(
-            entry: entry, event: event, connection: TextEncoding.base64URL(connection.agentID), isReplaced: isReplaced))
+        let connection = try destination(of: entry, &run.records, store)
+        shown.append(.init(entry: entry, event: event, connection: connection, isReplaced: isReplaced))
       } catch .damaged(let entity) {
         run.noteDamage(.damaged(entity))
       }
@@ -175,6 +173,17 @@ struct PushPresentation {
     let settings = try store.settings([Setting.previewMode, Setting.appLock])
     let mode = settings[Setting.previewMode].flatMap { PreviewMode(rawValue: $0) }
     return NotificationPolicy(previewMode: mode ?? .message, hasAppLock: settings[Setting.appLock] == "on")
+  }
+
+  /// By which a tap recognises what the notification is about, in a store that came back from a backup, too: requests share the
+  /// connection of their address, and are known by the name that the person has chosen.
+  func destination(
+    of entry: StoredLedgerEntry, _ records: inout KnownRecords, _ store: Store
+  ) throws(StoreError) -> String {
+    if entry.kind == .request, let id = entry.requestID {
+      return TextEncoding.base64URL(try store.contactRequest(id).person)
+    }
+    return TextEncoding.base64URL(try records.connection(entry.connectionID, store).agentID)
   }
 
   /// Nil for what is never shown, and for what was deleted meanwhile.

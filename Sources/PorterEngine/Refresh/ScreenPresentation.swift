@@ -49,8 +49,8 @@ final class ScreenPresentation {
     }
     guard let event, case .success(var content) = ContentBuilder.content(for: event, policy) else { return }
     content.badge = badge
+    content.userInfo.connection = try presentation.destination(of: entry, &records, store)
     let connection = try records.connection(entry.connectionID, store)
-    content.userInfo.connection = TextEncoding.base64URL(connection.agentID)
     let user = UserRecord(try records.user(connection.userID, store))
     var isHeard = true
     if content.category == .messageReceived { isHeard = try takeSound(of: entry.contactID, store) }

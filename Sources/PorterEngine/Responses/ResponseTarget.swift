@@ -18,8 +18,11 @@ enum ResponseTarget {
       !user.isHidden || user.isActive
     else { return .gone(.noSuchUser) }
     if let id = response.requestID {
-      let request = try unlessMissing { () throws(StoreError) in try store.contactRequest(id) }
-      return request?.userID == user.id ? .request(user, id: id) : .gone(.noSuchRequest)
+      guard let request = try unlessMissing({ () throws(StoreError) in try store.contactRequest(id) }),
+        request.userID == user.id
+      else { return .gone(.noSuchRequest) }
+      if let named = response.connection, named != TextEncoding.base64URL(request.person) { return .gone(.otherStore) }
+      return .request(user, id: id)
     }
     guard let chat = response.chatID else { return .app(user: user) }
     guard chat.hasPrefix("@"), let contactID = Int64(chat.dropFirst()) else { return .gone(.noSuchChat) }

@@ -114,7 +114,14 @@ final class KeyTests: XCTestCase {
     let host = try XCTUnwrap(open(folder.file("a"), raw, keeps: false, isExtension: true).host)
     XCTAssertEqual(host.closeStore(), "")
     let push = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
-    XCTAssertEqual(host.push(push)["outcome"].text, "locked")
+    let wake = host.push(push)
+    XCTAssertEqual(wake["outcome"].text, "locked")
+    XCTAssertEqual(wake.titles, [], "it is about no message")
+    let nonce = String(repeating: "A", count: 32)
+    let locked = host.push(#"{"aps":{},"notificationData":{"nonce":"\#(nonce)","message":"\#(nonce)"}}"#)
+    XCTAssertEqual(locked["outcome"].text, "locked", locked.description)
+    XCTAssertEqual(locked.titles, ["Encrypted message: device is locked"])
+    XCTAssertEqual(locked.placeholders, ["Unlock the device and open the app to receive it."])
     XCTAssertEqual(np_set_key(host.handle, raw, 1), NP_OK)
     XCTAssertNotEqual(host.push(push)["outcome"].text, "locked")
   }

@@ -176,7 +176,7 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(try station.present(push)["withdrawals"].count, 0)
   }
 
-  func testAStoppedChatASchemaAndAMissingKeySayWhatToDo() throws {
+  func testAStoppedChatAndANewerSchemaSayWhatToDo() throws {
     let station = try Station()
     station.suspend()
     let service = try station.makeExtension()

@@ -47,6 +47,19 @@ final class SubscriptionStateTests: XCTestCase {
     XCTAssertEqual(events, ["pending", "active"])
   }
 
+  func testTheHostHearsThatAConnectionIsNotPushedAnyMore() throws {
+    let alice = try Watched({ _ in })
+    try subscribed(alice)
+    XCTAssertEqual(alice.subscriptionEvents(), ["active"])
+    alice.send("/_ntf register apns_test \(alice.token) PERIODIC").assert("ntfTokenStatus")
+    var events: [String] = []
+    try alice.wait("off") {
+      events += alice.subscriptionEvents()
+      return try alice.inState("subscription = 'off'") == 1 && !events.isEmpty
+    }
+    XCTAssertEqual(events, ["noSub"])
+  }
+
   func testAServerThatRefusesASubscription() throws {
     let alice = try Watched({ $0.answers("SNEW", .refusal(.quota)) })
     try alice.registerAtScript()

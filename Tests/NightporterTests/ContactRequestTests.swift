@@ -98,6 +98,26 @@ final class ContactRequestTests: XCTestCase {
     XCTAssertEqual(meeting.alice.send("/_reject 1").errorTag, "contactRequestNotFound")
   }
 
+  /// Bob's request is accepted, and alice sleeps before the handshake has ended.
+  func testAPlanForAnAddressThatHasAcceptedAndIsNotConnectedYet() throws {
+    let meeting = try Meeting()
+    let request = meeting.ask()
+    try meeting.awaitEmptyRelay()
+    meeting.bob.send("/_app suspend 0").assert("cmdOk")
+    meeting.alice.send("/_accept \(request["contactRequestId"].number)").assert("acceptingContactRequest")
+    try meeting.awaitCount(
+      1, "SELECT count(*) FROM message WHERE body IS NOT NULL", in: meeting.folder.file("relay.db"))
+    meeting.alice.send("/_app suspend 0").assert("cmdOk")
+    meeting.bob.send("/_app activate").assert("cmdOk")
+    meeting.bob.event("contactConnecting")
+    let plan = meeting.plan()
+    XCTAssertEqual(plan["type"].text, "connectingProhibit", plan.description)
+    XCTAssertEqual(plan["contact"]["profile"]["displayName"].text, "alice", plan.description)
+    meeting.alice.send("/_app activate").assert("cmdOk")
+    meeting.bob.event("contactConnected", within: 20)
+    XCTAssertEqual(meeting.plan()["type"].text, "known")
+  }
+
   func testTheSameAddressTakesManyRequests() throws {
     let meeting = try Meeting(settings: #"{"businessAddress":false,"autoAccept":{"acceptIncognito":false}}"#)
     var others: [Host] = []

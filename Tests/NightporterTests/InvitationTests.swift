@@ -35,6 +35,29 @@ final class InvitationTests: XCTestCase {
     XCTAssertEqual(chats(pair.bob).count, 2)
   }
 
+  /// From the store alone, at each stage.
+  func testAPlanSaysWhereAnInvitationLeads() throws {
+    let folder = try TemporaryFolder()
+    let alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
+    let bob = try XCTUnwrap(Host.open(folder.file("bob")).host)
+    alice.begin("alice", relay: folder.file("relay.db"))
+    bob.begin("bob", relay: folder.file("relay.db"))
+    let link = alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+    func plan(_ host: Host) -> JSON {
+      host.send("/_connect plan 1 \(link)")["result"]["connectionPlan"]["invitationLinkPlan"]
+    }
+    XCTAssertEqual(plan(alice)["type"].text, "ownLink")
+    XCTAssertEqual(plan(bob)["type"].text, "ok")
+    alice.send("/_app suspend 0").assert("cmdOk")
+    bob.send("/connect \(link)").assert("sentConfirmation")
+    XCTAssertEqual(plan(bob)["type"].text, "connecting")
+    alice.send("/_app activate").assert("cmdOk")
+    bob.event("contactConnected", within: 20)
+    XCTAssertEqual(plan(bob)["type"].text, "known")
+    XCTAssertEqual(plan(bob)["contact"]["profile"]["displayName"].text, "alice")
+    XCTAssertEqual(bob.send("/_connect plan 1 nonsense").errorTag, "invalidConnReq")
+  }
+
   func testAnInvitationUsedByAnotherIsRefused() throws {
     let pair = try Pair()
     let link = invitation(pair.alice)

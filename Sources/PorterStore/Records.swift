@@ -19,6 +19,8 @@ package struct StoredUser: Sendable {
   package var viewPassword: StoredPassword?
 
   package var isHidden: Bool { viewPassword != nil }
+  /// Only its password leads to it.
+  package var isOutOfSight: Bool { isHidden && !isActive }
 }
 
 /// What the password of a hidden profile is checked with.

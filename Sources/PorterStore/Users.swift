@@ -35,6 +35,13 @@ extension Store {
     return user
   }
 
+  /// Not found if only its password leads to it.
+  package func visibleUser(_ id: Int64) throws(StoreError) -> StoredUser {
+    let user = try user(id)
+    guard !user.isOutOfSight else { throw .notFound(.user) }
+    return user
+  }
+
   /// The new user becomes the active one.
   package func createUser(
     displayName: String, fullName: String, profile: String? = nil, at time: WallTime

@@ -125,6 +125,31 @@ final class ProfileTests: XCTestCase {
     host.send("/_user 2").assert("activeUser")
   }
 
+  /// Its numbers lead to nothing that shows that it exists, and send nothing in its name.
+  func testTheChatsOfAHiddenProfileAreAnsweredAsIfThereWereNone() throws {
+    let station = try Station()
+    try addProfile("secret", station)
+    let alice = station.alice
+    let commands = [
+      "/_contacts 2", "/_get chats 2", "/_get chat @2 count=5", "/_send @2 text hello", "/_read chat @2",
+      #"/_settings @2 {"enableNtfs":"all","favorite":true}"#, "/_set alias @2 x", "/_delete @2 full notify=off",
+    ]
+    alice.send("/_user 1").assert("activeUser")
+    alice.send("/_get chat @2 count=5").assert("apiChat")
+    alice.send(#"/_hide user 2 "open sesame""#).assert("userPrivacy")
+    for command in commands {
+      let missing = command.replacingOccurrences(of: "@2", with: "@9").replacingOccurrences(of: "s 2", with: "s 9")
+      let (hidden, none) = (alice.send(command), alice.send(missing))
+      XCTAssertTrue(none["error"].exists, "\(missing): \(none)")
+      XCTAssertEqual(
+        hidden.description.replacingOccurrences(of: "2", with: "9"),
+        none.description.replacingOccurrences(of: "2", with: "9"),
+        command)
+    }
+    alice.send(#"/_user 2 "open sesame""#).assert("activeUser")
+    for command in commands.dropLast() { XCTAssertFalse(alice.send(command)["error"].exists, command) }
+  }
+
   // MARK: Deleting
 
   /// What the relay and the server have to forget outlives the process that deleted the profile, and the token goes with

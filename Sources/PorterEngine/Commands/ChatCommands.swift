@@ -19,16 +19,21 @@ extension Engine {
     }
   }
 
+  /// One of a profile that is hidden and not active is answered as if there were none.
   func requireContact(_ id: Int64) throws(ChatError) -> StoredContact {
     let store = try requireStore()
-    do throws(StoreError) { return try store.contact(id) } catch {
+    do throws(StoreError) {
+      let contact = try store.contact(id)
+      if try store.user(contact.userID).isOutOfSight { throw .notFound(.contact) }
+      return contact
+    } catch {
       throw error == .notFound(.contact) ? .store(.contactNotFound(id)) : ChatError(error)
     }
   }
 
   func listContacts(userID: Int64) throws(ChatError) -> Response {
     let store = try requireStore()
-    let user = try stored { () throws(StoreError) in try store.user(userID) }
+    let user = try stored { () throws(StoreError) in try store.visibleUser(userID) }
     var records: [ContactRecord] = []
     for contact in try stored({ () throws(StoreError) in try store.contacts(userID: userID) }) {
       records.append(try contactRecord(contact))
@@ -40,7 +45,7 @@ extension Engine {
     _ userID: Int64, _ pendingConnections: Bool, _ page: ChatListPage, _ query: ChatListQuery
   ) throws(ChatError) -> Response {
     let store = try requireStore()
-    let user = try stored { () throws(StoreError) in try store.user(userID) }
+    let user = try stored { () throws(StoreError) in try store.visibleUser(userID) }
     let contacts = try stored { () throws(StoreError) in try store.contacts(userID: userID) }
     var chats: [ChatRecord] = []
     for contact in Self.select(contacts.filter { Self.matches($0, query) }, page) {

@@ -104,7 +104,7 @@ extension Engine {
   func listUsers() throws(ChatError) -> Response {
     let store = try requireStore()
     // Not even the existence of a hidden profile shows, except while it is the active one.
-    let users = try stored { () throws(StoreError) in try store.users().filter { !$0.isHidden || $0.isActive } }
+    let users = try stored { () throws(StoreError) in try store.users().filter { !$0.isOutOfSight } }
     return .usersList(users.map { UserSummary(user: UserRecord($0), unreadCount: $0.unread) })
   }
 

@@ -15,7 +15,7 @@ enum ResponseTarget {
     guard let userID = response.userID else { return .app(user: nil) }
     // Hidden after the notification was shown: only its password makes a profile active or reveals that it exists.
     guard let user = try unlessMissing({ () throws(StoreError) in try store.user(userID) }),
-      !user.isHidden || user.isActive
+      !user.isOutOfSight
     else { return .gone(.noSuchUser) }
     if let id = response.requestID {
       guard let request = try unlessMissing({ () throws(StoreError) in try store.contactRequest(id) }),
@@ -37,7 +37,7 @@ enum ResponseTarget {
     else { return .gone(.noSuchChat) }
     guard contact.userID == user.id else {
       let owner = try store.user(contact.userID)
-      return .gone(owner.isHidden && !owner.isActive ? .noSuchChat : .otherUser)
+      return .gone(owner.isOutOfSight ? .noSuchChat : .otherUser)
     }
     // Numbers are used again by a store that came back from a backup; the agent's names never are.
     if let named = response.connection, named != TextEncoding.base64URL(connection.agentID) {

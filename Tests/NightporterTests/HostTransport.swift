@@ -19,6 +19,7 @@ final class HostTransport: @unchecked Sendable {
     var hanging: Kind?
     /// From this request for a message on.
     var hangsFromGet = Int.max
+    var hangsFromSubscribe = Int.max
     /// Only this one.
     var hangingGet: Int?
     var fails: Kind?
@@ -43,6 +44,8 @@ final class HostTransport: @unchecked Sendable {
   func hang(_ kind: Kind?) { state.signal { $0.hanging = kind } }
   /// Requests for messages wait from the given one on, counted from 1.
   func hang(fromGet number: Int) { state.signal { $0.hangsFromGet = number } }
+  /// The same for requests that subscribe.
+  func hang(fromSubscribe number: Int) { state.signal { $0.hangsFromSubscribe = number } }
   /// Only this request for a message waits.
   func hang(onlyGet number: Int?) { state.signal { $0.hangingGet = number } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
@@ -116,6 +119,7 @@ final class HostTransport: @unchecked Sendable {
     }
     let mayPass = state.wait(atMost: .seconds(60)) { state -> Bool? in
       if state.hangs || state.hanging == kind || (kind == .get && state.hangingGet == number)
+        || (kind == .subscribe && number >= state.hangsFromSubscribe)
         || (kind == .get && state.counts.count { $0 == .get } >= state.hangsFromGet)
       {
         return nil

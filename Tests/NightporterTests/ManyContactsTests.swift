@@ -63,6 +63,38 @@ final class ManyContactsTests: XCTestCase {
     return costs.all
   }
 
+  /// Each request has the time of one, so that an app with many contacts can listen over a slow network.
+  func testListeningToManyContactsHasTheTimeOfEachRequest() throws {
+    let meeting = try Meeting()
+    try addContacts(600, to: meeting)
+    meeting.alice.free()
+    let clock = MovedClock()
+    let transport = HostTransport(relay: meeting.folder.file("relay.db"))
+    let configuration = Configuration(
+      prefix: meeting.alice.prefix, role: .app, confirmation: .yesUp, ports: Ports(clock: clock))
+    let app: Controller = try XCTUnwrap(Controller.open(configuration).1)
+    defer { app.stop() }
+    XCTAssertTrue(app.setRelay(transport.port))
+    transport.hang(fromSubscribe: 1)
+    _ = app.send("/_start", retry: 0)
+    for number in 1...3 {
+      awaitThat("request \(number) is under way") { transport.count(.subscribe) == number }
+      clock.move(.seconds(10))
+      // A turn, in which timers that are due fire.
+      let turned: Bool? = app.call { _ in true }
+      XCTAssertEqual(turned, true)
+      transport.hang(fromSubscribe: number + 1)
+    }
+    awaitThat("everything is listened to") {
+      app.call { engine -> Bool in
+        engine.context.deferred.isEmpty && engine.lifecycle.operations.counter.count(.receiving) == 0
+      } == true
+    }
+    let isRetried = app.call { engine -> Bool in engine.timers.isSet(TimerName.subscribe) }
+    XCTAssertEqual(isRetried, false)
+    XCTAssertEqual(transport.count(.subscribe), 3)
+  }
+
   /// A host's relay of an earlier version is subscribed to as before.
   func testARelayOfAnEarlierVersionGivesItsMessages() throws {
     let meeting = try Meeting()

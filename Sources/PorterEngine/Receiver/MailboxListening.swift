@@ -44,10 +44,31 @@ final class MailboxListening {
 
   // MARK: Listening
 
-  /// One result for each, in order.
+  /// One result for each, in order. As many as fit into a request are asked about at a time, so that each request has its own
+  /// time, and what is received meanwhile waits for one of them at most.
   func listen(
     to mailboxes: [End], then: @escaping (Result<[RelaySubscription], RelayError>) -> Void
   ) {
+    listen(to: mailboxes[...], [], then: then)
+  }
+
+  private func listen(
+    to mailboxes: ArraySlice<End>, _ found: [RelaySubscription],
+    then: @escaping (Result<[RelaySubscription], RelayError>) -> Void
+  ) {
+    let chunk = Array(mailboxes.prefix(RelayLimits.batch))
+    guard !chunk.isEmpty else { return then(.success(found)) }
+    request(chunk) { [weak self] result in
+      switch result {
+      case .success(let results):
+        guard let self else { return then(.failure(.closed)) }
+        self.listen(to: mailboxes.dropFirst(chunk.count), found + results, then: then)
+      case .failure(let error): then(.failure(error))
+      }
+    }
+  }
+
+  private func request(_ mailboxes: [End], then: @escaping (Result<[RelaySubscription], RelayError>) -> Void) {
     guard let terms = currentTerms(), !terms.isRefused else { return subscribe(to: mailboxes, then: then) }
     relay.perform(.receiving) { (client) throws(RelayError) in
       try client.listen(to: mailboxes, as: terms.key)

@@ -21,7 +21,7 @@ package final class Store {
   private static let logPages = 256
 
   /// Limits of the page cache, in KiB; an opening that may create the store is the app's. Pages that are not in it are
-  /// decrypted again: SQLite's own speed test takes 1.5 times as long on a sealed store with 2 MB, 1.2 with 8. In an
+  /// decrypted again: SQLite's own speed test takes 1.7 times as long on a sealed store with 2 MB, 1.25 with 8. In an
   /// extension memory is short, and a push reads few pages twice.
   private static let appCache = 8192, extensionCache = 512
 

@@ -42,6 +42,13 @@ extension Store {
     return user
   }
 
+  /// Not found if its profile is one that only the password leads to.
+  package func visibleContact(_ id: Int64) throws(StoreError) -> StoredContact {
+    let contact = try contact(id)
+    guard try !user(contact.userID).isOutOfSight else { throw .notFound(.contact) }
+    return contact
+  }
+
   /// The new user becomes the active one.
   package func createUser(
     displayName: String, fullName: String, profile: String? = nil, at time: WallTime

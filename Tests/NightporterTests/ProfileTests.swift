@@ -132,13 +132,17 @@ final class ProfileTests: XCTestCase {
     let alice = station.alice
     let commands = [
       "/_contacts 2", "/_get chats 2", "/_get chat @2 count=5", "/_send @2 text hello", "/_read chat @2",
-      #"/_settings @2 {"enableNtfs":"all","favorite":true}"#, "/_set alias @2 x", "/_delete @2 full notify=off",
+      #"/_settings @2 {"enableNtfs":"all","favorite":true}"#, "/_set alias @2 x",
+      "/_show_address 2", #"/_address_settings 2 {"businessAddress":false}"#,
+      #"/_call invite @2 {"media":"audio","capabilities":{"encryption":true}}"#, "/_call end @2",
+      "/_delete @2 full notify=off",
     ]
+    alice.send("/_address 2").assert("userContactLinkCreated")
     alice.send("/_user 1").assert("activeUser")
     alice.send("/_get chat @2 count=5").assert("apiChat")
     alice.send(#"/_hide user 2 "open sesame""#).assert("userPrivacy")
     for command in commands {
-      let missing = command.replacingOccurrences(of: "@2", with: "@9").replacingOccurrences(of: "s 2", with: "s 9")
+      let missing = command.replacingOccurrences(of: " 2", with: " 9").replacingOccurrences(of: "@2", with: "@9")
       let (hidden, none) = (alice.send(command), alice.send(missing))
       XCTAssertTrue(none["error"].exists, "\(missing): \(none)")
       XCTAssertEqual(

@@ -180,7 +180,7 @@ final class Calls {
     expireDue()
     let refusal = try lifecycle.mapStoreErrors { () throws(StoreError) in
       try store.transaction { () throws(StoreError) -> Refusal? in
-        let contact = try store.contact(contactID)
+        let contact = try store.visibleContact(contactID)
         let connection = try store.connection(contactID: contactID)
         if case .invite(let type) = command { return try self.invite(type, contact, connection, store) }
         guard let call = try store.call(contactID: contactID), !CallMachine.isFinal(call.state) else { return .noCall }
@@ -286,12 +286,13 @@ final class Calls {
     return true
   }
 
-  /// Calls that wait for our user.
+  /// Calls that wait for our user, but for those of a hidden profile that is not active.
   func invitations() throws(ChatError) -> [CallInvitation] {
     let store = try lifecycle.requireStore()
     return try lifecycle.mapStoreErrors { () throws(StoreError) in
       var invitations: [CallInvitation] = []
       for call in try store.calls(in: [.ringing, .accepted]) where !isOver(call) {
+        guard try !store.user(try store.contact(call.contactID).userID).isOutOfSight else { continue }
         invitations.append(try invitation(call, store))
       }
       return invitations

@@ -23,9 +23,7 @@ extension Engine {
   func requireContact(_ id: Int64) throws(ChatError) -> StoredContact {
     let store = try requireStore()
     do throws(StoreError) {
-      let contact = try store.contact(id)
-      if try store.user(contact.userID).isOutOfSight { throw .notFound(.contact) }
-      return contact
+      return try store.visibleContact(id)
     } catch {
       throw error == .notFound(.contact) ? .store(.contactNotFound(id)) : ChatError(error)
     }

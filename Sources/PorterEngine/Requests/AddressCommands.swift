@@ -10,7 +10,7 @@ import PorterStore
 extension Engine {
   private func requireAddress(_ userID: Int64) throws(ChatError) -> (StoredUser, StoredAddress) {
     let store = try requireStore()
-    let user = try stored { () throws(StoreError) in try store.user(userID) }
+    let user = try stored { () throws(StoreError) in try store.visibleUser(userID) }
     let address = try stored { () throws(StoreError) in try store.address(userID: userID) }
     guard let address else { throw .store(.userContactLinkNotFound) }
     return (user, address)
@@ -113,7 +113,7 @@ extension Engine {
 
   func setProfileAddress(_ userID: Int64, _ isShown: Bool) throws(ChatError) -> Response {
     let store = try requireStore()
-    let user = try stored { () throws(StoreError) in try store.user(userID) }
+    let user = try stored { () throws(StoreError) in try store.visibleUser(userID) }
     var profile = user.profileToSend
     profile.contactLink = isShown ? try requireAddress(userID).1.link : nil
     return try updateProfile(userID, profile)

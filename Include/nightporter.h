@@ -130,6 +130,9 @@ char *chat_migrate_init(const char *path, const char *key, const char *confirm, 
  *             `invalidConfirmation` has the member "notice": a notification as in np_receive_push() that says why messages
  *             cannot be shown and what to do. Show it for the push that the extension was started for. Its identifier is
  *             "np:notice"; the next push that can read the store withdraws it.
+ *
+ * NP_ROLE_APP has the member "notice" as well. Show it if the system has launched the app for a message push; on screen, show a
+ * page of your own. Nothing notes that an app has shown it: remove "np:notice" when the store opens.
  */
 char *chat_migrate_init_key(const char *path, const char *key, int keep_key, const char *confirm, int background,
                             chat_ctrl *ctrl);
@@ -282,7 +285,9 @@ int np_event_fd(chat_ctrl ctrl);
  * identifier and replaces the placeholder; if nothing is to be shown of it, the placeholder is withdrawn. If it is not even
  * known what the push names (mostly "locked", "stopped", "wrongSchema" and "failed"), there is one notice, with the
  * identifier "np:notice", that says what is wrong and what to do. The next push that can read the store withdraws it. What
- * is muted or hidden has no placeholder. Only the role `extension` gives placeholders and notices.
+ * is muted or hidden has no placeholder. The role `extension` gives placeholders and notices, and an app that is not on screen; an
+ * app on screen gives none. A wake push names nothing and has no placeholder, and a notice only if the store does not open, and
+ * no notice is on screen yet: what is out of reach for a moment is no concern of the user's.
  *
  * "applicationPushes" are pushes of a host's own: from a service of the host's, through a scope that
  * "/_ntf scope subscribe" made, sealed for the host and signed by the service (spec/protocol/scopes.md). Dispatch by "scope"

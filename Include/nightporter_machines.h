@@ -1144,15 +1144,16 @@ enum np_presence_reason {
   NP_PRESENCE_REASON_ALREADY_GONE = 4
 };
 
-/* One push in an extension, from its arrival to its answer. It is a hint: whatever waits is fetched (INC-38). It ends
-exactly once, on every path, with an outcome (INC-30, INC-31); the answer is the last thing that happens, after the
-store is closed (INC-48); every state but the last has an expire edge that waits for nothing. What cannot improve ends
-without waiting (INC-32). A message that it names and that did not come is announced with a placeholder; a push that
-could not even read what it is about gives a notice. What waits in the outboxes is sent when it is settled what is
-shown, and only for a moment. What the user has muted or hidden stays so. The outcome is the first of these that
-applies, when the store is released: expired, stopped, locked, wrongSchema, presented (there is something to show),
-failed, quarantined (the push itself, or all that came), offline, verified, yielded, unknown (unless something came),
-nothingNew. */
+/* One push in an extension or an app, from its arrival to its answer. It is a hint: whatever waits is fetched (INC-38).
+It ends exactly once, on every path, with an outcome (INC-30, INC-31); the answer is the last thing that happens, after
+the store is closed (INC-48); every state but the last has an expire edge that waits for nothing. What cannot improve
+ends without waiting (INC-32). A message that it names and that did not come is announced with a placeholder; a push
+that could not even read what it is about gives a notice. A round in the background, which does not know whether
+anything waits, gives one only of a store that does not open. An app on screen has neither. What waits in the outboxes
+is sent when it is settled what is shown, and only for a moment. What the user has muted or hidden stays so. The outcome
+is the first of these that applies, when the store is released: expired, stopped, locked, wrongSchema, presented (there
+is something to show), failed, quarantined (the push itself, or all that came), offline, verified, yielded, unknown
+(unless something came), nothingNew. */
 enum np_push_state {
   /* Handed over by the system; its form is looked at. */
   NP_PUSH_STATE_RECEIVED = 0,
@@ -1359,7 +1360,7 @@ enum np_push_effect {
   /* Like composeContent, from what is committed, without waiting and without an answer. */
   NP_PUSH_EFFECT_COMPOSE_BEST = 14,
   /* If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what to
-  do. It contains no name. */
+  do. It contains no name. Nothing on screen, where the app says it. */
   NP_PUSH_EFFECT_COMPOSE_NOTICE = 15,
   /* Abandon a request, a transaction and a claim. What was not committed was not acknowledged. */
   NP_PUSH_EFFECT_CANCEL_WORK = 16,

@@ -166,6 +166,8 @@ package final class Controller: Sendable {
   package func setKey(_ key: HeldKey) { turns.enqueue { $0.lifecycle.heldKey = key } }
 
   package var role: Role { configuration.role }
+  /// As of the engine's last turn.
+  var isOnScreen: Bool { statusBoard.isOnScreen }
 
   package func closeStore() -> String { call(.now) { $0.lifecycle.closeForHost() } ?? "the controller was freed" }
   package func reopenStore() -> String { call { $0.lifecycle.reopenForHost() } ?? "the controller was freed" }

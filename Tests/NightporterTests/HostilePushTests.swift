@@ -142,6 +142,7 @@ final class HostilePushTests: XCTestCase {
     XCTAssertEqual(again.state["machines"]["chat_lifecycle"].text, "opened")
     XCTAssertEqual(try station.present(push)["outcome"].text, "stopped")
     again.send("/_start").assert("chatStarted")
+    XCTAssertEqual(again.push(push)["withdrawals"].elements.map(\.text), ["np:notice"])
     XCTAssertEqual(again.push(push)["outcome"].text, "nothingNew")
   }
 

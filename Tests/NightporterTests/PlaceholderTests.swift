@@ -166,7 +166,11 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(JSON(opening)["notice"]["title"].text, "Encrypted message: no passphrase", opening)
     XCTAssertEqual(JSON(opening)["notice"]["identifier"].text, "np:notice")
     let (inApp, _) = Host.open(station.alice.prefix)
-    XCTAssertFalse(JSON(inApp)["notice"].exists, "an app has a screen: \(inApp)")
+    XCTAssertEqual(JSON(inApp)["notice"]["identifier"].text, "np:notice", "launched for a push: \(inApp)")
+    var handle: chat_ctrl?
+    let share = Int32(NP_ROLE_SHARE.rawValue)
+    let inShare = take(chat_migrate_init_key(station.alice.prefix, "", 1, "yesUp", share, &handle))
+    XCTAssertFalse(JSON(inShare)["notice"].exists, "it has a screen, and no pushes: \(inShare)")
 
     try FileManager.default.removeItem(atPath: file)
     try FileManager.default.moveItem(atPath: file + ".away", toPath: file)

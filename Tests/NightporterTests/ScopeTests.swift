@@ -192,6 +192,20 @@ final class ScopeTests: XCTestCase {
     XCTAssertEqual(hello.commands, [])
   }
 
+  /// An app that was only woken has reported it, and presents nothing: its entry still waits in the ledger when an extension
+  /// composes its answer.
+  func testWhatAnAppReportedInTheBackgroundIsNotHandedOverAgain() throws {
+    let (station, service, addresses) = try subscribed("tabs")
+    try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
+    let push = try station.nextPush()
+    XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_BACKGROUND_REFRESH), NP_OK)
+    XCTAssertNotNil(station.alice.event("applicationPush"))
+    XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_SUSPENDED), NP_OK)
+    XCTAssertEqual(
+      try count("SELECT count(*) FROM ledger WHERE state = 'committed'", station.alice), 1)
+    XCTAssertEqual(try station.present(push).commands, [])
+  }
+
   func testAScopeThatIsDeletedWhileItsPushIsUnderWayHandsNothingOver() throws {
     let (station, service, addresses) = try subscribed("tabs", "account")
     try service.push(try service.envelope(), to: addresses[0], relay: relay(station))

@@ -39,7 +39,8 @@ extension Engine {
     EngineSnapshot(
       role: configuration.role, instance: instance, lifecycle: lifecycle.chatState,
       operations: lifecycle.operations.state, phaseMachine: lifecycle.phase.machineName,
-      phase: lifecycle.phase.stateName, presence: peers.presenceState, push: pushes.state,
+      phase: lifecycle.phase.stateName, isOnScreen: lifecycle.phase.isOnScreen, presence: peers.presenceState,
+      push: pushes.state,
       refresh: configuration.role == .app ? refresh.state : nil,
       counter: lifecycle.operations.counter,
       claims: claims.states.map { .init(connectionID: $0.connectionID, state: $0.state, epoch: $0.epoch) },

@@ -59,6 +59,9 @@ final class StatusBoard: Sendable {
 
   // MARK: From anyone
 
+  /// Whether the process was on screen at the end of the last turn.
+  var isOnScreen: Bool { contents.withLock { $0.snapshot?.isOnScreen ?? false } }
+
   /// What was put up last, and what the engine has been doing since; nil if it began that less than `patience` ago.
   func busy(for patience: Span) -> (snapshot: EngineSnapshot, activity: Activity, since: Span)? {
     let now = clock.now()
@@ -80,6 +83,7 @@ struct EngineSnapshot: Sendable {
   /// `app_phase` or `extension_phase`, and its state.
   let phaseMachine: String
   let phase: String
+  let isOnScreen: Bool
   let presence: PorterMachines.Presence.State
   let push: Push.State?
   /// Nil in a process that does no rounds in the background.

@@ -71,7 +71,7 @@ extension Controller {
   /// An answer without the engine: what the push names is not known.
   private func unanswered(_ reason: String, _ payload: String? = nil) -> String {
     var content = PushContent()
-    if configuration.role == .extension, let payload, case .message = try? PushPayload(decoding: payload) {
+    if !isOnScreen, let payload, case .message = try? PushPayload(decoding: payload) {
       let strings = ProcessStrings.shared.table ?? .english
       content.notifications = [NotificationNotice.event.content.json(in: strings)]
       NoticeMark(configuration).set()

@@ -7,18 +7,42 @@ import PorterStore
 
 /// Which notice a push gives whose answer would say nothing. A value.
 enum PushNotice {
-  static func after(_ outcome: Push.State) -> NotificationNotice? {
+  /// What kept a push from having the store.
+  enum Obstacle {
+    /// It does not open, or is not to be opened by this program.
+    case store
+    /// The process could not begin to work, as when another one of the same role is at work.
+    case process
+  }
+
+  /// For a push that says that a message waits.
+  static func afterMessage(_ outcome: Push.State, _ obstacle: Obstacle?) -> NotificationNotice? {
     switch outcome {
     case .locked: .locked
     case .stopped: .appStopped
     case .wrongSchema: .migration
-    case .failed: .database
+    case .failed: obstacle == .process ? .event : .database
     case .expired: .event
     // A placeholder is shown then, or nothing is due.
     case .offline, .presented, .nothingNew, .yielded, .verified, .unknown, .quarantined: nil
     case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
       .presenting, .sending, .releasing:
       nil
+    }
+  }
+
+  /// For a round, which does not know whether anything waits. Out of reach, out of time or before the first unlock, the next
+  /// round does what this one did not, and a user who stopped the chat knows it. But a store that does not open keeps every
+  /// message away until the user does something about it.
+  static func afterRound(_ outcome: Push.State, _ obstacle: Obstacle?) -> NotificationNotice? {
+    guard obstacle == .store else { return nil }
+    switch outcome {
+    case .wrongSchema: return .migration
+    case .failed: return .database
+    case .locked, .stopped, .expired, .offline, .presented, .nothingNew, .yielded, .verified, .unknown, .quarantined,
+      .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
+      .presenting, .sending, .releasing:
+      return nil
     }
   }
 }
@@ -51,7 +75,7 @@ struct NoticeMark {
 }
 
 extension MigrationResult {
-  /// What an extension shows when its store does not open.
+  /// What a process that was started for a push shows when its store does not open.
   var notice: NotificationNotice? {
     switch self {
     case .ok, .invalidConfirmation: nil
@@ -65,8 +89,9 @@ extension MigrationResult {
     }
   }
 
-  /// With the notice for the user, if there is one.
+  /// With the notice for the user, if there is one. In an app as well: the host alone knows whether it is on screen, and
+  /// then shows its own page.
   package func json(for role: Role) -> JSONValue {
-    json(notice: role == .extension ? notice?.content.json(in: ProcessStrings.shared.table ?? .english) : nil)
+    json(notice: role == .share ? nil : notice?.content.json(in: ProcessStrings.shared.table ?? .english))
   }
 }

@@ -6,7 +6,7 @@ import PorterStore
 
 /// Placeholders for messages that a push names and that did not come: because the relay is out of reach, because time is up,
 /// or because another process has their connection. A message that comes later replaces its placeholder, under the same
-/// identifier (INC-47). What the user has muted or hidden has none.
+/// identifier (INC-47). An extension has them, and an app that is not on screen. What the user has muted or hidden has none.
 struct PushPlaceholders {
   struct Placeholder {
     let content: NotificationContent
@@ -24,8 +24,8 @@ struct PushPlaceholders {
     guard run.named != nil else { return [] }
     var placeholders: [Placeholder] = []
     var isComplete = true
-    // An app notifies its user itself, and a running app fetches what is left.
-    let expecting = context.role == .extension && !run.findings.isLeftToApp ? run.expecting : []
+    // An app on screen shows what comes by itself, and a running app fetches what is left.
+    let expecting = run.isOnScreen || run.findings.isLeftToApp ? [] : run.expecting
     for named in expecting {
       do throws(StoreError) {
         placeholders += try due(named, run, policy, store)

@@ -136,7 +136,7 @@ struct PushPresentation {
       + bursts.withdrawals + obsolete
     let notifications = bursts.notifications
     // The store can be read again: what was said of it does not hold any more.
-    if context.role == .extension, NoticeMark(context.configuration).isSet {
+    if NoticeMark(context.configuration).isSet {
       content.withdrawals.append(NotificationNotice.identifier)
     }
     // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.

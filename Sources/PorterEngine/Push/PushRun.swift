@@ -1,5 +1,6 @@
 import PorterJSON
 import PorterMachines
+import PorterNotifications
 import PorterPlatform
 import PorterPush
 import PorterStore
@@ -49,6 +50,10 @@ final class PushRun {
   }
 
   var findings = PushFindings()
+  /// Nil when it had the store, or did not try to.
+  var obstacle: PushNotice.Obstacle?
+  /// The user sees what this process reports: there is neither a placeholder nor a notice.
+  var isOnScreen = false
   /// Which processes have what this push left alone; each once.
   private(set) var holders: [String] = []
   var content = PushContent()
@@ -108,18 +113,23 @@ final class PushRun {
     (named ?? []).filter { !$0.expected.isEmpty && !exhausted.contains($0.id) }
   }
 
+  /// What to say when the answer would say nothing. `isShown`: a notice is on screen.
+  func notice(isShown: Bool) -> NotificationNotice? {
+    guard !isOnScreen, content.isEmpty, !findings.isAccountedFor else { return nil }
+    switch payload {
+    case .message: return PushNotice.afterMessage(state, obstacle)
+    // It would come again with every round.
+    case .checkMessages: return isShown ? nil : PushNotice.afterRound(state, obstacle)
+    case .verification, nil: return nil
+    }
+  }
+
   /// By what the push says of itself.
   var looksIntoMailboxes: Bool {
     switch payload {
     case .message, .checkMessages: true
     case .verification, nil: false
     }
-  }
-
-  /// Whether a message waits, by what the push says of itself.
-  var isAboutMessage: Bool {
-    guard case .message = payload else { return false }
-    return true
   }
 
   /// A record that the push needs is damaged.

@@ -10,9 +10,13 @@ final class MailboxLook {
   /// What kept it from a mailbox.
   private(set) var reason: String?
   private var open = 0
+  private let emptied: (Int64) -> Void
   private let then: (MailboxLook) -> Void
 
-  init(then: @escaping (MailboxLook) -> Void) { self.then = then }
+  init(emptied: @escaping (Int64) -> Void, then: @escaping (MailboxLook) -> Void) {
+    self.emptied = emptied
+    self.then = then
+  }
 
   func began() { open += 1 }
 
@@ -22,8 +26,9 @@ final class MailboxLook {
     if open == 0 { then(self) }
   }
 
-  func ended(_ result: FetchResult) {
+  func ended(_ result: FetchResult, _ connectionID: Int64) {
     note(result)
+    if result.leavesNothing { emptied(connectionID) }
     ended()
   }
 
@@ -53,11 +58,25 @@ final class MailboxLook {
   }
 }
 
+extension FetchResult {
+  /// Nothing can come from the mailbox any more.
+  fileprivate var leavesNothing: Bool {
+    switch self {
+    case .drained, .storeFailed(.notFound): true
+    case .sourceFailed(let error): error.kind == .denied
+    case .displaced, .skipped, .interrupted, .storeFailed: false
+    }
+  }
+}
+
 extension Receiver {
-  /// Looks into these connections' mailboxes, and into all others in which something waits. `then` is called once, when nothing
-  /// waits any more or cannot be reached. Every wait in it is bounded.
-  func look(into named: [Int64], then: @escaping (MailboxLook) -> Void) {
-    let look = MailboxLook(then: then)
+  /// Looks into these connections' mailboxes, and into all others in which something waits. `emptied` is called as soon as
+  /// nothing is left in one of a connection; `then` once, when nothing waits any more or cannot be reached. Every wait in it is
+  /// bounded.
+  func look(
+    into named: [Int64], emptied: @escaping (Int64) -> Void = { _ in }, then: @escaping (MailboxLook) -> Void
+  ) {
+    let look = MailboxLook(emptied: emptied, then: then)
     look.began()
     for connection in named { lookInto(connection, look) }
     lookWhereSomethingWaits(except: named, look)
@@ -66,7 +85,7 @@ extension Receiver {
 
   private func lookInto(_ connectionID: Int64, _ look: MailboxLook) {
     look.began()
-    fetch(connectionID) { look.ended($0) }
+    fetch(connectionID) { look.ended($0, connectionID) }
   }
 
   private func lookWhereSomethingWaits(except named: [Int64], _ look: MailboxLook) {

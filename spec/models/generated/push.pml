@@ -578,7 +578,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_sent ->
        answer = IGNORED
     :: event == push_on_expire ->
-       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_releaseStore)
+       answer = MOVED; state = push_state_releasing; push_does(push_do_cancelWork); push_does(push_do_composeBest); push_does(push_do_releaseStore)
     :: event == push_on_releasedPresented ->
        answer = IGNORED
     :: event == push_on_releasedNothingNew ->

@@ -1,0 +1,187 @@
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// How a push takes in what waits: it claims a connection, fetches, commits and acknowledges, one message after the other.
+extension PushRunner {
+  func claimNext(_ run: PushRun) {
+    if context.role == .app { return receive(run) }
+    guard context.store != nil else { return post(.storeFailed, run) }
+    let unasked = run.takeUnasked()
+    guard unasked.count < 2 else { return askWhoWaits(among: unasked, run) }
+    guard let named = nextConnection(of: run) else { return post(.claimNoneLeft, run) }
+    engine.claims.claim(named.id, known: named.record) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(.granted(let claimed)) where run.state != .claiming:
+        // Its time was up before the connection was free.
+        self.engine.claims.end(claimed.claim)
+      case .success(.granted(let claimed)):
+        run.holding = .connection(claimed)
+        self.post(.claimGranted, run)
+      case .success(.skipped(let holder)):
+        run.noteHeld(by: holder)
+        self.post(.claimBusy, run)
+      case .failure(.notFound(.connection)):
+        run.noteExhausted(named.id)
+        self.post(.claimMissing, run)
+      case .failure(.damaged(let entity)):
+        run.reason = StoreError.damaged(entity).description
+        self.post(.claimDamaged, run)
+      case .failure(let error):
+        self.note(error, run)
+        self.post(.claimFailed, run)
+      }
+    }
+  }
+
+  /// Only connections for which something waits are claimed.
+  private func askWhoWaits(among connections: [Int64], _ run: PushRun) {
+    let asked = context.clock.now()
+    engine.source.whoWaits(among: connections) { [weak self] result in
+      guard let self, run.state == .claiming else { return }
+      switch result {
+      case .success(let waiting?):
+        run.look(onlyInto: waiting)
+        let empty = Set(connections).subtracting(waiting)
+        for id in empty { emptySince[id] = asked }
+        if !empty.isEmpty { run.findings.note(.fetchEmpty) }
+        claimNext(run)
+      case .success(nil): claimNext(run)
+      case .failure(let error):
+        run.reason = error.description
+        run.findings.note(.fetchOffline)
+        post(.claimNoneLeft, run)
+      }
+    }
+  }
+
+  /// An app receives by itself: two fetches of one process on one connection would displace each other.
+  private func receive(_ run: PushRun) {
+    var named: [Int64] = []
+    while let next = run.nextConnection() { named.append(next.id) }
+    engine.receiver.look(into: named, emptied: { run.noteExhausted($0) }) { [weak self] look in
+      for finding in look.findings { run.findings.note(finding) }
+      for holder in look.holders { run.noteHeld(by: holder) }
+      if let reason = look.reason { run.reason = reason }
+      self?.post(.claimNoneLeft, run)
+    }
+  }
+
+  /// A mailbox that was found empty after this push had come was looked into for it as well.
+  private func nextConnection(of run: PushRun) -> NamedConnection? {
+    while let named = run.nextConnection() {
+      guard let since = emptySince[named.id], since >= run.started else { return named }
+      run.noteExhausted(named.id)
+    }
+    return nil
+  }
+
+  func releaseClaim(_ run: PushRun) {
+    if case .committed(_, _, _, let delivery) = run.holding { delivery.end() }
+    if let claim = run.holding.claimed?.claim { engine.claims.end(claim) }
+    run.holding = .nothing
+  }
+
+  /// After a message, the next one is another turn's, so that the engine hears what it is asked for meanwhile.
+  func fetchMessage(_ run: PushRun) {
+    guard run.findings.answers > 1 else { return fetchNow(run) }
+    context.later { [weak self] in
+      guard run.state == .fetching else { return }
+      self?.fetchNow(run)
+    }
+  }
+
+  private func fetchNow(_ run: PushRun) {
+    // With a source that answers synchronously, messages follow one another without the channel being polled in between.
+    engine.peers.receive()
+    guard let claimed = run.holding.claimed else { return post(.storeFailed, run) }
+    FaultPoint.reach(.beforeFetch)
+    let asked = context.clock.now()
+    ask(run)
+    engine.source.fetch(claimed) { [weak self] result in
+      FaultPoint.reach(.afterFetch)
+      self?.noteAnswer(run)
+      switch result {
+      case .success(let message?):
+        run.holding = .message(message, claimed)
+        self?.post(.fetchMessage, run)
+      case .success(nil):
+        run.noteExhausted(claimed.connection.id)
+        self?.emptySince[claimed.connection.id] = asked
+        self?.post(.fetchEmpty, run)
+      case .failure(let error) where error.kind == .denied:
+        run.noteExhausted(claimed.connection.id)
+        self?.post(.fetchDenied, run)
+      case .failure(let error):
+        run.reason = error.description
+        self?.post(.fetchOffline, run)
+      }
+    }
+  }
+
+  func commitMessage(_ run: PushRun) { post(commit(run), run) }
+
+  private func commit(_ run: PushRun) -> Push.Event {
+    guard case .message(let message, let claimed) = run.holding, let delivery = engine.begin(.delivery) else {
+      return .commitFailed
+    }
+    switch engine.committer.commit(message, under: claimed.claim) {
+    case .committed(let committed):
+      FaultPoint.reach(.afterCommit)
+      run.records.note(committed)
+      run.holding = .committed(message, committed, claimed, delivery)
+      return committed.rings ? .commitCall : .commitDone
+    case .repeated(let committed):
+      run.holding = .committed(message, committed, claimed, delivery)
+      return .commitRepeat
+    case .quarantined(let committed):
+      run.holding = .committed(message, committed, claimed, delivery)
+      return .commitQuarantined
+    case .failed(let error):
+      delivery.end()
+      return whyNotCommitted(error, run)
+    }
+  }
+
+  private func whyNotCommitted(_ error: StoreError, _ run: PushRun) -> Push.Event {
+    switch error {
+    case .staleEpoch(let owner):
+      run.noteHeld(by: owner)
+      return .commitStale
+    case .damaged:
+      run.reason = error.description
+      return .commitDamaged
+    case .sqlite, .seal, .foreign, .needsMigration, .newerSchema, .notFound, .duplicate:
+      note(error, run)
+      return .commitFailed
+    }
+  }
+
+  static func callTimer(_ run: PushRun) -> String { run.timer + " with a call" }
+
+  func armCallDeadline(_ run: PushRun) {
+    context.timers.set(Self.callTimer(run), after: Durations.callPatience) { [weak self] in self?.post(.callWaits, run)
+    }
+  }
+
+  func discardWork(_ run: PushRun) {
+    if let claimed = run.holding.claimed { run.holding = .connection(claimed) }
+  }
+
+  func acknowledge(_ run: PushRun) {
+    guard case .committed(let message, let committed, let claimed, let delivery) = run.holding else {
+      return post(.acknowledgeFailed, run)
+    }
+    run.holding = .connection(claimed)
+    FaultPoint.reach(.beforeAcknowledge)
+    ask(run)
+    engine.source.acknowledge(message, committed.connection) { [weak self] result in
+      self?.noteAnswer(run)
+      if case .success = result { self?.engine.committer.emitMarker(message, committed) }
+      delivery.end()
+      if case .success = result { self?.post(.acknowledged, run) } else { self?.post(.acknowledgeFailed, run) }
+    }
+  }
+}

@@ -90,4 +90,26 @@ final class PushFindingsTests: XCTestCase {
     XCTAssertEqual(
       words.components(separatedBy: ", "), Self.order.map { String($0.outcome.name.dropFirst("released.".count)) })
   }
+
+  // MARK: Notices
+
+  /// Every outcome, by what kept the push from having the store. A process that could not begin to work, as beside another one
+  /// or because it is to rest, says nothing of the store.
+  func testANoticeSaysOnlyWhatIsKnown() {
+    for obstacle in [nil, PushNotice.Obstacle.store, .process] {
+      let message = Push.State.allCases.compactMap { outcome in
+        PushNotice.afterMessage(outcome, obstacle).map { "\(outcome) \($0)" }
+      }
+      XCTAssertEqual(
+        message.sorted(),
+        [
+          "expired event", obstacle == .process ? "failed event" : "failed database", "locked locked",
+          "stopped appStopped", "wrongSchema migration",
+        ])
+      let round = Push.State.allCases.compactMap { outcome in
+        PushNotice.afterRound(outcome, obstacle).map { "\(outcome) \($0)" }
+      }
+      XCTAssertEqual(round.sorted(), obstacle == .store ? ["failed database", "wrongSchema migration"] : [])
+    }
+  }
 }

@@ -146,8 +146,9 @@ extension Engine {
           traits: MessageTraits(
             isLive: options.isLive, secondsToLive: secondsToLive, mentions: message.mentions)))
     }
-    let ids = try stored { () throws(StoreError) -> [Int64]? in
-      try store.transaction { () throws(StoreError) -> [Int64]? in
+    // Read inside it: a suspension that interrupts a later statement would have a message refused that is sent.
+    let sent = try stored { () throws(StoreError) -> [StoredItem]? in
+      try store.transaction { () throws(StoreError) -> [StoredItem]? in
         // What was received meanwhile counts: the contact may have left.
         let connection = try store.connection(connection.id)
         var ids: [Int64]?
@@ -155,21 +156,20 @@ extension Engine {
           ids = try self.enqueue(drafts, contact: contact, connectionID: connection.id, store)
         }
         try self.connections.take(.given(enqueue), of: connection, store)
-        return ids
+        guard let ids else { return nil }
+        var items: [StoredItem] = []
+        for id in ids { items.append(try store.item(id)) }
+        return items
       }
     }
-    guard let ids else {
+    guard let sent else {
       let now = try contactRecord(contact)
       throw .error(now.status == .active ? .contactNotReady(now) : .contactNotActive(now))
     }
-    var items: [ChatItemInChat] = []
-    for id in ids {
-      let item = try stored { () throws(StoreError) in try store.item(id) }
-      items.append(ChatItemInChat(info: .direct(record), item: ChatItemRecord(item)))
-    }
     sender.flush()
     if secondsToLive != nil { disappearing.takeUp() }
-    return .newChatItems(UserRecord(user), items)
+    return .newChatItems(
+      UserRecord(user), sent.map { ChatItemInChat(info: .direct(record), item: ChatItemRecord($0)) })
   }
 
   /// The item that a message answers, as the other side knows it.

@@ -50,9 +50,11 @@ bool scenario_force_quit(struct device *device) {
 }
 
 bool scenario_killed_at_every_step(struct device *device) {
-  static const char *const stages[] = {"beforeFetch", "afterFetch", "afterCommit", "beforeAcknowledge"};
+  static const char *const stages[] = {"beforeFetch", "afterFetch",        "insideCommit",
+                                       "afterCommit", "beforeAcknowledge", "afterAcknowledge"};
+  enum { STAGES = sizeof stages / sizeof stages[0] };
   if (!stage_set(device) || !stage_sleep(device)) return false;
-  for (size_t index = 0; index < sizeof stages / sizeof stages[0]; index++) {
+  for (size_t index = 0; index < STAGES; index++) {
     const struct presenting killed = {.kill_stage = stages[index]};
     struct text body = {0};
     text_format(&body, "killed at %s", stages[index]);
@@ -63,9 +65,10 @@ bool scenario_killed_at_every_step(struct device *device) {
     if (!good) return false;
   }
   unsigned shown = device->screen.shown;
-  if (!stage_check(device, shown == 8, "each message is shown once", "%u notifications of 8", shown)) return false;
+  if (!stage_check(device, shown == 2 * STAGES, "each message is shown once", "%u notifications of %u", shown,
+                   2 * (unsigned)STAGES)) return false;
   if (!stage_wake(device)) return false;
-  for (size_t index = 0; index < sizeof stages / sizeof stages[0]; index++) {
+  for (size_t index = 0; index < STAGES; index++) {
     struct text body = {0};
     text_format(&body, "killed at %s", stages[index]);
     bool good = stage_has_once(device, text_string(&body));

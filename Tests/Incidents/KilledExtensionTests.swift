@@ -100,13 +100,21 @@ final class KilledExtensionTests: XCTestCase {
 
   func testINC10KilledBeforeItFetches() throws { try extensionDies(at: "beforeFetch") }
   func testINC10KilledAfterItFetched() throws { try extensionDies(at: "afterFetch") }
+  func testINC10KilledInsideItsTransaction() throws { try extensionDies(at: "insideCommit") }
   func testINC10KilledAfterItCommitted() throws { try extensionDies(at: "afterCommit") }
   func testINC10KilledBeforeItAcknowledges() throws { try extensionDies(at: "beforeAcknowledge") }
+  func testINC10KilledAfterItAcknowledged() throws { try extensionDies(at: "afterAcknowledge") }
 
   func testINC10KilledBeforeItFetchesThenTheApplication() throws { try applicationComesNext(after: "beforeFetch") }
   func testINC10KilledAfterItFetchedThenTheApplication() throws { try applicationComesNext(after: "afterFetch") }
+  func testINC10KilledInsideItsTransactionThenTheApplication() throws {
+    try applicationComesNext(after: "insideCommit")
+  }
   func testINC10KilledAfterItCommittedThenTheApplication() throws { try applicationComesNext(after: "afterCommit") }
   func testINC10KilledBeforeItAcknowledgesThenTheApplication() throws {
     try applicationComesNext(after: "beforeAcknowledge")
+  }
+  func testINC10KilledAfterItAcknowledgedThenTheApplication() throws {
+    try applicationComesNext(after: "afterAcknowledge")
   }
 }

@@ -18,7 +18,8 @@ extension Torture {
   }
 
   private static let points = [
-    "beforeFetch", "afterFetch", "insideCommit", "afterCommit", "beforeAcknowledge", "beforeJoin", "responseKept",
+    "beforeFetch", "afterFetch", "insideCommit", "afterCommit", "beforeAcknowledge", "afterAcknowledge", "beforeJoin",
+    "responseKept",
     "responseKept", "responseBegun", "responseBegun", "insideResponse", "insideResponse", "responseEnded",
     "responseEnded",
   ]

@@ -16,7 +16,8 @@ import PorterStore
 /// would. `PORTER_STOP_AT=afterFetch` freezes it there by SIGSTOP, as a system does with what is not on screen; with
 /// `afterFetch:/some/file` only when that file is there, which is removed, so that it happens once.
 enum FaultPoint: String {
-  case beforeFetch, afterFetch, insideCommit, afterCommit, beforeAcknowledge, beforeJoin, afterTokenAnswer
+  case beforeFetch, afterFetch, insideCommit, afterCommit, beforeAcknowledge, afterAcknowledge
+  case beforeJoin, afterTokenAnswer
   case beforeSend, afterSend
   case responseKept, responseBegun, insideResponse, responseEnded
   case insideProfileDeletion, profileDeleted, mailboxDeleted, serverRequestSent

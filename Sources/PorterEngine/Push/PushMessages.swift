@@ -178,6 +178,7 @@ extension PushRunner {
     FaultPoint.reach(.beforeAcknowledge)
     ask(run)
     engine.source.acknowledge(message, committed.connection) { [weak self] result in
+      FaultPoint.reach(.afterAcknowledge)
       self?.noteAnswer(run)
       if case .success = result { self?.engine.committer.emitMarker(message, committed) }
       delivery.end()

@@ -131,6 +131,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
     guard case .committed(let message, let committed, let claimed, let delivery) = finding else { return }
     FaultPoint.reach(.beforeAcknowledge)
     parts.source.acknowledge(message, committed.connection) { [weak self] result in
+      FaultPoint.reach(.afterAcknowledge)
       switch result {
       case .success: self?.post(.dropped, .acknowledged(message, committed, claimed, delivery))
       case .failure(let error): self?.post(.failed, .unacknowledged(error, claimed, delivery))

@@ -94,6 +94,7 @@ static bool serve_lines(struct push_socket *socket, int index) {
     snprintf(refused, sizeof refused, "{\"status\":410,\"reason\":\"%s\"}\n",
              socket->refusal == NULL ? "" : socket->refusal);
     const char *answer = socket->refusal == NULL ? take_in(socket, unread->bytes, length) : refused;
+    if (socket->refusal != NULL) socket->refused++;
     memmove(unread->bytes, end + 1, unread->length - length);
     unread->length -= length + 1;
     if (write(socket->connections[index], answer, strlen(answer)) != (ssize_t)strlen(answer)) return false;

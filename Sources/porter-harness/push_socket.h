@@ -24,6 +24,7 @@ struct push_socket {
   struct text unread[MAXIMUM_CONNECTIONS];
   struct push *waiting; /* the oldest first */
   const char *refusal;  /* every push is answered with 410 and this reason; NULL: none */
+  unsigned refused;     /* how many were */
 };
 
 /* False with errno. */

@@ -100,8 +100,11 @@ bool scenario_token_recovers(struct device *device) {
   if (!stage_set(device) || !stage_await_subscriptions(device) || !stage_sleep(device)) return false;
   stage_refuse_pushes(device, "ExpiredToken");
   bool good = stage_write(device, "unheard");
-  /* The server tries the push, and learns. */
-  for (uint64_t end = deadline_after(1500); good && now_microseconds() < end;) device_wait(device, NULL, end);
+  /* The server tries the push, and is refused. */
+  uint64_t end = deadline_after(30000);
+  while (good && device->pushes.refused == 0 && now_microseconds() < end) device_wait(device, NULL, deadline_after(50));
+  good = good && stage_check(device, device->pushes.refused > 0, "the provider refused the push", "%u refused",
+                             device->pushes.refused);
   stage_refuse_pushes(device, NULL);
   return good && stage_wake(device) && stage_has_once(device, "unheard") && verify_again(device) &&
          stage_await_subscriptions(device) && stage_sleep(device) && stage_write(device, "heard again") &&

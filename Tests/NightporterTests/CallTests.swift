@@ -292,7 +292,7 @@ final class CallTests: XCTestCase {
     let service = try station.makeExtension()
     transport.install(in: service)
     let result = service.inBackground { $0.push(push, deadline: 30_000).description }
-    let answer = JSON(try XCTUnwrap(result.wait(atMost: .seconds(25)), "the call waited for the other mailbox"))
+    let answer = JSON(try XCTUnwrap(result.wait(atMost: .seconds(90))))
     transport.hang(fromGet: .max)
     XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
     XCTAssertEqual(answer.bodies, ["Incoming audio call"])

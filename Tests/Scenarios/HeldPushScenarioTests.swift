@@ -22,12 +22,23 @@ final class HeldPushScenarioTests: XCTestCase {
 
   func testAnAppOnScreenGetsItsMessagesAndNoPush() throws {
     let night = try makeNight()
-    for text in ["one", "two", "three"] {
-      try night.bobSends(text)
+    // On a machine so busy that the app needs half of the pause to fetch a message, its push is none of the app's fault.
+    let clock = ContinuousClock()
+    var (texts, fetchedInTime) = ([String](), 0)
+    while fetchedInTime < 3, texts.count < 30 {
+      texts.append("message \(texts.count)")
+      let begun = clock.now
+      try night.bobSends(texts.last ?? "")
       XCTAssertEqual(try night.alice.event("newChatItems")["type"], "newChatItems")
+      let isInTime = clock.now - begun < .seconds(1)
+      let pushes = try night.remainingPushes()
+      if isInTime {
+        fetchedInTime += 1
+        XCTAssertEqual(pushes, [])
+      }
     }
-    try night.expectAliceHas(["one", "two", "three"])
-    XCTAssertEqual(try night.remainingPushes(), [])
+    XCTAssertEqual(fetchedInTime, 3)
+    try night.expectAliceHas(texts)
   }
 
   /// INC-05, INC-07: the app is frozen while it is on screen. The push waits for it, and for no longer than the pause,

@@ -223,21 +223,25 @@ final class BackgroundTests: XCTestCase {
 
     alice.send("/_app activate").assert("cmdOk")
     try alice.waitUntilIdle()
-    alice.transport?.hang(true)
+    let operations = { alice.state["machines"]["operations"].text }
+    // Nothing else hangs, such as a look into the mailboxes.
+    let created = alice.transport?.count(.create) ?? 0
+    alice.transport?.hang(.create)
     let answered = Promise<String>()
     Thread.detachNewThread { answered.fulfil(alice.send("/_connect 1").description) }
-    alice.transport?.waitUntilInside()
+    try alice.wait("asked") { (alice.transport?.count(.create) ?? 0) > created }
     alice.send("/_app phase background").assert("cmdOk")
-    XCTAssertEqual(alice.state["machines"]["operations"].text, "stoppingSending")
+    try alice.wait("all else is at rest") { operations() == "stoppingSending" }
     alice.clock.move(.seconds(10))
-    try alice.wait("suspending") { phase() == "suspending" }
-    XCTAssertEqual(alice.state["machines"]["operations"].text, "drainingSending", "it has five seconds")
+    try alice.wait("suspending, for which it has five seconds") {
+      phase() == "suspending" && operations() == "drainingSending"
+    }
     alice.clock.move(.seconds(5))
     try alice.wait("suspended") { phase() == "suspended" }
     XCTAssertTrue(alice.state["quiescent"].flag, alice.state.description)
     XCTAssertEqual(alice.events("chatSuspended").count, 1)
     XCTAssertTrue(JSON(try XCTUnwrap(answered.wait(atMost: .seconds(30))))["error"].exists)
-    alice.transport?.hang(false)
+    alice.transport?.hang(nil)
   }
 
   /// An app that comes back in time is not suspended later (INC-21).

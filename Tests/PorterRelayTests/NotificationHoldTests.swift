@@ -223,7 +223,7 @@ final class NotificationHoldTests: RelayTestCase {
     withExtendedLifetime(app) {}
   }
 
-  /// A service that does not know `dueNotifications` gets everything at once, as from every relay before.
+  /// A service that does not know `dueNotifications` gets all of them, as from any earlier relay.
   func testAnEarlierServiceIsNotMadeToWait() throws {
     let watched = try newWatched()
     let app = try App(another(), watched.mailbox)

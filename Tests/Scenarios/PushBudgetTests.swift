@@ -26,7 +26,12 @@ final class PushBudgetTests: XCTestCase {
     let before = try size(of: log)
     let counts = night.directory.appendingPathComponent("counts")
     let (content, ending) = try night.runExtension(
-      push, environment: ["LD_PRELOAD": counting, "PORTER_COUNTS_TO": counts.path])
+      push,
+      environment: [
+        "LD_PRELOAD": counting, "PORTER_COUNTS_TO": counts.path,
+        // What is recorded for other checks is not the push.
+        "PORTER_TRACE_TO": "", "PORTER_EVENTS_TO": "",
+      ])
     XCTAssertEqual(ending, .exited(0))
     XCTAssertEqual(content?.bodies, ["second"], content?.text ?? "")
     var counted = try Self.numbers(in: try String(contentsOf: counts, encoding: .utf8))

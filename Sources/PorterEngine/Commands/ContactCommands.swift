@@ -19,41 +19,22 @@ extension Engine {
   func addContact(_ selection: UserSelection, incognito: Bool, reply: @escaping Reply) throws(ChatError) {
     try requireStarted()
     let user = try requireActiveUser(try userID(selection))
-    try requireRelay()
-    let recipientKey = try context.newSigningKey()
-    let peerKey = try context.newSigningKey()
     let secret: InvitationSecret
     do throws(CryptoError) { secret = try .create(randomness: configuration.randomness) } catch {
       throw .internal(error.description)
     }
-    relayLink.perform(.sending) { (client) throws(RelayError) in
-      try client.createMailbox(recipientKey: recipientKey, senderKey: nil)
-    } then: { [weak self] result in
-      guard let self else { return }
-      switch result {
-      case .failure(let error): reply(.error(ChatError(error, relay: self.relayLink.name)))
-      case .success(let mailbox):
-        let link = InvitationLink(
-          senderID: mailbox.sender.bytes, publicKeys: secret.publicKeys, peerKey: peerKey.publicKey)
-        var new = NewConnection(
-          userID: user.id, contactID: nil, agentID: self.configuration.randomness.bytes(24),
-          status: PorterMachines.Connection.initial.name, isInitiated: false,
-          recipientID: mailbox.recipient.bytes,
-          recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: false, peerSenderID: nil,
-          peerKey: peerKey,
-          invitation: SecretBytes(secret.exposeForStorage()), link: link.text)
-        if incognito { new.incognito = IncognitoProfile.make(self.configuration.randomness).json.text }
-        self.finishAddContact(user, new, link: link.text, reply)
-      }
+    try makeMailbox(for: user, secret: SecretBytes(secret.exposeForStorage()), reply: reply) { engine, new in
+      reply(
+        Answer(catching: { () throws(ChatError) in
+          var new = new
+          let link = InvitationLink(
+            senderID: new.senderID, publicKeys: secret.publicKeys, peerKey: new.peerKey.publicKey
+          ).text
+          new.link = link
+          if incognito { new.incognito = IncognitoProfile.make(engine.configuration.randomness).json.text }
+          return .invitation(UserRecord(user), link: link, PendingConnectionRecord(try engine.insert(new)))
+        }))
     }
-  }
-
-  private func finishAddContact(_ user: StoredUser, _ new: NewConnection, link: String, _ reply: Reply) {
-    reply(
-      Answer(catching: { [self] () throws(ChatError) in
-        let connection = try insert(new)
-        return .invitation(UserRecord(user), link: link, PendingConnectionRecord(connection))
-      }))
   }
 
   private func insert(_ new: NewConnection) throws(ChatError) -> StoredConnection {

@@ -23,33 +23,18 @@ extension Engine {
     guard try stored({ () throws(StoreError) in try store.address(userID: user.id) }) == nil else {
       throw .store(.duplicateContactLink)
     }
-    try requireRelay()
-    let recipientKey = try context.newSigningKey()
-    // Requests are answered in mailboxes of their own, so that nothing is signed with this one.
-    let peerKey = try context.newSigningKey()
     let key: BoxKeyPair
     do throws(CryptoError) { key = try .generate(randomness: configuration.randomness) } catch {
       throw .internal(error.description)
     }
-    relayLink.perform(.sending) { (client) throws(RelayError) in
-      try client.createMailbox(recipientKey: recipientKey, senderKey: nil)
-    } then: { [weak self] result in
-      guard let self else { return }
-      switch result {
-      case .failure(let error): reply(.error(ChatError(error, relay: self.relayLink.name)))
-      case .success(let mailbox):
-        let link = AddressLink(senderID: mailbox.sender.bytes, key: key.publicKey).text
-        let new = NewConnection(
-          userID: user.id, contactID: nil, agentID: self.configuration.randomness.bytes(24),
-          status: PorterMachines.Connection.initial.name, isInitiated: false, recipientID: mailbox.recipient.bytes,
-          recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: false, peerSenderID: nil,
-          peerKey: peerKey, invitation: SecretBytes(key.secretKey.exposeForStorage()), link: nil)
-        reply(
-          Answer(catching: { () throws(ChatError) in
-            try self.insertAddress(new, link: link)
-            return .userContactLinkCreated(UserRecord(user), link: link)
-          }))
-      }
+    // Requests are answered in mailboxes of their own, so that nothing is signed with this one's key.
+    try makeMailbox(for: user, secret: SecretBytes(key.secretKey.exposeForStorage()), reply: reply) { engine, new in
+      reply(
+        Answer(catching: { () throws(ChatError) in
+          let link = AddressLink(senderID: new.senderID, key: key.publicKey).text
+          try engine.insertAddress(new, link: link)
+          return .userContactLinkCreated(UserRecord(user), link: link)
+        }))
     }
   }
 

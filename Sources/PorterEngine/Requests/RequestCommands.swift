@@ -57,33 +57,20 @@ extension Engine {
   private func ask(
     _ link: AddressLink, _ user: StoredUser, incognito: String?, reply: @escaping Reply
   ) throws(ChatError) {
-    let recipientKey = try context.newSigningKey()
-    let peerKey = try context.newSigningKey()
     let secret: InvitationSecret
     do throws(CryptoError) { secret = try .create(randomness: configuration.randomness) } catch {
       throw .internal(error.description)
     }
     let person = configuration.randomness.bytes(RequestMessage.personCount)
-    relayLink.perform(.sending) { (client) throws(RelayError) in
-      try client.createMailbox(recipientKey: recipientKey, senderKey: nil)
-    } then: { [weak self] result in
-      guard let self else { return }
-      switch result {
-      case .failure(let error): reply(.error(ChatError(error, relay: self.relayLink.name)))
-      case .success(let mailbox):
-        var new = NewConnection(
-          userID: user.id, contactID: nil, agentID: self.configuration.randomness.bytes(24),
-          status: PorterMachines.Connection.initial.name, isInitiated: false, recipientID: mailbox.recipient.bytes,
-          recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: false, peerSenderID: nil,
-          peerKey: peerKey, invitation: SecretBytes(secret.exposeForStorage()), link: nil)
-        new.incognito = incognito
-        new.request = AddressRequest(mailbox: link.senderID, key: link.key.bytes, person: person)
-        do throws(ChatError) {
-          let connection = try self.insertRequest(new)
-          self.finishAsking(connection, user, reply: reply)
-        } catch {
-          reply(.error(error))
-        }
+    try makeMailbox(for: user, secret: SecretBytes(secret.exposeForStorage()), reply: reply) { engine, new in
+      var new = new
+      new.incognito = incognito
+      new.request = AddressRequest(mailbox: link.senderID, key: link.key.bytes, person: person)
+      do throws(ChatError) {
+        let connection = try engine.insertRequest(new)
+        engine.finishAsking(connection, user, reply: reply)
+      } catch {
+        reply(.error(error))
       }
     }
   }

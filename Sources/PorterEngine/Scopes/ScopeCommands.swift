@@ -35,34 +35,18 @@ extension Engine {
     }
     let count = try stored { () throws(StoreError) in try store.scopes(userID: user.id).count }
     guard count < ScopeLimits.scopes else { throw .nightporter(.scopesTooMany(limit: ScopeLimits.scopes)) }
-    try requireRelay()
-    let recipientKey = try context.newSigningKey()
-    // Nothing is sent from a scope.
-    let peerKey = try context.newSigningKey()
     let key: BoxKeyPair
     do throws(CryptoError) { key = try .generate(randomness: configuration.randomness) } catch {
       throw .internal(error.description)
     }
-    relayLink.perform(.sending) { (client) throws(RelayError) in
-      try client.createMailbox(recipientKey: recipientKey, senderKey: nil)
-    } then: { [weak self] result in
-      guard let self else { return }
-      switch result {
-      case .failure(let error): reply(.error(ChatError(error, relay: self.relayLink.name)))
-      case .success(let mailbox):
-        let new = NewConnection(
-          userID: user.id, contactID: nil, agentID: self.configuration.randomness.bytes(24),
-          status: PorterMachines.Connection.initial.name, isInitiated: false, recipientID: mailbox.recipient.bytes,
-          recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: false, peerSenderID: nil,
-          peerKey: peerKey, invitation: SecretBytes(key.secretKey.exposeForStorage()), link: nil)
-        reply(
-          Answer(catching: { () throws(ChatError) in
-            guard let address = ScopeAddress(key: key.publicKey, mailbox: mailbox.sender.bytes) else {
-              throw .internal("the relay's identifier has another size")
-            }
-            return .ntfScope(try self.insertScope(new, settings, address))
-          }))
-      }
+    try makeMailbox(for: user, secret: SecretBytes(key.secretKey.exposeForStorage()), reply: reply) { engine, new in
+      reply(
+        Answer(catching: { () throws(ChatError) in
+          guard let address = ScopeAddress(key: key.publicKey, mailbox: new.senderID) else {
+            throw .internal("the relay's identifier has another size")
+          }
+          return .ntfScope(try engine.insertScope(new, settings, address))
+        }))
     }
   }
 

@@ -12,9 +12,10 @@ LIBRARY := $(RELEASE)/library
 # Programs are wholly static: an extension starts in half the time and with two thirds of the memory, since nothing is
 # relocated when it starts.
 PROGRAMS := .build-programs
+SERVERS := .build-servers
 SWIFT_PROGRAMS := swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld $(SWIFT_TYPES)
 
-.PHONY: help demo scenarios test incidents torture coverage lib install spec bench verify format lint clean
+.PHONY: help demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -51,6 +52,13 @@ lib: ## build libnightporter.so, which needs no Swift on its target and exports 
 	@ln -sf libnightporter.so.0 $(LIBRARY)/libnightporter.so
 	@scripts/check-library $(LIBRARY)/libnightporter.so.$(VERSION)
 
+relay: servers ## build porter-relay, the relay on the network, in .build-servers (Servers/README.md)
+
+servers: ## build the programs of Servers
+	@scripts/setup build
+	@scripts/setup servers
+	@swift build -c release --package-path Servers --scratch-path $(SERVERS) -Xswiftc -static-stdlib -Xswiftc -use-ld=lld
+
 install: lib ## install headers, library and pkg-config file below PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -m 644 Include/*.h $(DESTDIR)$(PREFIX)/include
@@ -84,13 +92,13 @@ spec: ## regenerate everything generated from spec/machines
 	@swift run porter-machines generate
 
 format: ## format the Swift sources
-	@swift format --in-place --parallel --configuration .swift-format -r Package.swift Sources Tests Benchmarks
+	@swift format --in-place --parallel --configuration .swift-format -r Package.swift Sources Tests Benchmarks Servers/Package.swift Servers/Sources Servers/Tests
 
 lint: ## check the format of Swift and the warnings of C
 	@scripts/lint
 
 clean: ## delete build products
-	rm -rf .build $(RELEASE) $(PROGRAMS) .build-thread .build-address .build-aegis
+	rm -rf .build Servers/.build $(RELEASE) $(PROGRAMS) $(SERVERS) .build-thread .build-address .build-aegis
 
 include bindings/simplex-compat/compat.mk
 include Benchmarks/bench.mk

@@ -16,6 +16,8 @@ let package = Package(
     .executable(name: "porter-server", targets: ["porter-server"]),
     .executable(name: "porter-harness", targets: ["porter-harness"]),
     .executable(name: "porter-machines", targets: ["porter-machines"]),
+    // For Servers/, which is a package of its own: the public part of PorterRelay.
+    .library(name: "porter-serving", targets: ["PorterRelay"]),
     // For tests: disks fail in a process that preloads it (LD_PRELOAD).
     .library(name: "faulty-vfs", type: .dynamic, targets: ["CFaultyVFS"]),
   ],

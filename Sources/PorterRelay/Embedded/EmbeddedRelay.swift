@@ -121,44 +121,13 @@ package final class EmbeddedRelay: RelayPort {
 
   private func reply(to request: RelayRequest, in state: inout State) throws(RelayError) -> RelayFile.Reply {
     let file = try open(&state)
-    switch request.command {
-    case .createMailbox(let recipientKey, let senderKey):
-      return .init(answer: try file.createMailbox(request, recipientKey: recipientKey, senderKey: senderKey))
-    case .secureMailbox(let senderKey):
-      return .init(answer: try file.secureMailbox(request, senderKey: senderKey))
-    case .send(let attempt, let notify, let body):
-      return try file.send(request, attempt: attempt, notify: notify, body: body)
-    case .getMessage: return .init(answer: try file.getMessage(request, listener: listenerName))
-    case .getMessageWithAge:
-      return .init(answer: try file.getMessage(request, withAge: true, listener: listenerName))
-    case .acknowledge(let message):
-      return .init(answer: try file.acknowledge(request, message: message, listener: listenerName))
-    case .enableNotifier(let notifierKey, let boxKey):
-      return .init(answer: try file.enableNotifier(request, notifierKey: notifierKey, boxKey: boxKey))
-    case .disableNotifier: return .init(answer: try file.disableNotifier(request))
-    case .deleteMailbox: return .init(answer: try file.deleteMailbox(request))
-    case .subscribe(let entries):
-      return .init(answer: try file.subscribe(request, entries: entries, listener: try listen(file, state)))
-    case .check(let entries): return .init(answer: try file.check(request, entries: entries))
-    case .listen(let key, let entries):
-      let answer = try file.listen(request, key: key, entries: entries, listener: try listen(file, state))
-      state.listeningKeys.insert(key)
-      return .init(answer: answer)
-    case .arrivals(let key, let position, let limit):
-      let listener = state.listeningKeys.contains(key) ? receiver.withLock { $0?.name } : nil
-      return .init(
-        answer: try file.arrivals(request, key: key, listener: listener, after: position, limit: limit))
-    case .subscribeNotifiers(let service, let entries):
-      return .init(
-        answer: try file.subscribeNotifiers(
-          request, service: service, entries: entries, listener: try listen(file, state)))
-    case .notifications(let service, let limit):
-      return .init(answer: try file.notifications(request, service: service, limit: limit))
-    case .dueNotifications(let service, let limit):
-      return .init(answer: try file.dueNotifications(request, service: service, limit: limit))
-    case .acknowledgeNotifications(let service, let nonces):
-      return .init(answer: try file.acknowledgeNotifications(request, service: service, nonces: nonces))
+    let directory = state.wakes?.directory
+    let caller = RelayFile.Caller(name: listenerName, keys: state.listeningKeys) { () throws(RelayError) in
+      try self.listen(file, directory)
     }
+    let reply = try file.reply(to: request, from: caller)
+    if case .listen(let key, _) = request.command { state.listeningKeys.insert(key) }
+    return reply
   }
 
   /// `Mutex.withLock`, with its value named so that a typed throw passes through.
@@ -215,9 +184,9 @@ package final class EmbeddedRelay: RelayPort {
   private var listenerName: String? { receiver.withLock { $0?.name } }
 
   /// The name of this process's socket, which is bound now if it was not.
-  private func listen(_ file: RelayFile, _ state: borrowing State) throws(RelayError) -> String {
+  private func listen(_ file: RelayFile, _ directory: SocketDirectory?) throws(RelayError) -> String {
     if let name = listenerName { return name }
-    guard let directory = state.wakes?.directory else { throw .unavailable }
+    guard let directory else { throw .unavailable }
     let bound: WakeReceiver
     do throws(SystemError) { bound = try WakeReceiver(directory: directory, ports: ports) } catch {
       log(.error, "relay: no socket for wake-ups", ["errno": String(error.code)])

@@ -21,16 +21,21 @@ final class RelayFile {
   private var nextSweep = Moment(nanoseconds: .min)
   private var decoyKey: SigningPublicKey?
   private var age: RelayAge?
+  /// Several requests are carried out in one transaction.
+  private var isGathering = false
+  /// Called with the entity of a request that its key has signed: throws if that has used up its share.
+  var admission: ((RelayIdentifier) throws(RelayError) -> Void)?
 
   /// A short log keeps the first opening after a crash, or after `releaseFiles()`, fast: the whole log is read.
-  private static let logPages = 256
+  static let logPages = 256
 
   var clock: any Clock { ports.clock }
   var randomness: any Randomness { ports.randomness }
 
   init(
     path: String, access: Database.Access = .create, ports: Ports, log: Log,
-    busyTimeout: Span = .seconds(3), stop: StopSignal? = nil
+    busyTimeout: Span = .seconds(3), cacheKibibytes: Int = 512, logPages: Int = RelayFile.logPages,
+    stop: StopSignal? = nil
   ) throws(RelayError) {
     self.ports = ports
     self.log = log
@@ -39,7 +44,8 @@ final class RelayFile {
       database = try Database(
         path: path,
         options: .init(
-          access: access, durability: nil, busyTimeout: busyTimeout, cacheKibibytes: 512, logPages: Self.logPages,
+          access: access, durability: nil, busyTimeout: busyTimeout, cacheKibibytes: cacheKibibytes,
+          logPages: logPages,
           stop: stop, ports: ports))
     } catch {
       throw .storage(error)
@@ -67,11 +73,29 @@ final class RelayFile {
   func commit<Result>(
     _ durability: Database.Durability, _ body: () throws(RelayError) -> Result
   ) throws(RelayError) -> Result {
+    if isGathering { return try database.nested(throwing: RelayError.self, body) }
+    try set(durability)
+    return try database.transaction(.immediate, throwing: RelayError.self, body)
+  }
+
+  /// Runs `body`, which carries out several requests, in one transaction of the given durability. What one of them changed is
+  /// undone if it is refused.
+  func gather<Result>(
+    _ durability: Database.Durability, _ body: () throws(RelayError) -> Result
+  ) throws(RelayError) -> Result {
+    try set(durability)
+    return try database.transaction(.immediate, throwing: RelayError.self) { () throws(RelayError) in
+      isGathering = true
+      defer { isGathering = false }
+      return try body()
+    }
+  }
+
+  private func set(_ durability: Database.Durability) throws(RelayError) {
     if durability != self.durability {
       try RelayError.carrying { () throws(SQLiteError) in try database.setDurability(durability) }
       self.durability = durability
     }
-    return try database.transaction(.immediate, throwing: RelayError.self, body)
   }
 
   /// Converts SQLite's errors to the relay's.

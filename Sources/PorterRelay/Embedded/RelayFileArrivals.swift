@@ -5,7 +5,8 @@ import PorterStore
 /// Asking about many mailboxes at the same time.
 ///
 /// A position is the number of a message and its identifier: numbers grow, and a number is given again only when the newest
-/// messages were deleted with their mailbox. Then the identifier is another one, and the client has to listen again.
+/// messages were deleted with their mailbox. Then the identifier is another one, and the client has to listen again. The
+/// number's upper bits are the caller's generation: after the relay forgot a listener, no position of the earlier one is valid.
 extension RelayFile {
   /// Writes nothing.
   func check(_ request: RelayRequest, entries: [RelayCommand.Entry]) throws(RelayError) -> RelayAnswer {
@@ -18,26 +19,29 @@ extension RelayFile {
   }
 
   func listen(
-    _ request: RelayRequest, key: SigningPublicKey, entries: [RelayCommand.Entry], listener: String
+    _ request: RelayRequest, key: SigningPublicKey, entries: [RelayCommand.Entry], listener: String?,
+    generation: Int64 = 0
   ) throws(RelayError) -> RelayAnswer {
     guard request.entity == nil else { throw .syntax }
     try authorize(request, key: key)
     let mailboxes = try authorizedMailboxes(entries, of: request)
     return try commit(.normal) { () throws(RelayError) in
       let results = try subscribe(entries, mailboxes, listener)
-      return .listening(try newestPosition(), results)
+      return .listening(try newestPosition(generation), results)
     }
   }
 
   /// `listener` is nil if this process does not listen under the key. The messages since the position are read, and no
   /// others: what it takes depends neither on the number of mailboxes nor on what waits in them for longer.
   func arrivals(
-    _ request: RelayRequest, key: SigningPublicKey, listener: String?, after position: RelayPosition, limit: UInt16
+    _ request: RelayRequest, key: SigningPublicKey, listener: String?, generation: Int64 = 0,
+    after position: RelayPosition, limit: UInt16
   ) throws(RelayError) -> RelayAnswer {
     guard request.entity == nil else { throw .syntax }
     try authorize(request, key: listener == nil ? nil : key)
     guard let listener else { throw .auth }
-    let answer = try arrivals(to: listener, after: position, limit: max(1, min(Int(limit), RelayLimits.batch)))
+    let answer = try arrivals(
+      to: listener, generation, after: position, limit: max(1, min(Int(limit), RelayLimits.batch)))
     // It has nothing to fetch and to acknowledge, which would show that it lives.
     if case .arrivals(_, []) = answer, try isUnanswered(listener) {
       try commit(.normal) { () throws(RelayError) in try noteSignOfLife(of: listener) }
@@ -45,11 +49,11 @@ extension RelayFile {
     return answer
   }
 
-  private func arrivals(to listener: String, after position: RelayPosition, limit: Int) throws(RelayError)
-    -> RelayAnswer
-  {
+  private func arrivals(
+    to listener: String, _ generation: Int64, after position: RelayPosition, limit: Int
+  ) throws(RelayError) -> RelayAnswer {
     try database.transaction(.deferred, throwing: RelayError.self) { () throws(RelayError) in
-      guard let last = try number(of: position),
+      guard let last = try number(of: position, generation),
         let listener = try storage({ () throws(SQLiteError) in
           try database.integer("SELECT number FROM listener WHERE name = ?1", [.text(listener)])
         })
@@ -75,11 +79,13 @@ extension RelayFile {
       }
       let isWhole = mailboxes.count < limit
       return .arrivals(
-        isWhole ? try newestPosition() : end.flatMap { Self.position($0.number, $0.identifier) } ?? position, mailboxes)
+        isWhole
+          ? try newestPosition(generation)
+          : end.flatMap { Self.position($0.number, $0.identifier, generation) } ?? position, mailboxes)
     }
   }
 
-  private func newestPosition() throws(RelayError) -> RelayPosition {
+  private func newestPosition(_ generation: Int64) throws(RelayError) -> RelayPosition {
     let newest = try storage { () throws(SQLiteError) in
       try database.first("SELECT number, identifier FROM message ORDER BY number DESC LIMIT 1") {
         (row) throws(SQLiteError) in
@@ -87,14 +93,20 @@ extension RelayFile {
         return (number: row.integer(0), identifier: identifier)
       }
     }
-    guard let position = Self.position(newest?.number ?? 0, newest?.identifier ?? .zero) else { throw .unavailable }
+    let position = Self.position(newest?.number ?? 0, newest?.identifier ?? .zero, generation)
+    guard let position else { throw .unavailable }
     return position
   }
 
-  /// Nil if the message is not there any more.
-  private func number(of position: RelayPosition) throws(RelayError) -> Int64? {
+  /// Messages that a file can number; the other bits of a position's number are the generation.
+  private static let numberBits: Int64 = 40
+
+  /// Nil if the message is not there any more, or the position is of another generation.
+  private func number(of position: RelayPosition, _ generation: Int64) throws(RelayError) -> Int64? {
     var reader = RelayReader(position.bytes)
-    let (number, identifier) = (try reader.signed64(), try reader.identifier())
+    let (combined, identifier) = (try reader.signed64(), try reader.identifier())
+    guard combined >> Self.numberBits == generation else { return nil }
+    let number = combined & (1 << Self.numberBits - 1)
     if number == 0 { return identifier == .zero ? 0 : nil }
     let isThere = try storage { () throws(SQLiteError) in
       try database.integer(
@@ -103,9 +115,11 @@ extension RelayFile {
     return isThere == nil ? nil : number
   }
 
-  private static func position(_ number: Int64, _ identifier: RelayIdentifier) -> RelayPosition? {
+  private static func position(
+    _ number: Int64, _ identifier: RelayIdentifier, _ generation: Int64
+  ) -> RelayPosition? {
     var bytes: [UInt8] = []
-    bytes.append(signed64: number)
+    bytes.append(signed64: generation << numberBits | number)
     return RelayPosition(bytes: bytes + identifier.bytes)
   }
 }

@@ -40,7 +40,12 @@ extension RelayFile {
     let mailbox = try mailbox(.recipient, request.entity)
     try authorize(request, key: mailbox?.recipientKey)
     guard let mailbox else { throw .auth }
+    try admit(request)
     return mailbox
+  }
+
+  func admit(_ request: RelayRequest) throws(RelayError) {
+    if let admission, let entity = request.entity { try admission(entity) }
   }
 
   /// Inside a transaction: throws `auth` if the mailbox has changed since the signature was checked.

@@ -12,6 +12,7 @@ extension RelayFile {
     let mailbox = try mailbox(.sender, request.entity)
     try authorizeSender(request, of: mailbox)
     guard let mailbox else { throw .auth }
+    try admit(request)
     let message = RelayMessage(
       identifier: try .generate(randomness: randomness), timestamp: clock.wall(), notify: notify, body: body)
     return try commit(.full) { () throws(RelayError) in

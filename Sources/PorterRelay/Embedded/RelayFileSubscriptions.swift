@@ -44,7 +44,7 @@ extension RelayFile {
   }
 
   func subscribe(
-    _ request: RelayRequest, entries: [RelayCommand.Entry], listener: String
+    _ request: RelayRequest, entries: [RelayCommand.Entry], listener: String?
   ) throws(RelayError) -> RelayAnswer {
     guard request.entity == nil, request.signature == nil else { throw .syntax }
     let mailboxes = try authorizedMailboxes(entries, of: request)
@@ -66,30 +66,32 @@ extension RelayFile {
     return mailboxes
   }
 
-  /// Inside a transaction.
+  /// Inside a transaction. Without a listener, only says what waits.
   func subscribe(
-    _ entries: [RelayCommand.Entry], _ mailboxes: [Mailbox?], _ listener: String
+    _ entries: [RelayCommand.Entry], _ mailboxes: [Mailbox?], _ listener: String?
   ) throws(RelayError) -> [RelaySubscription] {
-    try noteSignOfLife(of: listener)
-    let listener = try storage { () throws(SQLiteError) in try number(ofListener: listener) }
+    if let listener { try noteSignOfLife(of: listener) }
+    let number = try storage { () throws(SQLiteError) in
+      try listener.map { (name) throws(SQLiteError) in try self.number(ofListener: name) }
+    }
     var results: [RelaySubscription] = []
     for (entry, mailbox) in zip(entries, mailboxes) {
       guard let mailbox, try self.mailbox(.recipient, entry.entity) == mailbox else {
         results.append(.auth)
         continue
       }
-      results.append(try subscribe(listener, to: mailbox))
+      if let number { try note(number, listensTo: mailbox) }
+      results.append(try state(of: mailbox))
     }
     return results
   }
 
-  private func subscribe(_ listener: Int64, to mailbox: Mailbox) throws(RelayError) -> RelaySubscription {
+  private func note(_ listener: Int64, listensTo mailbox: Mailbox) throws(RelayError) {
     try storage { () throws(SQLiteError) in
       try database.run(
         "INSERT OR IGNORE INTO subscription(mailbox, listener) VALUES(?1, ?2)",
         [.integer(mailbox.number), .integer(listener)])
     }
-    return try state(of: mailbox)
   }
 
   /// Whether something waits in the mailbox.
@@ -105,7 +107,7 @@ extension RelayFile {
   }
 
   func subscribeNotifiers(
-    _ request: RelayRequest, service: SigningPublicKey, entries: [RelayCommand.Entry], listener: String
+    _ request: RelayRequest, service: SigningPublicKey, entries: [RelayCommand.Entry], listener: String?
   ) throws(RelayError) -> RelayAnswer {
     guard request.entity == nil else { throw .syntax }
     try authorize(request, key: service)
@@ -119,6 +121,7 @@ extension RelayFile {
     }
     return try commit(.normal) { () throws(RelayError) in
       try storage { () throws(SQLiteError) in
+        guard let listener else { return }
         try database.run(
           "INSERT OR IGNORE INTO service_subscription(service, listener) VALUES(?1, ?2)",
           [.blob(service.bytes), .integer(try number(ofListener: listener))])
@@ -212,6 +215,24 @@ extension RelayFile {
     try storage { () throws(SQLiteError) in
       try database.integer(
         "SELECT 1 FROM listener WHERE name = ?1 AND unanswered_since IS NOT NULL", [.text(listener)]) != nil
+    }
+  }
+
+  /// The listener cannot be woken until it shows a sign of life. What is withheld for it alone is due.
+  func noteAbsence(of listener: String) throws(RelayError) {
+    try commit(.normal) { () throws(RelayError) in
+      try storage { () throws(SQLiteError) in
+        try database.run(
+          "UPDATE listener SET unanswered_since = ?2 WHERE name = ?1", [.text(listener), .integer(.min)])
+        try database.run(
+          """
+          UPDATE notification SET held_until = 0 WHERE held_until > 0 AND held_until > ?1
+            AND NOT EXISTS(
+              SELECT 1 FROM subscription JOIN listener ON listener.number = subscription.listener
+              WHERE subscription.mailbox = notification.mailbox
+                AND (listener.unanswered_since IS NULL OR listener.unanswered_since > ?2))
+          """, [.integer(clock.now().nanoseconds), .integer(.min)])
+      }
     }
   }
 

@@ -1,0 +1,51 @@
+// swift-tools-version: 6.2
+// The programs that run on servers. A package of their own, so that a host that links the library resolves and builds none of
+// what they depend on. What a module may import is the table of rooms in README.md, from its top down.
+
+import PackageDescription
+
+let swift: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "nightporter-servers",
+  products: [.executable(name: "porter-relay", targets: ["porter-relay"])],
+  dependencies: [
+    .package(name: "nightporter", path: ".."),
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
+  ],
+  targets: [
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    // Makes a relay's own certificate.
+    .target(name: "CCertificate", dependencies: ["CCrypto"]),
+    .target(name: "PorterSettings", swiftSettings: swift),
+    .target(name: "PorterTelemetry", swiftSettings: swift),
+    .target(
+      name: "PorterTLS", dependencies: ["CCertificate", .product(name: "NIOSSL", package: "swift-nio-ssl")],
+      swiftSettings: swift),
+    .target(
+      name: "PorterRelayServer",
+      dependencies: [
+        "PorterTLS", "PorterTelemetry",
+        .product(name: "porter-serving", package: "nightporter"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ], swiftSettings: swift),
+    .executableTarget(
+      name: "porter-relay",
+      dependencies: [
+        "PorterRelayServer", "PorterSettings", "PorterTLS", "PorterTelemetry",
+        .product(name: "porter-serving", package: "nightporter"),
+        .product(name: "NIOCore", package: "swift-nio"),
+      ], swiftSettings: swift),
+  ],
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .c11
+)

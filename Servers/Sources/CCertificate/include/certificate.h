@@ -1,0 +1,22 @@
+/* Keys and certificates that a server makes for itself. */
+#ifndef PORTER_CERTIFICATE_H
+#define PORTER_CERTIFICATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Makes a P-256 key and a certificate for `name` that it has signed itself, valid from a day ago for `days` days.
+ * Both are PEM texts from malloc(). Returns 0, or -1 with nothing to free.
+ */
+int certificate_make(const char *name, int days, char **key, size_t *key_length, char **certificate,
+                     size_t *certificate_length);
+
+/* The same for a key that exists, so that the fingerprint stays. */
+int certificate_renew(const char *name, int days, const char *key, size_t key_length, char **certificate,
+                      size_t *certificate_length);
+
+/* SHA-256, 32 bytes. */
+void certificate_digest(const uint8_t *bytes, size_t count, uint8_t digest[32]);
+
+#endif

@@ -1,0 +1,160 @@
+public import PorterRelay
+public import PorterTelemetry
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A relay's file, served by one thread. Requests that arrive while a commit is on its way to the disk share the next one.
+public final class FileBackEnd: RelayBackEnd {
+  private enum Job: Sendable {
+    case exchange(RelayService.Exchange, @Sendable (RelayReply) -> Void)
+    case attach(String)
+    case detach(String)
+    case forget([String])
+  }
+
+  private struct Queue {
+    var jobs: [Job] = []
+    var isClosed = false
+    var hasEnded = false
+    var problem: String?
+  }
+
+  /// Requests of one commit.
+  private static let batch = 256
+  /// Requests that may wait; a further one is refused.
+  private static let longest = 8_192
+
+  private let queue: ConditionQueue<Queue>
+  private let metrics: Metrics
+  private let log: LogWriter
+  private let onNews: @Sendable ([String]) -> Void
+
+  /// `onNews` gets the listeners to which something came, before the sender has its answer.
+  public init(
+    _ options: RelayService.Options, metrics: Metrics, log: LogWriter,
+    admit: @escaping @Sendable ([UInt8]) -> Bool, onNews: @escaping @Sendable ([String]) -> Void
+  ) throws(RelayServiceError) {
+    self.metrics = metrics
+    self.log = log
+    self.onNews = onNews
+    queue = ConditionQueue(Queue())
+    let levels = Dictionary(uniqueKeysWithValues: LogWriter.Level.allCases.map { ($0.name, $0) })
+    let service = try RelayService(options, admit: admit) { level, line in log.line(levels[level] ?? .info, line) }
+    let owned = Handover(service)
+    StoreThread.start { [self] in run(owned.value) }
+  }
+
+  public var waiting: Int { queue.withLock { $0.jobs.count } }
+  public var problem: String? { queue.withLock { $0.problem } }
+
+  public func exchange(_ request: [UInt8], listener: String?, done: @escaping @Sendable (RelayReply) -> Void) {
+    let isAccepted = queue.signal { queue in
+      guard !queue.isClosed, queue.jobs.count < Self.longest else { return false }
+      queue.jobs.append(.exchange(.init(request: request, listener: listener), done))
+      return true
+    }
+    if !isAccepted { done(.unavailable) }
+  }
+
+  public func attach(_ listener: String) { add(.attach(listener)) }
+  public func detach(_ listener: String) { add(.detach(listener)) }
+  public func forget(_ listeners: [String]) { add(.forget(listeners)) }
+
+  private func add(_ job: Job) {
+    queue.signal { queue in
+      if !queue.isClosed { queue.jobs.append(job) }
+    }
+  }
+
+  public func close() {
+    queue.signal { $0.isClosed = true }
+    queue.wait { $0.hasEnded ? true : nil }
+  }
+
+  // MARK: The thread
+
+  private func run(_ service: RelayService) {
+    while let jobs = nextJobs() { carryOut(jobs, service) }
+    service.close()
+    queue.signal { $0.hasEnded = true }
+  }
+
+  /// Nil at the end.
+  private func nextJobs() -> [Job]? {
+    queue.wait { queue -> [Job]?? in
+      guard !queue.jobs.isEmpty else { return queue.isClosed ? .some(nil) : nil }
+      let taken = Array(queue.jobs.prefix(Self.batch))
+      queue.jobs.removeFirst(taken.count)
+      return .some(taken)
+    }
+  }
+
+  private func carryOut(_ jobs: [Job], _ service: RelayService) {
+    var exchanges: [RelayService.Exchange] = []
+    var ends: [@Sendable (RelayReply) -> Void] = []
+    for job in jobs {
+      if case .exchange(let exchange, let done) = job {
+        exchanges.append(exchange)
+        ends.append(done)
+        continue
+      }
+      // What comes after an exchange of the same client must find it carried out.
+      finish(&exchanges, &ends, service)
+      switch job {
+      case .attach(let listener): service.attach(listener)
+      case .detach(let listener): service.detach(listener)
+      case .forget(let listeners): service.forget(listeners)
+      case .exchange: break
+      }
+    }
+    finish(&exchanges, &ends, service)
+  }
+
+  private func finish(
+    _ exchanges: inout [RelayService.Exchange], _ ends: inout [@Sendable (RelayReply) -> Void], _ service: RelayService
+  ) {
+    guard !exchanges.isEmpty else { return }
+    let turn = service.carryOut(exchanges)
+    metrics.observe("porter_relay_batch_exchanges", Double(exchanges.count))
+    if !turn.news.isEmpty { onNews(turn.news) }
+    var problem: String?
+    for (outcome, done) in zip(turn.outcomes, ends) {
+      switch outcome {
+      case .answer(let bytes, let command, let result): done(.answer(bytes, command: command, result: result))
+      case .limited: done(.limited)
+      case .failed(let reason):
+        problem = reason
+        done(.unavailable)
+      }
+    }
+    note(problem)
+    exchanges.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+  }
+
+  private func note(_ problem: String?) {
+    let before = queue.withLock { queue in
+      defer { queue.problem = problem }
+      return queue.problem
+    }
+    guard before != problem else { return }
+    if let problem {
+      log(.error, "the relay's file failed", ["reason": problem])
+    } else {
+      log(.info, "the relay's file works again")
+    }
+  }
+}
+
+/// Hands a value that is used by one thread at a time to another thread, once.
+private struct Handover<Value>: @unchecked Sendable {
+  let value: Value
+  init(_ value: Value) { self.value = value }
+}

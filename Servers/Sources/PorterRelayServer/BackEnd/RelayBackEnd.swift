@@ -1,0 +1,30 @@
+/// What keeps mailboxes and messages. The file is one; a cluster can be another.
+public protocol RelayBackEnd: Sendable {
+  /// Carries out one request. `done` is called once, on any thread: with an answer only when everything that the answer
+  /// promises is durable.
+  func exchange(_ request: [UInt8], listener: String?, done: @escaping @Sendable (RelayReply) -> Void)
+
+  /// The listener has a stream, and can be woken.
+  func attach(_ listener: String)
+  /// It has none for now.
+  func detach(_ listener: String)
+  /// Its subscriptions end.
+  func forget(_ listeners: [String])
+
+  /// Requests that wait.
+  var waiting: Int { get }
+  /// What is wrong; nil if the last exchange went well.
+  var problem: String? { get }
+
+  /// Finishes what waits and releases everything. Blocks.
+  func close()
+}
+
+public enum RelayReply: Sendable, Equatable {
+  /// Bytes to answer with, and names for counting.
+  case answer([UInt8], command: String, result: String)
+  /// This mailbox had too many requests.
+  case limited
+  /// Nothing could be carried out now.
+  case unavailable
+}

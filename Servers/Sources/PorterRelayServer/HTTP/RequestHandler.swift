@@ -1,0 +1,257 @@
+import NIOCore
+import NIOHTTP1
+import PorterTelemetry
+
+/// One HTTP/1.1 connection's requests, or one HTTP/2 stream's: reads a request, has it carried out, writes the answer.
+final class RequestHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private enum State {
+    case waiting
+    case reading(listener: String?, body: ByteBuffer)
+    /// A request without a body that matters is answered at its end.
+    case ending(Route)
+    /// Refused: what is left of the body is dropped.
+    case discarding(bytes: Int)
+    case working
+    case streaming(NewsWriter)
+    case ended
+  }
+
+  private let surroundings: Surroundings
+  private let clock: RequestClock?
+  private var state = State.waiting
+  private var keepsAlive = true
+  private var deadline: Scheduled<Void>?
+  private var context: ChannelHandlerContext?
+  private var source = Source(nil)
+
+  /// `clock` is the connection's for HTTP/1.1. An HTTP/2 stream has its own time.
+  init(_ surroundings: Surroundings, clock: RequestClock?) {
+    self.surroundings = surroundings
+    self.clock = clock
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    source = Source(context.channel.remoteAddress)
+    clock?.onTimeout = { [weak self] in self?.timeOut() }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    end()
+    self.context = nil
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    end()
+    context.fireChannelInactive()
+  }
+
+  private func end() {
+    deadline?.cancel()
+    if case .streaming(let writer) = state { writer.close() }
+    state = .ended
+  }
+
+  /// What is no HTTP is answered if no answer has begun; then the decoder closes the connection.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    if let error = error as? HTTPParserError, clock != nil {
+      switch state {
+      case .waiting, .reading, .ending:
+        let isTooLong = error == .headerOverflow
+        refuse(
+          isTooLong
+            ? Refusal(.requestHeaderFieldsTooLarge, "the header section has at most \(HTTPLimits.headers) bytes")
+            : Refusal(.badRequest, "not HTTP"))
+      case .discarding, .working, .streaming, .ended: break
+      }
+    }
+    context.close(promise: nil)
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if case .streaming(let writer) = state, context.channel.isWritable { writer.flush() }
+    context.fireChannelWritabilityChanged()
+  }
+
+  // MARK: Reading
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head): begin(head)
+    case .body(let bytes): take(bytes)
+    case .end: finish()
+    }
+  }
+
+  private func begin(_ head: HTTPRequestHead) {
+    guard case .waiting = state else { return }
+    keepsAlive = head.isKeepAlive
+    clock?.begin()
+    if clock == nil {
+      deadline = context?.eventLoop.assumeIsolated().scheduleTask(in: surroundings.options.requestTime) { [weak self] in
+        self?.timeOut()
+      }
+    }
+    if let seconds = surroundings.sources.take(source) { return refuse(.tooMany(retryAfter: seconds)) }
+    switch Route(head) {
+    case .refused(let refusal): refuse(refusal)
+    case .exchange(let listener):
+      if head.headers["expect"].contains(where: { $0.lowercased() == "100-continue" }) { proceed() }
+      state = .reading(listener: listener, body: ByteBuffer())
+    case let route: state = .ending(route)
+    }
+  }
+
+  private func proceed() {
+    let head = HTTPResponseHead(version: .http1_1, status: .continue)
+    context?.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+  }
+
+  private func take(_ bytes: ByteBuffer) {
+    switch state {
+    case .reading(let listener, var body):
+      state = .working
+      guard body.readableBytes + bytes.readableBytes <= HTTPLimits.body else {
+        return refuse(Refusal(.payloadTooLarge, "a request has at most \(HTTPLimits.body) bytes"))
+      }
+      if body.readableBytes == 0 { body = bytes } else { body.writeImmutableBuffer(bytes) }
+      state = .reading(listener: listener, body: body)
+    case .discarding(let count):
+      guard count + bytes.readableBytes <= HTTPLimits.discarded else {
+        context?.close(promise: nil)
+        return
+      }
+      state = .discarding(bytes: count + bytes.readableBytes)
+    case .waiting, .ending, .working, .streaming, .ended: break
+    }
+  }
+
+  private func finish() {
+    deadline?.cancel()
+    clock?.pause()
+    switch state {
+    case .reading(let listener, let body):
+      state = .working
+      exchange(Array(body.readableBytesView), listener)
+    case .ending(.news(let listener, let last)): stream(to: listener, after: last)
+    case .ending:
+      state = .working
+      let isWell = surroundings.problems.isEmpty
+      respond(isWell ? .ok : .serviceUnavailable, "text/plain", Array((isWell ? "ok\n" : "failing\n").utf8))
+    case .discarding: answered()
+    case .waiting, .working, .streaming, .ended: break
+    }
+  }
+
+  private func timeOut() {
+    switch state {
+    case .reading, .ending:
+      refuse(Refusal(.requestTimeout, "the request took too long"))
+      context?.close(promise: nil)
+    case .waiting, .discarding: context?.close(promise: nil)
+    case .working, .streaming, .ended: break
+    }
+  }
+
+  // MARK: Exchanges
+
+  private func exchange(_ request: [UInt8], _ listener: String?) {
+    guard !request.isEmpty else { return refuseWhole(Refusal(.badRequest, "an empty request")) }
+    if RequestPeek.makesMailbox(request), let seconds = surroundings.creations.take(source) {
+      return refuseWhole(.tooMany(retryAfter: seconds))
+    }
+    if let listener, !surroundings.hub.note(listener, from: source) { return refuseWhole(.unavailable) }
+    guard let context else { return }
+    let began = NIODeadline.now()
+    let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+    let loop = context.eventLoop
+    surroundings.backEnd.exchange(request, listener: listener) { reply in
+      loop.execute { handler.value.answer(reply, since: began) }
+    }
+  }
+
+  private func answer(_ reply: RelayReply, since began: NIODeadline) {
+    guard case .working = state else { return }
+    let metrics = surroundings.metrics
+    metrics.observe("porter_relay_exchange_seconds", Double((NIODeadline.now() - began).nanoseconds) / 1e9)
+    switch reply {
+    case .answer(let bytes, let command, let result):
+      metrics.count("porter_relay_exchanges_total", "command=\"\(command)\",result=\"\(result)\"")
+      respond(.ok, "application/octet-stream", bytes)
+    case .limited: refuseWhole(.tooMany(retryAfter: surroundings.options.mailboxPause, mailbox: true))
+    case .unavailable: refuseWhole(.unavailable)
+    }
+  }
+
+  // MARK: Writing
+
+  /// The request has been read to its end.
+  private func refuseWhole(_ refusal: Refusal) {
+    surroundings.metrics.count("porter_relay_refusals_total", "status=\"\(refusal.status.code)\"")
+    respond(refusal.status, "text/plain", Array((refusal.text + "\n").utf8), refusal.headers)
+  }
+
+  /// More of the request may come: it is read and dropped, and an HTTP/1.1 connection ends.
+  private func refuse(_ refusal: Refusal) {
+    surroundings.metrics.count("porter_relay_refusals_total", "status=\"\(refusal.status.code)\"")
+    keepsAlive = false
+    state = .discarding(bytes: 0)
+    write(refusal.status, "text/plain", Array((refusal.text + "\n").utf8), refusal.headers)
+  }
+
+  private func respond(
+    _ status: HTTPResponseStatus, _ type: String, _ body: [UInt8], _ more: [(String, String)] = []
+  ) {
+    write(status, type, body, more)
+    answered()
+  }
+
+  private func write(_ status: HTTPResponseStatus, _ type: String, _ body: [UInt8], _ more: [(String, String)]) {
+    guard let context else { return }
+    var headers = HTTPHeaders([("Content-Type", type), ("Content-Length", String(body.count))])
+    headers.add(contentsOf: more)
+    if !keepsAlive, clock != nil { headers.add(name: "Connection", value: "close") }
+    context.write(
+      wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
+    context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+  }
+
+  /// Both the request and its answer are complete.
+  private func answered() {
+    state = .waiting
+    if keepsAlive || clock == nil { return clock?.rest() ?? () }
+    context?.close(promise: nil)
+  }
+
+  // MARK: News
+
+  private func stream(to listener: String, after last: NewsPosition?) {
+    guard let context else { return }
+    let writer = NewsWriter(listener, surroundings, context) { [weak self] in self?.endStream() }
+    state = .streaming(writer)
+    guard let first = writer.open(from: source, after: last) else {
+      state = .working
+      return refuseWhole(.tooMany(retryAfter: 30))
+    }
+    let headers = HTTPHeaders([("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")])
+    context.write(
+      wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .ok, headers: headers))), promise: nil)
+    writer.start(with: first)
+  }
+
+  /// The stream ends from this side.
+  private func endStream() {
+    guard case .streaming(let writer) = state, let context else { return }
+    writer.close()
+    keepsAlive = false
+    state = .ended
+    let box = NIOLoopBound(context, eventLoop: context.eventLoop)
+    context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { [isHTTP1 = clock != nil] _ in
+      if isHTTP1 { box.value.close(promise: nil) }
+    }
+  }
+}

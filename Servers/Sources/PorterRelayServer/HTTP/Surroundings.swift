@@ -1,0 +1,44 @@
+import NIOCore
+import PorterTLS
+import PorterTelemetry
+import Synchronization
+
+/// What all connections share.
+final class Surroundings: Sendable {
+  let options: RelayServerOptions
+  let backEnd: any RelayBackEnd
+  let hub: NewsHub
+  let metrics: Metrics
+  let log: LogWriter
+  let keeper: CertificateKeeper
+  let sources: RateLimiter<Source>
+  let creations: RateLimiter<Source>
+  private let isServing = Mutex(false)
+
+  init(
+    _ options: RelayServerOptions, backEnd: any RelayBackEnd, hub: NewsHub, metrics: Metrics, log: LogWriter,
+    keeper: CertificateKeeper
+  ) {
+    self.options = options
+    self.backEnd = backEnd
+    self.hub = hub
+    self.metrics = metrics
+    self.log = log
+    self.keeper = keeper
+    sources = RateLimiter(options.sourceAllowance)
+    creations = RateLimiter(options.creationAllowance)
+  }
+
+  func set(serving: Bool) { isServing.withLock { $0 = serving } }
+
+  var isReady: Bool { isServing.withLock { $0 } && backEnd.problem == nil }
+
+  /// One line for each thing that is wrong.
+  var problems: [String] {
+    var problems: [String] = []
+    if let problem = backEnd.problem { problems.append("storage: \(problem)") }
+    if let problem = keeper.problem { problems.append("certificate: \(problem)") }
+    if keeper.certificate.isExpired { problems.append("certificate: expired") }
+    return problems
+  }
+}

@@ -1,0 +1,98 @@
+import NIOCore
+import NIOHTTP1
+
+/// Writes a listener's events to its stream. However many come while the client does not read, one is kept.
+///
+/// Used on the channel's event loop, but for `tell` and `end`.
+final class NewsWriter {
+  private let listener: String
+  private let surroundings: Surroundings
+  private let context: ChannelHandlerContext
+  private let onEnd: () -> Void
+  private var number: UInt64?
+  private var pending: NewsPosition?
+  private var comments: Scheduled<Void>?
+  private var isSilent = true
+
+  init(
+    _ listener: String, _ surroundings: Surroundings, _ context: ChannelHandlerContext, onEnd: @escaping () -> Void
+  ) {
+    self.listener = listener
+    self.surroundings = surroundings
+    self.context = context
+    self.onEnd = onEnd
+  }
+
+  /// The first event; nil if there are too many streams.
+  func open(from source: Source, after last: NewsPosition?) -> String? {
+    let stream = Remote(loop: context.eventLoop, writer: NIOLoopBound(self, eventLoop: context.eventLoop))
+    let (opening, number) = surroundings.hub.open(
+      listener, from: source, after: last, stream: stream, surroundings.backEnd)
+    switch opening {
+    case .refused: return nil
+    case .open(let position):
+      self.number = number
+      return Self.event("open", position)
+    case .news(let position):
+      self.number = number
+      return Self.event("news", position)
+    case .reset(let position):
+      self.number = number
+      return Self.event("reset", position)
+    }
+  }
+
+  func start(with first: String) {
+    write("retry: 2000\n\n" + first)
+    scheduleComment()
+  }
+
+  func close() {
+    comments?.cancel()
+    guard let number else { return }
+    self.number = nil
+    surroundings.hub.close(listener, number: number, surroundings.backEnd)
+  }
+
+  /// The client reads again.
+  func flush() {
+    guard let position = pending else { return }
+    pending = nil
+    write(Self.event("news", position))
+  }
+
+  private func tell(_ position: NewsPosition) {
+    guard number != nil else { return }
+    pending = position
+    if context.channel.isWritable { flush() }
+  }
+
+  /// A sign that the connection works, when there was nothing to say.
+  private func scheduleComment() {
+    comments = context.eventLoop.assumeIsolated().scheduleTask(in: surroundings.options.silence) { [weak self] in
+      guard let self, number != nil else { return }
+      if isSilent, context.channel.isWritable { write(":\n\n") }
+      isSilent = true
+      scheduleComment()
+    }
+  }
+
+  private func write(_ text: String) {
+    isSilent = false
+    let part = HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: text)))
+    context.writeAndFlush(NIOAny(part), promise: nil)
+  }
+
+  private static func event(_ name: String, _ position: NewsPosition) -> String {
+    "event: \(name)\nid: \(position)\ndata: \(name)\n\n"
+  }
+
+  /// The writer as other threads have it.
+  private struct Remote: NewsStream {
+    let loop: any EventLoop
+    let writer: NIOLoopBound<NewsWriter>
+
+    func tell(_ position: NewsPosition) { loop.execute { writer.value.tell(position) } }
+    func end() { loop.execute { writer.value.onEnd() } }
+  }
+}

@@ -1,0 +1,199 @@
+import NIOCore
+import NIOHTTP1
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+import NIOTLS
+public import PorterTLS
+public import PorterTelemetry
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The relay on the network: connections, their limits and their end.
+public final class RelayServer: Sendable {
+  private let group: MultiThreadedEventLoopGroup
+  private let surroundings: Surroundings
+  private let connections: ConnectionSet
+  private let listener: any Channel
+  private let operators: (any Channel)?
+  private let upkeep: [RepeatedTask]
+
+  /// Binds its addresses and serves. `backEnd` makes the back end, from what tells the listeners' streams of news.
+  public init(
+    _ options: RelayServerOptions, keeper: CertificateKeeper, metrics: Metrics, log: LogWriter,
+    backEnd make: (_ onNews: @escaping @Sendable ([String]) -> Void) throws -> any RelayBackEnd
+  ) throws {
+    RelayMetrics.declare(in: metrics)
+    let hub = NewsHub(mostListeners: options.listeners, mostStreamsOfSource: options.streamsOfSource)
+    let backEnd = try make { hub.tell($0) }
+    let surroundings = Surroundings(
+      options, backEnd: backEnd, hub: hub, metrics: metrics, log: log, keeper: keeper)
+    let connections = ConnectionSet(most: options.connections, mostOfSource: options.connectionsOfSource)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: options.threads)
+    self.group = group
+    self.surroundings = surroundings
+    self.connections = connections
+    do {
+      listener = try Self.bootstrap(group, surroundings, connections)
+        .bind(host: options.host, port: options.port).wait()
+      operators = try options.operatorsHost.map { host in
+        try OperatorHandler.bootstrap(group, surroundings).bind(host: host, port: options.operatorsPort).wait()
+      }
+    } catch {
+      try? group.syncShutdownGracefully()
+      backEnd.close()
+      throw error
+    }
+    upkeep = Self.upkeep(group, surroundings)
+    RelayMetrics.declareGauges(in: metrics, surroundings, connections)
+    surroundings.set(serving: true)
+  }
+
+  public var port: Int { listener.localAddress?.port ?? 0 }
+  public var operatorsPort: Int { operators?.localAddress?.port ?? 0 }
+
+  /// Reads the certificate's files again.
+  public func reloadCertificate() { Self.reload(surroundings, always: true) }
+
+  /// Takes no more connections, finishes the exchanges that were read, ends the streams, and closes the back end.
+  public func stop() {
+    surroundings.set(serving: false)
+    surroundings.log(.info, "stopping")
+    for task in upkeep { task.cancel() }
+    try? listener.close().wait()
+    surroundings.hub.stop()
+    try? connections.stop(after: surroundings.options.grace, on: group.next()).wait()
+    try? operators?.close().wait()
+    surroundings.backEnd.close()
+    try? group.syncShutdownGracefully()
+    surroundings.log(.info, "stopped")
+  }
+
+  // MARK: Upkeep
+
+  private static func upkeep(_ group: MultiThreadedEventLoopGroup, _ surroundings: Surroundings) -> [RepeatedTask] {
+    [
+      group.next().scheduleRepeatedTask(initialDelay: .seconds(30), delay: .seconds(30)) { _ in
+        surroundings.hub.expire(surroundings.backEnd)
+      },
+      group.next().scheduleRepeatedTask(initialDelay: .seconds(5), delay: .seconds(5)) { _ in
+        reload(surroundings, always: false)
+      },
+    ]
+  }
+
+  private static func reload(_ surroundings: Surroundings, always: Bool) {
+    let keeper = surroundings.keeper
+    do throws(CertificateError) {
+      guard always ? try keeper.reload() : try keeper.reloadIfChanged() else { return }
+      surroundings.log(.info, "certificate read", ["fingerprint": keeper.certificate.fingerprint])
+    } catch {
+      surroundings.log(.error, "certificate not read; the earlier one stays in use", ["reason": error.description])
+    }
+  }
+}
+
+// MARK: Connections
+
+extension RelayServer {
+  /// Linux: after this many milliseconds without an acknowledgement of what was sent, a peer is gone.
+  private static let userTimeout: SocketOptionValue = 30_000
+
+  private static func bootstrap(
+    _ group: MultiThreadedEventLoopGroup, _ surroundings: Surroundings, _ connections: ConnectionSet
+  ) -> ServerBootstrap {
+    var bootstrap = ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 1_024)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.socketOption(.so_keepalive), value: 1)
+      .childChannelOption(.maxMessagesPerRead, value: 4)
+    #if os(Linux)
+      bootstrap = bootstrap.childChannelOption(
+        ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: TCP_USER_TIMEOUT)), value: userTimeout)
+    #endif
+    return bootstrap.childChannelInitializer { channel in
+      guard connections.add(channel) else {
+        surroundings.metrics.count("porter_relay_connections_refused_total")
+        return channel.close()
+      }
+      return channel.eventLoop.makeCompletedFuture { try configure(channel, surroundings) }
+    }
+  }
+
+  private static func configure(_ channel: any Channel, _ surroundings: Surroundings) throws {
+    let options = surroundings.options
+    let pipeline = channel.pipeline.syncOperations
+    let clock = HandshakeClock(options.requestTime) { event in
+      if case TLSUserEvent.handshakeCompleted = event { return true }
+      return false
+    }
+    try pipeline.addHandler(NIOSSLServerHandler(context: surroundings.keeper.context))
+    try pipeline.addHandler(clock)
+    try pipeline.addHandler(
+      ApplicationProtocolNegotiationHandler { (result, channel) -> EventLoopFuture<Void> in
+        channel.eventLoop.makeCompletedFuture {
+          switch result {
+          case .negotiated("h2"): try configureHTTP2(channel, surroundings)
+          case .negotiated, .fallback: try configureHTTP1(channel, surroundings)
+          }
+          try channel.pipeline.syncOperations.addHandler(ErrorCloser())
+        }
+      })
+  }
+
+  private static func configureHTTP1(_ channel: any Channel, _ surroundings: Surroundings) throws {
+    let options = surroundings.options
+    let pipeline = channel.pipeline.syncOperations
+    let clock = RequestClock(requestTime: options.requestTime, idleTime: options.idleTime)
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderFieldSize = HTTPLimits.headers
+    limits.maxHeaderListSize = HTTPLimits.headers
+    limits.maxHeaderFieldCount = 100
+    try pipeline.addHandler(clock)
+    try pipeline.configureHTTPServerPipeline(
+      withErrorHandling: false, withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
+    try pipeline.addHandler(RequestHandler(surroundings, clock: clock))
+  }
+
+  private static func configureHTTP2(_ channel: any Channel, _ surroundings: Surroundings) throws {
+    let options = surroundings.options
+    var connection = NIOHTTP2Handler.ConnectionConfiguration()
+    connection.initialSettings = [
+      HTTP2Setting(parameter: .maxConcurrentStreams, value: HTTPLimits.streamsOfConnection),
+      HTTP2Setting(parameter: .maxHeaderListSize, value: HTTPLimits.headers),
+    ]
+    let pipeline = channel.pipeline.syncOperations
+    _ = try pipeline.configureHTTP2Pipeline(
+      mode: .server, connectionConfiguration: connection, streamConfiguration: .init()
+    ) { stream in
+      stream.eventLoop.makeCompletedFuture {
+        let pipeline = stream.pipeline.syncOperations
+        try pipeline.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
+        try pipeline.addHandler(RequestHandler(surroundings, clock: nil))
+      }
+    }
+    try pipeline.addHandler(
+      NIOHTTP2ServerConnectionManagementHandler(
+        eventLoop: channel.eventLoop,
+        configuration: .init(
+          maxIdleTime: options.idleTime, maxAge: nil, maxGraceTime: options.grace, keepalive: nil)))
+    // A connection that never has a stream is not idle for the handler before.
+    try pipeline.addHandler(HandshakeClock(options.idleTime) { $0 is NIOHTTP2StreamCreatedEvent })
+  }
+}
+
+/// The end of a pipeline: whatever no handler dealt with closes the connection.
+private final class ErrorCloser: ChannelInboundHandler {
+  typealias InboundIn = NIOAny
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,48 @@
+public import NIOCore
+
+/// What an operator decides.
+public struct RelayServerOptions: Sendable {
+  public var host = "0.0.0.0"
+  public var port = 443
+  /// Where `/health`, `/ready` and `/metrics` are served over plain HTTP; nil if nowhere.
+  public var operatorsHost: String?
+  public var operatorsPort = 9_464
+
+  /// Requests of one source address.
+  public var sourceAllowance = Allowance(rate: 50, burst: 500)
+  /// Requests for one mailbox that its key has signed.
+  public var mailboxAllowance = Allowance(rate: 10, burst: 200)
+  /// Mailboxes that one source address makes.
+  public var creationAllowance = Allowance(rate: 1, burst: 200)
+
+  public var connections = 20_000
+  public var connectionsOfSource = 512
+  public var streamsOfSource = 64
+  public var listeners = 100_000
+
+  /// For a TLS handshake, and for a request from its first byte to its last.
+  public var requestTime = TimeAmount.seconds(15)
+  public var idleTime = TimeAmount.minutes(5)
+  public var silence = TimeAmount.seconds(30)
+  /// How long a stop waits for what is in progress.
+  public var grace = TimeAmount.seconds(10)
+  public var threads = 2
+
+  public init() {}
+
+  /// Seconds after which a mailbox that had too many requests can have another one.
+  var mailboxPause: Int {
+    guard mailboxAllowance.rate > 0 else { return 300 }
+    return min(300, max(1, Int((1 / mailboxAllowance.rate).rounded(.up))))
+  }
+}
+
+/// The protocol's numbers; `spec/protocol/relay-http.md` gives them.
+enum HTTPLimits {
+  static let body = 65_536
+  static let headers = 16_384
+  static let listenerLength = 43
+  static let streamsOfConnection = 100
+  /// What is read and dropped of a body that was refused, so that the client can read why.
+  static let discarded = 1 << 20
+}

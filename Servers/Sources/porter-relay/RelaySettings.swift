@@ -1,0 +1,76 @@
+import NIOCore
+import PorterRelayServer
+import PorterSettings
+
+/// What `porter-relay` can be configured with.
+enum RelaySettings {
+  static let table = SettingsTable(
+    program: "porter-relay", summary: "a relay on the network",
+    prefix: "PORTER_RELAY", defaultFile: "/etc/nightporter/porter-relay.conf",
+    commands: [
+      .init("serve", help: "serve until SIGTERM; SIGHUP reads the certificate again"),
+      .init("address", help: "print the address for clients, with the fingerprint of the key"),
+      .init("check", help: "check the configuration, the certificate and its key"),
+    ],
+    settings: places + limits + logging)
+
+  private static let places: [Setting] = [
+    Setting(
+      "data", .path, default: "/var/lib/porter-relay", help: "folder of the relay's file and its own certificate"),
+    Setting("listen", .endpoint, default: "0.0.0.0:443", help: "where clients connect"),
+    Setting("name", .text, help: "host name or address that clients use [that of --listen]"),
+    Setting("certificate", .path, help: "certificate chain, PEM [made by the relay itself]"),
+    Setting("key", .path, help: "key of the certificate, PEM, readable by its owner only"),
+    Setting("operators", .endpoint, default: "127.0.0.1:9464", help: "plain HTTP with /health, /ready and /metrics"),
+    Setting("store-limit", .bytes(1 << 20...1 << 44), default: "1024G", help: "size at which the file takes no more"),
+    Setting("cache", .bytes(1 << 20...1 << 40), default: "64M", help: "memory for the file's pages"),
+  ]
+
+  private static let limits: [Setting] = [
+    Setting("source-rate", .integer(1...1_000_000), default: "50", help: "requests a second of one source address"),
+    Setting("source-burst", .integer(1...1_000_000), default: "500", help: "of them at a time"),
+    Setting("mailbox-rate", .integer(1...1_000_000), default: "10", help: "requests a second for one mailbox"),
+    Setting("mailbox-burst", .integer(1...1_000_000), default: "200", help: "of them at a time"),
+    Setting(
+      "creation-rate", .integer(1...1_000_000), default: "1", help: "mailboxes a second made by one source address"),
+    Setting("creation-burst", .integer(1...1_000_000), default: "200", help: "of them at a time"),
+    Setting("connections", .integer(1...1_000_000), default: "20000", help: "connections at a time"),
+    Setting("source-connections", .integer(1...1_000_000), default: "512", help: "of them from one source address"),
+    Setting("source-streams", .integer(1...1_000_000), default: "64", help: "streams of news to one source address"),
+    Setting("idle-time", .duration(1...86_400), default: "5m", help: "how long a connection may do nothing"),
+    Setting("request-time", .duration(1...3_600), default: "15s", help: "how long a request may take to arrive"),
+    Setting("grace", .duration(1...600), default: "10s", help: "how long a stop waits for what is in progress"),
+    Setting("threads", .integer(1...256), default: "2", help: "threads for connections"),
+  ]
+
+  private static let logging: [Setting] = [
+    Setting(
+      "log-level", .choice(["debug", "info", "warning", "error"]), default: "info", help: "least level of a line"),
+    Setting("log-form", .choice(["logfmt", "json"]), default: "logfmt", help: "form of a line"),
+  ]
+}
+
+extension RelayServerOptions {
+  init(_ settings: Settings) throws(SettingsError) {
+    self.init()
+    let listen = try settings.endpoint("listen")
+    let operators = try settings.endpoint("operators")
+    (host, port) = (listen.host, listen.port)
+    (operatorsHost, operatorsPort) = (operators.host, operators.port)
+    sourceAllowance = try Self.allowance("source", settings)
+    mailboxAllowance = try Self.allowance("mailbox", settings)
+    creationAllowance = try Self.allowance("creation", settings)
+    connections = try settings.number("connections")
+    connectionsOfSource = try settings.number("source-connections")
+    streamsOfSource = try settings.number("source-streams")
+    idleTime = .seconds(Int64(try settings.number("idle-time")))
+    requestTime = .seconds(Int64(try settings.number("request-time")))
+    grace = .seconds(Int64(try settings.number("grace")))
+    threads = try settings.number("threads")
+  }
+
+  private static func allowance(_ name: String, _ settings: Settings) throws(SettingsError) -> Allowance {
+    Allowance(
+      rate: Double(try settings.number(name + "-rate")), burst: Double(try settings.number(name + "-burst")))
+  }
+}

@@ -1,0 +1,117 @@
+import PorterRelay
+import PorterRelayServer
+import PorterSettings
+import PorterTLS
+import PorterTelemetry
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A reason to end with a message.
+struct Failure: Error {
+  let text: String
+}
+
+func put(_ text: String, to descriptor: Int32) {
+  var rest = Array(text.utf8)[...]
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    if count > 0 { rest = rest.dropFirst(count) } else if count == 0 || errno != EINTR { return }
+  }
+}
+
+/// Makes the folder, for this user only, unless it exists.
+func prepare(folder: String) throws(Failure) {
+  guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+    throw Failure(text: "\(folder): \(String(cString: strerror(errno)))")
+  }
+}
+
+/// One process serves a folder: the file has one writer.
+func claim(folder: String) throws(Failure) {
+  let descriptor = open(folder + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+  guard descriptor >= 0 else { throw Failure(text: "\(folder): \(String(cString: strerror(errno)))") }
+  guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    throw Failure(text: "\(folder): another porter-relay serves this folder")
+  }
+}
+
+func keeper(_ settings: Settings) throws -> CertificateKeeper {
+  switch (settings.text("certificate"), settings.text("key")) {
+  case (let certificate?, let key?): return try CertificateKeeper(certificate: certificate, key: key)
+  case (nil, nil):
+    let folder = try settings.require("data")
+    try prepare(folder: folder)
+    let paths = try OwnCertificate.prepare(in: folder, name: try name(settings))
+    return try CertificateKeeper(certificate: paths.certificate, key: paths.key)
+  default: throw Failure(text: "certificate and key are set together, or neither")
+  }
+}
+
+/// What clients call this relay.
+func name(_ settings: Settings) throws(SettingsError) -> String {
+  if let name = settings.text("name") { return name }
+  let host = try settings.endpoint("listen").host
+  return host == "0.0.0.0" || host == "::" ? "localhost" : host
+}
+
+func address(_ settings: Settings, _ keeper: CertificateKeeper, port: Int) throws(SettingsError) -> String {
+  let name = try name(settings)
+  let host = name.contains(":") ? "[\(name)]" : name
+  return "https://\(host)\(port == 443 ? "" : ":\(port)")#\(keeper.certificate.fingerprint)"
+}
+
+func serve(_ settings: Settings) throws {
+  let signals = SignalWaiter()
+  // What is in the folder is for this user alone.
+  umask(0o077)
+  let level = LogWriter.Level.allCases.first { $0.name == settings.text("log-level") } ?? .info
+  let form = LogWriter.Form(rawValue: settings.text("log-form") ?? "") ?? .logfmt
+  let log = LogWriter(minimum: level, form: form)
+  let folder = try settings.require("data")
+  try prepare(folder: folder)
+  try claim(folder: folder)
+  let keeper = try keeper(settings)
+  let options = try RelayServerOptions(settings)
+  let metrics = Metrics(buckets: RelayMetrics.buckets)
+  let mailboxes = RateLimiter<[UInt8]>(options.mailboxAllowance)
+  var store = RelayService.Options(path: folder + "/relay.db")
+  store.cacheKibibytes = try settings.number("cache") >> 10
+  store.maximumBytes = Int64(try settings.number("store-limit"))
+  let server = try RelayServer(options, keeper: keeper, metrics: metrics, log: log) { onNews in
+    try FileBackEnd(store, metrics: metrics, log: log, admit: { mailboxes.take($0) == nil }, onNews: onNews)
+  }
+  log(.info, "serving", ["port": String(server.port), "operators": String(server.operatorsPort)])
+  put(try address(settings, keeper, port: server.port) + "\n", to: 1)
+  while signals.next() == .reload { server.reloadCertificate() }
+  server.stop()
+}
+
+func run() throws {
+  switch try RelaySettings.table.request() {
+  case .help: put(RelaySettings.table.help, to: 1)
+  case .printing(let settings): put(settings.listing, to: 1)
+  case .command("serve", let settings): try serve(settings)
+  case .command("address", let settings):
+    put(try address(settings, keeper(settings), port: settings.endpoint("listen").port) + "\n", to: 1)
+  case .command(_, let settings):
+    _ = try keeper(settings)
+    _ = try RelayServerOptions(settings)
+    put("ok\n", to: 1)
+  }
+}
+
+do {
+  try run()
+} catch let failure as Failure {
+  put("porter-relay: \(failure.text)\n", to: 2)
+  exit(1)
+} catch {
+  put("porter-relay: \(error)\n", to: 2)
+  exit(1)
+}

@@ -1,0 +1,262 @@
+import PorterCrypto
+import PorterPlatform
+import PorterStore
+
+/// A relay's file as a program serves it to many clients: requests are carried out several at a time, so that their commits
+/// share one sync, and each client has a listener of its own.
+///
+/// The public part of this module: a server is another package. Not thread-safe: one thread at a time. No other process may
+/// use the file.
+public final class RelayService {
+  public struct Options: Sendable {
+    /// The file, which is created if it is missing; its directory is not.
+    public var path: String
+    public var cacheKibibytes = 65_536
+    /// The file grows no further. What needs room is then refused, and what makes room is not. Nil: until the disk is full.
+    public var maximumBytes: Int64?
+
+    public init(path: String) { self.path = path }
+  }
+
+  /// One request, as bytes.
+  public struct Exchange: Sendable {
+    public var request: [UInt8]
+    /// The client's name for what is to be woken; nil if nothing is.
+    public var listener: String?
+
+    public init(request: [UInt8], listener: String? = nil) {
+      self.request = request
+      self.listener = listener
+    }
+  }
+
+  public enum Outcome: Sendable, Equatable {
+    /// The bytes to answer with; whatever they promise is on the disk. `command` and `result` are names for counting.
+    case answer([UInt8], command: String, result: String)
+    /// The mailbox has used up its share; nothing was carried out.
+    case limited
+    /// The file failed, and the text says how. The request may be repeated.
+    case failed(String)
+  }
+
+  public struct Turn: Sendable {
+    /// One for each exchange, in order.
+    public var outcomes: [Outcome]
+    /// The listeners to which something came.
+    public var news: [String]
+  }
+
+  private struct Listener {
+    var keys: Set<SigningPublicKey> = []
+    let generation: Int64
+  }
+
+  /// A client needs one.
+  private static let keysOfListener = 16
+  private static let logPages = 4_096
+
+  private let options: Options
+  private let ports: Ports
+  private let log: Log
+  private let admit: ([UInt8]) -> Bool
+  private var file: RelayFile?
+  private var isLimited = false
+  private var listeners: [String: Listener] = [:]
+  private var nextGeneration: Int64
+
+  /// `admit` gets the identifier of a mailbox whose key has signed a request, and returns whether that may be carried out.
+  /// `log` gets lines without identifiers, each with a level from `debug` to `error`.
+  public convenience init(
+    _ options: Options, admit: @escaping ([UInt8]) -> Bool = { _ in true },
+    log: (@Sendable (_ level: String, _ line: String) -> Void)? = nil
+  ) throws(RelayServiceError) {
+    try self.init(options, ports: .system, admit: admit, log: log)
+  }
+
+  package init(
+    _ options: Options, ports: Ports, admit: @escaping ([UInt8]) -> Bool,
+    log: (@Sendable (_ level: String, _ line: String) -> Void)?
+  ) throws(RelayServiceError) {
+    self.options = options
+    self.ports = ports
+    self.admit = admit
+    self.log = log.map { log in Log(minimum: .debug) { log("\($0)", $1) } } ?? .silent
+    // Positions of an earlier run must not be taken for this one's.
+    nextGeneration = ports.randomness.bytes(3).reduce(0) { $0 << 8 | Int64($1) } & Self.generations
+    do throws(RelayError) {
+      let file = try open()
+      // No client of an earlier run can be woken.
+      try file.forget(listeners: try file.listeners())
+    } catch {
+      throw RelayServiceError(error)
+    }
+  }
+
+  deinit { close() }
+
+  /// Writes the log back and closes the file. The next exchange opens it again.
+  public func close() {
+    let closing = file
+    file = nil
+    try? closing?.database.close()
+  }
+
+  // MARK: Exchanges
+
+  /// Carries out all of these. When it returns, what was accepted is durable.
+  public func carryOut(_ exchanges: [Exchange]) -> Turn {
+    var turn = Turn(outcomes: [Outcome](repeating: .failed("not carried out"), count: exchanges.count), news: [])
+    var writes: [(index: Int, request: RelayRequest)] = []
+    for (index, exchange) in exchanges.enumerated() {
+      let request: RelayRequest
+      do throws(RelayError) { request = try RelayRequest(decoding: exchange.request) } catch {
+        turn.outcomes[index] = Self.refusal(error, RelayRequest.correlation(of: exchange.request), command: "none")
+        continue
+      }
+      if request.command.writes {
+        writes.append((index, request))
+      } else {
+        turn.outcomes[index] = outcome(of: request, from: exchange.listener, &turn.news)
+      }
+    }
+    if writes.count > 1, let outcomes = gather(writes.map { ($0.request, exchanges[$0.index].listener) }, &turn.news) {
+      for (write, outcome) in zip(writes, outcomes) { turn.outcomes[write.index] = outcome }
+    } else {
+      for write in writes {
+        turn.outcomes[write.index] = outcome(of: write.request, from: exchanges[write.index].listener, &turn.news)
+      }
+    }
+    return turn
+  }
+
+  /// Nil if the file failed: then nothing was carried out, and each request is tried by itself, so that one that cannot be
+  /// carried out takes no others with it.
+  private func gather(_ requests: [(RelayRequest, listener: String?)], _ news: inout [String]) -> [Outcome]? {
+    let isDurable = requests.contains { $0.0.command.isDurable }
+    do throws(RelayError) {
+      let file = try open()
+      let (outcomes, woken) = try file.gather(isDurable ? .full : .normal) { () throws(RelayError) in
+        var outcomes: [Outcome] = []
+        var woken: [String] = []
+        for (request, listener) in requests {
+          let outcome = self.outcome(of: request, from: listener, &woken)
+          if case .failed = outcome { throw .unavailable }
+          outcomes.append(outcome)
+        }
+        return (outcomes, woken)
+      }
+      news += woken
+      return outcomes
+    } catch {
+      return nil
+    }
+  }
+
+  private func outcome(of request: RelayRequest, from listener: String?, _ news: inout [String]) -> Outcome {
+    let command = request.command.name
+    isLimited = false
+    do throws(RelayError) {
+      let file = try open()
+      let reply = try file.reply(to: request, from: caller(listener))
+      if case .listen(let key, _) = request.command, let listener { note(key, of: listener) }
+      news += reply.recipients + reply.services
+      return .answer(reply.answer.encoded(for: request.correlation), command: command, result: reply.answer.name)
+    } catch {
+      if isLimited { return .limited }
+      if case .storage(let failure) = error { forsake(after: failure) }
+      return Self.refusal(error, request.correlation, command: command)
+    }
+  }
+
+  private static func refusal(_ error: RelayError, _ correlation: RelayIdentifier, command: String) -> Outcome {
+    switch error {
+    case .storage(let failure): .failed(failure.description)
+    case .crypto, .unavailable, .offline, .timeout, .answer, .closed: .failed(error.description)
+    case .auth, .quota, .size, .noMessage, .syntax, .version:
+      .answer(
+        RelayAnswer.failed(error).encoded(for: correlation), command: command, result: RelayAnswer.failed(error).name)
+    }
+  }
+
+  // MARK: The file
+
+  private func open() throws(RelayError) -> RelayFile {
+    if let file { return file }
+    let file = try RelayFile(
+      path: options.path, ports: ports, log: log, cacheKibibytes: options.cacheKibibytes, logPages: Self.logPages)
+    if let bytes = options.maximumBytes {
+      try RelayError.carrying { () throws(SQLiteError) in
+        let page = max(512, try file.database.integer("PRAGMA page_size") ?? 4_096)
+        try file.database.execute("PRAGMA max_page_count=\(max(1, bytes / page))")
+      }
+    }
+    file.admission = { [unowned self] (entity) throws(RelayError) in
+      guard admit(entity.bytes) else {
+        isLimited = true
+        throw .unavailable
+      }
+    }
+    self.file = file
+    return file
+  }
+
+  /// What failed to be read or written may be there again when the file is opened anew.
+  private func forsake(after failure: SQLiteError) {
+    switch failure.kind {
+    case .ioError, .cannotOpen, .corrupt, .notADatabase: if file?.database.isInTransaction == false { close() }
+    default: break
+    }
+  }
+}
+
+// MARK: Listeners
+
+extension RelayService {
+  private static let generations: Int64 = 0x3f_ffff
+
+  private func caller(_ listener: String?) -> RelayFile.Caller {
+    guard let listener else { return RelayFile.Caller(name: nil, startListening: { () throws(RelayError) in nil }) }
+    let known = listeners[listener] ?? start(listener)
+    return RelayFile.Caller(
+      name: listener, keys: known.keys, generation: known.generation,
+      startListening: { () throws(RelayError) in listener })
+  }
+
+  private func start(_ listener: String) -> Listener {
+    nextGeneration = (nextGeneration + 1) & Self.generations
+    let started = Listener(generation: nextGeneration)
+    listeners[listener] = started
+    return started
+  }
+
+  private func note(_ key: SigningPublicKey, of listener: String) {
+    guard listeners[listener]?.keys.count ?? 0 < Self.keysOfListener else { return }
+    listeners[listener]?.keys.insert(key)
+  }
+
+  /// The listener can be woken from now on: pushes wait a moment for it.
+  public func attach(_ listener: String) {
+    guard listeners[listener] != nil, let file = try? open() else { return }
+    _ = try? file.commit(.normal) { () throws(RelayError) in try file.noteSignOfLife(of: listener) }
+  }
+
+  /// The listener cannot be woken for now: pushes do not wait for it.
+  public func detach(_ listener: String) {
+    guard listeners[listener] != nil, let file = try? open() else { return }
+    _ = try? file.noteAbsence(of: listener)
+  }
+
+  /// Ends the subscriptions of these listeners.
+  public func forget(_ names: [String]) {
+    for name in names { listeners[name] = nil }
+    guard let file = try? open() else { return }
+    _ = try? file.forget(listeners: names)
+  }
+}
+
+/// Why a relay's file cannot be served.
+public struct RelayServiceError: Error, CustomStringConvertible {
+  public let description: String
+
+  init(_ error: RelayError) { description = error.description }
+}

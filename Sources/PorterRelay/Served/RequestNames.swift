@@ -1,0 +1,60 @@
+/// What a server needs to know of requests and answers: which of them write, and what they are called when they are counted.
+extension RelayCommand {
+  /// Whether carrying it out changes the file.
+  var writes: Bool {
+    switch self {
+    case .createMailbox, .secureMailbox, .send, .acknowledge, .enableNotifier, .disableNotifier, .deleteMailbox,
+      .subscribe, .listen, .subscribeNotifiers, .acknowledgeNotifications:
+      true
+    case .getMessage, .getMessageWithAge, .check, .arrivals, .notifications, .dueNotifications: false
+    }
+  }
+
+  /// Whether its answer promises that the change is on the disk.
+  var isDurable: Bool {
+    switch self {
+    case .createMailbox, .secureMailbox, .send, .enableNotifier, .disableNotifier, .deleteMailbox: true
+    case .acknowledge, .subscribe, .listen, .subscribeNotifiers, .acknowledgeNotifications, .getMessage,
+      .getMessageWithAge, .check, .arrivals, .notifications, .dueNotifications:
+      false
+    }
+  }
+
+  var name: String {
+    switch self {
+    case .createMailbox: "createMailbox"
+    case .secureMailbox: "secureMailbox"
+    case .send: "send"
+    case .getMessage: "getMessage"
+    case .getMessageWithAge: "getMessageWithAge"
+    case .acknowledge: "acknowledge"
+    case .enableNotifier: "enableNotifier"
+    case .disableNotifier: "disableNotifier"
+    case .deleteMailbox: "deleteMailbox"
+    case .subscribe: "subscribe"
+    case .check: "check"
+    case .listen: "listen"
+    case .arrivals: "arrivals"
+    case .subscribeNotifiers: "subscribeNotifiers"
+    case .notifications: "notifications"
+    case .acknowledgeNotifications: "acknowledgeNotifications"
+    case .dueNotifications: "dueNotifications"
+    }
+  }
+}
+
+extension RelayAnswer {
+  /// `done`, or the refusal.
+  var name: String {
+    guard case .failed(let error) = self else { return "done" }
+    return switch error {
+    case .auth: "auth"
+    case .quota: "quota"
+    case .size: "size"
+    case .noMessage: "noMessage"
+    case .syntax: "syntax"
+    case .version: "version"
+    case .unavailable, .offline, .timeout, .answer, .closed, .storage, .crypto: "unavailable"
+    }
+  }
+}

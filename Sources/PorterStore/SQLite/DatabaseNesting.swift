@@ -1,0 +1,23 @@
+/// Parts of a transaction.
+extension Database {
+  /// Runs `body` inside the running transaction. If it throws, what it changed is undone and the transaction goes on, unless
+  /// SQLite has rolled it back as a whole (a full disk); then the next statement fails.
+  package func nested<Result, Failure: SQLiteFailure>(
+    throwing failure: Failure.Type, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    guard isInTransaction else { throw Failure(SQLiteError(kind: .misuse, detail: "no transaction to be a part of")) }
+    try Failure.carrying { () throws(SQLiteError) in try run("SAVEPOINT part") }
+    let result: Result
+    do throws(Failure) {
+      result = try body()
+    } catch {
+      if isInTransaction {
+        _ = try? run("ROLLBACK TO part")
+        _ = try? run("RELEASE part")
+      }
+      throw error
+    }
+    try Failure.carrying { () throws(SQLiteError) in try run("RELEASE part") }
+    return result
+  }
+}

@@ -45,7 +45,18 @@ private struct JSONWriter {
 
   private mutating func write(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
+    var text = text
+    text.withUTF8 { write(escaping: $0) }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// What needs no escape is copied in one piece.
+  private mutating func write(escaping text: UnsafeBufferPointer<UInt8>) {
+    var written = 0
+    for (index, byte) in text.enumerated() {
+      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+      bytes.append(contentsOf: text[written..<index])
+      written = index + 1
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
         bytes.append(UInt8(ascii: "\\"))
@@ -53,13 +64,12 @@ private struct JSONWriter {
       case 0x0a: append("\\n")
       case 0x0d: append("\\r")
       case 0x09: append("\\t")
-      case 0..<0x20:
+      default:
         append("\\u00")
         bytes.append(Self.hexDigits[Int(byte >> 4)])
         bytes.append(Self.hexDigits[Int(byte & 15)])
-      default: bytes.append(byte)
       }
     }
-    bytes.append(UInt8(ascii: "\""))
+    bytes.append(contentsOf: text[written...])
   }
 }

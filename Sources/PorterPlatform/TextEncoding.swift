@@ -9,7 +9,10 @@ package enum TextEncoding {
   }()
 
   /// Without padding.
-  package static func base64URL(_ bytes: some Collection<UInt8>) -> String {
+  package static func base64URL(_ bytes: some Collection<UInt8>) -> String { base64URL(all: Array(bytes)) }
+
+  /// Not generic, as below.
+  private static func base64URL(all bytes: [UInt8]) -> String {
     var text = [UInt8]()
     text.reserveCapacity((bytes.count * 4 + 2) / 3)
     var accumulator: UInt32 = 0
@@ -51,7 +54,9 @@ package enum TextEncoding {
     return accumulator & ((1 << UInt32(bits)) - 1) == 0 ? bytes : nil
   }
 
-  package static func hex(_ bytes: some Collection<UInt8>) -> String {
+  package static func hex(_ bytes: some Collection<UInt8>) -> String { hex(all: Array(bytes)) }
+
+  private static func hex(all bytes: [UInt8]) -> String {
     var text = [UInt8]()
     text.reserveCapacity(bytes.count * 2)
     for byte in bytes {

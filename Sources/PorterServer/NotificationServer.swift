@@ -63,13 +63,18 @@ package final class NotificationServer {
     try listen(checkingAll: true)
   }
 
-  /// Does the work that is due now, and of what is much no more than a slice: then `nextDeadline` is now. Failures that may pass are logged and retried later; others are thrown.
-  package func serve() throws(ServerError) {
+  /// Does the work that is due now, and of what is much no more than a slice: then `nextDeadline` is now. Failures that may
+  /// pass are logged and retried later; others are thrown.
+  ///
+  /// `isWoken`: whether the relay has something, as far as its wake-ups say. If not, it is asked when that is due.
+  package func serve(isWoken: Bool = true) throws(ServerError) {
     do throws(ServerError) {
       times.hasMoreToDo = false
       try wakeDevices()
       try sweepIfDue()
-      guard clock.now() >= times.relayRetry else { return }
+      let now = clock.now()
+      guard now >= times.relayRetry, isWoken || times.isRelayDue(now: now) else { return }
+      times.hasMoreAtRelay = false
       try listenIfDue()
       try serveRequests()
       try takeNotifications()
@@ -78,16 +83,18 @@ package final class NotificationServer {
     } catch {
       guard error.isTemporary else { throw error }
       times.relayFailed(now: clock.now())
+      // It is asked anew then.
+      times.hasMoreAtRelay = false
       log(.warning, "serving failed, trying again later", ["reason": "\(error)"])
     }
   }
 
   /// Whether the last turn ended before its work did.
-  package var hasMoreToDo: Bool { times.hasMoreToDo }
+  package var hasMoreToDo: Bool { times.hasMoreToDo || times.hasMoreAtRelay }
 
   /// When `serve` has to be called at the latest, even if the relay does not wake the server.
   package func nextDeadline() throws(ServerError) -> Moment {
-    if times.hasMoreToDo { return clock.now() }
+    if hasMoreToDo { return clock.now() }
     let next = min(times.listenCheck, times.sweep, times.heldNotification ?? times.sweep)
     var deadline = max(next, times.relayRetry)
     if times.isRelayDown { deadline = min(deadline, times.relayRetry) }
@@ -140,7 +147,7 @@ package final class NotificationServer {
       }
     }
     times.checkedThrough = records.count < ServerTimes.slice ? nil : end.number
-    if times.checkedThrough != nil { times.hasMoreToDo = true }
+    if times.checkedThrough != nil { times.hasMoreAtRelay = true }
   }
 
   /// One status for each, in order.

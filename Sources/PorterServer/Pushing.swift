@@ -34,24 +34,36 @@ extension NotificationServer {
     // A provider that has just failed is tried with one.
     let count = times.providerPauses[provider] == nil ? count : min(count, underWay.isEmpty ? 1 : 0)
     while true {
-      var pushes: [PendingPush] = []
-      var dropped = 0
-      let due = try state.duePushes(provider: provider, limit: underWay.count + count)
-      for push in due.filter({ !underWay.contains($0.sequence) }).prefix(count) {
-        do throws(ServerError) {
-          if let pending = try pendingPush(push) {
-            pushes.append(pending)
-            continue
-          }
-        } catch {
-          guard case .damaged = error else { throw error }
-          log(.error, "cannot build a push", ["token": "\(push.token)", "reason": "\(error)"])
-        }
-        try state.remove(push)
-        dropped += 1
+      // As of one point in time; and SQLite's locks are taken once, not for each question.
+      let (pushes, dropped) = try state.reading { () throws(ServerError) in
+        try pushesWaiting(for: provider, count, underWay: underWay)
       }
-      if !pushes.isEmpty || dropped == 0 { return pushes }
+      if !dropped.isEmpty {
+        try state.transaction { () throws(ServerError) in for push in dropped { try state.remove(push) } }
+      }
+      if !pushes.isEmpty || dropped.isEmpty { return pushes }
     }
+  }
+
+  /// Beside them those that cannot be sent, or need not.
+  private func pushesWaiting(
+    for provider: String, _ count: Int, underWay: Set<Int64>
+  ) throws(ServerError) -> (pushes: [PendingPush], dropped: [DuePush]) {
+    var (pushes, dropped): ([PendingPush], [DuePush]) = ([], [])
+    let due = try state.duePushes(provider: provider, limit: underWay.count + count)
+    for push in due.filter({ !underWay.contains($0.sequence) }).prefix(count) {
+      do throws(ServerError) {
+        if let pending = try pendingPush(push) {
+          pushes.append(pending)
+          continue
+        }
+      } catch {
+        guard case .damaged = error else { throw error }
+        log(.error, "cannot build a push", ["token": "\(push.token)", "reason": "\(error)"])
+      }
+      dropped.append(push)
+    }
+    return (pushes, dropped)
   }
 
   /// When a provider that failed is to be tried again; nil if none is paused.
@@ -119,18 +131,18 @@ extension NotificationServer {
 
   private func record(_ outcome: PushOutcome, of pending: PendingPush) throws(ServerError) {
     try state.remove(pending.due)
+    let event: ServerToken.Event
+    switch outcome {
+    case .accepted where pending.kind == .verification: event = .pushAccepted
+    case .invalid(let reason): event = ServerToken.Event(reason)
+    case .accepted, .unreachable, .failed, .rejected: return
+    }
     // An outcome for an earlier push token says nothing about the current one.
-    guard let token = try state.token(number: pending.due.token), token.generation == pending.generation else {
+    guard let token = try state.tokenStatus(number: pending.due.token), token.generation == pending.generation else {
       return
     }
-    switch outcome {
-    case .accepted:
-      if pending.kind == .verification { _ = try raise(.pushAccepted, token) }
-    case .invalid(let reason):
-      _ = try raise(ServerToken.Event(reason), token)
-      try state.removePushes(token: token.number)
-    case .unreachable, .failed, .rejected: break
-    }
+    _ = try raise(event, of: token)
+    if case .invalid = outcome { try state.removePushes(token: token.number) }
   }
 }
 

@@ -16,13 +16,22 @@ import PorterRelay
 /// The server belongs to the thread that calls `run`. Each provider has its own threads, so that one that does not
 /// answer delays neither clients nor other providers. Outcomes that have come meanwhile are stored together.
 package final class ServerLoop {
+  /// From one wait of the loop to its next: how long nothing else that comes is noticed.
+  package struct Turns: Sendable {
+    package var count = 0
+    package var longest = Span.zero
+  }
+
   private struct Delivery: Sendable {
     let pending: PendingPush
     let outcome: PushOutcome
   }
 
+  /// Of an embedded relay that a server asks, which has all mailboxes of its clients.
+  package static let relayCacheKibibytes = 16 << 10
+
   /// Pushes that a provider's threads have before them, so that they need not wait for the outcomes to be stored.
-  private static let queueFactor = 8
+  private static let queueFactor = 16
 
   private let server: NotificationServer
   private let workers: [String: ProviderWorker]
@@ -31,6 +40,7 @@ package final class ServerLoop {
   private let delivered: WakeDescriptor
   private let stop: WakeDescriptor
   private let clock: any Clock
+  private let turns = Monitor(Turns())
   private static let pause = Span.seconds(1)
   private var pausedUntil: Moment
 
@@ -49,8 +59,12 @@ package final class ServerLoop {
     var workers: [String: ProviderWorker] = [:]
     for (name, provider) in providers {
       let worker = ProviderWorker(provider) { pending, outcome in
-        deliveries.signal { $0.append(Delivery(pending: pending, outcome: outcome)) }
-        delivered.raise()
+        let isFirst = deliveries.withLock { deliveries in
+          deliveries.append(Delivery(pending: pending, outcome: outcome))
+          return deliveries.count == 1
+        }
+        // The loop takes all that have come when it is woken.
+        if isFirst { delivered.raise() }
       }
       guard let worker else { throw .noResources }
       workers[name] = worker
@@ -62,11 +76,19 @@ package final class ServerLoop {
 
   /// Returns when `stop` is raised. Pushes in progress then are sent again after the next start.
   package func run() throws(ServerError) {
+    var isWoken = true
     while true {
-      try server.serve()
+      let began = clock.now()
+      try server.serve(isWoken: isWoken)
       try toleratingTransientErrors { () throws(ServerError) in try handOver() }
-      guard !wait(until: try nextDeadline()) else { return }
-      server.port.drainWake()
+      let deadline = try nextDeadline()
+      note(clock.now() - began)
+      switch wait(until: deadline) {
+      case .stop: return
+      case .delivery: isWoken = false
+      case .other: isWoken = true
+      }
+      if isWoken { server.port.drainWake() }
       delivered.lower()
       let ended = takeDeliveries()
       guard !ended.isEmpty else { continue }
@@ -75,6 +97,21 @@ package final class ServerLoop {
       try toleratingTransientErrors { () throws(ServerError) in
         try server.finish(ended.map { ($0.pending, $0.outcome) })
       }
+    }
+  }
+
+  /// The turns since this was last asked, from any thread.
+  package func takeTurns() -> Turns {
+    turns.withLock { turns in
+      defer { turns = Turns() }
+      return turns
+    }
+  }
+
+  private func note(_ turn: Span) {
+    turns.withLock { turns in
+      turns.count += 1
+      turns.longest = max(turns.longest, turn)
     }
   }
 
@@ -116,8 +153,15 @@ package final class ServerLoop {
     return pausedUntil > now ? min(deadline, pausedUntil) : deadline
   }
 
-  /// True if the loop is to stop.
-  private func wait(until deadline: Moment) -> Bool {
+  private enum End {
+    case stop
+    /// Pushes have ended, and the relay has woken nobody.
+    case delivery
+    /// The relay, or the deadline.
+    case other
+  }
+
+  private func wait(until deadline: Moment) -> End {
     let wake = server.port.wakeDescriptor ?? -1
     var waiting = [stop.descriptor, delivered.descriptor, wake].map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
@@ -126,7 +170,8 @@ package final class ServerLoop {
     // Rounded up, so that it does not wake repeatedly just before the deadline.
     let milliseconds = Int32(clamping: max(0, left.milliseconds &+ 1))
     _ = poll(&waiting, nfds_t(waiting.count), left > .zero ? milliseconds : 0)
-    return waiting[0].revents != 0
+    if waiting[0].revents != 0 { return .stop }
+    return waiting[1].revents != 0 && waiting[2].revents == 0 ? .delivery : .other
   }
 }
 

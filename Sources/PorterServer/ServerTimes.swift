@@ -19,8 +19,9 @@ struct ServerTimes {
   /// What one turn of the loop does at most of work that grows with the number of tokens: some milliseconds of it, so that
   /// nothing waits for it. The rest is the next turn's.
   static let slice = 128
-  /// Requests and batches of notifications of one turn.
+  /// Requests, and batches of notifications, of one turn at most, and the time after which it begins no other.
   static let longestService = 16
+  static let longestTurn = Span.milliseconds(20)
   /// The shortest period of wake-ups, in minutes.
   static let shortestPeriod = 20
 
@@ -28,6 +29,8 @@ struct ServerTimes {
   var checkedThrough: Int64?
   /// A turn ended before its work did.
   var hasMoreToDo = false
+  /// The same for what the relay has, and for the check of subscriptions.
+  var hasMoreAtRelay = false
   var listenCheck: Moment
   var subscriptionCheck: Moment
   var sweep: Moment
@@ -43,6 +46,11 @@ struct ServerTimes {
   }
 
   var isRelayDown: Bool { relayBackoff != nil }
+
+  /// Whether to ask the relay though it has woken nobody.
+  func isRelayDue(now: Moment) -> Bool {
+    hasMoreAtRelay || isRelayDown || now >= min(listenCheck, heldNotification ?? listenCheck)
+  }
 
   mutating func relayWorked() { relayBackoff = nil }
 

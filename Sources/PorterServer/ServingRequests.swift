@@ -7,7 +7,8 @@ extension NotificationServer {
   /// Serves requests until the mailbox is empty, or the turn has served its share.
   func serveRequests() throws(ServerError) {
     let (recipient, key) = (mailbox.recipient, identity.recipientKey)
-    for _ in 0..<ServerTimes.longestService {
+    let end = clock.now() + ServerTimes.longestTurn
+    for number in 0..<ServerTimes.longestService where number == 0 || clock.now() < end {
       let message: RelayMessage?
       do throws(RelayError) { message = try relay.getMessage(recipient, key: key) } catch {
         throw error == .auth ? .mailboxUnknown : .relay(error)
@@ -19,7 +20,7 @@ extension NotificationServer {
         _ = try relay.acknowledge(message.identifier, in: recipient, key: key)
       }
     }
-    times.hasMoreToDo = true
+    times.hasMoreAtRelay = true
   }
 
   private func serve(_ message: RelayMessage) throws(ServerError) {

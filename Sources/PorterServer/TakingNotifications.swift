@@ -8,9 +8,10 @@ extension NotificationServer {
   /// Takes notifications until the relay has none left that are due, or the turn has taken its share, and remembers when to
   /// ask for the others. They are acknowledged after they are stored: a crash in between repeats a hint, and loses none.
   func takeNotifications() throws(ServerError) {
-    for _ in 0..<ServerTimes.longestService {
+    let end = clock.now() + ServerTimes.longestTurn
+    for number in 0..<ServerTimes.longestService where number == 0 || clock.now() < end {
       let due = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
-        try notifiers.dueNotifications()
+        try notifiers.dueNotifications(limit: ServerTimes.slice)
       }
       times.heldNotification = due.nextIn.map { clock.now() + .milliseconds(Int64($0)) }
       let pending = due.notifications
@@ -21,7 +22,7 @@ extension NotificationServer {
       try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in try notifiers.acknowledge(pending)
       }
     }
-    times.hasMoreToDo = true
+    times.hasMoreAtRelay = true
   }
 
   /// For each verified token that watches the notifier.
@@ -31,14 +32,13 @@ extension NotificationServer {
       log(.warning, "a notification has the wrong size", ["bytes": "\(notification.metadata.count)"])
       return
     }
-    for subscription in try state.subscriptions(to: notification.notifier) where subscription.status == .active {
-      guard let token = try state.token(number: subscription.token) else { continue }
-      let (_, next) = try raise(.message, token)
+    for (subscription, token) in try state.watchers(of: notification.notifier) {
+      let next = try raise(.message, of: token)
       guard next == .active else {
         log(.info, "a notification for a token that receives none", ["token": "\(token.number)", "state": next.name])
         continue
       }
-      try state.save(notification, for: subscription)
+      try state.save(notification, for: subscription, token: token.number)
     }
   }
 
@@ -49,7 +49,7 @@ extension NotificationServer {
     guard !due.isEmpty else { return }
     try state.transaction { () throws(ServerError) in
       for token in due {
-        _ = try raise(.wakeDue, token)
+        _ = try raise(.wakeDue, of: token)
         try state.noteWake(of: token.number, at: wall)
       }
     }

@@ -27,12 +27,7 @@ extension NotificationServer {
   func raise(
     _ event: ServerToken.Event, _ token: TokenRecord?, _ input: TokenInput = .nothing
   ) throws(ServerError) -> (reply: TokenReply, state: ServerToken.State) {
-    let before = token?.state ?? ServerToken.initial
-    let step = ServerToken.step(before, event)
-    if StepRecord.isOn {
-      StepRecord.add(
-        ServerToken.name, runner: 0, event: event.name, from: before.name, to: step.next.name, answer: step.answer.name)
-    }
+    let step = Self.step(token?.state ?? ServerToken.initial, event)
     switch step.answer {
     case .refused(let reason): return (.refused(ServerRefusal(reason)), step.next)
     case .ignored: return (.none, step.next)
@@ -57,6 +52,24 @@ extension NotificationServer {
       }
     }
     return (reply, step.next)
+  }
+
+  private static func step(_ before: ServerToken.State, _ event: ServerToken.Event) -> MachineStep<ServerToken> {
+    let step = ServerToken.step(before, event)
+    if StepRecord.isOn {
+      StepRecord.add(
+        ServerToken.name, runner: 0, event: event.name, from: before.name, to: step.next.name, answer: step.answer.name)
+    }
+    return step
+  }
+
+  /// The same for an event that comes with nothing and is answered to no client: most of a server's work, for which no key
+  /// is read. Returns the token's next state.
+  func raise(_ event: ServerToken.Event, of token: TokenStatus) throws(ServerError) -> ServerToken.State {
+    let step = Self.step(token.state, event)
+    guard step.answer == .moved || step.answer == .stayed else { return step.next }
+    for effect in step.effects { _ = try carryOut(effect, number: token.number, nil, next: step.next) }
+    return step.next
   }
 
   /// Effects that need only the token. Returns the reply, if the effect is one.

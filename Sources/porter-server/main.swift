@@ -51,7 +51,8 @@ func serve(_ arguments: Arguments.Serving) throws(ServerError) {
   var providers: [String: any PushProvider] = [:]
   for (name, path) in arguments.locals { providers[name] = try LocalProvider(path: path) }
   let state = try ServerState(path: arguments.state, access: .serve, ports: .system)
-  let relay = EmbeddedRelay(path: arguments.relay, ports: .system, log: log)
+  let relay = EmbeddedRelay(
+    path: arguments.relay, ports: .system, log: log, cacheKibibytes: ServerLoop.relayCacheKibibytes)
   // Removes the wake socket, whatever happens.
   defer { relay.close() }
   let server = try NotificationServer(

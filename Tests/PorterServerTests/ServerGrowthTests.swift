@@ -137,6 +137,63 @@ final class ServerGrowthTests: XCTestCase {
     XCTAssertEqual(try world.state.database.integer("SELECT count(*) FROM push"), 0)
   }
 
+  /// A failure in the middle of recording outcomes leaves all of them to be recorded.
+  func testOutcomesThatCannotAllBeStoredAreNotStored() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    try addTokens(10, like: device)
+    try world.state.database.run(
+      "INSERT INTO push (token, kind, provider) SELECT number, 'wake', provider FROM token WHERE provider = 'apns_dev'")
+    let pushes = try world.server.nextPushes(for: "apns_dev", count: 10, underWay: [])
+    try world.state.database.execute(
+      """
+      CREATE TEMP TRIGGER failing BEFORE DELETE ON main.push WHEN OLD.sequence = \(pushes[7].sequence)
+      BEGIN SELECT RAISE(ABORT, 'as a disk that fails'); END
+      """)
+    XCTAssertThrowsError(try world.server.finish(pushes.map { ($0, .accepted) }))
+    XCTAssertEqual(try world.state.database.integer("SELECT count(*) FROM push"), 10)
+    try world.state.database.execute("DROP TRIGGER failing")
+    try world.server.finish(pushes.map { ($0, .accepted) })
+    XCTAssertEqual(try world.state.database.integer("SELECT count(*) FROM push"), 0)
+  }
+
+  /// SQLite takes its locks once, however many pushes are made ready.
+  func testPushesAreReadInOneTransaction() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    try addTokens(10, like: device)
+    try world.state.database.run(
+      "INSERT INTO push (token, kind, provider) SELECT number, 'wake', provider FROM token WHERE provider = 'apns_dev'")
+    let statements = Mutex<[String]>([])
+    world.state.database.observer = { text in statements.withLock { $0.append(text) } }
+    XCTAssertEqual(try world.server.nextPushes(for: "apns_dev", count: 10, underWay: []).count, 10)
+    world.state.database.observer = nil
+    XCTAssertEqual(statements.withLock { ($0.first, $0.last) }.0, "BEGIN DEFERRED")
+    XCTAssertEqual(statements.withLock { ($0.first, $0.last) }.1, "COMMIT")
+    XCTAssertEqual(statements.withLock { $0.count }, 13)
+  }
+
+  /// While pushes end, the relay is asked only when it has woken the server, or when that is due.
+  func testTheRelayIsAskedWhenItHasSomething() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    try world.run()
+    world.port.fail(exchange: 1, .requestLost)
+    try world.server.serve(isWoken: false)
+    XCTAssertFalse(world.port.hasFailed, "the relay was asked")
+    try device.receive("hello", in: mailbox)
+    try world.server.serve(isWoken: true)
+    XCTAssertTrue(world.port.hasFailed)
+    // It failed: it is asked again without being woken.
+    world.clock.advance(by: ServerTimes.firstRetry)
+    try world.server.serve(isWoken: false)
+    XCTAssertNotNil(try world.server.nextPush(for: "apns_test"))
+  }
+
   /// A provider that ends no push before all that it can have under way have come.
   func testTheLoopKeepsSeveralPushesOfOneProviderUnderWay() throws {
     let world = try World()

@@ -43,6 +43,7 @@ package final class EmbeddedRelay: RelayPort {
   private let ports: Ports
   private let log: Log
   private let busyTimeout: Span
+  private let cacheKibibytes: Int
   private let mayCreate: Bool
   private let stop: StopSignal?
   /// Raised while the relay is being closed, to stop an exchange that another thread is in the middle of.
@@ -54,15 +55,18 @@ package final class EmbeddedRelay: RelayPort {
 
   /// `path` is the relay's file; if it is missing it is created, provided `mayCreate` allows it; its directory is not.
   /// Sockets go to `<path>.wake/`. `busyTimeout` is how long an exchange waits for other processes' writes before it
-  /// throws `storage` with `busy`. `stop` tells whether there is time to write the log back when the relay is closed.
+  /// throws `storage` with `busy`. `cacheKibibytes`: a request needs a few pages of the file, so by default the cache stays
+  /// far below an extension's memory limit. `stop` tells whether there is time to write the log back when the relay is
+  /// closed.
   package init(
-    path: String, ports: Ports, log: Log, busyTimeout: Span = .seconds(3),
+    path: String, ports: Ports, log: Log, busyTimeout: Span = .seconds(3), cacheKibibytes: Int = 512,
     mayCreate: Bool = true, stop: StopSignal? = nil
   ) {
     self.path = path
     self.ports = ports
     self.log = log
     self.busyTimeout = busyTimeout
+    self.cacheKibibytes = cacheKibibytes
     self.mayCreate = mayCreate
     self.stop = stop
     closing = StopSignal(clock: ports.clock)
@@ -142,7 +146,7 @@ package final class EmbeddedRelay: RelayPort {
     let path = try RelayError.carrying { () throws(SQLiteError) in try Database.plainPath(self.path, ports.files) }
     let file = try RelayFile(
       path: path, access: mayCreate ? .create : .readWrite, ports: ports, log: log,
-      busyTimeout: busyTimeout, stop: closing)
+      busyTimeout: busyTimeout, cacheKibibytes: cacheKibibytes, stop: closing)
     state.file = file
     let directory = WakeDirectory.beside(relay: path, ports: ports)
     state.wakes = Wakes(directory: directory, sender: WakeSender(directory: directory, ports: ports))

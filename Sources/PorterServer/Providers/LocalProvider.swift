@@ -98,15 +98,17 @@ private struct StreamConnection: ~Copyable {
   /// Nil if there is no listener, or its queue stays full.
   init?(to address: UnixAddress, until deadline: Moment, clock: any Clock) {
     #if canImport(Glibc)
-      descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     #else
       descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
     #endif
     self.deadline = deadline
     self.clock = clock
     guard descriptor >= 0 else { return nil }
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    #if !canImport(Glibc)
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    #endif
     #if canImport(Darwin)
       var yes: Int32 = 1
       setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))

@@ -22,7 +22,7 @@ extension ServerState {
   // MARK: Notifications
 
   /// Replaces the subscription's earlier one, and keeps the token's newest.
-  func save(_ notification: RelayNotification, for subscription: SubscriptionRecord) throws(ServerError) {
+  func save(_ notification: RelayNotification, for subscription: Int64, token: Int64) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(
         """
@@ -30,7 +30,7 @@ extension ServerState {
         VALUES (?1, ?2, ?3, ?4, ?5)
         """,
         [
-          .integer(subscription.token), .integer(subscription.number),
+          .integer(token), .integer(subscription),
           .integer(max(0, notification.timestamp.seconds)), .blob(notification.nonce.bytes),
           .blob(notification.metadata),
         ])
@@ -38,7 +38,7 @@ extension ServerState {
         """
         DELETE FROM notification WHERE token = ?1 AND sequence NOT IN
           (SELECT sequence FROM notification WHERE token = ?1 ORDER BY sequence DESC LIMIT ?2)
-        """, [.integer(subscription.token), .integer(Int64(NotificationBundle.maximumEntries))])
+        """, [.integer(token), .integer(Int64(NotificationBundle.maximumEntries))])
     }
   }
 

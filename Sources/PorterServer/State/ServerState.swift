@@ -15,6 +15,10 @@ package final class ServerState {
   /// Identifies the file among SQLite files: "NPsv".
   private static let applicationIdentifier: Int64 = 0x4E50_7376
 
+  /// Pages kept in memory: the inner ones of each table and index, so that a question takes the one page that has its
+  /// answer, however many tokens there are.
+  private static let cacheKibibytes = 64 << 10
+
   let database: Database
   /// On a file of its own: SQLite loses its locks whenever the process closes any descriptor of the database.
   private var lock: FileLock?
@@ -29,7 +33,11 @@ package final class ServerState {
       lock = nil
     }
     do throws(SQLiteError) {
-      database = try Database(path: path, options: .init(access: .readWrite, busyTimeout: .seconds(3), ports: ports))
+      database = try Database(
+        path: path,
+        options: .init(
+          access: .readWrite, busyTimeout: .seconds(3), cacheKibibytes: access == .serve ? Self.cacheKibibytes : nil,
+          ports: ports))
     } catch {
       switch error.kind {
       case .notADatabase: throw .notServerState
@@ -55,6 +63,11 @@ package final class ServerState {
 
   func transaction<Result>(_ body: () throws(ServerError) -> Result) throws(ServerError) -> Result {
     try database.transaction(.immediate, throwing: ServerError.self, body)
+  }
+
+  /// Several questions about one point in time.
+  func reading<Result>(_ body: () throws(ServerError) -> Result) throws(ServerError) -> Result {
+    try database.transaction(.deferred, throwing: ServerError.self, body)
   }
 
   /// Converts SQLite's errors to the server's.

@@ -30,9 +30,15 @@ extension ServerState {
       [.integer(number), .integer(Int64(limit))], Self.subscription)
   }
 
-  func subscriptions(to notifier: RelayIdentifier) throws(ServerError) -> [SubscriptionRecord] {
+  /// The active ones, each with its token. Neither's keys are read.
+  func watchers(of notifier: RelayIdentifier) throws(ServerError) -> [(subscription: Int64, token: TokenStatus)] {
     try database.allRows(
-      Self.subscriptionColumns + " WHERE notifier = ?1", [.blob(notifier.bytes)], Self.subscription)
+      """
+      SELECT token.number, token.generation, token.state, subscription.number FROM subscription
+      CROSS JOIN token ON token.number = subscription.token
+      WHERE subscription.notifier = ?1 AND subscription.status = ?2
+      """, [.blob(notifier.bytes), .text(SubscriptionStatus.active.rawValue)]
+    ) { (row) throws(ServerError) in (subscription: row.integer(3), token: try Self.tokenStatus(row)) }
   }
 
   func subscriptionStatus(token: Int64, notifier: [UInt8]) throws(ServerError) -> SubscriptionStatus? {

@@ -30,6 +30,13 @@ struct NewToken: Sendable {
   let code: VerificationCode
 }
 
+/// What a push needs of its token: no keys.
+struct TokenStatus: Sendable {
+  let number: Int64
+  let generation: Int64
+  let state: ServerToken.State
+}
+
 extension ServerState {
   private static let tokenColumns =
     """
@@ -60,6 +67,16 @@ extension ServerState {
     return TokenRecord(
       number: row.integer(0), id: row.blob(1), pushToken: pushToken, generation: row.integer(4), signingKey: signingKey,
       clientBoxKey: clientBoxKey, boxKey: boxKey, pushKey: pushKey, code: code, state: state)
+  }
+
+  func tokenStatus(number: Int64) throws(ServerError) -> TokenStatus? {
+    try database.firstRow(
+      "SELECT number, generation, state FROM token WHERE number = ?1", [.integer(number)], Self.tokenStatus)
+  }
+
+  static func tokenStatus(_ row: borrowing Row) throws(ServerError) -> TokenStatus {
+    guard let state = ServerToken.State(name: row.text(2)) else { throw .damaged(.token) }
+    return TokenStatus(number: row.integer(0), generation: row.integer(1), state: state)
   }
 
   /// Returns its number.
@@ -168,12 +185,13 @@ extension ServerState {
   }
 
   /// Active tokens whose period is over. A token last woken in the future is due too: the wall clock was set back.
-  func tokensToWake(at time: WallTime, limit: Int) throws(ServerError) -> [TokenRecord] {
+  func tokensToWake(at time: WallTime, limit: Int) throws(ServerError) -> [TokenStatus] {
     let bindings: [Binding] = [.integer(time.milliseconds), .integer(Int64(limit))]
-    var due: [TokenRecord] = []
+    var due: [TokenStatus] = []
     for index in ["token_wake WHERE woken_at + period * 60000 <= ?1", "token_woken WHERE woken_at > ?1"] {
       due += try database.allRows(
-        Self.tokenColumns + " INDEXED BY \(index) AND \(Self.isWoken) LIMIT ?2", bindings, Self.token)
+        "SELECT number, generation, state FROM token INDEXED BY \(index) AND \(Self.isWoken) LIMIT ?2", bindings,
+        Self.tokenStatus)
     }
     return Array(due.prefix(limit))
   }

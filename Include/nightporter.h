@@ -267,11 +267,13 @@ int np_event_fd(chat_ctrl ctrl);
  *     "nextRefreshMs": in the role `app`: when np_background_refresh() is due,
  *     "trace": [ { "us": microseconds since the call, "machine", "event", "state" } ] }
  *
- * Call it from as many threads as there are pushes. A controller works on one push after the other, in the order in which they
- * came; each has its own deadline, which begins with its call, and its own answer. A message is in the answer of one of them. A
- * mailbox that was emptied for one push is not asked again for another that came before. The store is closed after the last
- * push, so that the answers of the others have "quiescent": false. At most 64 pushes wait; one more has the outcome "expired"
- * immediately. A handle
+ * Call it from as many threads as there are pushes. They are in progress side by side: what one waits for, at the relay or for
+ * another process, keeps no other from showing what it finds, a call first of all. Two things all share: the store, so that while
+ * that is closed to the process each push waits for it until its own deadline; and the two calls that a host's transport is asked
+ * for at the same time. Each push has its own deadline, which begins with its call, and its own answer. A message is in the answer of
+ * one of them. A mailbox that several pushes name is asked for one of them, and asked again only after two seconds without an answer. The
+ * store is closed after the last push, so that the answers of the others have "quiescent": false. At most 64 pushes are in
+ * progress; one more has the outcome "expired" immediately. A handle
  * that is not valid and a deadline out of range are answered with {"error": …} instead; a payload that is NULL or not JSON
  * ends with the outcome "unknown".
  *
@@ -304,8 +306,8 @@ int np_event_fd(chat_ctrl ctrl);
 char *np_receive_push(chat_ctrl ctrl, const char *payload_json, int deadline_ms);
 
 /*
- * Reports the platform's "time is up" for the push in progress; call it from another thread. The waiting np_receive_push()
- * returns its best answer immediately, with outcome "expired" unless it had one already. Pushes that wait for their turn
+ * Reports the platform's "time is up" for the push in progress that came first; call it from another thread. The waiting
+ * np_receive_push() returns its best answer immediately, with outcome "expired" unless it had one already. Other pushes
  * continue. NP_ERROR_NOTHING_PENDING when no push is in progress.
  */
 np_error np_expire_push(chat_ctrl ctrl);
@@ -332,8 +334,7 @@ char *np_background_refresh(chat_ctrl ctrl, int deadline_ms);
 char *np_receive_push_id(chat_ctrl ctrl, const char *push_id, const char *payload_json, int deadline_ms);
 
 /*
- * Like np_expire_push(), for the push that np_receive_push_id() was given under this name, whether it is in progress or waits
- * for its turn; others are not affected. Of several pushes with one name all end. NP_ERROR_NOTHING_PENDING when there is none.
+ * Like np_expire_push(), for the push that np_receive_push_id() was given under this name; others are not affected. Of several pushes with one name all end. NP_ERROR_NOTHING_PENDING when there is none.
  */
 np_error np_expire_push_id(chat_ctrl ctrl, const char *push_id);
 
@@ -440,7 +441,7 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
  *   { "role", "quiescent", "holds": [what keeps it from being quiescent], "operations": { "cycle", kind: how many are
  *     in progress, … }, "blocked": { "network", "database": whether work of that sort may not begin }, "machines": { name:
  *     state, … }, "instance", "unread", "eventsWaiting",
- *     "pushesWaiting": how many wait for the one in progress,
+ *     "pushesWaiting": how many pushes have no answer yet, beside the one that came first,
  *     "presence": { "role": of the other process, "state", "working": whether it holds its lock, "phase", "instance",
  *     "process" }, "channel": { "name", "sent", "received", "rejected", "repeated" },
  *     "nextRefreshMs": in the role `app`: when np_background_refresh() is due,
@@ -470,7 +471,8 @@ char *np_state(chat_ctrl ctrl);
  *
  * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on the library's threads; it may block. At most two calls are
  * made at the same time for each controller, one that receives and one that sends, so that a request for messages which
- * hangs delays no message that is sent. In an extension both may receive, when the first has hung for a second. The only function of this library that it may call is np_relay_ready().
+ * hangs delays no message that is sent. In an extension both may receive, so that no push waits for a request of another one that
+ * hangs. The only function of this library that it may call is np_relay_ready().
  */
 typedef np_error (*np_relay_exchange)(void *context, const uint8_t *request, size_t request_length, uint8_t **answer,
                                       size_t *answer_length, int timeout_ms);

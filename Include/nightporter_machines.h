@@ -1149,11 +1149,12 @@ It ends exactly once, on every path, with an outcome (INC-30, INC-31); the answe
 the store is closed (INC-48); every state but the last has an expire edge that waits for nothing. What cannot improve
 ends without waiting (INC-32). A message that it names and that did not come is announced with a placeholder; a push
 that could not even read what it is about gives a notice. A round in the background, which does not know whether
-anything waits, gives one only of a store that does not open. An app on screen has neither. What waits in the outboxes
-is sent when it is settled what is shown, and only for a moment. What the user has muted or hidden stays so. The outcome
-is the first of these that applies, when the store is released: expired, stopped, locked, wrongSchema, presented (there
-is something to show), failed, quarantined (the push itself, or all that came), offline, verified, yielded, unknown
-(unless something came), nothingNew. */
+anything waits, gives one only of a store that does not open. An app on screen has neither. Whether it is a call's is
+known when its mailbox was looked into, so that each push has a machine of its own, and none waits for what another one
+waits for (INC-43). What waits in the outboxes is sent when it is settled what is shown, and only for a moment. What the
+user has muted or hidden stays so. The outcome is the first of these that applies, when the store is released: expired,
+stopped, locked, wrongSchema, presented (there is something to show), failed, quarantined (the push itself, or all that
+came), offline, verified, yielded, unknown (unless something came), nothingNew. */
 enum np_push_state {
   /* Handed over by the system; its form is looked at. */
   NP_PUSH_STATE_RECEIVED = 0,
@@ -1272,58 +1273,60 @@ enum np_push_event {
   NP_PUSH_EVENT_COMMIT_DONE = 31,
   /* The same, and a call is waiting for its user. */
   NP_PUSH_EVENT_COMMIT_CALL = 32,
-  /* A call has waited long enough, or another push waits that may be a call's while the relay leaves this one waiting;
-  the other mailboxes are looked into afterwards. */
+  /* A call has waited long enough; the other mailboxes are looked into afterwards. */
   NP_PUSH_EVENT_CALL_WAITS = 33,
+  /* A later push waits for this mailbox, which may be a call's, and the relay has not answered for long: that one asks
+  again. */
+  NP_PUSH_EVENT_MAILBOX_TAKEN = 34,
   /* The ledger has it already; nothing changed. */
-  NP_PUSH_EVENT_COMMIT_REPEAT = 34,
+  NP_PUSH_EVENT_COMMIT_REPEAT = 35,
   /* It does not decrypt; it is committed as quarantined, with the reason (INC-41, INC-66). */
-  NP_PUSH_EVENT_COMMIT_QUARANTINED = 35,
+  NP_PUSH_EVENT_COMMIT_QUARANTINED = 36,
   /* Another process has taken the connection: our epoch is over (INC-04, INC-05). */
-  NP_PUSH_EVENT_COMMIT_STALE = 36,
+  NP_PUSH_EVENT_COMMIT_STALE = 37,
   /* What is recorded of this connection is damaged. The message stays at the relay, and the other connections have
   their turn (INC-44, INC-66). */
-  NP_PUSH_EVENT_COMMIT_DAMAGED = 37,
+  NP_PUSH_EVENT_COMMIT_DAMAGED = 38,
   /* The store cannot write. */
-  NP_PUSH_EVENT_COMMIT_FAILED = 38,
+  NP_PUSH_EVENT_COMMIT_FAILED = 39,
   /* The relay has dropped the message; the mailbox may hold more. */
-  NP_PUSH_EVENT_ACKNOWLEDGED = 39,
+  NP_PUSH_EVENT_ACKNOWLEDGED = 40,
   /* The relay did not answer. The message is committed; a repeat will be recognised. */
-  NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 40,
+  NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 41,
   /* There is something to show, or to withdraw; it is recorded as shown. */
-  NP_PUSH_EVENT_COMPOSED_SHOW = 41,
+  NP_PUSH_EVENT_COMPOSED_SHOW = 42,
   /* Nothing that came is to be shown, but placeholders for what did not come are; they are recorded as announced. */
-  NP_PUSH_EVENT_COMPOSED_ANNOUNCED = 42,
+  NP_PUSH_EVENT_COMPOSED_ANNOUNCED = 43,
   /* There is nothing to show. */
-  NP_PUSH_EVENT_COMPOSED_NOTHING = 43,
+  NP_PUSH_EVENT_COMPOSED_NOTHING = 44,
   /* Nothing of the outboxes is under way any more: it is sent, it waits for later, or the moment for it is over. */
-  NP_PUSH_EVENT_SENT = 44,
+  NP_PUSH_EVENT_SENT = 45,
   /* Time is up: the deadline is near, or the system says so. */
-  NP_PUSH_EVENT_EXPIRE = 45,
+  NP_PUSH_EVENT_EXPIRE = 46,
   /* The store is released. There is something to show, or to withdraw. */
-  NP_PUSH_EVENT_RELEASED_PRESENTED = 46,
+  NP_PUSH_EVENT_RELEASED_PRESENTED = 47,
   /* The store is released. All is read, muted, or recorded already (INC-37). */
-  NP_PUSH_EVENT_RELEASED_NOTHING_NEW = 47,
+  NP_PUSH_EVENT_RELEASED_NOTHING_NEW = 48,
   /* The store is released. Another process fetches. */
-  NP_PUSH_EVENT_RELEASED_YIELDED = 48,
+  NP_PUSH_EVENT_RELEASED_YIELDED = 49,
   /* The store is released. The token was verified. */
-  NP_PUSH_EVENT_RELEASED_VERIFIED = 49,
+  NP_PUSH_EVENT_RELEASED_VERIFIED = 50,
   /* The store is released. The device has not been unlocked yet. */
-  NP_PUSH_EVENT_RELEASED_LOCKED = 50,
+  NP_PUSH_EVENT_RELEASED_LOCKED = 51,
   /* The store is released. No relay was reached. */
-  NP_PUSH_EVENT_RELEASED_OFFLINE = 51,
+  NP_PUSH_EVENT_RELEASED_OFFLINE = 52,
   /* The store is released. Time is up. */
-  NP_PUSH_EVENT_RELEASED_EXPIRED = 52,
+  NP_PUSH_EVENT_RELEASED_EXPIRED = 53,
   /* The store is released. The push is not about anything known here. */
-  NP_PUSH_EVENT_RELEASED_UNKNOWN = 53,
+  NP_PUSH_EVENT_RELEASED_UNKNOWN = 54,
   /* The store is released. What came is quarantined. */
-  NP_PUSH_EVENT_RELEASED_QUARANTINED = 54,
+  NP_PUSH_EVENT_RELEASED_QUARANTINED = 55,
   /* The store is released. The user stopped the chat. */
-  NP_PUSH_EVENT_RELEASED_STOPPED = 55,
+  NP_PUSH_EVENT_RELEASED_STOPPED = 56,
   /* The store is released. The store is older or newer than this program. */
-  NP_PUSH_EVENT_RELEASED_WRONG_SCHEMA = 56,
+  NP_PUSH_EVENT_RELEASED_WRONG_SCHEMA = 57,
   /* The store is released. The store failed. */
-  NP_PUSH_EVENT_RELEASED_FAILED = 57
+  NP_PUSH_EVENT_RELEASED_FAILED = 58
 };
 
 enum np_push_effect {
@@ -1347,28 +1350,30 @@ enum np_push_effect {
   NP_PUSH_EFFECT_COMMIT_MESSAGE = 8,
   /* From now on the answer has a second: raise call.waits then. */
   NP_PUSH_EFFECT_ARM_CALL_DEADLINE = 9,
+  /* Drop what the relay still answers, and look into this mailbox again after the others. */
+  NP_PUSH_EFFECT_PUT_MAILBOX_BACK = 10,
   /* Drop what was computed and could not be committed. */
-  NP_PUSH_EFFECT_DISCARD_WORK = 10,
+  NP_PUSH_EFFECT_DISCARD_WORK = 11,
   /* Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed. */
-  NP_PUSH_EFFECT_ACKNOWLEDGE = 11,
+  NP_PUSH_EFFECT_ACKNOWLEDGE = 12,
   /* Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
   composed. */
-  NP_PUSH_EFFECT_COMPOSE_CONTENT = 12,
-  /* Hand over to the relay what waits in the outboxes, if this is the last push and the relay was reached; not for
-  long. Answer: sent. */
-  NP_PUSH_EFFECT_SEND_OUTBOX = 13,
+  NP_PUSH_EFFECT_COMPOSE_CONTENT = 13,
+  /* Hand over to the relay what waits in the outboxes, if no other push is in progress and the relay was reached; not
+  for long. Answer: sent. */
+  NP_PUSH_EFFECT_SEND_OUTBOX = 14,
   /* Like composeContent, from what is committed, without waiting and without an answer. */
-  NP_PUSH_EFFECT_COMPOSE_BEST = 14,
+  NP_PUSH_EFFECT_COMPOSE_BEST = 15,
   /* If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what to
   do. It contains no name. Nothing on screen, where the app says it. */
-  NP_PUSH_EFFECT_COMPOSE_NOTICE = 15,
+  NP_PUSH_EFFECT_COMPOSE_NOTICE = 16,
   /* Abandon a request, a transaction and a claim. What was not committed was not acknowledged. */
-  NP_PUSH_EFFECT_CANCEL_WORK = 16,
-  /* Close the store, and whatever else a frozen process must not hold, unless another push waits for them; an app keeps
-  them. Answer: released, with the outcome. */
-  NP_PUSH_EFFECT_RELEASE_STORE = 17,
+  NP_PUSH_EFFECT_CANCEL_WORK = 17,
+  /* Close the store, and whatever else a frozen process must not hold, unless another push is in progress; an app on
+  screen keeps them. Answer: released, with the outcome. */
+  NP_PUSH_EFFECT_RELEASE_STORE = 18,
   /* Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace. */
-  NP_PUSH_EFFECT_ANSWER = 18
+  NP_PUSH_EFFECT_ANSWER = 19
 };
 
 enum np_push_reason {
@@ -1378,12 +1383,11 @@ enum np_push_reason {
   NP_PUSH_REASON_ENDED = 3
 };
 
-/* The answer to one push, between the caller that waits for it, the deadline and the engine. Pushes wait for their turn
-in a queue; each has its own deadline, and is answered exactly once, also if the engine hangs in the operating system
-(INC-30, INC-31). What is staged is what will be recorded as shown; an answer that was given without it leaves nothing
-recorded (INC-38). */
+/* The answer to one push, between the caller that waits for it, the deadline and the engine. Each push has its own
+deadline, and is answered exactly once, also if the engine hangs in the operating system (INC-30, INC-31). What is
+staged is what will be recorded as shown; an answer that was given without it leaves nothing recorded (INC-38). */
 enum np_push_answer_state {
-  /* Other pushes come first. */
+  /* The engine has not taken it up: it is busy, or everything is being released for the pushes before it. */
   NP_PUSH_ANSWER_STATE_QUEUED = 0,
   /* The engine works on it. */
   NP_PUSH_ANSWER_STATE_RUNNING = 1,
@@ -1396,7 +1400,7 @@ enum np_push_answer_state {
 };
 
 enum np_push_answer_event {
-  /* The pushes before it have ended, and it has its turn. */
+  /* The engine takes it up: nothing is being released for the pushes before it. */
   NP_PUSH_ANSWER_EVENT_BEGIN = 0,
   /* Its time is up, by its deadline or because the host says so. */
   NP_PUSH_ANSWER_EVENT_EXPIRE = 1,

@@ -61,6 +61,6 @@ extension Meeting {
   fileprivate var subscriptions: Int { transport.count(.subscribe) }
   /// Requests of any kind.
   fileprivate var requests: Int {
-    [.create, .secure, .subscribe, .send, .get, .other].map(transport.count).reduce(0, +)
+    [.create, .secure, .subscribe, .send, .get, .acknowledge, .other].map(transport.count).reduce(0, +)
   }
 }

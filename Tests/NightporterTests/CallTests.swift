@@ -265,104 +265,6 @@ final class CallTests: XCTestCase {
     XCTAssertEqual(calls(pair.bob), ["sndCall missed"])
   }
 
-  // MARK: Pushes
-
-  /// What the push was sent for does not wait for what it repeats.
-  func testTheMailboxThatAPushIsAboutIsLookedIntoFirst() throws {
-    let (station, carol) = try stationWithCarol()
-    let push = try pushes(station, carol, call: false)
-    let answer = try station.present(push)
-    XCTAssertEqual(Set(answer.bodies), ["from carol", "from bob"], answer.description)
-    let database = try Database(path: station.alice.prefix + "_chat.db")
-    defer { try? database.close() }
-    var contacts: [Int64] = []
-    try database.query("SELECT contact_id FROM ledger WHERE kind = 'message' ORDER BY entry_id") {
-      contacts.append($0.integer(0))
-    }
-    XCTAssertEqual(contacts, [1, 2], "bob's mailbox, which the push was sent for, before carol's")
-  }
-
-  /// A relay that hangs on another mailbox does not keep a call waiting for the push's whole time.
-  func testACallIsShownThoughAnotherMailboxHangs() throws {
-    let (station, carol) = try stationWithCarol()
-    let push = try pushes(station, carol, call: true)
-    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
-    // Bob's invitation, the end of his mailbox, and then carol's.
-    transport.hang(fromGet: 3)
-    let service = try station.makeExtension()
-    transport.install(in: service)
-    let result = service.inBackground { $0.push(push, deadline: 30_000).description }
-    let answer = JSON(try XCTUnwrap(result.wait(atMost: .seconds(90))))
-    transport.hang(fromGet: .max)
-    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
-    XCTAssertEqual(answer.bodies, ["Incoming audio call"])
-    XCTAssertEqual(answer["work"].text, "partial")
-    XCTAssertTrue(answer["trace"].elements.contains { $0["event"].text == "call.waits" }, answer.description)
-    XCTAssertTrue(answer["quiescent"].flag)
-    XCTAssertEqual(try station.present(push).bodies, ["from carol"], "nothing is lost")
-  }
-
-  /// INC-43: the push before it hangs at the relay. It gives up its turn, and what it was about comes with the call's push.
-  func testACallDoesNotWaitBehindAPushThatHangs() throws {
-    let (station, carol) = try stationWithCarol()
-    carol.send("/_send @1 text from carol").assert("newChatItems")
-    let first = try XCTUnwrap(station.allPushes().last)
-    station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
-    try awaitSent(station.bob)
-    let second = try XCTUnwrap(station.allPushes().last)
-
-    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
-    transport.hang(onlyGet: 1)
-    defer { transport.hang(onlyGet: nil) }
-    let service = try station.makeExtension()
-    transport.install(in: service)
-    let hanging = service.inBackground { $0.push(first, deadline: 30_000).description }
-    transport.waitUntilInside()
-    let called = service.inBackground { $0.push(second, deadline: 30_000).description }
-    let call = JSON(try XCTUnwrap(called.wait(atMost: .seconds(29)), "the call waited for the other push"))
-    XCTAssertEqual(call["outcome"].text, "presented", call.description)
-    XCTAssertEqual(Set(call.bodies), ["Incoming audio call", "from carol"], call.description)
-    XCTAssertTrue(call["quiescent"].flag, call.description)
-    let early = JSON(try XCTUnwrap(hanging.wait(atMost: .seconds(29))))
-    XCTAssertEqual(early.bodies, [], early.description)
-    XCTAssertTrue(early["trace"].elements.contains { $0["event"].text == "call.waits" }, early.description)
-    XCTAssertTrue(Set(early.identifiers).isSubset(of: call.identifiers), "\(early) is replaced by \(call)")
-  }
-
-  private func stationWithCarol() throws -> (Station, Host) {
-    let station = try Station()
-    let carol = try XCTUnwrap(Host.open(station.pair.folder.file("carol")).host)
-    carol.begin("carol", relay: station.pair.folder.file("relay.db"))
-    let link = carol.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
-    station.alice.send("/connect \(link)").assert("sentConfirmation")
-    station.alice.event("contactConnected")
-    carol.event("contactConnected")
-    // Her mailbox's subscription at the notification server.
-    for _ in 0..<500 {
-      var active: Int64 = 0
-      let database = try Database(path: station.alice.prefix + "_chat.db")
-      active = try database.integer("SELECT count(*) FROM connections WHERE subscription LIKE 'created%'") ?? 0
-      try database.close()
-      if active == 2 { break }
-      usleep(20_000)
-    }
-    station.suspend()
-    return (station, carol)
-  }
-
-  /// Carol writes, then bob writes or calls: the last push names both.
-  private func pushes(_ station: Station, _ carol: Host, call: Bool) throws -> String {
-    carol.send("/_send @1 text from carol").assert("newChatItems")
-    // Those of the handshake come before.
-    _ = try station.allPushes()
-    if call {
-      station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
-    } else {
-      station.pair.send("from bob", from: station.bob)
-    }
-    return try XCTUnwrap(station.allPushes().last)
-  }
-
   // MARK: Who may call
 
   func testWhoSwitchedCallsOffIsNotRung() throws {
@@ -459,18 +361,6 @@ final class CallTests: XCTestCase {
   }
 
   // MARK: Helpers
-
-  /// Waits until the relay has everything.
-  private func awaitSent(_ host: Host, file: StaticString = #filePath, line: UInt = #line) throws {
-    for _ in 0..<2_000 {
-      let database = try Database(path: host.prefix + "_chat.db")
-      let waiting = try database.integer("SELECT count(*) FROM outbox")
-      try database.close()
-      if waiting == 0 { return }
-      usleep(2_000)
-    }
-    XCTFail("something waits in the outbox", file: file, line: line)
-  }
 
   /// The calls in the chat, oldest first.
   private func calls(_ host: Host) -> [String] {

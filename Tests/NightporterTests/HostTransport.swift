@@ -8,7 +8,7 @@ import XCTest
 /// A host's own transport, in front of an embedded relay: it can hang, and fail for one kind of request.
 final class HostTransport: @unchecked Sendable {
   enum Kind: Equatable {
-    case create, secure, subscribe, check, arrivals, send, get, notifier, other
+    case create, secure, subscribe, check, arrivals, send, get, acknowledge, notifier, other
 
     /// Carried out by the lane that sends.
     fileprivate var isSending: Bool { [.create, .send, .notifier].contains(self) }
@@ -22,6 +22,7 @@ final class HostTransport: @unchecked Sendable {
     var hangsFromSubscribe = Int.max
     /// Only this one.
     var hangingGet: Int?
+    var hangingAcknowledgement: Int?
     var fails: Kind?
     var isOfAnEarlierVersion = false
     var inside = 0
@@ -48,6 +49,8 @@ final class HostTransport: @unchecked Sendable {
   func hang(fromSubscribe number: Int) { state.signal { $0.hangsFromSubscribe = number } }
   /// Only this request for a message waits.
   func hang(onlyGet number: Int?) { state.signal { $0.hangingGet = number } }
+  /// Only this acknowledgement waits.
+  func hang(onlyAcknowledgement number: Int?) { state.signal { $0.hangingAcknowledgement = number } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
   /// It refuses the commands that ask about many mailboxes at the same time.
   func speakAnEarlierVersion() { state.signal { $0.isOfAnEarlierVersion = true } }
@@ -61,6 +64,11 @@ final class HostTransport: @unchecked Sendable {
   /// Waits until the library is in a request.
   func waitUntilInside(file: StaticString = #filePath, line: UInt = #line) {
     XCTAssertNotNil(state.wait(atMost: .seconds(30)) { $0.inside > 0 ? true : nil }, file: file, line: line)
+  }
+
+  /// Waits until a request of this kind has come.
+  func waitUntilInside(_ kind: Kind, file: StaticString = #filePath, line: UInt = #line) {
+    XCTAssertNotNil(state.wait(atMost: .seconds(30)) { $0.counts.contains(kind) ? true : nil }, file: file, line: line)
   }
 
   func install(in host: Host, file: StaticString = #filePath, line: UInt = #line) {
@@ -119,6 +127,7 @@ final class HostTransport: @unchecked Sendable {
     }
     let mayPass = state.wait(atMost: .seconds(60)) { state -> Bool? in
       if state.hangs || state.hanging == kind || (kind == .get && state.hangingGet == number)
+        || (kind == .acknowledge && state.hangingAcknowledgement == number)
         || (kind == .subscribe && number >= state.hangsFromSubscribe)
         || (kind == .get && state.counts.count { $0 == .get } >= state.hangsFromGet)
       {
@@ -150,6 +159,7 @@ final class HostTransport: @unchecked Sendable {
     case .subscribe, .listen: .subscribe
     case .check: .check
     case .arrivals: .arrivals
+    case .acknowledge: .acknowledge
     case .enableNotifier, .disableNotifier: .notifier
     default: .other
     }

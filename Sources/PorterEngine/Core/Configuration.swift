@@ -75,8 +75,8 @@ enum Durations {
   static let callPatience = Span.seconds(1)
   /// What a push may take to send what waits in the outboxes, before what it shows is handed over.
   static let sendingPatience = Span.seconds(2)
-  /// How long one request of a push may hang while another push waits, which may be a call's.
-  static let turnPatience = Span.seconds(2)
+  /// How long one request of a push may hang while another push waits for the same mailbox, before that one asks again.
+  static let mailboxPatience = Span.seconds(2)
   /// Between two attempts at the same thing, growing from the first to the last.
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(180)

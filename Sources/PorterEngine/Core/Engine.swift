@@ -54,7 +54,7 @@ package final class Engine {
     responses.contactRequests = requests
     return responses
   }()
-  private(set) lazy var refresh = Refresh(context, lifecycle: lifecycle) { [unowned self] in pushes.expireCurrent() }
+  private(set) lazy var refresh = Refresh(context, lifecycle: lifecycle) { [unowned self] in pushes.expireAll() }
 
   init(
     configuration: Configuration, turns: any Turns, queue: EventQueue, stop: StopSignal, statusBoard: StatusBoard

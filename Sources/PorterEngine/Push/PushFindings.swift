@@ -84,7 +84,7 @@ struct PushFindings: Equatable, Sendable {
       answers += 1
     case .commitRepeat, .fetchEmpty: answers += 1
     case .payloadMessage, .payloadVerification, .payloadWake, .appInactive, .storeOpened, .decodedMessage,
-      .decodedVerification, .decodedRepeat, .claimGranted, .claimNoneLeft, .fetchMessage, .acknowledged,
+      .decodedVerification, .decodedRepeat, .claimGranted, .claimNoneLeft, .fetchMessage, .acknowledged, .mailboxTaken,
       .composedAnnounced, .composedNothing, .sent:
       break
     case .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,

@@ -11,12 +11,20 @@ extension PushRunner {
     let unasked = run.takeUnasked()
     guard unasked.count < 2 else { return askWhoWaits(among: unasked, run) }
     guard let named = nextConnection(of: run) else { return post(.claimNoneLeft, run) }
+    claim(named, run)
+  }
+
+  private func claim(_ named: NamedConnection, _ run: PushRun) {
+    run.wanted = named
+    watchMailbox(run)
     engine.claims.claim(named.id, known: named.record) { [weak self] result in
       guard let self else { return }
       switch result {
       case .success(.granted(let claimed)) where run.state != .claiming:
         // Its time was up before the connection was free.
         self.engine.claims.end(claimed.claim)
+      case .failure(let error) where self.isOthersTime(error, run):
+        self.again(run, in: .claiming) { $0.claim(named, run) }
       case .success(.granted(let claimed)):
         run.holding = .connection(claimed)
         self.post(.claimGranted, run)
@@ -34,6 +42,39 @@ extension PushRunner {
         self.post(.claimFailed, run)
       }
     }
+  }
+
+  // MARK: A mailbox that another push asks
+
+  static func mailboxTimer(_ run: PushRun) -> String { run.timer + " waits for a mailbox" }
+
+  /// A mailbox that two pushes name is asked for the first of them, and the second waits for what it finds. But a request that
+  /// has no answer for long is left to the second, which asks again: it may be a call's, and the transport may have lost it.
+  private func watchMailbox(_ run: PushRun) {
+    guard let asked = holder(ofWantedBy: run)?.asked ?? (holder(ofWantedBy: run) == nil ? nil : context.clock.now())
+    else { return context.timers.cancel(Self.mailboxTimer(run)) }
+    let due = max(asked, run.started) + Durations.mailboxPatience
+    context.timers.set(Self.mailboxTimer(run), after: max(.zero, due - context.clock.now())) { [weak self] in
+      self?.takeMailbox(run)
+    }
+  }
+
+  private func takeMailbox(_ run: PushRun) {
+    guard run.state == .claiming, let holder = holder(ofWantedBy: run) else { return }
+    guard let asked = holder.asked, context.clock.now() - asked >= Durations.mailboxPatience else {
+      return watchMailbox(run)
+    }
+    post(.mailboxTaken, holder)
+  }
+
+  /// The earlier push that is looking into the mailbox which this one waits for.
+  private func holder(ofWantedBy run: PushRun) -> PushRun? {
+    running.prefix { $0 !== run }.first { $0.holding.claimed?.connection.id == run.wanted?.id }
+  }
+
+  func putMailboxBack(_ run: PushRun) {
+    run.forgetRequest()
+    run.putBack()
   }
 
   /// Only connections for which something waits are claimed.
@@ -72,10 +113,15 @@ extension PushRunner {
   /// A mailbox that was found empty after this push had come was looked into for it as well.
   private func nextConnection(of run: PushRun) -> NamedConnection? {
     while let named = run.nextConnection() {
-      guard let since = emptySince[named.id], since >= run.started else { return named }
-      run.noteExhausted(named.id)
+      if !isEmpty(named.id, for: run) { return named }
     }
     return nil
+  }
+
+  private func isEmpty(_ connectionID: Int64, for run: PushRun) -> Bool {
+    guard let since = emptySince[connectionID], since >= run.started else { return false }
+    run.noteExhausted(connectionID)
+    return true
   }
 
   func releaseClaim(_ run: PushRun) {
@@ -97,12 +143,14 @@ extension PushRunner {
     // With a source that answers synchronously, messages follow one another without the channel being polled in between.
     engine.peers.receive()
     guard let claimed = run.holding.claimed else { return post(.storeFailed, run) }
+    // Another push has emptied it since, while this one waited for the connection.
+    if isEmpty(claimed.connection.id, for: run) { return post(.fetchEmpty, run) }
     FaultPoint.reach(.beforeFetch)
     let asked = context.clock.now()
-    ask(run)
+    let request = run.ask(at: asked)
     engine.source.fetch(claimed) { [weak self] result in
       FaultPoint.reach(.afterFetch)
-      self?.noteAnswer(run)
+      guard run.noteAnswer(to: request) else { return }
       switch result {
       case .success(let message?):
         run.holding = .message(message, claimed)
@@ -121,9 +169,12 @@ extension PushRunner {
     }
   }
 
-  func commitMessage(_ run: PushRun) { post(commit(run), run) }
+  /// Posts nothing, and tries again, when another push's time was up.
+  func commitMessage(_ run: PushRun) {
+    if let event = commit(run) { post(event, run) }
+  }
 
-  private func commit(_ run: PushRun) -> Push.Event {
+  private func commit(_ run: PushRun) -> Push.Event? {
     guard case .message(let message, let claimed) = run.holding, let delivery = engine.begin(.delivery) else {
       return .commitFailed
     }
@@ -141,6 +192,10 @@ extension PushRunner {
       return .commitQuarantined
     case .failed(let error):
       delivery.end()
+      guard !isOthersTime(error, run) else {
+        again(run, in: .committing) { $0.commitMessage(run) }
+        return nil
+      }
       return whyNotCommitted(error, run)
     }
   }
@@ -176,12 +231,12 @@ extension PushRunner {
     }
     run.holding = .connection(claimed)
     FaultPoint.reach(.beforeAcknowledge)
-    ask(run)
+    let request = run.ask(at: context.clock.now())
     engine.source.acknowledge(message, committed.connection) { [weak self] result in
       FaultPoint.reach(.afterAcknowledge)
-      self?.noteAnswer(run)
       if case .success = result { self?.engine.committer.emitMarker(message, committed) }
       delivery.end()
+      guard run.noteAnswer(to: request) else { return }
       if case .success = result { self?.post(.acknowledged, run) } else { self?.post(.acknowledgeFailed, run) }
     }
   }

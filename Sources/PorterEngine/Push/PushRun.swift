@@ -23,10 +23,11 @@ final class PushRun {
   private(set) var named: [NamedConnection]?
   /// Connections that the push names and that were not looked into yet.
   private var connections: ArraySlice<NamedConnection> = []
-  /// What a push before this one left, so that this one could have its turn.
-  private var inherited: [NamedConnection] = []
+  /// The connection that it claims, or has claimed last.
+  var wanted: NamedConnection?
   /// Since when a request of this push has had no answer.
-  var asked: Moment?
+  private(set) var asked: Moment?
+  private var requests = 0
   /// Connections where nothing is left to fetch.
   private var exhausted: Set<Int64> = []
   /// What of the source's this push is working on.
@@ -74,18 +75,31 @@ final class PushRun {
 
   func look(into connections: [NamedConnection]) {
     named = connections
-    let others = inherited.filter { left in !connections.contains { $0.id == left.id } }
-    self.connections = (connections + others)[...]
+    self.connections = connections[...]
   }
 
-  var hasInherited: Bool { !inherited.isEmpty }
+  /// The source is asked for something. Returns the request's number.
+  func ask(at moment: Moment) -> Int {
+    requests += 1
+    asked = moment
+    return requests
+  }
 
-  func inherit(_ connections: [NamedConnection]) { inherited += connections }
+  /// False when the request was given up meanwhile.
+  func noteAnswer(to request: Int) -> Bool {
+    guard request == requests else { return false }
+    asked = nil
+    return true
+  }
 
-  /// The connection that is being looked into, and those that come after it.
-  var unfinished: [NamedConnection] {
-    let current = (named ?? []).filter { $0.id == holding.claimed?.connection.id }
-    return current + connections
+  func forgetRequest() {
+    requests += 1
+    asked = nil
+  }
+
+  /// The connection that was claimed last has its turn again after the others.
+  func putBack() {
+    if let wanted { connections.append(wanted) }
   }
 
   /// Those that are left, of a push that says nothing of where something waits; once.
@@ -121,14 +135,6 @@ final class PushRun {
     // It would come again with every round.
     case .checkMessages: return isShown ? nil : PushNotice.afterRound(state, obstacle)
     case .verification, nil: return nil
-    }
-  }
-
-  /// By what the push says of itself.
-  var looksIntoMailboxes: Bool {
-    switch payload {
-    case .message, .checkMessages: true
-    case .verification, nil: false
     }
   }
 

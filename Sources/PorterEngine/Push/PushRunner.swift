@@ -16,16 +16,20 @@ import PorterStore
   import Android
 #endif
 
-/// Carries pushes from the call to their one answer each, one after the other. Owns the push in progress, its machine, and those
-/// that wait for their turn.
+/// Carries pushes from the call to their one answer each. Owns those in progress with their machines.
+///
+/// That a push is a call's is known only when its mailbox was looked into. So pushes are in progress side by side, and none waits
+/// for what another one waits for (INC-43). They share what they find: claims, mailboxes that were emptied, and the ledger.
 final class PushRunner {
   unowned let engine: Engine
   let context: EngineContext
   private let presentation: PushPresentation
-  /// The push in progress.
-  private(set) var current: PushRun?
+  /// Those in progress, in the order in which they came.
+  private(set) var running: [PushRun] = []
+  /// Those that came while everything was being released.
   private var waiting: [PushRun] = []
-  var waitingCount: Int { waiting.count }
+  /// The last push, for which everything is being released.
+  private var releasing: PushRun?
   /// Since when a connection's mailbox was seen to be empty: pushes that came before need not look again.
   var emptySince: [Int64: Moment] = [:]
   private var arrived = 0
@@ -36,15 +40,18 @@ final class PushRunner {
     presentation = PushPresentation(engine.context, engine.strings, engine.scopes)
   }
 
-  var state: Push.State? { current?.state }
+  /// Of the one that came first.
+  var state: Push.State? { running.first?.state }
+  /// How many have no answer yet, beside the one that came first.
+  var waitingCount: Int { max(0, running.count + waiting.count - 1) }
 
-  /// A push has come, and has its turn after those before it. It is answered exactly once, before `deadline`.
+  /// A push has come. It is answered exactly once, before `deadline`.
   func arrive(_ text: String, _ pending: PendingPush, started: Moment, deadline: Span) {
     let due = started + max(.zero, deadline - Durations.pushMargin)
     arrived += 1
     let run = PushRun(text: text, started: started, due: due, timer: "push \(arrived)", pending)
     run.driver = MachineDriver(context.machines) { [unowned self] effect, run in
-      Push.perform(effect, by: self, run)
+      withTime(of: run) { Push.perform(effect, by: self, run) }
     }
     // For an answer that has to be given without the engine.
     if context.role == .app { run.nextRefresh = RefreshSchedule.least }
@@ -55,23 +62,24 @@ final class PushRunner {
       self?.post(.expire, run)
     }
     waiting.append(run)
-    // What is left to be sent waits for the new push.
-    if let current, isSending(current) { post(.sent, current) }
-    beginNext()
-    watchTurn()
+    beginWaiting()
   }
 
-  private func beginNext() {
-    guard current == nil else { return }
-    guard !waiting.isEmpty else { return emptySince.removeAll() }
-    begin(waiting.removeFirst())
+  private func beginWaiting() {
+    guard releasing == nil else { return }
+    let new = waiting
+    waiting = []
+    let sending = running.filter(isSending)
+    running += new
+    if running.isEmpty { emptySince.removeAll() }
+    // What is left to be sent waits for the new push.
+    if !new.isEmpty { for run in sending { post(.sent, run) } }
+    for run in new { begin(run) }
   }
 
   private func begin(_ run: PushRun) {
-    current = run
     run.pending.begin()
-    // The platform freezes an extension soon after; an app continues, and what else it does is not cut off.
-    if context.role == .extension { context.stop.set(.push, run.due) }
+    limitWork()
     switch run.payload {
     case .message: post(.payloadMessage, run)
     case .verification: post(.payloadVerification, run)
@@ -81,64 +89,59 @@ final class PushRunner {
   }
 
   /// An extension that works on a push sends nothing before it is settled what the push shows.
-  var admitsSending: Bool {
-    guard context.role == .extension, let current else { return true }
-    return isSending(current)
-  }
+  var admitsSending: Bool { context.role != .extension || running.allSatisfy(isSending) }
 
   private func isSending(_ run: PushRun) -> Bool { run.driver?.answer(to: .sent) == .moved }
 
-  // MARK: Turns
+  // MARK: Time
 
-  private static let turnTimer = "turn"
-
-  /// What a push is about is known only when its mailbox was looked into: it may be a call, which must not wait behind a
-  /// push that hangs at the relay (INC-43). So a request that has no answer costs the push its turn when another one waits.
-  private func watchTurn() {
-    guard context.role == .extension, let run = current, let asked = run.asked, let next = waiting.first else {
-      return context.timers.cancel(Self.turnTimer)
-    }
-    let due = max(asked, next.started) + Durations.turnPatience
-    context.timers.set(Self.turnTimer, after: max(.zero, due - context.clock.now())) { [weak self] in
-      self?.giveUpTurn(run)
-    }
+  /// What one push does ends with its own time, not with that of another. The platform freezes an extension soon after; an
+  /// app continues, and what else it does is not cut off.
+  private func withTime(of run: PushRun, _ body: () -> Void) {
+    guard context.role == .extension, running.contains(where: { $0 === run }) else { return body() }
+    context.stop.set(.push, end(of: run))
+    body()
+    limitWork()
   }
 
-  /// Shows what it has; the next push looks into the rest after its own mailboxes.
-  private func giveUpTurn(_ run: PushRun) {
-    guard run === current, run.asked != nil, !waiting.isEmpty else { return }
-    waiting.first { $0.looksIntoMailboxes }?.inherit(run.unfinished)
-    post(.callWaits, run)
+  /// What is done beside the pushes must not take the time of any.
+  private func limitWork() {
+    guard context.role == .extension else { return }
+    let now = context.clock.now()
+    let inTime = running.filter { !$0.isOver(at: now) }
+    context.stop.set(.push, (inTime.isEmpty ? running : inTime).map(end).min())
   }
 
-  /// The source is asked for something.
-  func ask(_ run: PushRun) {
-    run.asked = context.clock.now()
-    watchTurn()
+  private func end(of run: PushRun) -> Moment {
+    run.pending.isExpired ? min(run.due, context.clock.now()) : run.due
   }
 
-  func noteAnswer(_ run: PushRun) {
-    run.asked = nil
-    watchTurn()
+  /// Whether a store's error means that another push's time was up, which interrupts what the engine waits for. This one has its
+  /// own time, and tries again.
+  func isOthersTime(_ error: StoreError, _ run: PushRun) -> Bool {
+    guard case .sqlite(let error) = error, [.interrupted, .busy].contains(error.kind) else { return false }
+    let now = context.clock.now()
+    return !run.isOver(at: now) && running.contains { $0 !== run && $0.isOver(at: now) }
   }
 
-  /// Time is up for this push, in progress or not.
+  /// Time is up for this push.
   func expire(_ pending: PendingPush) {
-    guard let run = ([current].compactMap(\.self) + waiting).first(where: { $0.pending === pending }) else { return }
+    guard let run = (running + waiting).first(where: { $0.pending === pending }) else { return }
     post(.expire, run)
   }
 
-  /// Time is up for the push in progress.
-  func expireCurrent() {
-    if let current { post(.expire, current) }
+  /// Time is up for the round that an app's pushes are.
+  func expireAll() {
+    for run in running { post(.expire, run) }
   }
 
   /// False when there is no push in progress.
   func yieldToApp(_ app: Owner) -> Bool {
-    guard let current else { return false }
-    current.noteHeld(by: app)
-    post(.appWoke, current)
-    return true
+    for run in running {
+      run.noteHeld(by: app)
+      post(.appWoke, run)
+    }
+    return !running.isEmpty
   }
 
   /// A push whose time is up ends, whatever it was about to hear: no timer fires while one message follows the other.
@@ -146,11 +149,7 @@ final class PushRunner {
     let event = run.isOver(at: context.clock.now()) ? .expire : event
     run.driver?.post(event, run) { [context] answer in
       switch answer {
-      case .moved, .stayed:
-        run.findings.note(event)
-        if event == .expire, context.role == .extension, run === self.current {
-          context.stop.set(.push, context.clock.now())
-        }
+      case .moved, .stayed: run.findings.note(event)
       case .ignored, .refused: break
       }
       run.note(Push.name, event.name, run.state.name, at: context.clock.now())
@@ -197,7 +196,17 @@ extension PushRunner: PushEffects {
     engine.refresh.begin()
     engine.lifecycle.runForPush { [weak self] isActive in
       guard let self else { return }
-      self.post(isActive ? .storeOpened : self.whyNotOpen(run), run)
+      if !isActive, let problem = engine.lifecycle.storeProblem, isOthersTime(problem, run) {
+        return again(run, in: .openingStore) { $0.openStore(run) }
+      }
+      post(isActive ? .storeOpened : whyNotOpen(run), run)
+    }
+  }
+
+  /// Does this in a later turn, if the push waits for it then.
+  func again(_ run: PushRun, in state: Push.State, _ work: @escaping (PushRunner) -> Void) {
+    context.later { [weak self] in
+      if let self, run.state == state { withTime(of: run) { work(self) } }
     }
   }
 
@@ -247,13 +256,12 @@ extension PushRunner: PushEffects {
       }
     }
     guard !engine.isQuiescent else { return end(run, outcome) }
+    releasing = run
     engine.lifecycle.release(by: run.due) { [weak self] in self?.end(run, outcome) }
   }
 
-  /// The store is released after the last push only; for an app that asks for it, after this one.
-  private func isLast(_ run: PushRun) -> Bool {
-    run === current && (waiting.isEmpty || run.findings.isLeftToApp)
-  }
+  /// The store is released after the last push only.
+  private func isLast(_ run: PushRun) -> Bool { running.count == 1 && running.first === run }
 
   func composeNotice(_ run: PushRun) {
     let mark = NoticeMark(context.configuration)
@@ -267,24 +275,21 @@ extension PushRunner: PushEffects {
     context.timers.cancel(run.timer)
     context.timers.cancel(Self.callTimer(run))
     context.timers.cancel(Self.sendingTimer(run))
-    if run === current {
-      context.stop.set(.push, nil)
-      current = nil
-    } else {
-      waiting.removeAll { $0 === run }
-    }
-    watchTurn()
+    context.timers.cancel(Self.mailboxTimer(run))
+    running.removeAll { $0 === run }
+    waiting.removeAll { $0 === run }
+    if releasing === run { releasing = nil }
+    limitWork()
     if run.content.withdrawals.last == NotificationNotice.identifier { NoticeMark(context.configuration).remove() }
     run.nextRefresh = engine.refresh.nextRefresh
     run.finish(quiescent: engine.isQuiescent)
-    beginNext()
+    beginWaiting()
   }
 
   // MARK: What the push says
 
   func decodePayload(_ run: PushRun) {
-    let event = PushDecoder(context, engine.source, engine).decode(run)
-    post(event == .decodedRepeat && run.hasInherited ? .decodedMessage : event, run)
+    post(PushDecoder(context, engine.source, engine).decode(run), run)
   }
 
   func quarantinePayload(_ run: PushRun) {
@@ -361,8 +366,8 @@ extension PushRunner: PushEffects {
   private static func sendingTimer(_ run: PushRun) -> String { run.timer + " sends" }
 
   func composeBest(_ run: PushRun) {
-    // Its turn has not come, so that what it names is not known yet.
-    if run !== current, context.store != nil { _ = PushDecoder(context, engine.source, engine).decode(run) }
+    // It has not read what it is about, and the store may be open for another one.
+    if run.named == nil, context.store != nil { _ = PushDecoder(context, engine.source, engine).decode(run) }
     // It is shown though time is up.
     context.stop.withReleaseBudget(Durations.releaseBudget) {
       engine.calls.expireDue()

@@ -7,7 +7,7 @@ import PorterStore
 /// A host's transport may block, and so may the embedded relay's file while another process has its lock. Either is asked
 /// on a thread of its own, one request at a time, and the engine continues meanwhile: neither the network nor another
 /// process can keep it from answering commands or from suspending (INC-07). A transport is asked on two: a request that
-/// hangs while it waits for messages delays nothing that is sent.
+/// hangs while it waits for messages delays nothing that is sent, and in an extension no other push.
 final class RelayDriver {
   typealias Work<Value: Sendable> = @Sendable (RelayClient) throws(RelayError) -> Value
 
@@ -31,23 +31,27 @@ final class RelayDriver {
   /// Called on the engine's thread for each request that the embedded relay's file did not take for another's lock.
   private let fileIsBusy: () -> Void
   /// By number: ends the request, with the relay's answer or, if there is none, with this error.
-  private var waiting: [Int: (way: Way, lane: Lane, begun: Moment, end: (RelayError?) -> Void)] = [:]
-  private let clock: any Clock
-  /// A push's process ends soon, and has little to send: what is to be received does not wait behind a request that hangs.
-  private let receivesOnBothLanes: Bool
+  private var waiting: [Int: (way: Way?, end: (RelayError?) -> Void)] = [:]
+  /// A push's process ends soon, and has little to send: the two ways take whatever comes next, so that no push waits behind a
+  /// request of another one that hangs, as long as one way is free (INC-43).
+  private let sharesWays: Bool
+  /// What the shared ways have not taken yet, in order.
+  private var queued: [(number: Int, submit: (Way) -> Bool)] = []
+  /// Requests that shared ways are carrying out, also those that were given up.
+  private var onReceiving: Int?
+  private var onSending: Int?
   private var next = 0
 
   init(
     identifier: Int, port: any RelayPort, randomness: any Randomness, turns: any Turns,
-    makeWorker: () -> any RequestWorker, timers: Timers, clock: any Clock, receivesOnBothLanes: Bool,
+    makeWorker: () -> any RequestWorker, timers: Timers, sharesWays: Bool,
     fileIsBusy: @escaping () -> Void
   ) {
     self.identifier = identifier
     self.port = port
     self.turns = turns
     self.timers = timers
-    self.clock = clock
-    self.receivesOnBothLanes = receivesOnBothLanes
+    self.sharesWays = sharesWays && !port.isLocal
     self.fileIsBusy = fileIsBusy
     receiving = Way(client: RelayClient(port: port, randomness: randomness), worker: makeWorker())
     sending =
@@ -60,13 +64,10 @@ final class RelayDriver {
   func perform<Value: Sendable>(
     _ work: @escaping Work<Value>, on lane: Lane, then: @escaping (Result<Value, RelayError>) -> Void
   ) {
-    let lane =
-      lane == .receiving && receivesOnBothLanes && isHanging(.receiving) && !isHanging(.sending) ? .sending : lane
-    let way = lane == .sending ? sending : receiving
     let number = next
     next += 1
     let answer = Promise<Result<Value, RelayError>>()
-    let (client, turns, driver, timers) = (way.client, turns, identifier, timers)
+    let (turns, driver, timers) = (turns, identifier, timers)
     let timer = "relay \(driver) \(number)"
     // A file that does not answer in time is one that another process keeps to itself.
     let late: RelayError = port.isLocal ? .storage(SQLiteError(kind: .busy)) : .timeout
@@ -79,28 +80,60 @@ final class RelayDriver {
       if case .failure(let error) = result, error.isFileBusy { fileIsBusy() }
       then(result)
     }
-    waiting[number] = (way, lane, clock.now(), end)
-    let isAccepted = way.worker.submit(number) {
-      let result = Self.result(of: work, client)
-      return {
-        answer.fulfil(result)
-        turns.enqueue { $0.relayLink.complete(number, driver: driver, failure: nil) }
+    let submit: (Way) -> Bool = { way in
+      let client = way.client
+      return way.worker.submit(number) {
+        let result = Self.result(of: work, client)
+        return {
+          answer.fulfil(result)
+          turns.enqueue { $0.relayLink.complete(number, driver: driver, failure: nil) }
+        }
       }
     }
-    if !isAccepted { turns.enqueue { $0.relayLink.complete(number, driver: driver, failure: .unavailable) } }
+    if sharesWays {
+      waiting[number] = (nil, end)
+      queued.append((number, submit))
+      return takeQueued()
+    }
+    let way = lane == .sending ? sending : receiving
+    waiting[number] = (way, end)
+    if !submit(way) { refuse(number) }
+  }
+
+  private func takeQueued() {
+    while !queued.isEmpty, onReceiving == nil || onSending == nil {
+      let (number, submit) = queued.removeFirst()
+      let way = onReceiving == nil ? receiving : sending
+      guard submit(way) else {
+        refuse(number)
+        continue
+      }
+      if onReceiving == nil { onReceiving = number } else { onSending = number }
+    }
+  }
+
+  /// The system has no thread to give.
+  private func refuse(_ number: Int) {
+    let driver = identifier
+    turns.enqueue { $0.relayLink.complete(number, driver: driver, failure: .unavailable) }
   }
 
   /// A request that was given up before its turn came is not carried out any more: its answer would reach no one, and behind
   /// a transport that hangs they would become more and more.
   func complete(_ number: Int, failure: RelayError?) {
+    if failure == nil { free(number) }
     guard let request = waiting.removeValue(forKey: number) else { return }
-    if failure != nil { request.way.worker.cancel(number) }
+    if failure != nil {
+      queued.removeAll { $0.number == number }
+      request.way?.worker.cancel(number)
+    }
     request.end(failure)
   }
 
-  private func isHanging(_ lane: Lane) -> Bool {
-    let latest = clock.now() + .milliseconds(-Durations.callPatience.milliseconds)
-    return waiting.values.contains { $0.lane == lane && $0.begun <= latest }
+  private func free(_ number: Int) {
+    if onReceiving == number { onReceiving = nil }
+    if onSending == number { onSending = nil }
+    takeQueued()
   }
 
   /// Gives every request up; what is under way ends on its own thread and is dropped. The result calls each
@@ -108,6 +141,7 @@ final class RelayDriver {
   func forget() -> () -> Void {
     receiving.worker.close()
     sending.worker.close()
+    queued.removeAll()
     return { for number in self.waiting.keys.sorted() { self.complete(number, failure: .closed) } }
   }
 

@@ -75,7 +75,7 @@ final class RelayLink {
     driver = RelayDriver(
       identifier: opened, port: port, randomness: context.randomness, turns: turns,
       makeWorker: { context.configuration.execution.makeWorker(isAwaited: port.isLocal) }, timers: context.timers,
-      clock: context.clock, receivesOnBothLanes: context.role == .extension,
+      sharesWays: context.role == .extension,
       fileIsBusy: { [weak self] in self?.hastenRetries() })
   }
 

@@ -5,11 +5,13 @@
 /// happens, after the store is closed (INC-48); every state but the last has an expire edge that waits for nothing.
 /// What cannot improve ends without waiting (INC-32). A message that it names and that did not come is announced with a
 /// placeholder; a push that could not even read what it is about gives a notice. A round in the background, which does
-/// not know whether anything waits, gives one only of a store that does not open. An app on screen has neither. What
-/// waits in the outboxes is sent when it is settled what is shown, and only for a moment. What the user has muted or
-/// hidden stays so. The outcome is the first of these that applies, when the store is released: expired, stopped,
-/// locked, wrongSchema, presented (there is something to show), failed, quarantined (the push itself, or all that
-/// came), offline, verified, yielded, unknown (unless something came), nothingNew.
+/// not know whether anything waits, gives one only of a store that does not open. An app on screen has neither. Whether
+/// it is a call's is known when its mailbox was looked into, so that each push has a machine of its own, and none waits
+/// for what another one waits for (INC-43). What waits in the outboxes is sent when it is settled what is shown, and
+/// only for a moment. What the user has muted or hidden stays so. The outcome is the first of these that applies, when
+/// the store is released: expired, stopped, locked, wrongSchema, presented (there is something to show), failed,
+/// quarantined (the push itself, or all that came), offline, verified, yielded, unknown (unless something came),
+/// nothingNew.
 package enum Push: Machine {
   package enum State: UInt8, MachineCode {
     /// Handed over by the system; its form is looked at.
@@ -158,9 +160,11 @@ package enum Push: Machine {
     case commitDone
     /// The same, and a call is waiting for its user.
     case commitCall
-    /// A call has waited long enough, or another push waits that may be a call's while the relay leaves this one
-    /// waiting; the other mailboxes are looked into afterwards.
+    /// A call has waited long enough; the other mailboxes are looked into afterwards.
     case callWaits
+    /// A later push waits for this mailbox, which may be a call's, and the relay has not answered for long: that one
+    /// asks again.
+    case mailboxTaken
     /// The ledger has it already; nothing changed.
     case commitRepeat
     /// It does not decrypt; it is committed as quarantined, with the reason (INC-41, INC-66).
@@ -247,6 +251,7 @@ package enum Push: Machine {
       case .commitDone: "commit.done"
       case .commitCall: "commit.call"
       case .callWaits: "call.waits"
+      case .mailboxTaken: "mailbox.taken"
       case .commitRepeat: "commit.repeat"
       case .commitQuarantined: "commit.quarantined"
       case .commitStale: "commit.stale"
@@ -296,6 +301,8 @@ package enum Push: Machine {
     case commitMessage
     /// From now on the answer has a second: raise call.waits then.
     case armCallDeadline
+    /// Drop what the relay still answers, and look into this mailbox again after the others.
+    case putMailboxBack
     /// Drop what was computed and could not be committed.
     case discardWork
     /// Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed.
@@ -303,8 +310,8 @@ package enum Push: Machine {
     /// Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
     /// composed.
     case composeContent
-    /// Hand over to the relay what waits in the outboxes, if this is the last push and the relay was reached; not for
-    /// long. Answer: sent.
+    /// Hand over to the relay what waits in the outboxes, if no other push is in progress and the relay was reached;
+    /// not for long. Answer: sent.
     case sendOutbox
     /// Like composeContent, from what is committed, without waiting and without an answer.
     case composeBest
@@ -313,8 +320,8 @@ package enum Push: Machine {
     case composeNotice
     /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
     case cancelWork
-    /// Close the store, and whatever else a frozen process must not hold, unless another push waits for them; an app
-    /// keeps them. Answer: released, with the outcome.
+    /// Close the store, and whatever else a frozen process must not hold, unless another push is in progress; an app on
+    /// screen keeps them. Answer: released, with the outcome.
     case releaseStore
     /// Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace.
     case answer
@@ -331,6 +338,7 @@ package enum Push: Machine {
       case .fetchMessage: "fetchMessage"
       case .commitMessage: "commitMessage"
       case .armCallDeadline: "armCallDeadline"
+      case .putMailboxBack: "putMailboxBack"
       case .discardWork: "discardWork"
       case .acknowledge: "acknowledge"
       case .composeContent: "composeContent"
@@ -381,8 +389,8 @@ package enum Push: Machine {
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
-    case .quarantinePayload, .releaseClaim, .armCallDeadline, .discardWork, .composeBest,
-      .composeNotice, .cancelWork:
+    case .quarantinePayload, .releaseClaim, .armCallDeadline, .putMailboxBack, .discardWork,
+      .composeBest, .composeNotice, .cancelWork:
       .act
     case .readAppPhase, .openStore, .decodePayload, .verifyToken, .claimNext, .fetchMessage,
       .commitMessage, .acknowledge, .composeContent, .sendOutbox, .releaseStore:
@@ -434,14 +442,15 @@ package enum Push: Machine {
       .decodedRepeat, .decodedUnknown, .decodedUndecryptable, .verifyDone, .verifyForged,
       .verifyFailed, .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed,
       .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
-      .commitCall, .callWaits, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
-      .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
-      .composedNothing, .sent, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .commitCall, .callWaits, .mailboxTaken, .commitRepeat, .commitQuarantined, .commitStale,
+      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedAnnounced, .composedNothing, .sent, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.received, .ignored(.early))
     case .expire:
-      // Also while it waits for the pushes before it; the store may be open for one of them.
+      // Also while everything is being released for the pushes before it; the store may be open.
       MachineStep(.releasing, .moved, .composeBest, .releaseStore)
     }
   }
@@ -454,8 +463,8 @@ package enum Push: Machine {
       .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable, .verifyDone,
       .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing, .claimDamaged,
       .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied,
-      .commitDone, .commitCall, .callWaits, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .commitDone, .commitCall, .callWaits, .mailboxTaken, .commitRepeat, .commitQuarantined,
+      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
       .composedAnnounced, .composedNothing, .sent, .releasedPresented, .releasedNothingNew,
       .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
       .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
@@ -477,8 +486,8 @@ package enum Push: Machine {
       .decodedUnknown, .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed,
       .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits,
-      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
+      .mailboxTaken, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed,
+      .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -497,12 +506,12 @@ package enum Push: Machine {
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat, .commitQuarantined,
-      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .sent, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.decoding, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the app fetches the rest (INC-22).
@@ -533,8 +542,8 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft,
       .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits,
-      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
-      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
+      .mailboxTaken, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed,
+      .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -558,8 +567,8 @@ package enum Push: Machine {
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitCall, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .fetchDenied, .commitDone, .commitCall, .mailboxTaken, .commitRepeat, .commitQuarantined,
+      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
       .composedAnnounced, .composedNothing, .sent, .releasedPresented, .releasedNothingNew,
       .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
       .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
@@ -610,6 +619,9 @@ package enum Push: Machine {
       MachineStep(.claiming, .moved, .releaseClaim, .claimNext)
     case .callWaits:
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
+    case .mailboxTaken:
+      // What the later push finds is found for both.
+      MachineStep(.claiming, .moved, .putMailboxBack, .releaseClaim, .claimNext)
     case .expire:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     }
@@ -623,10 +635,11 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .callWaits, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
-      .composedNothing, .sent, .releasedPresented, .releasedNothingNew, .releasedYielded,
-      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
-      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
+      .fetchDenied, .callWaits, .mailboxTaken, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedAnnounced, .composedNothing, .sent, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.committing, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the app fetches the rest (INC-22).
@@ -670,6 +683,8 @@ package enum Push: Machine {
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     case .callWaits:
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
+    case .mailboxTaken:
+      MachineStep(.claiming, .moved, .putMailboxBack, .releaseClaim, .claimNext)
     case .acknowledged:
       MachineStep(.fetching, .moved, .fetchMessage)
     case .acknowledgeFailed:
@@ -687,11 +702,11 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat, .commitQuarantined,
-      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .sent,
-      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
-      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
-      .releasedWrongSchema, .releasedFailed:
+      .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .sent, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.presenting, .ignored(.late))
     case .appWoke:
       MachineStep(.presenting, .ignored(.late))
@@ -712,8 +727,8 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitCall, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .fetchDenied, .commitDone, .commitCall, .mailboxTaken, .commitRepeat, .commitQuarantined,
+      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
       .composedAnnounced, .composedNothing, .releasedPresented, .releasedNothingNew,
       .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
       .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
@@ -732,8 +747,8 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent:
       MachineStep(.releasing, .ignored(.late))
     case .expire:
@@ -773,8 +788,8 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -791,8 +806,8 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -809,8 +824,8 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -827,8 +842,8 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -845,8 +860,8 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -863,8 +878,8 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -881,8 +896,8 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -899,8 +914,8 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -917,8 +932,8 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -935,8 +950,8 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -953,8 +968,8 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -971,8 +986,8 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -1015,6 +1030,8 @@ package protocol PushEffects {
   func commitMessage(_ argument: Argument)
   /// From now on the answer has a second: raise call.waits then.
   func armCallDeadline(_ argument: Argument)
+  /// Drop what the relay still answers, and look into this mailbox again after the others.
+  func putMailboxBack(_ argument: Argument)
   /// Drop what was computed and could not be committed.
   func discardWork(_ argument: Argument)
   /// Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed.
@@ -1022,8 +1039,8 @@ package protocol PushEffects {
   /// Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
   /// composed.
   func composeContent(_ argument: Argument)
-  /// Hand over to the relay what waits in the outboxes, if this is the last push and the relay was reached; not for
-  /// long. Answer: sent.
+  /// Hand over to the relay what waits in the outboxes, if no other push is in progress and the relay was reached; not
+  /// for long. Answer: sent.
   func sendOutbox(_ argument: Argument)
   /// Like composeContent, from what is committed, without waiting and without an answer.
   func composeBest(_ argument: Argument)
@@ -1032,8 +1049,8 @@ package protocol PushEffects {
   func composeNotice(_ argument: Argument)
   /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
   func cancelWork(_ argument: Argument)
-  /// Close the store, and whatever else a frozen process must not hold, unless another push waits for them; an app
-  /// keeps them. Answer: released, with the outcome.
+  /// Close the store, and whatever else a frozen process must not hold, unless another push is in progress; an app on
+  /// screen keeps them. Answer: released, with the outcome.
   func releaseStore(_ argument: Argument)
   /// Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace.
   func answer(_ argument: Argument)
@@ -1055,6 +1072,7 @@ extension Push {
     case .fetchMessage: performer.fetchMessage(argument)
     case .commitMessage: performer.commitMessage(argument)
     case .armCallDeadline: performer.armCallDeadline(argument)
+    case .putMailboxBack: performer.putMailboxBack(argument)
     case .discardWork: performer.discardWork(argument)
     case .acknowledge: performer.acknowledge(argument)
     case .composeContent: performer.composeContent(argument)

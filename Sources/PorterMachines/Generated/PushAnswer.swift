@@ -1,12 +1,11 @@
 // Generated from spec/machines/push_answer.scxml by porter-machines: change that file, run `make spec`.
 
-/// The answer to one push, between the caller that waits for it, the deadline and the engine. Pushes wait for their
-/// turn in a queue; each has its own deadline, and is answered exactly once, also if the engine hangs in the operating
-/// system (INC-30, INC-31). What is staged is what will be recorded as shown; an answer that was given without it
-/// leaves nothing recorded (INC-38).
+/// The answer to one push, between the caller that waits for it, the deadline and the engine. Each push has its own
+/// deadline, and is answered exactly once, also if the engine hangs in the operating system (INC-30, INC-31). What is
+/// staged is what will be recorded as shown; an answer that was given without it leaves nothing recorded (INC-38).
 package enum PushAnswer: Machine {
   package enum State: UInt8, MachineCode {
-    /// Other pushes come first.
+    /// The engine has not taken it up: it is busy, or everything is being released for the pushes before it.
     case queued
     /// The engine works on it.
     case running
@@ -29,7 +28,7 @@ package enum PushAnswer: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// The pushes before it have ended, and it has its turn.
+    /// The engine takes it up: nothing is being released for the pushes before it.
     case begin
     /// Its time is up, by its deadline or because the host says so.
     case expire

@@ -62,30 +62,31 @@
 #define push_on_commitDone 31
 #define push_on_commitCall 32
 #define push_on_callWaits 33
-#define push_on_commitRepeat 34
-#define push_on_commitQuarantined 35
-#define push_on_commitStale 36
-#define push_on_commitDamaged 37
-#define push_on_commitFailed 38
-#define push_on_acknowledged 39
-#define push_on_acknowledgeFailed 40
-#define push_on_composedShow 41
-#define push_on_composedAnnounced 42
-#define push_on_composedNothing 43
-#define push_on_sent 44
-#define push_on_expire 45
-#define push_on_releasedPresented 46
-#define push_on_releasedNothingNew 47
-#define push_on_releasedYielded 48
-#define push_on_releasedVerified 49
-#define push_on_releasedLocked 50
-#define push_on_releasedOffline 51
-#define push_on_releasedExpired 52
-#define push_on_releasedUnknown 53
-#define push_on_releasedQuarantined 54
-#define push_on_releasedStopped 55
-#define push_on_releasedWrongSchema 56
-#define push_on_releasedFailed 57
+#define push_on_mailboxTaken 34
+#define push_on_commitRepeat 35
+#define push_on_commitQuarantined 36
+#define push_on_commitStale 37
+#define push_on_commitDamaged 38
+#define push_on_commitFailed 39
+#define push_on_acknowledged 40
+#define push_on_acknowledgeFailed 41
+#define push_on_composedShow 42
+#define push_on_composedAnnounced 43
+#define push_on_composedNothing 44
+#define push_on_sent 45
+#define push_on_expire 46
+#define push_on_releasedPresented 47
+#define push_on_releasedNothingNew 48
+#define push_on_releasedYielded 49
+#define push_on_releasedVerified 50
+#define push_on_releasedLocked 51
+#define push_on_releasedOffline 52
+#define push_on_releasedExpired 53
+#define push_on_releasedUnknown 54
+#define push_on_releasedQuarantined 55
+#define push_on_releasedStopped 56
+#define push_on_releasedWrongSchema 57
+#define push_on_releasedFailed 58
 
 #define push_do_readAppPhase 0
 #define push_do_openStore 1
@@ -97,15 +98,16 @@
 #define push_do_fetchMessage 7
 #define push_do_commitMessage 8
 #define push_do_armCallDeadline 9
-#define push_do_discardWork 10
-#define push_do_acknowledge 11
-#define push_do_composeContent 12
-#define push_do_sendOutbox 13
-#define push_do_composeBest 14
-#define push_do_composeNotice 15
-#define push_do_cancelWork 16
-#define push_do_releaseStore 17
-#define push_do_answer 18
+#define push_do_putMailboxBack 10
+#define push_do_discardWork 11
+#define push_do_acknowledge 12
+#define push_do_composeContent 13
+#define push_do_sendOutbox 14
+#define push_do_composeBest 15
+#define push_do_composeNotice 16
+#define push_do_cancelWork 17
+#define push_do_releaseStore 18
+#define push_do_answer 19
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -197,6 +199,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitCall ->
        answer = IGNORED
     :: event == push_on_callWaits ->
+       answer = IGNORED
+    :: event == push_on_mailboxTaken ->
        answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
@@ -317,6 +321,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_callWaits ->
        answer = IGNORED
+    :: event == push_on_mailboxTaken ->
+       answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
     :: event == push_on_commitQuarantined ->
@@ -435,6 +441,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitCall ->
        answer = IGNORED
     :: event == push_on_callWaits ->
+       answer = IGNORED
+    :: event == push_on_mailboxTaken ->
        answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
@@ -555,6 +563,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_callWaits ->
        answer = IGNORED
+    :: event == push_on_mailboxTaken ->
+       answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
     :: event == push_on_commitQuarantined ->
@@ -673,6 +683,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitCall ->
        answer = IGNORED
     :: event == push_on_callWaits ->
+       answer = IGNORED
+    :: event == push_on_mailboxTaken ->
        answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
@@ -793,6 +805,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_callWaits ->
        answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
+    :: event == push_on_mailboxTaken ->
+       answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
     :: event == push_on_commitQuarantined ->
@@ -912,6 +926,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_callWaits ->
        answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
+    :: event == push_on_mailboxTaken ->
+       answer = MOVED; state = push_state_claiming; push_does(push_do_putMailboxBack); push_does(push_do_releaseClaim); push_does(push_do_claimNext)
     :: event == push_on_commitRepeat ->
        answer = IGNORED
     :: event == push_on_commitQuarantined ->
@@ -1030,6 +1046,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitCall ->
        answer = MOVED; state = push_state_acknowledging; push_does(push_do_acknowledge); push_does(push_do_armCallDeadline)
     :: event == push_on_callWaits ->
+       answer = IGNORED
+    :: event == push_on_mailboxTaken ->
        answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = MOVED; state = push_state_acknowledging; push_does(push_do_acknowledge)
@@ -1150,6 +1168,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_callWaits ->
        answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
+    :: event == push_on_mailboxTaken ->
+       answer = MOVED; state = push_state_claiming; push_does(push_do_putMailboxBack); push_does(push_do_releaseClaim); push_does(push_do_claimNext)
     :: event == push_on_commitRepeat ->
        answer = IGNORED
     :: event == push_on_commitQuarantined ->
@@ -1268,6 +1288,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitCall ->
        answer = IGNORED
     :: event == push_on_callWaits ->
+       answer = IGNORED
+    :: event == push_on_mailboxTaken ->
        answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
@@ -1388,6 +1410,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_callWaits ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
+    :: event == push_on_mailboxTaken ->
+       answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
     :: event == push_on_commitQuarantined ->
@@ -1507,6 +1531,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_callWaits ->
        answer = IGNORED
+    :: event == push_on_mailboxTaken ->
+       answer = IGNORED
     :: event == push_on_commitRepeat ->
        answer = IGNORED
     :: event == push_on_commitQuarantined ->
@@ -1603,6 +1629,7 @@ active proctype push_world() {
       :: event = push_on_commitDone
       :: event = push_on_commitCall
       :: event = push_on_callWaits
+      :: event = push_on_mailboxTaken
       :: event = push_on_commitRepeat
       :: event = push_on_commitQuarantined
       :: event = push_on_commitStale

@@ -1,19 +1,9 @@
 import PorterPlatform
 import PorterStore
-import Synchronization
 import XCTest
-
-@testable import Nightporter
-@testable import PorterEngine
 
 /// What an app left to be sent does not keep back what a push is to show.
 final class OutboxPushTests: XCTestCase {
-  private final class Statements: Sendable {
-    private let texts = Mutex<[String]>([])
-    func note(_ text: String) { texts.withLock { $0.append(text) } }
-    var all: [String] { texts.withLock { $0 } }
-  }
-
   /// A push with a full outbox asks the store and the relay for the same as one with an empty one, until what it shows is
   /// settled; only then it sends.
   func testTheContentIsSettledBeforeTheFirstEntryOfAFullOutboxIsSent() throws {
@@ -52,12 +42,7 @@ final class OutboxPushTests: XCTestCase {
 
   private func observePush(_ payload: String, _ station: Station) throws -> (JSON, [String]) {
     let service = try station.makeExtension()
-    let statements = Statements()
-    let isObserved = try XCTUnwrap(Handles.find(service.handle)).call { engine -> Bool in
-      engine.store?.database.observer = { statements.note($0) }
-      return engine.store != nil
-    }
-    XCTAssertEqual(isObserved, true)
+    let statements = try Statements(of: service)
     let answer = service.push(payload)
     return (answer, statements.all)
   }

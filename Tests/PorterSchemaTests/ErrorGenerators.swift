@@ -36,15 +36,14 @@ enum EveryCase {
     _ number: Int64, _ words: String, _ contact: ContactRecord, _ connection: ConnectionRecord
   ) -> [ChatError.ErrorType] {
     [
-      .noActiveUser, .noConnectionUser(agentConnectionID: words), .userUnknown, .userExists(name: words),
-      .differentActiveUser(commanded: number, active: 1), .cantDeleteActiveUser(number), .cantDeleteLastUser(number),
+      .noActiveUser, .userUnknown, .userExists(name: words),
+      .differentActiveUser(commanded: number, active: 1), .cantDeleteActiveUser(number),
       .cantHideLastUser(number), .hiddenUserAlwaysMuted(number), .emptyUserPassword(number),
       .userAlreadyHidden(number), .userNotHidden(number), .invalidDisplayName(given: words, valid: ""),
       .chatNotStarted, .chatNotStopped, .chatStoreChanged, .invalidConnReq, .unsupportedConnReq,
-      .contactNotReady(contact), .contactNotActive(contact), .contactDisabled(contact),
-      .connectionDisabled(connection), .invalidChatItemUpdate, .invalidChatItemDelete, .noCurrentCall,
-      .agentVersion, .commandError(message: words),
-      .agentCommandError(message: words), .internalError(message: words), .exception(message: words),
+      .contactNotReady(contact), .contactNotActive(contact),
+      .invalidChatItemUpdate, .invalidChatItemDelete, .noCurrentCall,
+      .commandError(message: words), .internalError(message: words),
     ]
   }
 
@@ -84,8 +83,8 @@ enum EveryCase {
     [
       .ok, .invalidConfirmation, .errorNotADatabase(file: words),
       .errorMigration(file: words, .upgrade([.init(name: words, canBeUndone: true)])),
-      .errorMigration(file: words, .downgrade([words])), .errorMigration(file: words, .noWayDown([words])),
-      .errorMigration(file: words, .different(library: words, store: words)), .errorSQL(file: words, reason: words),
+      .errorMigration(file: words, .noWayDown([words])),
+      .errorSQL(file: words, reason: words),
       .agentError(.inactive),
     ] + nightporterErrors.map { .nightporter(file: words, $0) }
   }

@@ -110,18 +110,9 @@ final class ResponseTests: XCTestCase {
           + #"[{"upName":"m2","withDown":true}]}}"#
       ),
       (
-        .errorMigration(file: "f", .downgrade(["m9"])),
-        #"{"type":"errorMigration","dbFile":"f","migrationError":{"type":"downgrade","downMigrations":["m9"]}}"#
-      ),
-      (
         .errorMigration(file: "f", .noWayDown(["m9"])),
         #"{"type":"errorMigration","dbFile":"f","migrationError":{"type":"migrationError","mtrError":"#
           + #"{"type":"noDown","dbMigrations":["m9"]}}}"#
-      ),
-      (
-        .errorMigration(file: "f", .different(library: "a", store: "b")),
-        #"{"type":"errorMigration","dbFile":"f","migrationError":{"type":"migrationError","mtrError":"#
-          + #"{"type":"different","appMigration":"a","dbMigration":"b"}}}"#
       ),
       (
         .errorSQL(file: "f", reason: "r"), #"{"type":"errorSQL","dbFile":"f","migrationSQLError":"r"}"#

@@ -294,7 +294,7 @@ extension EveryCase {
 
   static func itemStatuses(_ words: String) -> [ChatItemStatus] {
     [.sndNew, .sndSent, .sndRcvd, .sndErrorAuth, .rcvNew, .rcvRead]
-      + sendErrors(words).flatMap { [.sndError($0), .sndWarning($0)] }
+      + sendErrors(words).map { .sndError($0) }
   }
 
   static func contents(_ text: String, _ words: String, _ number: Int64) -> [MessageContent] {

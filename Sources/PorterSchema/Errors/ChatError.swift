@@ -37,12 +37,10 @@ extension ChatError {
   /// The `errorType` of a `ChatError` with tag `error`.
   package enum ErrorType: Hashable, Sendable {
     case noActiveUser
-    case noConnectionUser(agentConnectionID: String)
     case userUnknown
     case userExists(name: String)
     case differentActiveUser(commanded: Int64, active: Int64)
     case cantDeleteActiveUser(Int64)
-    case cantDeleteLastUser(Int64)
     case cantHideLastUser(Int64)
     case hiddenUserAlwaysMuted(Int64)
     case emptyUserPassword(Int64)
@@ -58,29 +56,22 @@ extension ChatError {
     case unsupportedConnReq
     case contactNotReady(ContactRecord)
     case contactNotActive(ContactRecord)
-    case contactDisabled(ContactRecord)
-    case connectionDisabled(ConnectionRecord)
     /// The message is not the user's, too old, or deleted.
     case invalidChatItemUpdate
     case invalidChatItemDelete
     case noCurrentCall
-    case agentVersion
     case commandError(message: String)
-    case agentCommandError(message: String)
     case internalError(message: String)
-    case exception(message: String)
 
     var json: JSONValue {
       switch self {
       case .noActiveUser: .tagged("noActiveUser")
-      case .noConnectionUser(let id): .tagged("noConnectionUser", ["agentConnId": .string(id)])
       case .userUnknown: .tagged("userUnknown")
       case .userExists(let name): .tagged("userExists", ["contactName": .string(name)])
       case .differentActiveUser(let commanded, let active):
         .tagged(
           "differentActiveUser", ["commandUserId": .integer(commanded), "activeUserId": .integer(active)])
       case .cantDeleteActiveUser(let id): Self.user("cantDeleteActiveUser", id)
-      case .cantDeleteLastUser(let id): Self.user("cantDeleteLastUser", id)
       case .cantHideLastUser(let id): Self.user("cantHideLastUser", id)
       case .hiddenUserAlwaysMuted(let id): Self.user("hiddenUserAlwaysMuted", id)
       case .emptyUserPassword(let id): Self.user("emptyUserPassword", id)
@@ -95,16 +86,11 @@ extension ChatError {
       case .unsupportedConnReq: .tagged("unsupportedConnReq")
       case .contactNotReady(let contact): .tagged("contactNotReady", ["contact": contact.json])
       case .contactNotActive(let contact): .tagged("contactNotActive", ["contact": contact.json])
-      case .contactDisabled(let contact): .tagged("contactDisabled", ["contact": contact.json])
-      case .connectionDisabled(let connection): .tagged("connectionDisabled", ["connection": connection.json])
       case .invalidChatItemUpdate: .tagged("invalidChatItemUpdate")
       case .invalidChatItemDelete: .tagged("invalidChatItemDelete")
       case .noCurrentCall: .tagged("noCurrentCall")
-      case .agentVersion: .tagged("agentVersion")
       case .commandError(let message): .tagged("commandError", ["message": .string(message)])
-      case .agentCommandError(let message): .tagged("agentCommandError", ["message": .string(message)])
       case .internalError(let message): .tagged("internalError", ["message": .string(message)])
-      case .exception(let message): .tagged("exception", ["message": .string(message)])
       }
     }
 

@@ -23,7 +23,6 @@ package enum SendError: Hashable, Sendable {
 package enum ChatItemStatus: Hashable, Sendable {
   case sndNew, sndSent, sndRcvd, sndErrorAuth
   case sndError(SendError)
-  case sndWarning(SendError)
   case rcvNew, rcvRead
 
   package var json: JSONValue {
@@ -33,7 +32,6 @@ package enum ChatItemStatus: Hashable, Sendable {
     case .sndRcvd: .tagged("sndRcvd", ["msgRcptStatus": "ok", "sndProgress": "complete"])
     case .sndErrorAuth: .tagged("sndErrorAuth")
     case .sndError(let error): .tagged("sndError", ["agentError": error.json])
-    case .sndWarning(let error): .tagged("sndWarning", ["agentError": error.json])
     case .rcvNew: .tagged("rcvNew")
     case .rcvRead: .tagged("rcvRead")
     }

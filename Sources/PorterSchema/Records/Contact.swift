@@ -28,7 +28,7 @@ package struct ChatSettings: Hashable, Sendable {
 
 package struct ContactRecord: Hashable, Sendable {
   package enum Status: String, Hashable, Sendable, CaseIterable {
-    case active, deleted, deletedByUser
+    case active, deleted
   }
 
   package var id: Int64

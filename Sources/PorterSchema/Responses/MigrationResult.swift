@@ -15,12 +15,8 @@ package enum MigrationResult: Hashable, Sendable {
   package enum Obstacle: Hashable, Sendable {
     /// The store is older than the library, and the confirmation did not allow changing it.
     case upgrade([Step])
-    /// The store is newer than the library.
-    case downgrade([String])
     /// The store is newer, and these of its migrations cannot be undone.
     case noWayDown([String])
-    /// The store's history is not the library's.
-    case different(library: String, store: String)
   }
 
   case ok
@@ -68,16 +64,8 @@ extension MigrationResult.Obstacle {
           "upMigrations": .array(
             steps.map { .compact(["upName": .string($0.name), "withDown": .bool($0.canBeUndone)]) })
         ])
-    case .downgrade(let names): .tagged("downgrade", ["downMigrations": .array(names.map(JSONValue.string))])
     case .noWayDown(let names):
       .tagged("migrationError", ["mtrError": .tagged("noDown", ["dbMigrations": .array(names.map(JSONValue.string))])])
-    case .different(let library, let store):
-      .tagged(
-        "migrationError",
-        [
-          "mtrError": .tagged(
-            "different", ["appMigration": .string(library), "dbMigration": .string(store)])
-        ])
     }
   }
 }

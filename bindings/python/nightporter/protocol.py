@@ -31,11 +31,6 @@ class ErrorType_noActiveUser(TypedDict):
     type: Literal["noActiveUser"]
 
 
-class ErrorType_noConnectionUser(TypedDict):
-    type: Literal["noConnectionUser"]
-    agentConnId: str
-
-
 class ErrorType_userUnknown(TypedDict):
     type: Literal["userUnknown"]
 
@@ -53,11 +48,6 @@ class ErrorType_differentActiveUser(TypedDict):
 
 class ErrorType_cantDeleteActiveUser(TypedDict):
     type: Literal["cantDeleteActiveUser"]
-    userId: int
-
-
-class ErrorType_cantDeleteLastUser(TypedDict):
-    type: Literal["cantDeleteLastUser"]
     userId: int
 
 
@@ -122,16 +112,6 @@ class ErrorType_contactNotActive(TypedDict):
     contact: "Contact"
 
 
-class ErrorType_contactDisabled(TypedDict):
-    type: Literal["contactDisabled"]
-    contact: "Contact"
-
-
-class ErrorType_connectionDisabled(TypedDict):
-    type: Literal["connectionDisabled"]
-    connection: "Connection"
-
-
 class ErrorType_invalidChatItemUpdate(TypedDict):
     type: Literal["invalidChatItemUpdate"]
 
@@ -144,27 +124,13 @@ class ErrorType_noCurrentCall(TypedDict):
     type: Literal["noCurrentCall"]
 
 
-class ErrorType_agentVersion(TypedDict):
-    type: Literal["agentVersion"]
-
-
 class ErrorType_commandError(TypedDict):
     type: Literal["commandError"]
     message: str
 
 
-class ErrorType_agentCommandError(TypedDict):
-    type: Literal["agentCommandError"]
-    message: str
-
-
 class ErrorType_internalError(TypedDict):
     type: Literal["internalError"]
-    message: str
-
-
-class ErrorType_exception(TypedDict):
-    type: Literal["exception"]
     message: str
 
 
@@ -855,27 +821,14 @@ class MigrationResult_errorMigration_migrationError_upgrade(TypedDict):
     upMigrations: list["MigrationResult_errorMigration_migrationError_upgrade_upMigrations"]
 
 
-class MigrationResult_errorMigration_migrationError_downgrade(TypedDict):
-    """The store is newer than the library."""
-
-    type: Literal["downgrade"]
-    downMigrations: list[str]
-
-
 class MigrationResult_errorMigration_migrationError_migrationError_mtrError_noDown(TypedDict):
     type: Literal["noDown"]
     dbMigrations: list[str]
 
 
-class MigrationResult_errorMigration_migrationError_migrationError_mtrError_different(TypedDict):
-    type: Literal["different"]
-    appMigration: str
-    dbMigration: str
-
-
 class MigrationResult_errorMigration_migrationError_migrationError(TypedDict):
     type: Literal["migrationError"]
-    mtrError: "MigrationResult_errorMigration_migrationError_migrationError_mtrError"
+    mtrError: "MigrationResult_errorMigration_migrationError_migrationError_mtrError_noDown"
 
 
 class MigrationResult_errorMigration(TypedDict):
@@ -1577,7 +1530,7 @@ class Contact(TypedDict):
     profile: "LocalProfile"
     activeConn: NotRequired["Connection"]
     contactUsed: bool
-    contactStatus: Literal["active", "deleted", "deletedByUser"]
+    contactStatus: Literal["active", "deleted"]
     chatSettings: "ChatSettings"
     userPreferences: "Preferences"
     mergedPreferences: "ContactUserPreferences"
@@ -1651,11 +1604,6 @@ class ChatItemStatus_sndErrorAuth(TypedDict):
 
 class ChatItemStatus_sndError(TypedDict):
     type: Literal["sndError"]
-    agentError: "SendError"
-
-
-class ChatItemStatus_sndWarning(TypedDict):
-    type: Literal["sndWarning"]
     agentError: "SendError"
 
 
@@ -2193,12 +2141,10 @@ CategoryAction_action: TypeAlias = Literal[
 
 ErrorType: TypeAlias = Union[
     "ErrorType_noActiveUser",
-    "ErrorType_noConnectionUser",
     "ErrorType_userUnknown",
     "ErrorType_userExists",
     "ErrorType_differentActiveUser",
     "ErrorType_cantDeleteActiveUser",
-    "ErrorType_cantDeleteLastUser",
     "ErrorType_cantHideLastUser",
     "ErrorType_hiddenUserAlwaysMuted",
     "ErrorType_emptyUserPassword",
@@ -2212,16 +2158,11 @@ ErrorType: TypeAlias = Union[
     "ErrorType_unsupportedConnReq",
     "ErrorType_contactNotReady",
     "ErrorType_contactNotActive",
-    "ErrorType_contactDisabled",
-    "ErrorType_connectionDisabled",
     "ErrorType_invalidChatItemUpdate",
     "ErrorType_invalidChatItemDelete",
     "ErrorType_noCurrentCall",
-    "ErrorType_agentVersion",
     "ErrorType_commandError",
-    "ErrorType_agentCommandError",
     "ErrorType_internalError",
-    "ErrorType_exception",
 ]
 
 AgentError: TypeAlias = Union[
@@ -2432,14 +2373,8 @@ MigrationResult: TypeAlias = Union[
     "MigrationResult_agentError",
 ]
 
-MigrationResult_errorMigration_migrationError_migrationError_mtrError: TypeAlias = Union[
-    "MigrationResult_errorMigration_migrationError_migrationError_mtrError_noDown",
-    "MigrationResult_errorMigration_migrationError_migrationError_mtrError_different",
-]
-
 MigrationResult_errorMigration_migrationError: TypeAlias = Union[
     "MigrationResult_errorMigration_migrationError_upgrade",
-    "MigrationResult_errorMigration_migrationError_downgrade",
     "MigrationResult_errorMigration_migrationError_migrationError",
 ]
 
@@ -2549,7 +2484,6 @@ ChatItemStatus: TypeAlias = Union[
     "ChatItemStatus_sndRcvd",
     "ChatItemStatus_sndErrorAuth",
     "ChatItemStatus_sndError",
-    "ChatItemStatus_sndWarning",
     "ChatItemStatus_rcvNew",
     "ChatItemStatus_rcvRead",
 ]

@@ -77,6 +77,86 @@ final class ModeTests: XCTestCase {
     XCTFail("never off")
   }
 
+  // MARK: At each point
+
+  /// From one mode to another, or off (nil), with the points that it passes in their order. Before the first that is stored nothing
+  /// has happened; from then on everything happens.
+  private static let switches: [(from: String, to: String?, begun: [String], stored: [String])] = [
+    (
+      "INSTANT", "PERIODIC", ["modeAsked", "insideMode"],
+      ["modeStored", "notifierAsked", "notifierAnswered", "serverRequestSent"]
+    ),
+    (
+      "PERIODIC", "INSTANT", ["modeAsked", "insideMode"],
+      ["modeStored", "notifierAsked", "notifierAnswered", "subscriptionAnswered"]
+    ),
+    (
+      "INSTANT", nil, ["modeAsked", "insideMode"],
+      ["modeStored", "notifierAsked", "notifierAnswered", "serverRequestSent"]
+    ),
+  ]
+
+  private func register(_ mode: String, _ night: Night) -> String { "/_ntf register apns_test \(night.token) \(mode)" }
+
+  private func start(_ night: Night, dyingAt point: String? = nil) throws -> ScriptedHost {
+    let environment = point.map { ["PORTER_HALT_AT": $0] } ?? [:]
+    let host = try ScriptedHost(store: night.alice.store, environment: environment)
+    addTeardownBlock { host.process.kill() }
+    try host.command("/_start", "chatStarted")
+    return host
+  }
+
+  /// The app is killed at the point of the switch, and started again.
+  private func switchAndDie(
+    _ host: ScriptedHost, _ night: Night, to mode: String?, at point: String, file: StaticString = #filePath,
+    line: UInt = #line
+  ) throws -> ScriptedHost {
+    host.process.kill()
+    let dying = try start(night, dyingAt: point)
+    // It may die before or after it has answered.
+    _ = try? dying.answer(mode.map { register($0, night) } ?? "/_ntf delete apns_test \(night.token)")
+    XCTAssertEqual(
+      try dying.process.waitForEnd(), .killed(SIGKILL), "\(mode ?? "off"), \(point)", file: file, line: line)
+    return try start(night)
+  }
+
+  private func assertSwitches(_ index: Int) throws {
+    let (from, to, begun, stored) = Self.switches[index]
+    var night = try makeNight()
+    var host = night.alice
+    for point in begun + stored {
+      if try settled(host, night) == nil {
+        // Off is for good: the next one begins anew.
+        night = try makeNight()
+        host = night.alice
+      }
+      if try settled(host, night) != from {
+        _ = try host.answer(register(from, night))
+        XCTAssertEqual(try settled(host, night), from, point)
+      }
+      host = try switchAndDie(host, night, to: to, at: point)
+      XCTAssertEqual(try settled(host, night), begun.contains(point) ? from : to, "\(to ?? "off"), \(point)")
+    }
+  }
+
+  func testTheSwitchToPeriodicIsBegunOrFinishedAfterAKillAtEachPoint() throws { try assertSwitches(0) }
+  func testTheSwitchToInstantIsBegunOrFinishedAfterAKillAtEachPoint() throws { try assertSwitches(1) }
+  func testSwitchingOffIsBegunOrFinishedAfterAKillAtEachPoint() throws { try assertSwitches(2) }
+
+  /// The same without the server, as far as the switch comes then; it is finished when the server is back.
+  func testASwitchThatWasKilledFinishesWhenTheServerIsBack() throws {
+    for (_, to, _, stored) in [Self.switches[0], Self.switches[2]] {
+      for point in stored {
+        let night = try makeNight()
+        night.stopServer(byKilling: true)
+        let host = try switchAndDie(night.alice, night, to: to, at: point)
+        try night.startServerAgain()
+        XCTAssertEqual(try settled(host, night), to, "\(to ?? "off"), \(point)")
+        night.end()
+      }
+    }
+  }
+
   /// The server is out of reach: the command is answered, and what it asked for happens when the server is back, though the
   /// process was killed meanwhile.
   func testSwitchingFinishesWhenTheServerIsBack() throws {

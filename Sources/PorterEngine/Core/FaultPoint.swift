@@ -20,6 +20,7 @@ enum FaultPoint: String {
   case beforeJoin, afterTokenAnswer
   case beforeSend, afterSend
   case responseKept, responseBegun, insideResponse, responseEnded
+  case modeAsked, insideMode, modeStored, notifierAsked, notifierAnswered, subscriptionAnswered
   case insideProfileDeletion, profileDeleted, mailboxDeleted, serverRequestSent
 
   #if DEBUG

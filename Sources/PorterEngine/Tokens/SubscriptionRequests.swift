@@ -82,8 +82,10 @@ final class SubscriptionRequests {
     then event: @escaping (Result<Value, RelayError>) -> (SubscriptionMachine.Event, SubscriptionNews)
   ) {
     let relay = host.relayIdentifier
+    FaultPoint.reach(.notifierAsked)
     host.withRelay(.notifications, work) { [weak self] result in
       guard let self else { return }
+      FaultPoint.reach(.notifierAnswered)
       if case .failure(.closed) = result { return self.raise(lost, at: [id], key: key, unlessClosed: relay) }
       let (event, news) = event(result)
       self.raise([SubscriptionEvent(event: event, connectionID: id, key: key, news: news)])
@@ -206,6 +208,7 @@ final class SubscriptionRequests {
       guard let self else { return }
       switch result {
       case .success(let answer):
+        FaultPoint.reach(.subscriptionAnswered)
         let statuses = answer.statuses
         let events = connections.map { connection in
           // A server that leaves one out has not answered about it.

@@ -53,6 +53,7 @@ extension Tokens {
       (try store.token(), try TokenAttempt.open(store))
     }
     if let existing, existing.mode != mode.rawValue {
+      FaultPoint.reach(.modeAsked)
       raise(mode == .instant ? .modeInstant : .modePeriodic, TokenRun(of: existing, mode: mode.rawValue))
     }
     // Stored before the server has it: the same token is still to be put in the other's place (INC-09).
@@ -91,7 +92,9 @@ extension Tokens {
   }
 
   func delete(_ device: DeviceToken, reply: @escaping Reply) throws(ChatError) {
-    raise(.delete, TokenRun(of: try requireToken(device)) { reply(Self.done($0)) })
+    let token = try requireToken(device)
+    FaultPoint.reach(.modeAsked)
+    raise(.delete, TokenRun(of: token) { reply(Self.done($0)) })
   }
 
   /// For commands that do not answer with the status.

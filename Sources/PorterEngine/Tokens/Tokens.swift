@@ -156,13 +156,18 @@ final class Tokens {
       }
     }
     let recorder = TokenRecorder(context: context, requests: requests, subscriptions: subscriptions, store: store)
-    return try store.transaction { () throws(StoreError) in
+    let isSwitch = [.modeInstant, .modePeriodic, .delete].contains(event)
+    let taken = try store.transaction { () throws(StoreError) in
       if let reservation = argument.news.reservation { try store.require(reservation) }
       let token = try store.token()
-      return try driver.take(event, in: try TokenMachine.State(of: token), argument) {
+      let taken = try driver.take(event, in: try TokenMachine.State(of: token), argument) {
         (step, argument) throws(StoreError) in try recorder.record(event, step, &argument, of: token)
       }
+      if isSwitch { FaultPoint.reach(.insideMode) }
+      return taken
     }
+    if isSwitch { FaultPoint.reach(.modeStored) }
+    return taken
   }
 
   /// Answers the caller that waits, unless the server was asked: then a later step does.

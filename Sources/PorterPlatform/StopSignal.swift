@@ -26,6 +26,9 @@ package final class StopSignal: Sendable {
   /// The end of all waiting while the thread releases its resources; `none` otherwise.
   private let releaseEnd = Atomic<Int64>(none)
   private let interruption = Mutex<(@Sendable () -> Void)?>(nil)
+  /// Whether the thread carries out a command, and has committed something of it.
+  private let isAnswering = Atomic<Bool>(false)
+  private let hasCommitted = Atomic<Bool>(false)
 
   package init(clock: any Clock) { self.clock = clock }
 
@@ -65,6 +68,23 @@ package final class StopSignal: Sendable {
   package var skipsOptionalWork: Bool { isReleasing || isRaised }
 
   private var isReleasing: Bool { releaseEnd.load(ordering: .relaxed) != Self.none }
+
+  /// Whether to stop reading. Not in a command that has committed: its caller would take what is stored for refused, and ask again.
+  package var stopsReading: Bool { isRaised && !hasCommitted.load(ordering: .relaxed) }
+
+  /// Carries out a command. Once something of it is committed, what it still reads is read to its end.
+  package func answering<Result>(_ body: () -> Result) -> Result {
+    isAnswering.store(true, ordering: .relaxed)
+    defer {
+      isAnswering.store(false, ordering: .relaxed)
+      hasCommitted.store(false, ordering: .relaxed)
+    }
+    return body()
+  }
+
+  package func noteCommit() {
+    if isAnswering.load(ordering: .relaxed) { hasCommitted.store(true, ordering: .relaxed) }
+  }
 
   /// Whether there is this much time until something has to have ended. Also asked during a release, when nothing stops
   /// the thread any more: for work that can as well be left to other processes.

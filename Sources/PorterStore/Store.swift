@@ -228,7 +228,11 @@ package final class Store {
   @discardableResult
   func run(_ sql: String, _ bindings: [Binding] = []) throws(StoreError) -> Int {
     try requireFullOutsideOfTransactions()
-    do throws(SQLiteError) { return try database.run(sql, bindings) } catch { throw StoreError(error) }
+    do throws(SQLiteError) {
+      let changes = try database.run(sql, bindings)
+      if !database.isInTransaction { database.waiter.noteCommit() }
+      return changes
+    } catch { throw StoreError(error) }
   }
 
   func insert(_ sql: String, _ bindings: [Binding]) throws(StoreError) -> Int64 {

@@ -9,6 +9,10 @@ extension Engine {
 
   /// Calls `reply` exactly once, on the engine's thread.
   func handle(_ command: Command, retry: Int, reply: @escaping Reply) {
+    context.stop.answering { carryOut(command, retry: retry, reply: reply) }
+  }
+
+  private func carryOut(_ command: Command, retry: Int, reply: @escaping Reply) {
     switch command {
     case .addContact(let user, let incognito):
       answerLater(reply) { [self] () throws(ChatError) in try addContact(user, incognito: incognito, reply: reply) }

@@ -32,7 +32,8 @@ final class BusyWaiter {
     self.ports = ports
   }
 
-  func install(on database: OpaquePointer) {
+  /// `instructions`: between two looks whether to stop reading.
+  func install(on database: OpaquePointer, instructions: Int32 = instructionsBetweenLooks) {
     sqlite3_busy_handler(
       database,
       { context, attempt in
@@ -41,17 +42,20 @@ final class BusyWaiter {
       }, Unmanaged.passUnretained(self).toOpaque())
     guard stop != nil else { return }
     sqlite3_progress_handler(
-      database, Self.instructionsBetweenLooks,
+      database, instructions,
       { context in
         guard let context else { return 0 }
-        return Unmanaged<BusyWaiter>.fromOpaque(context).takeUnretainedValue().isStopped ? 1 : 0
+        return Unmanaged<BusyWaiter>.fromOpaque(context).takeUnretainedValue().stopsReading ? 1 : 0
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
   /// SQLite bytecode instructions: some ten microseconds' worth, a hundred rows.
-  private static let instructionsBetweenLooks: Int32 = 512
+  static let instructionsBetweenLooks: Int32 = 512
 
   private var isStopped: Bool { observesStop && stop?.isRaised == true }
+  private var stopsReading: Bool { observesStop && stop?.stopsReading == true }
+
+  func noteCommit() { stop?.noteCommit() }
 
   /// The end of a wait of this length that begins now.
   private func end(of span: Span) -> Moment {

@@ -303,7 +303,13 @@ package final class Database {
       rollBack()
       throw Failure(error)
     }
+    waiter.noteCommit()
     return result
+  }
+
+  /// For tests, in which a short statement is to be interrupted as well as a long one.
+  func lookForStops(every instructions: Int32) {
+    if let handle { waiter.install(on: handle, instructions: instructions) }
   }
 
   package var isInTransaction: Bool { handle.map { sqlite3_get_autocommit($0) == 0 } ?? false }

@@ -13,6 +13,8 @@ let package = Package(
   products: [
     .library(name: "nightporter", type: .dynamic, targets: ["Nightporter"]),
     .library(name: "nightporter-static", type: .static, targets: ["Nightporter"]),
+    // A relay on the network for hosts without an HTTP client. Only this product needs libcurl.
+    .library(name: "nightporter-net", type: .dynamic, targets: ["CNightporterNet"]),
     .executable(name: "porter-server", targets: ["porter-server"]),
     .executable(name: "porter-harness", targets: ["porter-harness"]),
     .executable(name: "porter-machines", targets: ["porter-machines"]),
@@ -26,6 +28,7 @@ let package = Package(
     .systemLibrary(name: "CNightporter", path: "Include"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
 
     // Pure.
@@ -63,6 +66,11 @@ let package = Package(
         "PorterRelay", "PorterNotifications", "PorterSchema",
       ],
       swiftSettings: swift),
+
+    // The transport to a relay on the network, in C.
+    .target(
+      name: "CNightporterNet", dependencies: ["CCurl"],
+      cSettings: [.headerSearchPath("../../Include"), .define("_GNU_SOURCE")]),
 
     // Programs.
     .target(name: "PorterMachineCompiler", swiftSettings: swift),
@@ -154,6 +162,9 @@ let package = Package(
         "PorterStore", "PorterCrypto", "PorterPlatform", "PropertyTesting", "CFaultyVFS", "CSealedVFS", "CSQLite",
       ],
       swiftSettings: swift),
+    .executableTarget(
+      name: "net-test-driver", dependencies: ["CNightporterNet"], path: "Tests/Support/net-test-driver",
+      cSettings: [.headerSearchPath("../../../Include"), .define("_GNU_SOURCE")]),
     .executableTarget(
       name: "relay-test-peer", dependencies: ["PorterRelay"], path: "Tests/Support/relay-test-peer",
       swiftSettings: swift),

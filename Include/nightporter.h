@@ -483,7 +483,16 @@ typedef struct np_relay {
   np_relay_exchange exchange;     /* must not be NULL */
   void (*release)(void *context); /* called once, on any thread, when the library no longer needs the transport; may be
                                      NULL. If an exchange is in progress when np_ctrl_free() returns, called later. */
+  void (*suspend)(void *context); /* the network comes to rest, at the end of a push for instance: end the exchanges in progress
+                                     with NP_ERROR_SYSTEM, close every connection, and then return, without waiting for the
+                                     network. Called on the controller's thread. May be NULL: then an exchange in progress is
+                                     abandoned, and connections are the host's to close */
+  void (*resume)(void *context);  /* exchanges follow. Called before the first one, and after each `suspend` before the
+                                     next; until then answer NP_ERROR_SYSTEM immediately. May be NULL */
 } np_relay;
+
+/* A structure without `suspend` and `resume`, as hosts have it that were compiled against an earlier header, is taken as well:
+   its `size` says so. */
 
 /*
  * Makes the controller reach the relay through the host. Only before "/_start", otherwise NP_ERROR_STATE.

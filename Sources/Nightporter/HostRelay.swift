@@ -34,7 +34,9 @@ private final class HostRelay: RelayPort, @unchecked Sendable {
   /// The host calls `np_relay_ready` instead.
   var wakeDescriptor: Int32? { nil }
   func drainWake() {}
-  func close() {}
+  func open() { transport.resume() }
+  func close() { transport.suspend() }
+  var endsExchanges: Bool { transport.canSuspend }
 
   func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] { try receivingLane.exchange(request) }
 }
@@ -51,6 +53,10 @@ private final class HostTransport: @unchecked Sendable {
     self.relay = relay
     exchangeFunction = exchange
   }
+
+  var canSuspend: Bool { relay.suspend != nil }
+  func suspend() { relay.suspend?(relay.context) }
+  func resume() { relay.resume?(relay.context) }
 
   func accept() { isAccepted.withLock { $0 = true } }
 
@@ -108,14 +114,23 @@ private final class HostRelayLane: RelayPort, @unchecked Sendable {
   }
 }
 
+/// A host that was built against an earlier header has a shorter structure: what it lacks is nil.
+private func knownMembers(of relay: UnsafePointer<np_relay>) -> np_relay? {
+  // `size` is the first member of each version.
+  let size = UnsafeRawPointer(relay).load(as: Int.self)
+  guard let least = MemoryLayout<np_relay>.offset(of: \.suspend), size >= least else { return nil }
+  var known = np_relay()
+  withUnsafeMutableBytes(of: &known) {
+    $0.copyMemory(from: UnsafeRawBufferPointer(start: relay, count: min(size, $0.count)))
+  }
+  return known
+}
+
 @c @implementation
 public func np_set_relay(_ ctrl: chat_ctrl!, _ relay: UnsafePointer<np_relay>!) -> np_error {
   if ctrl == nil || relay == nil { return NP_ERROR_NULL }
   guard let controller = Handles.find(ctrl) else { return NP_ERROR_HANDLE }
-  // A host built against an older header has a shorter struct; there is no such header yet that we could support.
-  guard let relay, relay.pointee.size >= MemoryLayout<np_relay>.size, let port = HostRelay(relay.pointee) else {
-    return NP_ERROR_ARGUMENT
-  }
+  guard let relay, let known = knownMembers(of: relay), let port = HostRelay(known) else { return NP_ERROR_ARGUMENT }
   guard controller.setRelay(port) else { return NP_ERROR_STATE }
   port.accept()
   return NP_OK

@@ -6,6 +6,12 @@ package protocol RelayPort: Sendable {
   /// Throws failures of the transport (`offline`, `timeout`, `closed`, `storage`). A refusal of the relay is an answer.
   func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8]
 
+  /// Exchanges follow, the first ones or those after `close()`.
+  func open()
+
+  /// Whether `close()` ends exchanges that are in progress, so that they return within a bounded time.
+  var endsExchanges: Bool { get }
+
   /// Whether the relay is a file of this machine: available without a network, and closed within a bounded time.
   var isLocal: Bool { get }
 
@@ -25,5 +31,7 @@ package protocol RelayPort: Sendable {
 }
 
 extension RelayPort {
+  package func open() {}
+  package var endsExchanges: Bool { isLocal }
   package var sending: any RelayPort { self }
 }

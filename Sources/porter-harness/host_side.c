@@ -52,10 +52,10 @@ const np_relay *host_relay(const char *name) {
   static enum behaviour behaviours[] = {OFFLINE, SILENT, EMPTY, GARBAGE};
   static const char *const names[] = {"offline", "silent", "empty", "garbage"};
   static const np_relay relays[] = {
-      {sizeof(np_relay), &behaviours[0], exchange, NULL},
-      {sizeof(np_relay), &behaviours[1], exchange, NULL},
-      {sizeof(np_relay), &behaviours[2], exchange, NULL},
-      {sizeof(np_relay), &behaviours[3], exchange, NULL},
+      {.size = sizeof(np_relay), .context = &behaviours[0], .exchange = exchange},
+      {.size = sizeof(np_relay), .context = &behaviours[1], .exchange = exchange},
+      {.size = sizeof(np_relay), .context = &behaviours[2], .exchange = exchange},
+      {.size = sizeof(np_relay), .context = &behaviours[3], .exchange = exchange},
   };
   for (size_t index = 0; name != NULL && index < sizeof names / sizeof names[0]; index++)
     if (strcmp(names[index], name) == 0) return &relays[index];

@@ -72,6 +72,7 @@ final class RelayLink {
 
   private func open(_ port: any RelayPort) {
     opened += 1
+    port.open()
     driver = RelayDriver(
       identifier: opened, port: port, randomness: context.randomness, turns: turns,
       makeWorker: { context.configuration.execution.makeWorker(isAwaited: port.isLocal) }, timers: context.timers,
@@ -79,11 +80,12 @@ final class RelayLink {
       fileIsBusy: { [weak self] in self?.hastenRetries() })
   }
 
-  /// Afterwards no file of the relay is open, and no request of ours is under way.
+  /// Afterwards no file of the relay is open, and no request of ours is under way, except in a host's transport that cannot end
+  /// it.
   func close() {
     let closing = driver
     driver = nil
-    if let closing { unreported.append(hostTransport == nil ? closing.close() : closing.forget()) }
+    if let closing { unreported.append(closing.port.endsExchanges ? closing.close() : closing.forget()) }
     host.relayHasClosed()
     if !unreported.isEmpty { turns.enqueue { $0.relayLink.reportClosed() } }
   }

@@ -78,6 +78,8 @@ class Relay(Structure):
         ("context", c_void_p),
         ("exchange", RelayExchange),
         ("release", CFUNCTYPE(None, c_void_p)),
+        ("suspend", CFUNCTYPE(None, c_void_p)),
+        ("resume", CFUNCTYPE(None, c_void_p)),
     ]
 
 

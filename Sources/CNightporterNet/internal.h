@@ -1,0 +1,196 @@
+/* What the files of this library share. Nothing of it is exported. */
+#ifndef NIGHTPORTER_NET_INTERNAL_H
+#define NIGHTPORTER_NET_INTERNAL_H
+
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nightporter_net.h"
+
+#pragma GCC visibility push(hidden)
+
+enum {
+  ANSWER_LIMIT = 65536,   /* bytes of a request or an answer */
+  TOKEN_LENGTH = 43,      /* 32 bytes in base64url: a fingerprint, a listener's name */
+  EVENT_ID_LENGTH = 64,   /* at most */
+  ENTITY_BYTES = 24,      /* names a mailbox in a request */
+  PAUSED_MAILBOXES = 8,
+  HANGING_MS = 1000,
+  LOG_INFO = 1,
+  LOG_WARNING = 2
+};
+
+/* Milliseconds since the machine was started, with the time that it slept. */
+uint64_t now_ms(void);
+
+/* ------------------------------------------------------------------------------------------------ settings */
+
+struct settings {
+  char *exchange_url;
+  char *news_url;
+  char *pins; /* for CURLOPT_PINNEDPUBLICKEY; NULL: the authorities decide */
+  char *proxy;
+  char *proxy_user;
+  char *proxy_password;
+  char *ca_file;
+  long connect_timeout_ms;
+};
+
+/* Reads an address and options. What was read before a failure is freed by settings_free(). */
+np_error settings_read(struct settings *settings, const char *url, const np_net_options *options);
+void settings_free(struct settings *settings);
+
+/* 43 random characters of base64url. */
+bool random_token(char token[TOKEN_LENGTH + 1]);
+
+/* ------------------------------------------------------------------------------------------------ pauses */
+
+/* Until when the relay asked to be left alone: as a whole, or for one mailbox. */
+struct pauses {
+  uint64_t until;
+  struct {
+    uint8_t entity[ENTITY_BYTES];
+    uint64_t until;
+  } mailboxes[PAUSED_MAILBOXES];
+};
+
+/* What a response's header says that matters here. */
+struct response {
+  long status;
+  unsigned retry_after; /* seconds, 0: none */
+  bool limits_mailbox;
+  bool is_bytes;
+  bool is_stream;
+};
+
+void pauses_note(struct pauses *pauses, const struct response *response, const uint8_t *request, size_t length);
+bool pauses_hold(const struct pauses *pauses, const uint8_t *request, size_t length);
+
+/* ------------------------------------------------------------------------------------------------ transfers */
+
+struct net;
+
+/* Everything that exchanges and the stream of news have in common. False if memory is exhausted. */
+bool transfer_prepare(CURL *easy, const struct settings *settings, struct response *response);
+
+/* Why a transfer failed; NP_NET_NONE if it has a status. */
+np_net_failure transfer_failure(CURL *easy, CURLcode code, bool has_proxy);
+
+/* Why a response is not an answer. */
+np_net_failure response_failure(const struct response *response);
+
+/* Whether the connection broke before a whole answer came, so that the same bytes may be sent again on another. */
+bool transfer_broke(CURLcode code);
+
+/* ------------------------------------------------------------------------------------------------ exchanges */
+
+/* One request and its answer. It is in its link's list until that is done with it; then the waiting caller frees it, or
+   the link, if the caller has given it up. */
+struct job {
+  struct job *next;
+  CURL *easy; /* NULL before the link has begun it */
+  struct curl_slist *headers;
+  uint8_t *request;
+  size_t request_length;
+  uint8_t *answer;
+  size_t answer_length;
+  size_t answer_capacity;
+  struct response response;
+  uint64_t begun;
+  bool is_too_long;
+  bool was_repeated;
+  bool is_given_up;
+  bool is_done;
+  np_net_failure failure;
+  pthread_cond_t ended;
+};
+
+struct job *job_make(const uint8_t *request, size_t length);
+void job_free(struct job *job);
+/* Prepares the transfer; `listener` may be NULL. */
+bool job_prepare(struct job *job, const struct settings *settings, const char *listener);
+/* For a second time, on a connection that is made for it. */
+void job_repeat(struct job *job);
+
+/* ------------------------------------------------------------------------------------------------ news */
+
+/* The stream of news. Only the link that owns it touches it; `owner` is guarded by the lock of `net`. */
+struct news {
+  struct link *owner;
+  CURL *easy; /* NULL while the stream is closed */
+  struct curl_slist *headers;
+  struct response response;
+  char listener[TOKEN_LENGTH + 1];
+  char last_id[EVENT_ID_LENGTH + 1];
+  char line[256];
+  size_t line_length;
+  char event[16];
+  char id[EVENT_ID_LENGTH + 1];
+  uint64_t heard; /* when the latest byte came */
+  uint64_t opens; /* when to open it again */
+  unsigned retry_ms;
+  unsigned failures;
+  bool has_begun; /* its first event came */
+  bool is_unreachable;
+};
+
+/* Does what is due, and returns for how long nothing is. The lock is held. */
+int news_step(struct link *link, uint64_t now);
+void news_ended(struct link *link, CURLcode code);
+void news_close(struct link *link);
+/* A new name, of which the relay knows nothing. */
+bool news_begin(struct news *news);
+
+/* ------------------------------------------------------------------------------------------------ links */
+
+/* A thread with its connections. A link that left an exchange unanswered is retired: it finishes what it has, and
+   later exchanges get another, since its connection may be dead. */
+struct link {
+  struct link *next;
+  struct net *net;
+  pthread_t thread;
+  CURLM *multi; /* NULL once the thread has ended */
+  struct job *jobs;
+  bool stops;
+  bool frees_itself; /* its own thread released the transport */
+};
+
+/* The current link, made if there is none; NULL when out of memory or threads. The lock is held. */
+struct link *link_current(struct net *net);
+void link_wake(struct link *link);
+/* Joins the threads that have ended. The lock is held. */
+void links_reap(struct net *net);
+/* Ends all links: their exchanges fail, their connections are closed. The lock is not held. */
+void links_stop(struct net *net);
+
+/* ------------------------------------------------------------------------------------------------ the transport */
+
+struct net {
+  struct settings settings;
+  np_error (*ready)(void *context);
+  void *ready_context;
+  np_log_sink log;
+  void *log_context;
+  pthread_mutex_t lock; /* guards all below */
+  unsigned references;
+  bool is_suspended;
+  bool has_begun; /* since it was made or resumed: the listener has its name */
+  np_net_failure last_failure;
+  np_net_failure logged_failure;
+  struct link *current;
+  struct link *links; /* with the current one and those that end */
+  struct pauses pauses;
+  struct news news;
+};
+
+/* Notes how an exchange ended, and logs a change. The lock is held. */
+void net_note(struct net *net, np_net_failure failure);
+/* Drops a reference; the last one frees. The lock is not held. */
+void net_release(struct net *net);
+
+#pragma GCC visibility pop
+
+#endif /* NIGHTPORTER_NET_INTERNAL_H */

@@ -1,0 +1,214 @@
+/* A thread with its connections: begins exchanges, reports how they ended, keeps the stream of news. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* What OpenSSL and libcurl use of it is some 60 KB. Names are resolved on another thread. */
+static const size_t stack_bytes = 512 * 1024;
+
+/* ------------------------------------------------------------------------------------------------ jobs */
+
+static void take_out(struct link *link, struct job *job) {
+  struct job **place = &link->jobs;
+  while (*place != job) place = &(*place)->next;
+  *place = job->next;
+  job->next = NULL;
+}
+
+/* The job leaves the link: its caller is woken, or has gone. The lock is held. */
+static void finish(struct link *link, struct job *job, np_net_failure failure) {
+  if (job->easy != NULL) curl_multi_remove_handle(link->multi, job->easy);
+  take_out(link, job);
+  if (job->is_given_up) {
+    job_free(job);
+    return;
+  }
+  net_note(link->net, failure);
+  job->failure = failure;
+  job->is_done = true;
+  pthread_cond_signal(&job->ended);
+}
+
+static void begin(struct link *link, struct job *job) {
+  struct net *net = link->net;
+  if (!job_prepare(job, &net->settings, net->ready == NULL ? NULL : net->news.listener) ||
+      curl_multi_add_handle(link->multi, job->easy) != CURLM_OK)
+    finish(link, job, NP_NET_SYSTEM);
+}
+
+/* Begins what is new, and drops what was given up. */
+static void look_at_jobs(struct link *link) {
+  for (struct job *job = link->jobs, *next; job != NULL; job = next) {
+    next = job->next;
+    if (job->is_given_up) finish(link, job, NP_NET_TIMEOUT);
+    else if (job->easy == NULL) begin(link, job);
+  }
+}
+
+static void end_transfer(struct link *link, struct job *job, CURLcode code) {
+  struct net *net = link->net;
+  np_net_failure failure = transfer_failure(job->easy, code, net->settings.proxy != NULL);
+  if (failure == NP_NET_UNREACHABLE && transfer_broke(code) && !job->was_repeated && !job->is_given_up) {
+    curl_multi_remove_handle(link->multi, job->easy);
+    job_repeat(job);
+    if (curl_multi_add_handle(link->multi, job->easy) == CURLM_OK) return;
+  }
+  if (failure == NP_NET_NONE) {
+    curl_easy_getinfo(job->easy, CURLINFO_RESPONSE_CODE, &job->response.status);
+    pauses_note(&net->pauses, &job->response, job->request, job->request_length);
+    failure = response_failure(&job->response);
+  }
+  if (job->is_too_long) failure = NP_NET_ANSWER;
+  /* The network is back. */
+  if (failure == NP_NET_NONE && net->news.owner == link && net->news.is_unreachable) net->news.opens = 0;
+  finish(link, job, failure);
+}
+
+static void take_results(struct link *link) {
+  int left;
+  for (CURLMsg *message; (message = curl_multi_info_read(link->multi, &left)) != NULL;) {
+    if (message->msg != CURLMSG_DONE) continue;
+    CURLcode code = message->data.result;
+    struct job *job = NULL;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&job);
+    if (job == NULL) news_ended(link, code);
+    else end_transfer(link, job, code);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------ the thread */
+
+/* A retired link has nothing more to do once its exchanges have ended. The lock is held. */
+static bool is_over(const struct link *link) {
+  return link->stops || (link->net->current != link && link->jobs == NULL && link->net->news.owner != link);
+}
+
+static void end_link(struct link *link) {
+  struct net *net = link->net;
+  while (link->jobs != NULL) finish(link, link->jobs, NP_NET_SUSPENDED);
+  if (net->news.owner == link) {
+    news_close(link);
+    net->news.owner = NULL;
+  }
+  CURLM *multi = link->multi;
+  link->multi = NULL;
+  pthread_mutex_unlock(&net->lock);
+  curl_multi_cleanup(multi);
+  pthread_mutex_lock(&net->lock);
+}
+
+static void *run(void *context) {
+  struct link *link = context;
+  struct net *net = link->net;
+  pthread_mutex_lock(&net->lock);
+  while (!is_over(link)) {
+    look_at_jobs(link);
+    int wait = news_step(link, now_ms());
+    pthread_mutex_unlock(&net->lock);
+    int running;
+    curl_multi_perform(link->multi, &running);
+    pthread_mutex_lock(&net->lock);
+    take_results(link);
+    /* What ended may have made something else due. */
+    int due = is_over(link) ? 0 : news_step(link, now_ms());
+    pthread_mutex_unlock(&net->lock);
+    curl_multi_poll(link->multi, NULL, 0, due < wait ? due : wait, NULL);
+    pthread_mutex_lock(&net->lock);
+  }
+  end_link(link);
+  bool frees_itself = link->frees_itself;
+  pthread_mutex_unlock(&net->lock);
+  if (frees_itself) {
+    free(link);
+    net_release(net);
+  }
+  return NULL;
+}
+
+/* With all signals blocked: the host's handlers run on the host's threads. */
+static bool start_thread(struct link *link) {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool is_started = pthread_create(&link->thread, &attributes, run, link) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  return is_started;
+}
+
+/* ------------------------------------------------------------------------------------------------ links */
+
+struct link *link_current(struct net *net) {
+  if (net->current != NULL) return net->current;
+  struct link *link = calloc(1, sizeof *link);
+  if (link == NULL) return NULL;
+  link->net = net;
+  link->multi = curl_multi_init();
+  net->current = link;
+  if (link->multi == NULL || !start_thread(link)) {
+    net->current = NULL;
+    curl_multi_cleanup(link->multi);
+    free(link);
+    return NULL;
+  }
+  link->next = net->links;
+  net->links = link;
+  return link;
+}
+
+void link_wake(struct link *link) {
+  if (link->multi != NULL) curl_multi_wakeup(link->multi);
+}
+
+/* The threads have left the lock for the last time, or are about to. */
+static void join(struct link *link) {
+  pthread_join(link->thread, NULL);
+  free(link);
+}
+
+void links_reap(struct net *net) {
+  for (struct link **place = &net->links; *place != NULL;) {
+    struct link *link = *place;
+    if (link->multi != NULL) {
+      place = &link->next;
+      continue;
+    }
+    *place = link->next;
+    /* Its thread needs the lock once more, for a moment. */
+    pthread_mutex_unlock(&net->lock);
+    join(link);
+    pthread_mutex_lock(&net->lock);
+    place = &net->links;
+  }
+}
+
+void links_stop(struct net *net) {
+  pthread_mutex_lock(&net->lock);
+  struct link *links = net->links;
+  net->links = NULL;
+  net->current = NULL;
+  for (struct link *link = links; link != NULL; link = link->next) {
+    link->stops = true;
+    link_wake(link);
+  }
+  for (struct link *link = links, *next; link != NULL; link = next) {
+    next = link->next;
+    if (pthread_equal(link->thread, pthread_self())) {
+      /* The host's `ready` released the controller: this thread ends when that has returned. */
+      link->frees_itself = true;
+      net->references++;
+      pthread_detach(link->thread);
+      continue;
+    }
+    pthread_mutex_unlock(&net->lock);
+    join(link);
+    pthread_mutex_lock(&net->lock);
+  }
+  pthread_mutex_unlock(&net->lock);
+}

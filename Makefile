@@ -17,7 +17,7 @@ PROGRAMS := .build-programs
 SERVERS := .build-servers
 SWIFT_PROGRAMS := swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld $(SWIFT_TYPES)
 
-.PHONY: help demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers
+.PHONY: help demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers bench-relay
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -68,6 +68,11 @@ servers: ## build the programs of Servers
 	@scripts/setup servers
 	@swift build -c release --package-path Servers --scratch-path $(SERVERS) -Xswiftc -static-stdlib -Xswiftc -use-ld=lld
 
+bench-relay: servers ## measure porter-relay beside its back end and plain SQLite; COUNT=messages, FOLDER=on this disk
+	@scripts/setup test
+	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_RELAY_LOAD=$(CURDIR)/$(SERVERS)/release/relay-load \
+	  COUNT=$(or $(COUNT),20000) $(if $(FOLDER),FOLDER=$(FOLDER)) .venv/bin/python Servers/Benchmarks/relay.py
+
 install: lib ## install headers, library and pkg-config file below PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -m 644 Include/*.h $(DESTDIR)$(PREFIX)/include
@@ -103,7 +108,7 @@ spec: ## regenerate everything generated from spec/machines
 	@swift run porter-machines generate
 
 format: ## format the Swift sources
-	@swift format --in-place --parallel --configuration .swift-format -r Package.swift Sources Tests Benchmarks Servers/Package.swift Servers/Sources Servers/Tests
+	@swift format --in-place --parallel --configuration .swift-format -r Package.swift Sources Tests Benchmarks Servers/Package.swift Servers/Sources Servers/Tests Servers/Benchmarks
 
 lint: ## check the format of Swift and the warnings of C
 	@scripts/lint

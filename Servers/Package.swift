@@ -24,8 +24,11 @@ let package = Package(
     .target(name: "PorterSettings", swiftSettings: swift),
     .target(name: "PorterTelemetry", swiftSettings: swift),
     .target(
-      name: "PorterTLS", dependencies: ["CCertificate", .product(name: "NIOSSL", package: "swift-nio-ssl")],
-      swiftSettings: swift),
+      name: "PorterTLS",
+      dependencies: [
+        "CCertificate", .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOCore", package: "swift-nio"),
+      ], swiftSettings: swift),
     .target(
       name: "PorterRelayServer",
       dependencies: [
@@ -44,6 +47,29 @@ let package = Package(
         "PorterRelayServer", "PorterSettings", "PorterTLS", "PorterTelemetry",
         .product(name: "porter-serving", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),
+      ], swiftSettings: swift),
+
+    // `make bench-relay`.
+    .executableTarget(
+      name: "relay-load",
+      dependencies: [
+        "PorterRelayServer", "PorterTelemetry",
+        .product(name: "porter-serving", package: "nightporter"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ], path: "Benchmarks/relay-load", swiftSettings: swift),
+
+    .testTarget(name: "PorterSettingsTests", dependencies: ["PorterSettings"], swiftSettings: swift),
+    .testTarget(name: "PorterTelemetryTests", dependencies: ["PorterTelemetry"], swiftSettings: swift),
+    .testTarget(name: "PorterTLSTests", dependencies: ["PorterTLS"], swiftSettings: swift),
+    .testTarget(
+      name: "PorterRelayServerTests",
+      dependencies: [
+        "PorterRelayServer", "PorterTelemetry", "porter-relay",
+        .product(name: "porter-serving", package: "nightporter"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
       ], swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6],

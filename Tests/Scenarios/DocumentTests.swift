@@ -13,7 +13,7 @@ final class DocumentTests: XCTestCase {
 
   func testEveryPathInADocumentExists() throws {
     let tree = try MarkdownTree(root: Places.root)
-    let folders = ["Sources", "Tests", "spec", "Include", "bindings", "Benchmarks", "scripts"]
+    let folders = ["Sources", "Tests", "spec", "Include", "bindings", "Benchmarks", "Servers", "scripts"]
     XCTAssertEqual(tree.missingPaths(under: folders), [])
   }
 
@@ -68,21 +68,32 @@ final class DocumentTests: XCTestCase {
     XCTAssertEqual(cited.subtracting(rules), [])
   }
 
-  /// The table of rooms is that of Package.swift, and no room imports one above it.
   func testTheRoomsImportWhatTheTableSays() throws {
-    let rows = try section("The rooms").compactMap { line -> (room: String, imports: Set<String>)? in
+    try assertRooms(of: ".", areThoseOf: "ARCHITECTURE.md")
+  }
+
+  func testTheServersRoomsImportWhatTheirTableSays() throws {
+    try assertRooms(of: "Servers", areThoseOf: "Servers/README.md")
+  }
+
+  /// The table of rooms is that of the package's manifest, and no room imports one above it. Products of other packages are
+  /// not in it.
+  private func assertRooms(of package: String, areThoseOf document: String) throws {
+    let rows = try section("The rooms", of: document).compactMap { line -> (room: String, imports: Set<String>)? in
       guard let row = line.firstMatch(of: #/^\| `([\w-]+)` \| ([^|]*) \|/#) else { return nil }
       return (String(row.output.1), Self.names(in: row.output.2, between: "`"))
     }
-    let package = try String(contentsOf: Places.root.appendingPathComponent("Package.swift"), encoding: .utf8)
-    let targets = package.matches(
+    let root = Places.root.appendingPathComponent(package)
+    let manifest = try String(contentsOf: root.appendingPathComponent("Package.swift"), encoding: .utf8)
+    let targets = manifest.matches(
       of: #/\.(?:target|executableTarget|systemLibrary)\(\s*name: "([^"]+)"(?:,\s*dependencies: \[([^\]]*)\])?/#)
     let folders = try FileManager.default.contentsOfDirectory(
-      atPath: Places.root.appendingPathComponent("Sources").path
+      atPath: root.appendingPathComponent("Sources").path
     ).filter { !$0.hasPrefix(".") }
     var declared: [String: Set<String>] = [:]
     for target in targets where folders.contains(String(target.output.1)) {
-      declared[String(target.output.1)] = Self.names(in: target.output.2 ?? "", between: "\"")
+      let own = target.output.2?.replacing(#/\.product\([^)]*\)/#, with: "") ?? ""
+      declared[String(target.output.1)] = Self.names(in: own[...], between: "\"")
     }
     XCTAssertEqual(Set(declared.keys), Set(folders))
     XCTAssertEqual(Dictionary(rows.map { ($0.room, $0.imports) }, uniquingKeysWith: { $1 }), declared)
@@ -98,8 +109,8 @@ final class DocumentTests: XCTestCase {
     Set(text.components(separatedBy: mark).enumerated().filter { $0.offset % 2 == 1 }.map(\.element))
   }
 
-  private func section(_ heading: String) throws -> [String] {
-    let document = try MarkdownDocument(file: Places.root.appendingPathComponent("ARCHITECTURE.md"))
+  private func section(_ heading: String, of name: String = "ARCHITECTURE.md") throws -> [String] {
+    let document = try MarkdownDocument(file: Places.root.appendingPathComponent(name))
     let after = document.prose.drop { $0 != "## \(heading)" }.dropFirst()
     return Array(after.prefix { !$0.hasPrefix("## ") })
   }

@@ -30,7 +30,9 @@ public final class RelayServer: Sendable {
     backEnd make: (_ onNews: @escaping @Sendable ([String]) -> Void) throws -> any RelayBackEnd
   ) throws {
     RelayMetrics.declare(in: metrics)
-    let hub = NewsHub(mostListeners: options.listeners, mostStreamsOfSource: options.streamsOfSource)
+    let hub = NewsHub(
+      mostListeners: options.listeners, mostListenersOfSource: options.listenersOfSource,
+      mostStreamsOfSource: options.streamsOfSource)
     let backEnd = try make { hub.tell($0) }
     let surroundings = Surroundings(
       options, backEnd: backEnd, hub: hub, metrics: metrics, log: log, keeper: keeper)

@@ -19,6 +19,7 @@ public struct RelayServerOptions: Sendable {
   public var connectionsOfSource = 512
   public var streamsOfSource = 64
   public var listeners = 100_000
+  public var listenersOfSource = 1_024
 
   /// For a TLS handshake, and for a request from its first byte to its last.
   public var requestTime = TimeAmount.seconds(15)

@@ -1,4 +1,5 @@
 import CCertificate
+import NIOCore
 import NIOSSL
 
 #if canImport(Glibc)
@@ -56,6 +57,8 @@ public struct Certificate: Sendable {
       certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
     configuration.minimumTLSVersion = .tlsv13
     configuration.applicationProtocols = ["h2", "http/1.1"]
+    // How long a connection that is being closed waits for the other side's word, and reads what still comes.
+    configuration.shutdownTimeout = .seconds(1)
     return configuration
   }
 }

@@ -37,6 +37,9 @@ enum RelaySettings {
     Setting("connections", .integer(1...1_000_000), default: "20000", help: "connections at a time"),
     Setting("source-connections", .integer(1...1_000_000), default: "512", help: "of them from one source address"),
     Setting("source-streams", .integer(1...1_000_000), default: "64", help: "streams of news to one source address"),
+    Setting(
+      "source-listeners", .integer(1...1_000_000), default: "1024", help: "listeners that one source address names"),
+    Setting("silence", .duration(1...60), default: "30s", help: "after which a stream of news has a comment"),
     Setting("idle-time", .duration(1...86_400), default: "5m", help: "how long a connection may do nothing"),
     Setting("request-time", .duration(1...3_600), default: "15s", help: "how long a request may take to arrive"),
     Setting("grace", .duration(1...600), default: "10s", help: "how long a stop waits for what is in progress"),
@@ -63,6 +66,8 @@ extension RelayServerOptions {
     connections = try settings.number("connections")
     connectionsOfSource = try settings.number("source-connections")
     streamsOfSource = try settings.number("source-streams")
+    listenersOfSource = try settings.number("source-listeners")
+    silence = .seconds(Int64(try settings.number("silence")))
     idleTime = .seconds(Int64(try settings.number("idle-time")))
     requestTime = .seconds(Int64(try settings.number("request-time")))
     grace = .seconds(Int64(try settings.number("grace")))

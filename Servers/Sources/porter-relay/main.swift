@@ -66,10 +66,24 @@ func address(_ settings: Settings, _ keeper: CertificateKeeper, port: Int) throw
   return "https://\(host)\(port == 443 ? "" : ":\(port)")#\(keeper.certificate.fingerprint)"
 }
 
+/// A connection is a descriptor: as many as the system lets this process have.
+func raiseDescriptorLimit() {
+  var limit = rlimit()
+  #if canImport(Glibc)
+    let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+  #else
+    let kind = RLIMIT_NOFILE
+  #endif
+  guard getrlimit(kind, &limit) == 0 else { return }
+  limit.rlim_cur = limit.rlim_max
+  _ = setrlimit(kind, &limit)
+}
+
 func serve(_ settings: Settings) throws {
   let signals = SignalWaiter()
   // What is in the folder is for this user alone.
   umask(0o077)
+  raiseDescriptorLimit()
   let level = LogWriter.Level.allCases.first { $0.name == settings.text("log-level") } ?? .info
   let form = LogWriter.Form(rawValue: settings.text("log-form") ?? "") ?? .logfmt
   let log = LogWriter(minimum: level, form: form)

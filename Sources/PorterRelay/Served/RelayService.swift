@@ -59,7 +59,7 @@ public final class RelayService {
   private let ports: Ports
   private let log: Log
   private let admit: ([UInt8]) -> Bool
-  private var file: RelayFile?
+  private(set) var file: RelayFile?
   private var isLimited = false
   private var listeners: [String: Listener] = [:]
   private var nextGeneration: Int64

@@ -141,7 +141,7 @@ final class RequestHandler: ChannelInboundHandler {
       state = .working
       let isWell = surroundings.problems.isEmpty
       respond(isWell ? .ok : .serviceUnavailable, "text/plain", Array((isWell ? "ok\n" : "failing\n").utf8))
-    case .discarding: answered()
+    case .discarding: if rest() { context?.close(promise: nil) }
     case .waiting, .working, .streaming, .ended: break
     }
   }
@@ -205,8 +205,10 @@ final class RequestHandler: ChannelInboundHandler {
   private func respond(
     _ status: HTTPResponseStatus, _ type: String, _ body: [UInt8], _ more: [(String, String)] = []
   ) {
+    // A request that was sent meanwhile begins while the end of this answer is being written.
+    let closes = rest()
     write(status, type, body, more)
-    answered()
+    if closes { context?.close(promise: nil) }
   }
 
   private func write(_ status: HTTPResponseStatus, _ type: String, _ body: [UInt8], _ more: [(String, String)]) {
@@ -220,11 +222,15 @@ final class RequestHandler: ChannelInboundHandler {
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
   }
 
-  /// Both the request and its answer are complete.
-  private func answered() {
-    state = .waiting
-    if keepsAlive || clock == nil { return clock?.rest() ?? () }
-    context?.close(promise: nil)
+  /// Both the request and its answer are complete, or about to be. Returns whether the connection ends.
+  private func rest() -> Bool {
+    guard let clock else {
+      state = .waiting
+      return false
+    }
+    state = keepsAlive ? .waiting : .ended
+    clock.rest()
+    return !keepsAlive
   }
 
   // MARK: News

@@ -51,17 +51,23 @@ final class NewsHub: Sendable {
   private struct State {
     var listeners: [String: Listener] = [:]
     var streams: [Source: Int] = [:]
+    /// How many listeners each source named first.
+    var named: [Source: Int] = [:]
     var nextNumber: UInt64 = 1
     var isStopping = false
   }
 
   private let mostListeners: Int
+  private let mostListenersOfSource: Int
   private let mostStreamsOfSource: Int
   private let memory: TimeAmount
   private let state = Mutex(State())
 
-  init(mostListeners: Int, mostStreamsOfSource: Int, memory: TimeAmount = .minutes(10)) {
+  init(
+    mostListeners: Int, mostListenersOfSource: Int, mostStreamsOfSource: Int, memory: TimeAmount = .minutes(10)
+  ) {
     self.mostListeners = mostListeners
+    self.mostListenersOfSource = mostListenersOfSource
     self.mostStreamsOfSource = mostStreamsOfSource
     self.memory = memory
   }
@@ -81,7 +87,10 @@ final class NewsHub: Sendable {
   }
 
   private func start(_ name: String, from source: Source, _ now: NIODeadline, _ state: inout State) -> Listener? {
-    guard state.listeners.count < mostListeners else { return nil }
+    guard state.listeners.count < mostListeners, state.named[source, default: 0] < mostListenersOfSource else {
+      return nil
+    }
+    state.named[source, default: 0] += 1
     let listener = Listener(epoch: UInt64.random(in: 0..<(1 << 60)), source: source, lastUse: now)
     state.listeners[name] = listener
     return listener
@@ -156,7 +165,11 @@ final class NewsHub: Sendable {
   func expire(_ backEnd: any RelayBackEnd, now: NIODeadline = .now()) {
     state.withLock { state in
       let names = state.listeners.filter { $0.value.stream == nil && now - $0.value.lastUse > memory }.map(\.key)
-      for name in names { state.listeners[name] = nil }
+      for name in names {
+        guard let source = state.listeners.removeValue(forKey: name)?.source else { continue }
+        let left = state.named[source, default: 1] - 1
+        state.named[source] = left > 0 ? left : nil
+      }
       if !names.isEmpty { backEnd.forget(names) }
     }
   }

@@ -1,0 +1,74 @@
+import Dispatch
+import Foundation
+import PorterRelay
+import PorterTelemetry
+import Synchronization
+import XCTest
+
+@testable import PorterRelayServer
+
+/// The thread that serves the relay's file.
+final class FileBackEndTests: XCTestCase {
+  private var folder = ""
+
+  override func setUpWithError() throws {
+    folder = NSTemporaryDirectory() + "porter-back-end-" + UUID().uuidString.prefix(8)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  }
+
+  override func tearDownWithError() throws { try FileManager.default.removeItem(atPath: folder) }
+
+  private func start(_ metrics: Metrics = Metrics(buckets: RelayMetrics.buckets)) throws -> FileBackEnd {
+    RelayMetrics.declare(in: metrics)
+    return try FileBackEnd(
+      .init(path: folder + "/relay.db"), metrics: metrics, log: LogWriter { _ in }, admit: { _ in true },
+      onNews: { _ in })
+  }
+
+  /// A request that the relay can read and that is refused: `getMessage` of a mailbox that does not exist.
+  private let unknown = [1] + [UInt8](repeating: 7, count: 24) + [0, 1] + [UInt8](repeating: 8, count: 24) + [4]
+
+  func testEveryRequestIsAnsweredOnceAlsoWhenTheBackEndCloses() throws {
+    let backEnd = try start()
+    let replies = Mutex<[Int: Int]>([:])
+    for number in 0..<2_000 {
+      backEnd.exchange(unknown, listener: nil) { _ in replies.withLock { $0[number, default: 0] += 1 } }
+    }
+    backEnd.close()
+    XCTAssertEqual(replies.withLock { $0.count }, 2_000)
+    XCTAssertTrue(replies.withLock { $0.values.allSatisfy { $0 == 1 } })
+    let late = Mutex<RelayReply?>(nil)
+    backEnd.exchange(unknown, listener: nil) { reply in late.withLock { $0 = reply } }
+    XCTAssertEqual(late.withLock { $0 }, .unavailable)
+  }
+
+  func testRequestsThatWaitAreCarriedOutTogetherAndBounded() throws {
+    let metrics = Metrics(buckets: RelayMetrics.buckets)
+    let backEnd = try start(metrics)
+    let counts = Mutex((answered: 0, refused: 0))
+    // Holds the thread until the queue is full.
+    let gate = DispatchSemaphore(value: 0)
+    backEnd.exchange(unknown, listener: nil) { _ in gate.wait() }
+    var isTaken = false
+    while !isTaken { isTaken = backEnd.waiting == 0 }
+    for _ in 0..<8_200 {
+      backEnd.exchange(unknown, listener: nil) { reply in
+        counts.withLock { counts in
+          if case .answer = reply { counts.answered += 1 } else { counts.refused += 1 }
+        }
+      }
+    }
+    XCTAssertEqual(counts.withLock { $0.refused }, 8, "over what may wait")
+    gate.signal()
+    backEnd.close()
+    XCTAssertEqual(counts.withLock { $0.answered }, 8_192)
+    XCTAssertTrue(metrics.text.contains("porter_relay_batch_exchanges_count 33"), metrics.text)
+  }
+
+  func testAFileThatIsNoRelayIsRefusedAtTheStart() throws {
+    try Data(repeating: 7, count: 5_000).write(to: URL(fileURLWithPath: folder + "/relay.db"))
+    XCTAssertThrowsError(try start()) { error in
+      XCTAssertTrue("\(error)".contains("not a database"), "\(error)")
+    }
+  }
+}

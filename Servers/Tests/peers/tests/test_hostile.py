@@ -1,0 +1,238 @@
+"""What a relay does with clients that are slow, wrong or greedy."""
+
+import os
+import random
+import socket
+import ssl
+import subprocess
+import unittest
+
+import h2.errors
+import h2.events
+from nacl.signing import SigningKey
+
+from . import protocol
+from .support import RelayTestCase, connect
+
+HEAD = (
+    b"POST /v1/exchange HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\nContent-Length: 100\r\n")
+
+
+def rest(raw: ssl.SSLSocket) -> bytes:
+    """Everything until the other side closes."""
+    received = b""
+    try:
+        while part := raw.recv(65_536):
+            received += part
+    except (ConnectionError, ssl.SSLError):
+        pass
+    return received
+
+
+class TLSTests(RelayTestCase):
+    def probe(self, port: int, *flags: str) -> str:
+        done = subprocess.run(
+            ["openssl", "s_client", "-connect", f"127.0.0.1:{port}", *flags], input="", capture_output=True, text=True)
+        return done.stdout + done.stderr
+
+    def test_only_tls_1_3_is_spoken(self):
+        relay = self.start()
+        self.assertIn("New, TLSv1.3", self.probe(relay.port, "-tls1_3"))
+        for version in ["-tls1_2", "-tls1_1", "-tls1"]:
+            text = self.probe(relay.port, version, "-cipher", "ALL:@SECLEVEL=0")
+            self.assertNotIn("New, TLSv1", text, version)
+            self.assertIn("Cipher is (NONE)", text, version)
+
+    def test_protocols_are_negotiated_and_early_data_is_not(self):
+        relay = self.start()
+        self.assertIn("ALPN protocol: h2", self.probe(relay.port, "-alpn", "h2,http/1.1"))
+        self.assertIn("ALPN protocol: http/1.1", self.probe(relay.port, "-alpn", "http/1.1"))
+        text = self.probe(relay.port, "-tls1_3")
+        self.assertIn("No ALPN negotiated", text)
+        self.assertIn("Early data was not sent", text)
+        self.assertNotIn("Max Early Data: 1", text)
+
+    def test_what_is_no_tls_is_closed(self):
+        relay = self.start()
+        for garbage in [b"GET / HTTP/1.1\r\n\r\n", os.urandom(5_000), b"\x16\x03\x01\xff\xff" + bytes(70_000)]:
+            with socket.create_connection(("127.0.0.1", relay.port), timeout=120) as raw:
+                raw.sendall(garbage)
+                self.assertNotIn(b"HTTP", rest(raw))
+        self.assertEqual(relay.operator("/ready")[0], 200)
+
+
+class SlowTests(RelayTestCase):
+    """A request has a second, in these tests."""
+
+    def test_a_handshake_that_never_ends_is_cut_off(self):
+        relay = self.start(request_time="1s")
+        with socket.create_connection(("127.0.0.1", relay.port), timeout=120) as raw:
+            self.assertEqual(rest(raw), b"")
+
+    def test_a_head_that_comes_byte_by_byte_is_cut_off(self):
+        relay = self.start(request_time="1s")
+        with connect(relay.port, ["http/1.1"]) as raw:
+            # Each byte is progress, and none extends the time: the connection ends in the middle.
+            with self.assertRaises((ConnectionError, ssl.SSLError)):
+                for byte in HEAD * 1_000_000:
+                    raw.sendall(bytes([byte]))
+                    raw.settimeout(0.01)
+                    try:
+                        if raw.recv(1) == b"":
+                            raise ConnectionError
+                    except TimeoutError:
+                        pass
+
+    def test_a_body_that_never_ends_is_answered_with_408(self):
+        relay = self.start(request_time="1s")
+        with connect(relay.port, ["http/1.1"]) as raw:
+            raw.sendall(HEAD + b"\r\n" + b"half")
+            self.assertTrue(rest(raw).startswith(b"HTTP/1.1 408"))
+        client = self.http2(relay)
+        stream = client.connection.get_next_available_stream_id()
+        client.connection.send_headers(stream, [
+            (":method", "POST"), (":path", "/v1/exchange"), (":scheme", "https"), (":authority", "x"),
+            ("content-type", "application/octet-stream")])
+        client.events[stream] = []
+        client.flush()
+        events = client.wait(stream, (h2.events.ResponseReceived, h2.events.StreamReset))
+        fields = [dict(event.headers)[":status"] for event in events if isinstance(event, h2.events.ResponseReceived)]
+        self.assertEqual(fields, ["408"])
+
+    def test_a_resting_connection_is_closed_after_its_time(self):
+        relay = self.start(idle_time="1s")
+        client = self.http1(relay)
+        client.exchange(protocol.request(b"\4", protocol.identifier(), SigningKey.generate()))
+        self.assertEqual(rest(client.connection.sock), b"")
+        other = self.http2(relay)
+        while other.read():
+            pass
+
+
+class SizeTests(RelayTestCase):
+    def test_large_heads_and_bodies_are_refused_in_bounded_memory(self):
+        relay = self.start()
+        before = relay.resident()
+        with connect(relay.port, ["http/1.1"]) as raw:
+            raw.sendall(HEAD + b"X: " + b"a" * 20_000 + b"\r\n\r\n")
+            self.assertTrue(rest(raw).startswith(b"HTTP/1.1 431"))
+        with connect(relay.port, ["http/1.1"]) as raw:
+            raw.sendall(HEAD + b"".join(b"X%d: a\r\n" % number for number in range(200)) + b"\r\n")
+            self.assertTrue(rest(raw).startswith(b"HTTP/1.1 4"))
+        with connect(relay.port, ["http/1.1"]) as raw:
+            raw.sendall(HEAD.replace(b"100", b"65537") + b"\r\n")
+            self.assertTrue(raw.recv(65_536).startswith(b"HTTP/1.1 413"))
+        with connect(relay.port, ["http/1.1"]) as raw:
+            # Its length is not said, and it never ends.
+            with self.assertRaises((ConnectionError, ssl.SSLError)):
+                raw.sendall(HEAD.replace(b"Content-Length: 100", b"Transfer-Encoding: chunked") + b"\r\n")
+                for _ in range(1_000_000):
+                    raw.sendall(b"10000\r\n" + bytes(0x10000) + b"\r\n")
+        self.assertLess(relay.resident(), before + (64 << 20))
+        self.assertEqual(relay.operator("/ready")[0], 200)
+
+    def test_a_body_over_http2_is_bounded_too(self):
+        client = self.http2(self.start())
+        # As much as the flow control lets through before the answer.
+        status, _, _ = client.result(client.start("POST", "/v1/exchange", bytes(65_000), content_type="application/octet-stream"))
+        self.assertEqual(status, 200)
+        stream = client.connection.get_next_available_stream_id()
+        client.connection.send_headers(stream, [
+            (":method", "POST"), (":path", "/v1/exchange"), (":scheme", "https"), (":authority", "x"),
+            ("content-type", "application/octet-stream"), ("content-length", "70000")])
+        client.events[stream] = []
+        client.flush()
+        self.assertEqual(dict(client.wait(stream, h2.events.ResponseReceived)[0].headers)[":status"], "413")
+
+
+class MalformedTests(RelayTestCase):
+    def test_requests_that_are_no_http_are_refused_one_by_one(self):
+        relay = self.start()
+        for garbage in [
+            b"\r\n\r\n\0\0\0", b"POST\r\n\r\n", b"POST /v1/exchange HTTP/9.9\r\n\r\n", HEAD + b"Content-Length: 7\r\n\r\n",
+            HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", HEAD.replace(b"100", b"-1") + b"\r\n",
+            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", os.urandom(3_000),
+        ]:
+            with connect(relay.port, ["http/1.1"]) as raw:
+                raw.sendall(garbage)
+                raw.settimeout(120)
+                self.assertNotIn(b" 200 ", rest(raw)[:20], garbage[:40])
+        self.assertEqual(relay.operator("/ready")[0], 200)
+
+    def test_random_and_truncated_requests_are_answered_each_with_a_refusal(self):
+        seed = int(os.environ.get("SEED", random.randrange(1 << 32)))
+        with self.subTest(seed=seed):
+            chance = random.Random(seed)
+            relay = self.start()
+            client = self.http1(relay)
+            person = protocol.Client(client.exchange)
+            mailbox = person.mailbox()
+            whole = [
+                protocol.send(mailbox, b"x"), protocol.get(mailbox), protocol.listen(mailbox.key, [mailbox] * 3),
+                protocol.create(mailbox.key), protocol.request(b"\x0d" + bytes(32) + b"\0\1", key=mailbox.key)]
+            for _ in range(400):
+                request = bytearray(chance.choice(whole))
+                if chance.random() < 0.5:
+                    request = request[: chance.randrange(1, len(request))]
+                for _ in range(chance.randrange(1, 4)):
+                    request[chance.randrange(len(request))] = chance.randrange(256)
+                answer = client.exchange(bytes(request))
+                self.assertEqual(answer[0], 1)
+                self.assertIn(answer[25], range(1, 12))
+            self.assertEqual(relay.process.poll(), None)
+
+    def test_http2_peers_that_break_its_rules_are_cut_off_and_others_are_not(self):
+        relay = self.start()
+        good = self.http2(relay)
+        preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"
+        for frames in [
+            os.urandom(4_000),
+            b"\xff\xff\xff\0\0\0\0\0\1",  # a DATA frame of 16 MB on a stream that does not exist
+            (b"\0\0\4\3\0\0\0\0\1" + b"\0\0\0\x08") * 1_000,  # RST_STREAM for idle streams
+            (b"\0\0\x08\6\0\0\0\0\0" + bytes(8)) * 100_000,  # PING without end
+            (b"\0\0\0\4\0\0\0\0\0") * 100_000,  # SETTINGS without end
+        ]:
+            with connect(relay.port, ["h2"]) as raw:
+                try:
+                    raw.sendall(preface + frames)
+                except (ConnectionError, ssl.SSLError):
+                    pass
+                rest(raw)
+        status, _, _ = good.result(good.start("GET", "/health"))
+        self.assertEqual(status, 200)
+
+    def test_rapid_resets_end_a_connection(self):
+        relay = self.start()
+        client = self.http2(relay)
+        try:
+            for _ in range(2_000):
+                stream = client.start("GET", "/health")
+                client.connection.reset_stream(stream, h2.errors.ErrorCodes.CANCEL)
+                client.flush()
+            while client.read():
+                pass
+        except (ConnectionError, ssl.SSLError):
+            pass
+        self.assertEqual(relay.operator("/ready")[0], 200)
+
+
+class IdleTests(RelayTestCase):
+    def test_many_idle_connections_cost_little_and_keep_none_out(self):
+        count = int(os.environ.get("PORTER_IDLE_CONNECTIONS", "300"))
+        relay = self.start(connections=str(count + 50))
+        before = relay.resident()
+        idle = []
+        self.addCleanup(lambda: [each.close() for each in idle])
+        for number in range(count):
+            idle.append(connect(relay.port, ["h2" if number % 2 else "http/1.1"]))
+        person = self.person(relay)
+        mailbox = person.mailbox()
+        person.send(mailbox, b"through")
+        self.assertEqual(person.take_all(mailbox), [b"through"])
+        each = (relay.resident() - before) / count
+        print(f"{count} idle connections: {each / 1024:.0f} kB each")
+        self.assertLess(each, 256 * 1024)
+
+
+if __name__ == "__main__":
+    unittest.main()

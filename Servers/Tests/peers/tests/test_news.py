@@ -1,0 +1,173 @@
+"""News: what came to a listener, as server-sent events with a resume point."""
+
+import struct
+
+import h2.events
+from nacl.signing import SigningKey
+
+from . import protocol
+from .support import RelayTestCase
+
+
+class NewsTests(RelayTestCase):
+    def listening(self, relay, mailboxes=None):
+        """A client with a listener, its mailbox, its key and its position."""
+        name, key = protocol.listener(), SigningKey.generate()
+        client = protocol.Client(self.http1(relay, name).exchange)
+        mailbox = client.mailbox()
+        tag, fields = client.ask(protocol.listen(key, [mailbox] + (mailboxes or [])))
+        self.assertEqual(tag, 9)
+        return client, name, mailbox, key, fields[:32]
+
+    def arrived(self, client, key, position):
+        tag, fields = client.ask(protocol.arrivals(key, position))
+        count = struct.unpack(">H", fields[32:34])[0]
+        return fields[:32], [fields[34 + 24 * index:58 + 24 * index] for index in range(count)]
+
+    def test_a_message_is_news_and_arrivals_name_its_mailbox(self):
+        relay = self.start()
+        client, name, mailbox, key, position = self.listening(relay)
+        stream = self.news(relay, name)
+        self.assertEqual(stream.next(), "news", "a first stream asks once")
+        self.assertEqual(self.arrived(client, key, position)[1], [])
+        self.person(relay).send(mailbox, b"x")
+        self.assertEqual(stream.next(), "news")
+        position, mailboxes = self.arrived(client, key, position)
+        self.assertEqual(mailboxes, [mailbox.recipient])
+        self.assertEqual(self.arrived(client, key, position)[1], [])
+
+    def test_nothing_is_missed_between_two_streams(self):
+        relay = self.start()
+        _, name, mailbox, _, _ = self.listening(relay)
+        first = self.news(relay, name)
+        first.next()
+        first.close()
+        quiet = self.news(relay, name, first.last)
+        self.assertEqual(quiet.next(), "open")
+        quiet.close()
+        self.person(relay).send(mailbox, b"x")
+        self.assertEqual(self.news(relay, name, quiet.last).next(), "news")
+
+    def test_after_a_restart_the_listener_is_unknown_and_listens_again(self):
+        relay = self.start()
+        client, name, mailbox, key, position = self.listening(relay)
+        stream = self.news(relay, name)
+        stream.next()
+        relay.kill()
+        self.assertIsNone(stream.next())
+        relay = self.start()
+        again = self.news(relay, name, stream.last)
+        self.assertEqual(again.next(), "reset")
+        client = protocol.Client(self.http1(relay, name).exchange)
+        with self.assertRaisesRegex(protocol.Refused, "auth"):
+            client.ask(protocol.arrivals(key, position))
+        client.ask(protocol.listen(key, [mailbox]))
+        with self.assertRaisesRegex(protocol.Refused, "auth"):
+            client.ask(protocol.arrivals(key, position))
+        self.person(relay).send(mailbox, b"x")
+        self.assertEqual(again.next(), "news")
+
+    def test_nothing_is_said_of_mailboxes_without_their_keys(self):
+        relay = self.start()
+        mailbox = self.person(relay).mailbox()
+        stolen = protocol.Mailbox(mailbox.recipient, mailbox.sender, SigningKey.generate(), None)
+        _, name, own, _, _ = self.listening(relay, [stolen])
+        stream = self.news(relay, name)
+        stream.next()
+        self.person(relay).send(mailbox, b"not for them")
+        self.person(relay).send(own, b"for them")
+        self.assertEqual(stream.next(), "news")
+        self.assertTrue(stream.last.endswith(".1"), stream.last)
+
+    def test_a_silent_stream_says_that_it_lives(self):
+        relay = self.start(silence="1s")
+        stream = self.news(relay, protocol.listener())
+        self.assertEqual(stream.next(), "reset")
+        self.assertEqual(stream.next(), ":")
+        self.assertEqual(stream.next(), ":")
+
+    def test_a_second_stream_ends_the_first(self):
+        relay = self.start()
+        _, name, mailbox, _, _ = self.listening(relay)
+        first = self.news(relay, name)
+        first.next()
+        second = self.news(relay, name, first.last)
+        self.assertEqual(second.next(), "open")
+        self.assertIsNone(first.next())
+        self.person(relay).send(mailbox, b"x")
+        self.assertEqual(second.next(), "news")
+
+    def test_streams_go_over_http2_beside_exchanges(self):
+        relay = self.start()
+        name, key = protocol.listener(), SigningKey.generate()
+        client = self.http2(relay, name)
+        person = protocol.Client(client.exchange)
+        mailbox = person.mailbox()
+        person.ask(protocol.listen(key, [mailbox]))
+        stream = client.start("GET", "/v1/news", accept="text/event-stream")
+        client.wait(stream, h2.events.DataReceived)
+        self.person(relay).send(mailbox, b"x")
+        while b"event: news\nid: " not in self.text(client, stream).replace(b"event: news", b"", 1):
+            client.read()
+        self.assertEqual(person.take_all(mailbox), [b"x"])
+
+    @staticmethod
+    def text(client, stream) -> bytes:
+        return b"".join(event.data for event in client.events[stream] if isinstance(event, h2.events.DataReceived))
+
+    def test_streams_of_a_source_are_bounded(self):
+        relay = self.start(source_streams="2")
+        streams = [self.news(relay, protocol.listener()) for _ in range(3)]
+        self.assertEqual([stream.status for stream in streams], [200, 200, 429])
+        self.assertEqual(relay.metric("porter_relay_streams"), 2)
+
+
+class LimitTests(RelayTestCase):
+    def test_a_source_with_too_many_requests_is_told_when_to_come_back(self):
+        relay = self.start(source_rate="1", source_burst="5")
+        client = self.http1(relay)
+        request = protocol.request(b"\4", protocol.identifier(), SigningKey.generate())
+        results = []
+        while not results or results[-1][0] == 200:
+            results.append(client.post(request))
+        self.assertGreaterEqual(len(results), 6)
+        status, headers, _ = results[-1]
+        self.assertEqual((status, headers["retry-after"]), (429, "1"))
+        self.assertNotIn("porter-limit", headers)
+
+    def test_a_mailbox_with_too_many_requests_is_limited_and_others_are_not(self):
+        relay = self.start(mailbox_rate="1", mailbox_burst="5")
+        client = self.http1(relay)
+        person = protocol.Client(client.exchange)
+        mailbox, other = person.mailbox(), person.mailbox()
+        for _ in range(5):
+            person.send(mailbox, b"x")
+        status, headers, _ = client.post(protocol.send(mailbox, b"x"))
+        while status == 200:
+            status, headers, _ = client.post(protocol.send(mailbox, b"x"))
+        self.assertEqual((status, headers["porter-limit"], headers["retry-after"]), (429, "mailbox", "1"))
+        person.send(other, b"x")
+        # Without the key it cannot be found out.
+        with self.assertRaisesRegex(protocol.Refused, "auth"):
+            person.ask(protocol.request(b"\3" + protocol.identifier() + b"\0x", mailbox.sender, SigningKey.generate()))
+
+    def test_a_source_that_makes_mailboxes_without_end_is_limited(self):
+        relay = self.start(creation_rate="1", creation_burst="5")
+        client = self.http1(relay)
+        person = protocol.Client(client.exchange)
+        mailboxes = [person.mailbox() for _ in range(5)]
+        status = 200
+        while status == 200:
+            status, _, _ = client.post(protocol.create(SigningKey.generate()))
+        self.assertEqual(status, 429)
+        person.send(mailboxes[0], b"x")
+
+    def test_connections_of_a_source_are_bounded(self):
+        relay = self.start(source_connections="3")
+        clients = [self.http1(relay) for _ in range(3)]
+        request = protocol.request(b"\4", protocol.identifier(), SigningKey.generate())
+        for client in clients:
+            client.exchange(request)
+        with self.assertRaises(OSError):
+            self.http1(relay).exchange(request)
+        clients[0].exchange(request)

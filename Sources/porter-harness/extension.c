@@ -10,17 +10,19 @@
 #include "host_side.h"
 #include "json.h"
 #include "keychain.h"
+#include "net_relay.h"
 #include "nightporter.h"
 
 const char extension_usage[] =
     "porter-harness extension --store PREFIX [--key KEY | --key-file FILE] [--deadline MS] [--expire-after MS]\n"
-    "                         [--relay NAME] [--log]\n"
+    "                         [--relay NAME|URL] [--log]\n"
     "  The notification extension as a process: one push per line in, one answer per line out.\n"
     "  --key KEY           the store's key; omit for a plain store. Visible in the list of processes\n"
     "  --key-file FILE     a file with the raw key, x'…'\n"
     "  --deadline MS       the platform's time limit for a push (default 30000)\n"
     "  --expire-after MS   signal the platform's \"time is up\" after MS, from another thread\n"
     "  --relay NAME        a transport that behaves like offline, silent, empty or garbage\n"
+    "  --relay URL         a relay on the network, https://HOST[:PORT][#FINGERPRINT]\n"
     "  --log               write the library's log to standard error, each line after its time in microseconds\n";
 
 struct options {
@@ -94,6 +96,16 @@ static void answer_with_notice(const char *migration) {
   json_free(json);
 }
 
+/* An extension does not listen to news: it looks for what its push names. */
+static bool use_relay(chat_ctrl controller, const char *name) {
+  if (!net_relay_is_address(name)) return np_set_relay(controller, host_relay(name)) == NP_OK;
+  np_relay relay;
+  if (net_relay_make(name, NULL, &relay) != NP_OK) return false;
+  bool is_used = np_set_relay(controller, &relay) == NP_OK;
+  if (!is_used) net_relay_free(&relay);
+  return is_used;
+}
+
 int extension_main(int argument_count, char **arguments) {
   struct options options;
   if (!read_options(argument_count, arguments, &options)) {
@@ -116,8 +128,8 @@ int extension_main(int argument_count, char **arguments) {
     return 1;
   }
   np_string_free(migration);
-  if (options.relay != NULL && np_set_relay(controller, host_relay(options.relay)) != NP_OK) {
-    fputs("porter-harness: no transport has this name\n", stderr);
+  if (options.relay != NULL && !use_relay(controller, options.relay)) {
+    fputs("porter-harness: this relay cannot be used\n", stderr);
     np_ctrl_free(controller);
     return 2;
   }

@@ -9,6 +9,7 @@
 
 #include "host_side.h"
 #include "json.h"
+#include "net_relay.h"
 
 uint64_t now_microseconds(void) {
   struct timespec now;
@@ -46,7 +47,8 @@ static bool fits(enum kind kind, const struct value *value) {
     case KIND_STRING:
     case KIND_OWNED_STRING: return value->kind == VALUE_STRING || value->kind == VALUE_NULL;
     case KIND_HANDLE: return value->kind != VALUE_STRING;
-    case KIND_RELAY: return value->kind == VALUE_NULL || host_relay(value->string) != NULL;
+    case KIND_RELAY: return value->kind == VALUE_NULL || host_relay(value->string) != NULL ||
+                            net_relay_is_address(value->string);
     case KIND_LOG_SINK: return value->kind == VALUE_NULL || host_log_sink(value->string) != NULL;
     case KIND_OUT_HANDLE:
     case KIND_OUT_STEP:
@@ -62,7 +64,7 @@ static const char *wanted(enum kind kind) {
     case KIND_STRING:
     case KIND_OWNED_STRING: return "a string or null";
     case KIND_HANDLE: return "a variable holding a controller, an integer or null";
-    case KIND_RELAY: return "one of \"offline\", \"silent\", \"empty\", \"garbage\", or null";
+    case KIND_RELAY: return "one of \"offline\", \"silent\", \"empty\", \"garbage\", a relay's https address, or null";
     case KIND_LOG_SINK: return "\"output\" or null";
     default: return "null, or nothing at all";
   }
@@ -111,14 +113,21 @@ union slot {
   void (*function)(void);
 };
 
-static void fill(union slot *slot, enum kind kind, const struct value *value) {
+/* A script's controller listens to the news of a relay on the network, as an app's does. */
+static const np_relay *relay_for(struct call *call, const char *name) {
+  if (!net_relay_is_address(name)) return host_relay(name);
+  chat_ctrl listener = to_handle(&call->arguments[0]);
+  return net_relay_make(name, listener, &call->relay) == NP_OK ? &call->relay : NULL;
+}
+
+static void fill(union slot *slot, enum kind kind, const struct value *value, struct call *call) {
   switch (kind) {
     case KIND_INTEGER:
     case KIND_PHASE: to_integer(value, &slot->integer); break;
     case KIND_STRING: slot->pointer = value->string; break;
     case KIND_OWNED_STRING: slot->pointer = value->string == NULL ? NULL : copy_string(value->string); break;
     case KIND_HANDLE: slot->pointer = to_handle(value); break;
-    case KIND_RELAY: slot->pointer = host_relay(value->string); break;
+    case KIND_RELAY: slot->pointer = relay_for(call, value->string); break;
     case KIND_LOG_SINK: slot->function = (void (*)(void))host_log_sink(value->string); break;
     default: slot->pointer = NULL; break;
   }
@@ -153,7 +162,7 @@ void call_run(struct call *call) {
   unsigned count = 0;
   for (; kinds[count] != KIND_NONE; count++) {
     types[count] = ffi_type_of(kinds[count]);
-    if (count < call->argument_count) fill(&slots[count], kinds[count], &call->arguments[count]);
+    if (count < call->argument_count) fill(&slots[count], kinds[count], &call->arguments[count], call);
     else fill_in(&slots[count], kinds[count], call);
     addresses[count] = &slots[count];
   }
@@ -167,6 +176,7 @@ void call_run(struct call *call) {
   ffi_call(&interface, call->function->address, &result, addresses);
   call->microseconds = now_microseconds() - start;
   take_result(call, result.integer, result.pointer);
+  if (call->relay.exchange != NULL && call->integer != NP_OK) net_relay_free(&call->relay);
 }
 
 /* ------------------------------------------------------------------------------------------------ its result */

@@ -19,6 +19,7 @@ struct call {
   char *string;       /* owned; NULL when the library gave NULL */
   void *handle;       /* what the call wrote through its chat_ctrl *; NULL when it wrote nothing */
   np_step step;
+  np_relay relay;     /* a transport that is made for the call */
   uint64_t microseconds;
 };
 

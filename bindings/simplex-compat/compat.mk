@@ -13,6 +13,8 @@ compat-folder:
 	@mkdir -p $(COMPAT)
 	@cp -L $(COMPAT_LIBRARY) $(COMPAT)/libnightporter.so.0
 	@ln -sf libnightporter.so.0 $(COMPAT)/libnightporter.so
+	@if [ -e $(dir $(COMPAT_LIBRARY))libnightporter-net.so ]; then \
+	  cp -L $(dir $(COMPAT_LIBRARY))libnightporter-net.so $(COMPAT)/libnightporter-net.so.0; fi
 	@$(CC) $(COMPAT_WARNINGS) -shared -fPIC -pthread -I$(COMPAT_SOURCES)../../Include $(COMPAT_SOURCES)libsimplex.c \
 	  -o $(COMPAT)/libsimplex.so -Wl,-soname,libsimplex.so -Wl,--version-script=$(COMPAT_SOURCES)exports.map \
 	  -Wl,-rpath,'$$ORIGIN' -Wl,--no-as-needed -L$(COMPAT) -l:libnightporter.so.0 -ldl

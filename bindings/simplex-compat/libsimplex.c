@@ -7,7 +7,7 @@
  * it are the functions of that interface which Nightporter does not have: those that start a Haskell runtime do
  * nothing, since there is none, and those for files, media and remote hosts answer with an error in their own form.
  */
-#include "nightporter.h"
+#include "nightporter_net.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -17,8 +17,10 @@
 
 #ifdef __APPLE__
 #define LIBRARY "@loader_path/libnightporter.dylib"
+#define NET_LIBRARY "@loader_path/libnightporter-net.dylib"
 #else
 #define LIBRARY "libnightporter.so.0"
+#define NET_LIBRARY "libnightporter-net.so.0"
 #endif
 
 /*
@@ -77,6 +79,35 @@ static void write_json(FILE *out, const char *text) {
   }
 }
 
+/* A relay on the network is reached through libnightporter-net, for each controller anew: the store does not name it. */
+static int is_on_network(const char *relay) { return relay && !strncmp(relay, "https://", 8); }
+
+static void reach_network(chat_ctrl ctrl, const char *url, int listens) {
+  const char *file = getenv("NIGHTPORTER_NET_LIBRARY");
+  void *library = dlopen(file && *file ? file : NET_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  void *made = library ? dlsym(library, "np_net_relay") : NULL;
+  void *freed = library ? dlsym(library, "np_net_relay_free") : NULL;
+  void *set = found("np_set_relay");
+  void *ready = found("np_relay_ready");
+  np_error (*make_relay)(const char *, const np_net_options *, np_relay *);
+  void (*free_relay)(np_relay *);
+  np_error (*set_relay)(chat_ctrl, const np_relay *);
+  np_net_options options = { .size = sizeof options };
+  np_relay relay;
+  if (!made || !freed) { fprintf(stderr, "nightporter: no relay: %s\n", dlerror()); return; }
+  memcpy(&make_relay, &made, sizeof make_relay);
+  memcpy(&free_relay, &freed, sizeof free_relay);
+  memcpy(&set_relay, &set, sizeof set_relay);
+  if (listens) {
+    memcpy(&options.ready, &ready, sizeof options.ready);
+    options.ready_context = ctrl;
+  }
+  np_error error = make_relay(url, &options, &relay);
+  if (error == NP_OK && (error = set_relay(ctrl, &relay)) != NP_OK) { free_relay(&relay); }
+  if (error != NP_OK) { fprintf(stderr, "nightporter: no relay: error %d for %s\n", (int)error, url); }
+  else if (listens) { fprintf(stderr, "nightporter: the relay is %s\n", url); }
+}
+
 static void choose_relay(chat_ctrl ctrl, const char *path) {
   const char *chosen = getenv("NIGHTPORTER_RELAY");
   const char *slash = strrchr(path, '/');
@@ -114,8 +145,12 @@ char *chat_migrate_init_key(const char *path, const char *key, int keep_key, con
   void *forwarded_to = found("chat_migrate_init_key");
   memcpy(&function, &forwarded_to, sizeof function);
   char *answer = function(path, key, keep_key, confirm, background, ctrl);
-  /* An extension finds what its app has stored. */
-  if (answer && strstr(answer, "\"type\":\"ok\"") && !background) { choose_relay(*ctrl, path); }
+  if (answer && strstr(answer, "\"type\":\"ok\"")) {
+    const char *chosen = getenv("NIGHTPORTER_RELAY");
+    if (is_on_network(chosen)) { reach_network(*ctrl, chosen, !background); }
+    /* An extension finds what its app has stored. */
+    else if (!background) { choose_relay(*ctrl, path); }
+  }
   return answer;
 }
 

@@ -24,6 +24,7 @@ from .errors import (
     StoreError,
 )
 from .keys import derive_key, set_cipher
+from .network import Relay
 from .notifications import categories
 from .strings import set_strings
 from .synchronous import SyncController
@@ -42,6 +43,7 @@ __all__ = [
     "NightporterError",
     "Phase",
     "ProtocolError",
+    "Relay",
     "Role",
     "StateError",
     "StoreError",

@@ -14,7 +14,7 @@ from enum import IntEnum, StrEnum
 from os import PathLike
 from typing import Any, cast
 
-from . import _callbacks
+from . import _callbacks, network
 from ._gate import Gate
 from ._interface import ErrorCode, Phase
 from ._library import Library, library, text
@@ -59,7 +59,15 @@ class Calls:
         self.event_fd: int = loaded.functions.np_event_fd(handle)
 
     @classmethod
-    def open(cls, path: str | PathLike[str], key: str, keep_key: bool, confirm: Confirm, role: Role) -> Calls:
+    def open(
+        cls,
+        path: str | PathLike[str],
+        key: str,
+        keep_key: bool,
+        confirm: Confirm,
+        role: Role,
+        relay: network.Relay | str | None = None,
+    ) -> Calls:
         loaded = library()
         handle = ctypes.c_void_p()
         answer = loaded.take(
@@ -72,7 +80,16 @@ class Calls:
             raise MigrationError(result)
         if not handle.value:
             raise ProtocolError("the store was opened, but no handle given")
-        return cls(loaded, handle.value)
+        calls = cls(loaded, handle.value)
+        chosen = network.Relay.of(relay)
+        if chosen is not None:
+            try:
+                calls.set_network_relay(chosen, listens=role == Role.APP)
+            except BaseException:
+                calls.shut()
+                calls.finish()
+                raise
+        return calls
 
     # Commands and events
 
@@ -202,6 +219,10 @@ class Calls:
     def set_relay(self, exchange: _callbacks.Exchange) -> None:
         with self._gate, _callbacks.relay(exchange) as relay:
             check(self._library.functions.np_set_relay(self._handle, ctypes.byref(relay)), "np_set_relay")
+
+    def set_network_relay(self, relay: network.Relay, *, listens: bool) -> None:
+        with self._gate, network.transport(relay, self._library, self._handle, listens=listens) as made:
+            check(self._library.functions.np_set_relay(self._handle, ctypes.byref(made)), "np_set_relay")
 
     def relay_ready(self) -> None:
         with self._gate:

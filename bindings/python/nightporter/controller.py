@@ -16,6 +16,7 @@ from typing import Any, Self, TypeVar, TypeVarTuple, cast
 from ._calls import EXPIRE_INTERVAL, Calls, Confirm, Role, unwrap
 from ._interface import Phase
 from .errors import ControllerClosed
+from .network import Relay
 from .protocol import Categories, Event, PushAnswer, Response, Response_notificationResponse, State
 from .strings import StringForms, string_table
 
@@ -51,14 +52,18 @@ class Controller:
         keep_key: bool = False,
         role: Role = Role.APP,
         confirm: Confirm = Confirm.YES_UP,
+        relay: Relay | str | None = None,
     ) -> None:
         """`path` is a prefix: the store's file is `<path>_chat.db`. Nothing is opened before `open()`.
 
         `key` seals the store: a raw key, x'…' with 64 hexadecimal digits, or a passphrase, which an extension cannot
         use (`derive_key` makes the raw one). Without `keep_key` the library wipes it once the store is open, and
         `set_key` has to give it before the store is opened again.
+
+        `relay` is a relay on the network, or its address; without it, the one that NIGHTPORTER_RELAY names. An app then
+        listens to the relay's news. A relay in a file is named by `/_network`.
         """
-        self._arguments = (path, key, keep_key, confirm, role)
+        self._arguments = (path, key, keep_key, confirm, role, relay)
         self._calls: Calls | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._executor: ThreadPoolExecutor | None = None

@@ -13,6 +13,7 @@ from typing import Any, Self, cast
 from ._calls import Calls, Confirm, Role, unwrap
 from ._interface import Phase
 from .errors import ControllerClosed
+from .network import Relay
 from .protocol import Categories, Event, PushAnswer, Response, Response_notificationResponse, State
 from .strings import StringForms, string_table
 
@@ -37,9 +38,12 @@ class SyncController:
         keep_key: bool = False,
         role: Role = Role.APP,
         confirm: Confirm = Confirm.YES_UP,
+        relay: Relay | str | None = None,
     ) -> None:
-        """`path` is a prefix: the store's file is `<path>_chat.db`. Nothing is opened before `open()`."""
-        self._arguments = (path, key, keep_key, confirm, role)
+        """`path` is a prefix: the store's file is `<path>_chat.db`. Nothing is opened before `open()`. All else is as in
+        `Controller`.
+        """
+        self._arguments = (path, key, keep_key, confirm, role, relay)
         self._calls: Calls | None = None
         self._wake_read = self._wake_write = -1
 

@@ -102,6 +102,9 @@ let package = Package(
     .executableTarget(
       name: "bench-commit-latency", dependencies: ["PorterStore", "PorterPlatform", "CSQLite"],
       path: "Benchmarks/commit-latency", swiftSettings: swift),
+    .executableTarget(
+      name: "bench-server", dependencies: ["PorterServer", "PorterRelay", "PorterPlatform"],
+      path: "Benchmarks/server", exclude: ["provider.c"], swiftSettings: swift),
     .executableTarget(name: "bench-json-foundation", path: "Benchmarks/json-foundation", swiftSettings: swift),
 
     // Tests.

@@ -4,7 +4,7 @@
 BENCH_FOLDER := .build/bench
 BENCH_FLAGS := -std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wconversion -pedantic -Werror
 BENCH_PRODUCTS := porter-harness porter-server bench-machine-steps bench-json-porter bench-json-foundation \
-  bench-commit-latency
+  bench-commit-latency bench-server
 
 bench: ## measure the budgets, each figure beside its reference; also as JSON in .build/bench.json
 	@scripts/setup bench
@@ -18,7 +18,14 @@ bench: ## measure the budgets, each figure beside its reference; also as JSON in
 	  -o $(BENCH_FOLDER)/push -lsodium -lsqlite3 -lm
 	@$(CC) $(BENCH_FLAGS) Benchmarks/reference/commit.c -o $(BENCH_FOLDER)/commit -lsqlite3
 	@$(CC) $(BENCH_FLAGS) -static Benchmarks/measure.c -o $(BENCH_FOLDER)/measure
+	@$(CC) $(BENCH_FLAGS) -static Benchmarks/server/provider.c -o $(BENCH_FOLDER)/provider
 	@$(MAKE) --no-print-directory -s -C Benchmarks/sealed-store BUILD=$(CURDIR)/$(BENCH_FOLDER)
+	@# The same extension, linked with a libsodium that has AEGIS-256; only one file of ours is compiled otherwise for it.
+	@sodium=$$(scripts/newer-libsodium) && \
+	  sed '/CSealedVFS.build.cipher.c.o/d' $(PROGRAMS)/release/porter-harness.product/Objects.LinkFileList > $(BENCH_FOLDER)/harness.objects && \
+	  $(CC) -O2 -std=c11 -I$$sodium/include -ISources/CSealedVFS/include -c Sources/CSealedVFS/cipher.c -o $(BENCH_FOLDER)/cipher-aegis.o && \
+	  swiftc -static-executable -use-ld=lld -emit-executable -module-name porter_harness -Xlinker --gc-sections @$(BENCH_FOLDER)/harness.objects \
+	    $(BENCH_FOLDER)/cipher-aegis.o $$sodium/lib/libsodium.a -lffi -lsqlite3 -o $(BENCH_FOLDER)/harness-aegis
 	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so python3 Benchmarks/bench.py \
 	  --programs $(PROGRAMS)/release --references $(BENCH_FOLDER) --output .build/bench.json \
 	  --plot $(if $(findstring --quick,$(BENCH)),$(BENCH_FOLDER),Benchmarks)/push.svg $(BENCH)

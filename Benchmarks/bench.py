@@ -27,13 +27,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "bindings" / "python"), str(ROOT / "Benchmarks")]
 
 from nightporter import SyncController
-from support import plot, sealed
+from support import plot, sealed, server
 from support.counts import CountedRun
 from support.curves import Curve, Curves, curves_picture, curves_table
 from support.figures import Row, percentile, report, table
 from support.programs import Answerer, Committer, Measure, Run
 from support.pushes import EXTENSION, REFERENCE, SETTLE, UNDISTURBED, Counts, Taken
 from support.pushes import counted, counts_table, phases, shares_table
+from support.sealed_push import sealed_pushes
 from support.world import Device, World
 
 # What a push must cost.
@@ -56,6 +57,7 @@ class Bench:
         self.measure = Measure(self.references / "measure", folder)
         self.rows: list[Row] = []
         self.sealed_rows: list[Row] = []
+        self.server_rows: list[Row] = []
         self.extra: dict[str, Any] = {}
         self.payload = ""
         self.curves: list[Curve] = []
@@ -230,8 +232,17 @@ class Bench:
             tempfile.TemporaryDirectory(prefix="bench-", dir=self.references) as folder,
             World(Path(folder), self.programs / "porter-server") as world,
         ):
-            self.curves = Curves(world, self.runs, self.quick).run()
+            self.curves = Curves(world, self.programs / "porter-harness", self.runs, self.quick).run()
         self.extra["curves"] = {curve.key: curve.json() for curve in self.curves}
+
+    # (i): the notification server with many tokens
+
+    def notification_server(self) -> None:
+        sizes = (1_000, 10_000) if self.quick else (1_000, 1_000_000)
+        with tempfile.TemporaryDirectory(prefix="bench-", dir=self.references) as folder:
+            self.server_rows = server.server(
+                self.programs, self.references, Path(folder), 2 if self.quick else 12, sizes
+            )
 
     # (d), (e): without a store
 
@@ -314,6 +325,11 @@ class Bench:
         runs, size = (1, 10) if self.quick else (5, 60)
         self.sealed_rows += sealed.speedtest(self.references, self.folder, runs, size)
         print("  SQLite's speed test", file=sys.stderr)
+        programs = {"system": self.programs / "porter-harness", "newer": self.references / "harness-aegis"}
+        with tempfile.TemporaryDirectory(prefix="bench-", dir=self.references) as folder:
+            with World(Path(folder), self.programs / "porter-server") as world:
+                self.sealed_rows += sealed_pushes(world, Path(folder), programs, self.runs)
+        print("  pushes into sealed stores", file=sys.stderr)
         program = self.programs / "bench-commit-latency"
         self.extra["commitLatency"] = sealed.latency(program, self.folder, 1 if self.quick else 8, 1 if self.quick else 3)
         print("  commits of two processes", file=sys.stderr)
@@ -341,7 +357,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, required=True, help="the JSON file")
     parser.add_argument("--plot", type=Path, required=True, help="the picture of where a push's time goes")
     parser.add_argument("--runs", type=int, default=60)
-    parser.add_argument("--only", choices=("budgets", "sealed", "curves"), help="one of the three parts")
+    parser.add_argument("--only", choices=("budgets", "sealed", "curves", "server"), help="one of the four parts")
     parser.add_argument("--quick", action="store_true", help="few runs, small stores: to see that it works")
     options = parser.parse_args()
     if options.quick:
@@ -354,6 +370,8 @@ def main() -> int:
             bench.run()
         if options.only in (None, "sealed"):
             bench.sealed_store()
+        if options.only in (None, "server"):
+            bench.notification_server()
         if options.only in (None, "curves"):
             bench.growth_curves()
     if bench.rows:
@@ -363,6 +381,9 @@ def main() -> int:
         print(table(bench.sealed_rows))
         print(sealed.shares_text(bench.extra["sealedCipher"]))
         print("\n" + sealed.latency_table(bench.extra["commitLatency"]))
+    if bench.server_rows:
+        print("\nThe notification server:\n")
+        print(table(bench.server_rows))
     if bench.counted:
         print("\n" + counts_table(bench.counted, bench.faults, bench.peaks))
         print("\n" + shares_table(bench.counted))
@@ -379,6 +400,7 @@ def main() -> int:
     cpus = os.cpu_count()
     bench.extra["machine"] = {"cpus": cpus, "load": load, "kernel": platform.release(), "machine": platform.machine()}
     print(f"\nThe machine has {cpus} processors; its load over five minutes was {load:.1f}.")
+    bench.extra["server"] = [row.json() for row in bench.server_rows]
     bench.extra["sealedStore"] = [row.json() for row in bench.sealed_rows]
     options.output.write_text(report(bench.rows, bench.extra), encoding="utf-8")
     print(f"\n{options.output}")

@@ -1,11 +1,13 @@
 """How what one message costs grows with what there is: each figure at several sizes, and the exponent that fits them.
 
-An exponent of 0 is flat, 1 is proportional. Sizes are made by copying rows in SQL. The fastest tenth counts, since what else the
-machine does only adds to it.
+An exponent of 0 is flat, 1 is proportional. Sizes are made by copying rows in SQL. A push is counted in instructions, which do not
+depend on what else the machine does. What takes several threads or processes is measured by its processor time, of which the
+least tenth counts.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 import secrets
@@ -22,12 +24,13 @@ from typing import Any
 
 from nightporter import SyncController
 
+from .counts import CountedRun
 from .figures import percentile
 from .world import PATIENCE, Device, World
 
 UNDISTURBED = 0.1
 SETTLE = 0.02
-BACKLOG = 500
+INSTRUCTIONS, MILLISECONDS = "M instructions", "ms of processor time"
 WAKE = '{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}'
 
 
@@ -36,6 +39,7 @@ class Curve:
     key: str
     what: str
     of: str
+    unit: str
     points: list[tuple[int, float]] = field(default_factory=list)
 
     @property
@@ -51,7 +55,7 @@ class Curve:
         return self.points[-1][1] / self.points[0][1]
 
     def json(self) -> dict[str, Any]:
-        return {"what": self.what, "of": self.of, "points": self.points, "exponent": self.exponent, "ratio": self.ratio}
+        return {"what": self.what, "of": self.of, "unit": self.unit, "points": self.points, "exponent": self.exponent, "ratio": self.ratio}
 
 
 # MARK: What there is
@@ -59,7 +63,8 @@ class Curve:
 
 def copy_rows(store: sqlite3.Connection, table: str, count: int, template: str, replaced: dict[str, str]) -> None:
     """Adds `count` copies of the row that `template` selects; `replaced` has SQL for some columns, with the copy's number n."""
-    columns = [row[1] for row in store.execute(f"PRAGMA table_info({table})")]
+    schema, _, bare = table.rpartition(".")
+    columns = [row[1] for row in store.execute(f"PRAGMA {schema or 'main'}.table_info({bare})")]
     values = ", ".join(replaced.get(column, f"template.{column}") for column in columns)
     store.execute(
         f"""
@@ -96,6 +101,21 @@ def add_contacts(store: sqlite3.Connection, missing: int) -> None:
     made |= {name: "randomblob(24)" for name in ("agent_id", "recipient_id", "sender_id", "peer_sender_id")}
     made |= {name: "NULL" for name in ("notifier_id", "notifier_key", "notifier_box_key", "notifier_secret")}
     copy_rows(store, "connections", missing, "connection_id = 1", made | {"subscription": "'off'"})
+
+
+def make_mailboxes(store: sqlite3.Connection, relay: Path) -> None:
+    """Gives copied connections mailboxes that the relay knows, each with its own key, as it wants them."""
+    sodium = ctypes.CDLL("libsodium.so.23")
+    (public, secret) = (ctypes.create_string_buffer(32), ctypes.create_string_buffer(64))
+    with closing(sqlite3.connect(relay, timeout=PATIENCE)) as file, file:
+        known = {recipient for (recipient,) in file.execute("SELECT recipient FROM mailbox")}
+        for number, recipient in store.execute("SELECT connection_id, recipient_id FROM connections").fetchall():
+            if recipient in known:
+                continue
+            sodium.crypto_sign_keypair(public, secret)
+            mailbox = (recipient, public.raw, secrets.token_bytes(24))
+            file.execute("INSERT INTO mailbox (recipient, recipient_key, sender, created_at) VALUES (?, ?, ?, 0)", mailbox)
+            store.execute("UPDATE connections SET recipient_key = ? WHERE connection_id = ?", (secret.raw, number))
 
 
 def add_ledger(store: sqlite3.Connection, missing: int) -> None:
@@ -139,7 +159,8 @@ store = sqlite3.connect(sys.argv[1])
 store.execute("PRAGMA wal_autocheckpoint=0")
 store.execute("PRAGMA synchronous=OFF")
 for _ in range(int(sys.argv[2])):
-    store.execute("UPDATE users SET full_name = full_name")
+    # Not what is there already: SQLite writes no page that stays as it is.
+    store.execute("UPDATE users SET full_name = CASE full_name WHEN 'a' THEN 'b' ELSE 'a' END")
     store.commit()
 os._exit(0)
 """
@@ -160,80 +181,91 @@ def add_subscriptions(store: sqlite3.Connection, missing: int) -> None:
 
 
 class Curves:
-    def __init__(self, world: World, runs: int, quick: bool) -> None:
+    def __init__(self, world: World, extension: Path, runs: int, quick: bool) -> None:
         self.world = world
+        self.extension = extension
+        self.counting = CountedRun(world.folder)
         self.runs = max(4, runs // 4)
-        self.most = 1_000 if quick else 100_000
+        self.most = 1_000 if quick else 1_000_000
         self.curves: list[Curve] = []
 
-    def sizes(self, most: int | None = None) -> list[int]:
-        most = min(self.most, most or self.most)
+    def sizes(self, most: int) -> list[int]:
+        most = min(self.most, most)
         return [size for size in (1, 10, 100, 1_000, 10_000, 100_000) if size < most] + [most]
 
-    def note(self, curve: Curve) -> None:
+    def curve(
+        self, key: str, what: str, of: str, sizes: list[int], measure: Callable[[int], float], unit: str = INSTRUCTIONS
+    ) -> None:
+        curve = Curve(key, what, of, unit, [(size, measure(size)) for size in sizes])
         self.curves.append(curve)
         print(f"  growth with {curve.what}: exponent {curve.exponent:.2f}", file=sys.stderr)
 
-    def curve(self, key: str, what: str, of: str, sizes: list[int], measure: Callable[[int], float]) -> None:
-        self.note(Curve(key, what, of, [(size, measure(size)) for size in sizes]))
-
-    def fastest(self, measure: Callable[[], float]) -> float:
+    def least(self, measure: Callable[[], float]) -> float:
         measure()
         return percentile([measure() for _ in range(self.runs)], UNDISTURBED)
 
-    # A push into an extension whose process runs, and which opens and closes the store.
+    # A push into a new process.
 
-    def push(self, device: Device, extension: SyncController, prepare: Callable[[], None] = lambda: None) -> float:
-        """Milliseconds from the push's coming until it is settled what it shows, by the trace in the answer."""
+    def words(self, device: Device) -> list[str | Path]:
+        return [self.extension, "extension", "--store", device.prefix]
+
+    def presented(self, answer: str) -> None:
+        found = json.loads(answer)
+        if found["outcome"] != "presented":
+            raise RuntimeError(f"a push ended as {found['outcome']}: {found['reason']}")
+
+    def push(self, device: Device, prepare: Callable[[], None] = lambda: None) -> float:
+        """Millions of instructions of the process. A push before it finds what was changed in the store."""
+        words = self.words(device)
+        self.presented(self.counting.plain(words, device.push("hello")))
         payload = device.push("hello")
         time.sleep(SETTLE)
         prepare()
-        answer = extension.receive_push(payload)
-        if answer["outcome"] != "presented":
-            raise RuntimeError(f"a push ended as {answer['outcome']}: {answer['reason']}")
-        steps = (step for step in answer["trace"] if step["machine"] == "push" and step["state"] in ("sending", "releasing"))
-        return next(steps)["us"] / 1000
+        profile, answer = self.counting.profile([self.counting.program(self.extension), *words[1:]], payload)
+        self.presented(answer)
+        return profile.instructions / 1e6
 
     def pushes(
-        self, key: str, table: str, what: str, most: int | None, change: Callable[[sqlite3.Connection, int], None]
+        self, key: str, table: str, what: str, most: int, change: Callable[[sqlite3.Connection, int], None]
     ) -> None:
         device = self.world.device(f"curve-{key}")
-        with self.world.extension(device) as extension:
-            self.push(device, extension)
+        self.push(device)
 
-            def measure(size: int) -> float:
-                fill(device.store, table, size, change)
-                # What a push has sent is there again for the next.
-                again = (lambda: fill(device.store, table, size, change)) if table == "outbox" else (lambda: None)
-                return self.fastest(lambda: self.push(device, extension, again))
+        def measure(size: int) -> float:
+            device.empty_log()
+            fill(device.store, table, size, change)
+            # What a push has sent is there again for the next.
+            again = (lambda: fill(device.store, table, size, change)) if table == "outbox" else (lambda: None)
+            return self.push(device, again)
 
-            self.curve(key, what, "a push, until it is settled what it shows", self.sizes(most), measure)
+        of = "a push, with what it sends afterwards" if table == "outbox" else "a push"
+        self.curve(key, what, of, self.sizes(most), measure)
 
     def messages(self) -> None:
         device = self.world.device("curve-messages")
-        with self.world.extension(device) as extension:
-            self.push(device, extension)
+        self.push(device)
 
-            def measure(size: int) -> float:
-                device.fill(size)
-                return self.fastest(lambda: self.push(device, extension))
+        def measure(size: int) -> float:
+            device.empty_log()
+            device.fill(size)
+            return self.push(device)
 
-            self.curve("messages", "messages", "the same", self.sizes()[1:], measure)
+        self.curve("messages", "messages", "a push", self.sizes(1_000_000)[1:], measure)
 
     def log(self) -> None:
         device = self.world.device("curve-log")
-        with self.world.extension(device) as extension:
-            self.push(device, extension)
+        self.push(device)
 
-            def measure(size: int) -> float:
-                return self.fastest(lambda: self.push(device, extension, lambda: add_log(device.store, size)))
+        def measure(size: int) -> float:
+            device.empty_log()
+            return self.push(device, lambda: add_log(device.store, size))
 
-            self.curve("log", "pages of log that a killed process left", "the same", self.sizes(1_000), measure)
+        self.curve("log", "pages of log that a killed process left", "a push", self.sizes(1_000), measure)
 
     # An app at work.
 
     def app(self) -> None:
-        """Milliseconds from a contact's sending until the app's event, with these contacts."""
+        """Processor time of this process, in which a contact and the app with these contacts are, for one message."""
         device = self.world.device("curve-app")
 
         def measure(size: int) -> float:
@@ -241,11 +273,11 @@ class Curves:
             with SyncController(device.prefix) as app:
                 app.send("/_start")
                 self.settle(app)
-                value = self.fastest(lambda: self.receive(device, app))
+                value = self.least(lambda: self.receive(device, app))
                 app.suspend()
             return value
 
-        self.curve("app", "contacts, an app at work", "a message, from its sending to its event", self.sizes(10_000), measure)
+        self.curve("app", "contacts, an app at work", "a message, sent and received", self.sizes(10_000), measure, MILLISECONDS)
 
     def settle(self, app: SyncController) -> None:
         end = time.monotonic() + 10 * PATIENCE
@@ -260,110 +292,71 @@ class Curves:
         for _ in app.events(timeout=0.01):
             pass
         message = [{"msgContent": {"type": "text", "text": "hello"}, "mentions": {}}]
-        began = time.perf_counter_ns()
+        began = time.process_time_ns()
         self.world.sender.send(f"/_send @{device.contact} json {json.dumps(message)}")
         for event in app.events(timeout=PATIENCE):
             if event["type"] == "newChatItems":
-                return (time.perf_counter_ns() - began) / 1e6
+                time.sleep(SETTLE)
+                return (time.process_time_ns() - began) / 1e6
         raise RuntimeError("no message came")
 
     def wake(self) -> None:
         """A wake push of a device with these contacts, for none of which anything waits."""
         device = self.world.device("curve-wake")
-        with self.world.extension(device) as extension:
+        words = self.words(device)
 
-            def once() -> float:
-                began = time.perf_counter_ns()
-                answer = extension.receive_push(WAKE)
-                if answer["outcome"] not in ("nothingNew", "unknown"):
-                    raise RuntimeError(f"a wake push ended as {answer['outcome']}: {answer['reason']}")
-                return (time.perf_counter_ns() - began) / 1e6
+        def measure(size: int) -> float:
+            device.empty_log()
+            fill(device.store, "contacts", size, add_contacts)
+            with closing(sqlite3.connect(device.store)) as store, store:
+                make_mailboxes(store, self.world.relay)
+            self.counting.plain(words, WAKE)
+            profile, answer = self.counting.profile([self.counting.program(self.extension), *words[1:]], WAKE)
+            found = json.loads(answer)
+            if found["outcome"] != "nothingNew":
+                raise RuntimeError(f"a wake push ended as {found['outcome']}: {found['reason']}")
+            return profile.instructions / 1e6
 
-            def measure(size: int) -> float:
-                fill(device.store, "contacts", size, add_contacts)
-                return self.fastest(once)
-
-            # One request for each 256.
-            self.curve("wake", "contacts, a wake push", "the whole push", self.sizes(1_000), measure)
+        # One request for each 256; the instructions are those of a signature for each, and of the embedded relay's proving it.
+        self.curve("wake", "contacts, a wake push", "a wake push", self.sizes(1_000), measure)
 
     # The notification server.
 
     def server(
         self, key: str, table: str, what: str, change: Callable[[sqlite3.Connection, int], None]
     ) -> None:
-        """Milliseconds from a contact's sending until the push is at the provider."""
+        """Processor time of the server for one message, from the relay's notification to the push's end."""
         device = self.world.device(f"curve-{key}")
         state = self.world.folder / "server.db"
 
         def once() -> float:
-            began = time.perf_counter_ns()
+            began = self.server_time()
             device.push("hello")
-            took = (time.perf_counter_ns() - began) / 1e6
             time.sleep(SETTLE)
-            return took
+            return self.server_time() - began
 
         def measure(size: int) -> float:
             fill(state, table, size, change)
-            return self.fastest(once)
+            return self.least(once)
 
-        self.curve(key, what, "from a message's sending to its push", self.sizes()[1:], measure)
+        self.curve(key, what, "the server's part of a message", self.sizes(1_000_000)[1:], measure, MILLISECONDS)
 
-    def backlog(self) -> None:
-        """Milliseconds for each push of many that are due together, at a provider that takes every one."""
-        device = self.world.device("curve-backlog")
-        state = self.world.folder / "server.db"
-        tokens = [secrets.token_hex(32) for _ in range(BACKLOG)]
-        for token in tokens:
-            self.world.socket.expect(token)
-
-        def add_due(store: sqlite3.Connection) -> None:
-            (last,) = store.execute("SELECT max(number) FROM token").fetchone()
-            made = {"number": f"{last} + n", "id": "randomblob(24)", "signing_key": "randomblob(32)"}
-            copy_rows(store, "token", BACKLOG, "state = 'active'", made | {"push_token": "randomblob(32)"})
-            for number, token in enumerate(tokens):
-                change = (bytes.fromhex(token), last + number + 1)
-                store.execute("UPDATE token SET push_token = ? WHERE number = ?", change)
-
-        with closing(sqlite3.connect(state, timeout=PATIENCE)) as store, store:
-            add_due(store)
-
-        def once() -> float:
-            with closing(sqlite3.connect(state, timeout=PATIENCE)) as store, store:
-                store.execute(
-                    "INSERT INTO push (token, kind, provider) SELECT number, 'wake', provider FROM token"
-                    " WHERE provider = 'apns_test' ORDER BY number DESC LIMIT ?",
-                    (BACKLOG,),
-                )
-            began = time.perf_counter_ns()
-            # The server looks when something comes.
-            device.push("hello")
-            for token in tokens:
-                self.world.socket.take(token)
-            took = (time.perf_counter_ns() - began) / 1e6 / BACKLOG
-            with closing(sqlite3.connect(state, timeout=PATIENCE)) as store:
-                while count(store, "push") > 0:
-                    time.sleep(SETTLE)
-            return took
-
-        def measure(size: int) -> float:
-            fill(state, "token", size, add_tokens)
-            return self.fastest(once)
-
-        sizes = [size for size in self.sizes() if size >= BACKLOG]
-        self.curve("backlog", f"tokens at the server, {BACKLOG} pushes due", "each push", sizes, measure)
+    def server_time(self) -> float:
+        """Processor time of the server so far, in milliseconds."""
+        tasks = Path(f"/proc/{self.world.server.pid}/task").glob("*/schedstat")
+        return sum(int(task.read_text(encoding="ascii").split()[0]) for task in tasks) / 1e6
 
     def run(self) -> list[Curve]:
-        self.pushes("contacts", "contacts", "contacts", 10_000, add_contacts)
+        self.pushes("contacts", "contacts", "contacts", 100_000, add_contacts)
         self.app()
         self.wake()
         self.messages()
-        self.pushes("ledger", "ledger", "entries of the ledger", None, add_ledger)
+        self.pushes("ledger", "ledger", "entries of the ledger", 100_000, add_ledger)
         self.pushes("outbox", "outbox", "messages in the outbox", 1_000, add_outbox)
         self.pushes("skipped-keys", "skipped_keys", "keys of skipped messages", 2_000, add_skipped_keys)
         self.pushes("profiles", "users", "profiles", 1_000, add_profiles)
         self.log()
         self.server("tokens", "token", "tokens at the server", add_tokens)
-        self.backlog()
         self.server("subscriptions", "subscription", "subscriptions at the server", add_subscriptions)
         return self.curves
 
@@ -372,13 +365,13 @@ class Curves:
 
 
 def curves_table(curves: list[Curve]) -> str:
-    lines = [("what one message costs, by the number of", "from", "to", "ms at first", "at last", "ratio", "exponent")]
+    lines = [("what one message costs, by the number of", "from", "to", "at first", "at last", "", "ratio", "exponent")]
     for curve in curves:
         (first, last) = (curve.points[0], curve.points[-1])
         lines.append(
             (
                 f"{curve.what} ({curve.of})",
-                *(f"{first[0]:,}", f"{last[0]:,}", f"{first[1]:.2f}", f"{last[1]:.2f}"),
+                *(f"{first[0]:,}", f"{last[0]:,}", f"{first[1]:.2f}", f"{last[1]:.2f}", curve.unit),
                 *(f"{curve.ratio:.2f}", f"{curve.exponent:+.2f}"),
             )
         )
@@ -397,8 +390,10 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 460, 60, 330, 40, 50
 
 
 def curves_picture(curves: list[Curve]) -> str:
-    """Both axes are logarithmic: a straight line is a power, a level one is flat."""
-    values = [value for curve in curves for _, value in curve.points]
+    """Each curve begins at 1, what its smallest size costs. Both axes are logarithmic: a straight line is a power, a level
+    one is flat.
+    """
+    values = [value / curve.points[0][1] for curve in curves for _, value in curve.points]
     (low, high) = (math.floor(math.log10(min(values))), math.ceil(math.log10(max(values))))
     longest = max(math.log10(size) for curve in curves for size, _ in curve.points)
 
@@ -412,12 +407,12 @@ def curves_picture(curves: list[Curve]) -> str:
     for power in range(low, high + 1):
         height = y(10**power)
         rows.append(f'<line x1="{LEFT}" y1="{height:.1f}" x2="{WIDTH - RIGHT}" y2="{height:.1f}" stroke="#ddd"/>')
-        rows.append(f'<text x="{LEFT - 8}" y="{height + 4:.1f}" text-anchor="end">{10**power:g} ms</text>')
+        rows.append(f'<text x="{LEFT - 8}" y="{height + 4:.1f}" text-anchor="end">{10**power:g} ×</text>')
     for power in range(int(longest) + 1):
         rows.append(f'<text x="{x(10**power):.1f}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle">{10**power:,}</text>')
     for place, curve in enumerate(curves):
         color = COLORS[place % len(COLORS)]
-        line = " ".join(f"{x(size):.1f},{y(value):.1f}" for size, value in curve.points)
+        line = " ".join(f"{x(size):.1f},{y(value / curve.points[0][1]):.1f}" for size, value in curve.points)
         rows.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>')
         top = TOP + place * 22
         rows.append(f'<rect x="{WIDTH - RIGHT + 20}" y="{top - 10}" width="14" height="4" fill="{color}"/>')
@@ -428,5 +423,5 @@ def curves_picture(curves: list[Curve]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">\n'
         f'  <rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n'
         "  <title>What one message costs, by what there is; with exponents</title>\n"
-        f'  <text x="{LEFT}" y="20">What one message costs, by the number of …, and the exponent</text>\n  {body}\n</svg>\n'
+        f'  <text x="{LEFT}" y="20">What one message costs, as a multiple of the least, by the number of …, and the exponent</text>\n  {body}\n</svg>\n'
     )

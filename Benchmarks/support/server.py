@@ -1,0 +1,225 @@
+"""The notification server with many tokens: how fast it pushes, and how long its loop notices nothing else.
+
+Each size is measured in turn with the smallest one. Pushes go to a provider that takes every one (`server/provider.c`); a
+backlog is made in SQL, and one datagram wakes the server.
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Self
+
+from .curves import copy_rows
+from .figures import Row
+from .world import PATIENCE, World
+
+# Pushes of one measurement.
+BACKLOG = 1_000
+KINDS = {"wake": "wake-ups", "message": "messages"}
+SETTLE = 0.2
+RATE_BUDGET, GROWTH_BUDGET, TURN_BUDGET = 3_000, 1.2, 50.0
+
+
+@dataclass
+class Measured:
+    rate: float  # pushes a second
+    processor: float  # microseconds of a push
+    longest: float  # turn of the loop, in milliseconds
+    turns: int
+
+
+class Program:
+    """A program that answers lines."""
+
+    def __init__(self, words: list[str | Path], ready: str, folder: Path) -> None:
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder)
+        if (line := self._output.readline().strip()) != ready:
+            raise RuntimeError(f"{words[0]} did not start: {line}")
+
+    @property
+    def _output(self) -> IO[str]:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    def ask(self, line: str = "") -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+
+    def answer(self) -> list[int]:
+        return [int(word) for word in self._output.readline().split()]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(PATIENCE)
+
+
+class ServerFiles:
+    """State and relay of one server with this many tokens, each with one subscription that the relay knows."""
+
+    def __init__(self, template: Path, folder: Path, tokens: int) -> None:
+        folder.mkdir()
+        self.folder, self.tokens = folder, tokens
+        self.state, self.relay = folder / "server.db", folder / "relay.db"
+        for name in ("server.db", "relay.db"):
+            shutil.copy(template / name, folder / name)
+        with closing(sqlite3.connect(self.state)) as store, store:
+            store.execute("ATTACH ? AS relay", (str(self.relay),))
+            for schema in ("main", "relay"):
+                store.execute(f"PRAGMA {schema}.synchronous=OFF")
+                store.execute(f"PRAGMA {schema}.cache_size=-500000")
+            self._fill(store, tokens)
+
+    def _fill(self, store: sqlite3.Connection, tokens: int) -> None:
+        (notifier,) = store.execute("SELECT notifier FROM subscription").fetchone()
+        (mailbox,) = store.execute("SELECT mailbox FROM relay.notifier WHERE identifier = ?", (notifier,)).fetchone()
+        store.execute("UPDATE token SET number = 1, period = 1440, woken_at = strftime('%s') * 1000")
+        store.execute("UPDATE subscription SET number = 1, token = 1")
+        store.execute("DELETE FROM push")
+        store.execute("DELETE FROM relay.message")
+        store.execute("DELETE FROM relay.mailbox WHERE number <> ?1 AND recipient <> (SELECT recipient FROM identity)", (mailbox,))
+        store.execute("UPDATE relay.mailbox SET number = 1000000000 WHERE recipient = (SELECT recipient FROM identity)")
+        store.execute("UPDATE relay.mailbox SET number = 1 WHERE number = ?", (mailbox,))
+        store.execute("UPDATE relay.notifier SET mailbox = 1 WHERE mailbox = ?", (mailbox,))
+        copies = tokens - 1
+        random = {name: "randomblob(32)" for name in ("recipient", "recipient_key", "sender")}
+        copy_rows(store, "relay.mailbox", copies, "number = 1", {"number": "n + 1"} | random)
+        copy_rows(store, "relay.notifier", copies, "mailbox = 1", {"mailbox": "n + 1", "identifier": "randomblob(24)"})
+        made = {"id": "randomblob(24)", "push_token": "randomblob(32)", "signing_key": "randomblob(32)"}
+        copy_rows(store, "token", copies, "number = 1", {"number": "n + 1"} | made)
+        made = {"number": "n + 1", "token": "n + 1"}
+        made["notifier"] = "(SELECT identifier FROM relay.notifier WHERE mailbox = n + 1)"
+        copy_rows(store, "subscription", copies, "number = 1", made)
+
+    def make_due(self, kind: str, number: int) -> None:
+        """A push of this kind for each of `BACKLOG` tokens, spread over all of them."""
+        step = max(1, self.tokens // BACKLOG)
+        chosen = f"SELECT number * {step} + {number % step} + 1 AS token FROM numbers"
+        numbers = f"WITH RECURSIVE numbers (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM numbers WHERE number < {BACKLOG - 1})"
+        with closing(sqlite3.connect(self.relay if kind == "message" else self.state, timeout=PATIENCE)) as store, store:
+            if kind == "wake":
+                store.execute(
+                    f"{numbers} UPDATE token SET woken_at = 1 WHERE number IN (SELECT token FROM ({chosen}))"
+                )
+                return
+            (last,) = store.execute("SELECT coalesce(max(number), 0) FROM message").fetchone()
+            store.execute(
+                f"""{numbers} INSERT INTO message (number, mailbox, identifier, attempt, sent_at, notify, body, stored_at)
+                SELECT ? + token, token, randomblob(24), randomblob(24), 0, 1, x'00', 1 << 60 FROM ({chosen})""",
+                (last,),
+            )
+            store.execute(
+                """INSERT INTO notification (message, mailbox, sent_at, nonce, metadata)
+                SELECT number, mailbox, unixepoch() * 1000, randomblob(24), randomblob(144) FROM message WHERE number > ?""",
+                (last,),
+            )
+
+
+class Server:
+    def __init__(self, programs: Path, references: Path, files: ServerFiles) -> None:
+        self.files = files
+        self.socket = files.folder / "push.socket"
+        self.socket.unlink(missing_ok=True)
+        # A socket's path must be short; the folder's may be long.
+        self.provider = Program([references.resolve() / "provider", "push.socket"], "listening", files.folder)
+        words = [programs.resolve() / "bench-server", "relay.db", "server.db", "push.socket"]
+        self.server = Program(words, "serving", files.folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.server.__exit__(*error)
+        self.provider.__exit__(*error)
+
+    def question(self) -> list[int]:
+        """Turns, the longest of them, processor time."""
+        self.server.ask()
+        return self.server.answer()
+
+    def wake(self) -> None:
+        with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as sender:
+            for path in self.files.folder.glob("relay.db.wake/*"):
+                sender.sendto(b"\0", str(path.resolve()))
+
+    def start(self) -> float:
+        """Until each subscription has been checked with the relay, as after each start. Milliseconds of the longest turn."""
+        longest = 0
+        for _ in range(10_000):
+            time.sleep(SETTLE)
+            (turns, turn, _) = self.question()
+            longest = max(longest, turn)
+            if turns <= 1:
+                return longest / 1e6
+        raise RuntimeError("the server does not come to rest")
+
+    def pushes(self, kind: str, number: int) -> Measured:
+        self.files.make_due(kind, number)
+        self.provider.ask(str(BACKLOG))
+        (*_, before) = self.question()
+        self.wake()
+        (took, different) = self.provider.answer()
+        self.finish()
+        (turns, longest, after) = self.question()
+        if different != BACKLOG:
+            raise RuntimeError(f"{different} of {BACKLOG} tokens got a push")
+        return Measured((BACKLOG - 1) / took * 1e9, (after - before) / 1e3 / BACKLOG, longest / 1e6, turns)
+
+    def finish(self) -> None:
+        """Until all outcomes are recorded."""
+        with closing(sqlite3.connect(self.files.state, timeout=PATIENCE)) as store:
+            while store.execute("SELECT count(*) FROM push").fetchone()[0] > 0:
+                time.sleep(0.01)
+
+
+def server(programs: Path, references: Path, folder: Path, runs: int, sizes: tuple[int, int]) -> list[Row]:
+    """Each backlog with few tokens and with many, in turn."""
+    template = folder / "template"
+    template.mkdir()
+    with World(template, programs / "porter-server") as world:
+        world.device("device")
+    starts: dict[int, float] = {}
+    found: dict[tuple[str, int], list[Measured]] = {(kind, size): [] for kind in KINDS for size in sizes}
+    with ExitStack() as stack:
+        servers: dict[int, Server] = {}
+        for size in sizes:
+            files = ServerFiles(template, folder / f"tokens{size}", size)
+            servers[size] = stack.enter_context(Server(programs, references, files))
+            starts[size] = servers[size].start()
+            print(f"  the server with {size:,} tokens", file=sys.stderr)
+        for number in range(runs):
+            for kind in KINDS:
+                for size in sizes if number % 2 == 0 else reversed(sizes):
+                    found[kind, size].append(servers[size].pushes(kind, number))
+    return rows(sizes, starts, found)
+
+
+def rows(sizes: tuple[int, int], starts: dict[int, float], found: dict[tuple[str, int], list[Measured]]) -> list[Row]:
+    (few, many) = sizes
+    result = []
+    for kind, what in KINDS.items():
+        for size in sizes:
+            times = [1e6 / measured.rate for measured in found[kind, size]]
+            text = f"a push of {BACKLOG:,} due, {size:,} tokens: {what}"
+            result.append(Row(f"server-{kind}-{size}", text, "µs", times, limit=1e6 / RATE_BUDGET))
+        processor = [[measured.processor for measured in found[kind, size]] for size in (many, few)]
+        beside = f"with {few:,} tokens"
+        key, text = f"server-{kind}-growth", f"  processor time of one, {many:,} tokens"
+        result.append(Row(key, text, "µs", *processor, beside, GROWTH_BUDGET))
+    turns = [measured.longest for kind in KINDS for measured in found[kind, many]]
+    result.append(Row("server-turn", f"longest turn of {BACKLOG:,} pushes, {many:,} tokens", "ms", turns, limit=TURN_BUDGET))
+    text = f"longest turn while {many:,} subscriptions are checked"
+    result.append(Row("server-start", text, "ms", [starts[many]], limit=TURN_BUDGET))
+    return result

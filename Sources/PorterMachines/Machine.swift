@@ -43,9 +43,17 @@ package protocol MachineCode: RawRepresentable, CaseIterable, Hashable, Sendable
 
 extension MachineCode {
   /// The code of that name.
+  @inlinable
   package init?(name: String) {
-    guard let code = Self.allCases.first(where: { $0.name == name }) else { return nil }
-    self = code
+    var value: UInt8 = 0
+    while let code = Self(rawValue: value) {
+      if code.name == name {
+        self = code
+        return
+      }
+      value += 1
+    }
+    return nil
   }
 }
 

@@ -19,6 +19,8 @@ package protocol MachineTimers {
 
 /// Observes each step that is taken.
 package protocol MachineTrace {
+  /// Whether `stepped` is to be called.
+  var isWatching: Bool { get }
   /// A number for one more running machine.
   func newRunner() -> Int
   func stepped<M: Machine>(
@@ -30,14 +32,19 @@ package protocol MachineTrace {
 ///
 /// Threads: the engine's. Ownership: the driver belongs to the part whose state the machine is; `perform` must not keep
 /// that part alive.
+///
+/// `@inlinable`, so that it is compiled where the machine is known: the generic form looks up some types of each machine
+/// when it runs.
 package final class MachineDriver<M: Machine, Argument> {
-  package private(set) var state: M.State
+  @usableFromInline var current: M.State
+  @inlinable package var state: M.State { current }
   /// The subject of the machine, where there are several of its kind: used in traces and in the names of timers.
-  private let subject: String
-  private let runner: Int
-  private let surroundings: MachineSurroundings
-  private let perform: (M.Effect, Argument) -> Void
+  @usableFromInline let subject: String
+  @usableFromInline let runner: Int
+  @usableFromInline let surroundings: MachineSurroundings
+  @usableFromInline let perform: (M.Effect, Argument) -> Void
 
+  @inlinable
   package init(
     _ surroundings: MachineSurroundings, subject: String = "", state: M.State = M.initial,
     perform: @escaping (M.Effect, Argument) -> Void
@@ -45,11 +52,12 @@ package final class MachineDriver<M: Machine, Argument> {
     self.surroundings = surroundings
     self.subject = subject
     runner = surroundings.trace.newRunner()
-    self.state = state
+    current = state
     self.perform = perform
   }
 
   /// Queues the event. `answered` is called when its step has been taken, before the effects.
+  @inlinable
   package func post(
     _ event: M.Event, _ argument: Argument, answered: ((MachineAnswer<M.Reason>) -> Void)? = nil
   ) {
@@ -58,6 +66,7 @@ package final class MachineDriver<M: Machine, Argument> {
 
   /// Takes the step with everything that it causes, and returns the machine's answer; nil from within another step,
   /// since this one has not been taken then.
+  @inlinable
   package func request(_ event: M.Event, _ argument: Argument) -> MachineAnswer<M.Reason>? {
     var answer: MachineAnswer<M.Reason>?
     post(event, argument) { answer = $0 }
@@ -65,28 +74,31 @@ package final class MachineDriver<M: Machine, Argument> {
   }
 
   /// The machine's answer now, without taking a step: for asking whether something may begin.
+  @inlinable
   package func answer(to event: M.Event) -> MachineAnswer<M.Reason> { M.step(state, event).answer }
 
   /// Takes a step that changes no state, bypassing the queue: for asking whether something may begin, when the caller
   /// cannot wait for the answer. A step that would change the state is not taken, and is the caller's mistake.
+  @inlinable
   package func decide(_ event: M.Event, _ argument: Argument) -> MachineAnswer<M.Reason> {
     let step = M.step(state, event)
     guard step.next == state else {
       assertionFailure("\(M.name): \(event.name) changes the state, and must be posted")
       return step.answer
     }
-    surroundings.trace.stepped(M.self, subject, runner: runner, from: state, on: event, step)
+    trace(event, from: state, step)
     for effect in step.effects where M.timer(effect) == nil { perform(effect, argument) }
     return step.answer
   }
 
-  private func take(
+  @inlinable
+  func take(
     _ event: M.Event, _ argument: Argument, _ answered: ((MachineAnswer<M.Reason>) -> Void)?
   ) {
     let before = state
     let step = M.step(before, event)
-    state = step.next
-    surroundings.trace.stepped(M.self, subject, runner: runner, from: before, on: event, step)
+    current = step.next
+    trace(event, from: before, step)
     answered?(step.answer)
     for effect in step.effects {
       switch M.timer(effect) {
@@ -100,5 +112,12 @@ package final class MachineDriver<M: Machine, Argument> {
     }
   }
 
-  private func timerName(_ name: String) -> String { "\(M.name) \(subject) \(name)" }
+  @inlinable
+  func trace(_ event: M.Event, from state: M.State, _ step: MachineStep<M>) {
+    guard surroundings.trace.isWatching else { return }
+    surroundings.trace.stepped(M.self, subject, runner: runner, from: state, on: event, step)
+  }
+
+  @inlinable
+  func timerName(_ name: String) -> String { "\(M.name) \(subject) \(name)" }
 }

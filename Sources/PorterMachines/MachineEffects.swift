@@ -8,14 +8,14 @@ package struct MachineEffects<Effect: MachineCode>: Hashable, Sendable, Sequence
 
   package var count: Int { (71 - packed.leadingZeroBitCount) / 8 }
 
-  package func makeIterator() -> Iterator { Iterator(rest: packed) }
+  @inlinable package func makeIterator() -> Iterator { Iterator(rest: packed) }
 
   package struct Iterator: IteratorProtocol {
-    var rest: UInt64
+    @usableFromInline var rest: UInt64
 
-    init(rest: UInt64) { self.rest = rest }
+    @inlinable init(rest: UInt64) { self.rest = rest }
 
-    package mutating func next() -> Effect? {
+    @inlinable package mutating func next() -> Effect? {
       if rest == 0 { return nil }
       let code = UInt8(truncatingIfNeeded: rest) &- 1
       rest >>= 8

@@ -49,7 +49,9 @@ package final class RecordedMachineDriver<M: Machine, Argument> {
 
   /// After the commit, in a step of the queue: carries out the step's other effects, in order.
   package func carryOut(_ taken: Taken) {
-    surroundings.trace.stepped(M.self, taken.subject, runner: 0, from: taken.before, on: taken.event, taken.step)
+    if surroundings.trace.isWatching {
+      surroundings.trace.stepped(M.self, taken.subject, runner: 0, from: taken.before, on: taken.event, taken.step)
+    }
     for effect in taken.step.effects {
       assert(M.timer(effect) == nil, "\(M.name): a stored machine has no timers")
       if M.kind(effect) != .record { perform(effect, taken.argument) }

@@ -7,6 +7,7 @@ final class RecordedDriverTests: XCTestCase {
 
   /// What happened, in order.
   private final class Journal: MachineTrace, MachineTimers {
+    var isWatching: Bool { true }
     var lines: [String] = []
 
     func newRunner() -> Int { 1 }

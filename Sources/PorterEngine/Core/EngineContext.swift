@@ -73,6 +73,8 @@ private struct EngineMachineTimers: MachineTimers {
 private struct EngineTrace: MachineTrace {
   let log: Log
 
+  var isWatching: Bool { StepRecord.isOn || log.writes(.debug) }
+
   func newRunner() -> Int { StepRecord.newRunner() }
 
   func stepped<M: Machine>(

@@ -16,8 +16,14 @@ final class StatusBoard: Sendable {
     case rekeying = "giving the store another key"
   }
 
+  /// One reference: the snapshot is large, and is replaced with each turn.
+  private final class Published: Sendable {
+    let snapshot: EngineSnapshot
+    init(_ snapshot: EngineSnapshot) { self.snapshot = snapshot }
+  }
+
   private struct Contents {
-    var snapshot: EngineSnapshot?
+    var published: Published?
     /// Nil while the engine waits for something to do.
     var turnBegan: Moment?
     var activity = Activity.working
@@ -41,8 +47,9 @@ final class StatusBoard: Sendable {
   }
 
   func endTurn(_ snapshot: EngineSnapshot) {
+    let published = Published(snapshot)
     contents.withLock { contents in
-      contents.snapshot = snapshot
+      contents.published = published
       contents.turnBegan = nil
     }
   }
@@ -60,13 +67,13 @@ final class StatusBoard: Sendable {
   // MARK: From anyone
 
   /// Whether the process was on screen at the end of the last turn.
-  var isOnScreen: Bool { contents.withLock { $0.snapshot?.isOnScreen ?? false } }
+  var isOnScreen: Bool { contents.withLock { $0.published?.snapshot.isOnScreen ?? false } }
 
   /// What was put up last, and what the engine has been doing since; nil if it began that less than `patience` ago.
   func busy(for patience: Span) -> (snapshot: EngineSnapshot, activity: Activity, since: Span)? {
     let now = clock.now()
     return contents.withLock { contents in
-      guard let snapshot = contents.snapshot, let began = contents.turnBegan, now - began >= patience else {
+      guard let snapshot = contents.published?.snapshot, let began = contents.turnBegan, now - began >= patience else {
         return nil
       }
       return (snapshot, contents.activity, now - contents.activityBegan)

@@ -18,14 +18,16 @@ package struct JSONObject: Hashable, Sendable {
   package private(set) var members: [(name: String, value: JSONValue)] = []
 
   package init() {}
-  package init(_ members: some Sequence<(String, JSONValue)>) {
+  /// Not of any sequence: the compiler has to know the types, since the generic form costs each push some 10,000 instructions
+  /// an object.
+  package init(_ members: [(String, JSONValue)]) {
     for (name, value) in members { self[name] = value }
   }
 
   package subscript(name: String) -> JSONValue? {
-    get { members.first { $0.name == name }?.value }
+    get { place(of: name).map { members[$0].value } }
     set {
-      let index = members.firstIndex { $0.name == name }
+      let index = place(of: name)
       switch (index, newValue) {
       case (let index?, let value?): members[index].value = value
       case (let index?, nil): members.remove(at: index)
@@ -33,6 +35,11 @@ package struct JSONObject: Hashable, Sendable {
       case (nil, nil): break
       }
     }
+  }
+
+  private func place(of name: String) -> Int? {
+    for index in members.indices where members[index].name == name { return index }
+    return nil
   }
 
   init(_ members: UniqueMembers<String, JSONValue>) { self.members = members.elements }

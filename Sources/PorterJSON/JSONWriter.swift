@@ -55,7 +55,7 @@ private struct JSONWriter {
     var written = 0
     for (index, byte) in text.enumerated() {
       guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-      bytes.append(contentsOf: text[written..<index])
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[written..<index]))
       written = index + 1
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -70,6 +70,6 @@ private struct JSONWriter {
         bytes.append(Self.hexDigits[Int(byte & 15)])
       }
     }
-    bytes.append(contentsOf: text[written...])
+    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[written...]))
   }
 }

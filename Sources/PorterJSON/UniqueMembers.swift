@@ -1,15 +1,28 @@
-/// Members in the order in which their names first came; a repeated name keeps its last value. Finds a name by its hash,
-/// so that an object of many names does not take quadratic time to parse.
+/// Members in the order in which their names first came; a repeated name keeps its last value. Finds a name by its hash
+/// where there are many, so that such an object does not take quadratic time to parse; comparing a few costs less.
 struct UniqueMembers<Name: Hashable, Value> {
   private(set) var elements: [(name: Name, value: Value)] = []
   private var places: [Name: Int] = [:]
 
+  /// So many names are compared with each new one.
+  static var few: Int { 16 }
+
   mutating func set(_ name: Name, to value: Value) {
-    if let place = places[name] {
+    if let place = place(of: name) {
       elements[place].value = value
-    } else {
-      places[name] = elements.count
-      elements.append((name, value))
+      return
     }
+    elements.append((name, value))
+    if elements.count == Self.few + 1 {
+      for index in elements.indices { places[elements[index].name] = index }
+    } else if elements.count > Self.few {
+      places[name] = elements.count - 1
+    }
+  }
+
+  private func place(of name: Name) -> Int? {
+    if elements.count > Self.few { return places[name] }
+    for index in elements.indices where elements[index].name == name { return index }
+    return nil
   }
 }

@@ -23,7 +23,7 @@ package struct SoundRule: Hashable, Sendable {
 
   /// Whether a notification about these chats makes a sound: if one of them may. The sound is then that of the chats that
   /// may.
-  package mutating func takeSound(for chats: some Sequence<Int64>) -> Bool {
+  package mutating func takeSound(for chats: [Int64]) -> Bool {
     let free = Set(chats).filter { !isQuiet($0) }
     for chat in free { last[chat] = now }
     sounding += free.sorted()

@@ -1,18 +1,12 @@
 /// base64url (RFC 4648 §5) and lower-case hexadecimal, the two encodings of the interface.
 package enum TextEncoding {
-  private static let base64URLAlphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-  private static let hexAlphabet = Array("0123456789abcdef".utf8)
-  private static let base64URLValues: [UInt8] = {
-    var values = [UInt8](repeating: 0xff, count: 256)
-    for (value, character) in base64URLAlphabet.enumerated() { values[Int(character)] = UInt8(value) }
-    return values
-  }()
+  // What is generic only makes an array, and the work is done where the compiler knows the types: a push's payload has
+  // 4,000 characters. Characters are computed, since a table would be a global that each access makes sure of.
 
   /// Without padding.
-  package static func base64URL(_ bytes: some Collection<UInt8>) -> String { base64URL(all: Array(bytes)) }
+  package static func base64URL(_ bytes: some Collection<UInt8>) -> String { base64URL(Array(bytes)) }
 
-  /// Not generic, as below.
-  private static func base64URL(all bytes: [UInt8]) -> String {
+  private static func base64URL(_ bytes: [UInt8]) -> String {
     var text = [UInt8]()
     text.reserveCapacity((bytes.count * 4 + 2) / 3)
     var accumulator: UInt32 = 0
@@ -22,57 +16,89 @@ package enum TextEncoding {
       bits += 8
       while bits >= 6 {
         bits -= 6
-        text.append(base64URLAlphabet[Int(accumulator >> UInt32(bits) & 0x3f)])
+        text.append(base64URLCharacter(UInt8(truncatingIfNeeded: accumulator >> UInt32(bits) & 0x3f)))
       }
     }
-    if bits > 0 { text.append(base64URLAlphabet[Int(accumulator << UInt32(6 - bits) & 0x3f)]) }
+    if bits > 0 {
+      text.append(base64URLCharacter(UInt8(truncatingIfNeeded: accumulator << UInt32(6 - bits) & 0x3f)))
+    }
     return String(decoding: text, as: UTF8.self)
   }
 
   /// Accepts up to two trailing `=`; nil for any other character, or for a text whose unused bits are not zero.
   package static func base64URLDecoded(_ text: some StringProtocol) -> [UInt8]? { base64URLDecoded(Array(text.utf8)) }
 
-  /// Not generic, so that the compiler knows the types: a push's payload has 4,000 characters.
   private static func base64URLDecoded(_ text: [UInt8]) -> [UInt8]? {
     var characters = text[...]
     while characters.last == UInt8(ascii: "="), text.count - characters.count < 2 { characters.removeLast() }
     guard characters.count % 4 != 1 else { return nil }
-    var bytes = [UInt8]()
-    bytes.reserveCapacity(characters.count * 3 / 4)
     var accumulator: UInt32 = 0
     var bits = 0
-    for character in characters {
-      let value = base64URLValues[Int(character)]
-      guard value != 0xff else { return nil }
-      accumulator = accumulator << 6 | UInt32(value)
-      bits += 6
-      if bits >= 8 {
-        bits -= 8
-        bytes.append(UInt8(truncatingIfNeeded: accumulator >> UInt32(bits)))
+    var isValid = true
+    let bytes = [UInt8](unsafeUninitializedCapacity: characters.count * 3 / 4) { bytes, count in
+      for character in characters {
+        guard let value = base64URLValue(character) else {
+          isValid = false
+          return
+        }
+        accumulator = accumulator << 6 | UInt32(value)
+        bits += 6
+        if bits >= 8 {
+          bits -= 8
+          bytes[count] = UInt8(truncatingIfNeeded: accumulator >> UInt32(bits))
+          count += 1
+        }
       }
     }
-    return accumulator & ((1 << UInt32(bits)) - 1) == 0 ? bytes : nil
+    return isValid && accumulator & ((1 << UInt32(bits)) - 1) == 0 ? bytes : nil
   }
 
-  package static func hex(_ bytes: some Collection<UInt8>) -> String { hex(all: Array(bytes)) }
+  private static func base64URLCharacter(_ value: UInt8) -> UInt8 {
+    switch value {
+    case 0..<26: UInt8(ascii: "A") &+ value
+    case 26..<52: UInt8(ascii: "a") &+ (value &- 26)
+    case 52..<62: UInt8(ascii: "0") &+ (value &- 52)
+    case 62: UInt8(ascii: "-")
+    default: UInt8(ascii: "_")
+    }
+  }
 
-  private static func hex(all bytes: [UInt8]) -> String {
+  private static func base64URLValue(_ character: UInt8) -> UInt8? {
+    switch character {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): character &- UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): character &- UInt8(ascii: "a") &+ 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): character &- UInt8(ascii: "0") &+ 52
+    case UInt8(ascii: "-"): 62
+    case UInt8(ascii: "_"): 63
+    default: nil
+    }
+  }
+
+  package static func hex(_ bytes: some Collection<UInt8>) -> String { hex(Array(bytes)) }
+
+  private static func hex(_ bytes: [UInt8]) -> String {
     var text = [UInt8]()
     text.reserveCapacity(bytes.count * 2)
     for byte in bytes {
-      text.append(hexAlphabet[Int(byte >> 4)])
-      text.append(hexAlphabet[Int(byte & 15)])
+      text.append(hexCharacter(byte >> 4))
+      text.append(hexCharacter(byte & 15))
     }
     return String(decoding: text, as: UTF8.self)
   }
 
+  private static func hexCharacter(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") &+ value : UInt8(ascii: "a") &+ (value &- 10)
+  }
+
   /// Lower case only, as device tokens are written; nil for anything else.
-  package static func hexDecoded(_ text: some StringProtocol) -> [UInt8]? {
-    guard text.utf8.count % 2 == 0 else { return nil }
+  package static func hexDecoded(_ text: some StringProtocol) -> [UInt8]? { hexDecoded(Array(text.utf8)) }
+
+  private static func hexDecoded(_ text: [UInt8]) -> [UInt8]? {
+    guard text.count % 2 == 0 else { return nil }
     var bytes = [UInt8]()
-    bytes.reserveCapacity(text.utf8.count / 2)
+    bytes.reserveCapacity(text.count / 2)
     var high: UInt8?
-    for character in text.utf8 {
+    for character in text {
       let value: UInt8
       switch character {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): value = character - UInt8(ascii: "0")

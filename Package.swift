@@ -84,7 +84,7 @@ let package = Package(
     .executableTarget(
       name: "porter-server", dependencies: ["PorterServer", "PorterRelay", "PorterPlatform"], swiftSettings: swift),
     .executableTarget(
-      name: "porter-harness", dependencies: ["Nightporter", "CFFI"], exclude: ["page.html"],
+      name: "porter-harness", dependencies: ["Nightporter", "CFFI", "CSQLite"], exclude: ["page.html"],
       cSettings: [
         .headerSearchPath("../../Include"),
         .define("_GNU_SOURCE"),

@@ -12,6 +12,7 @@
  * that it was written for, and refuses any other.
  */
 #include <sodium.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,6 +322,8 @@ int main(int count, char **words) {
   static struct push push;
   if (count != 2) fail("usage: push PREFIX");
   if (sodium_init() < 0) fail("libsodium does not start");
+  /* As the extension's host does: the count takes a lock with each allocation. */
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   find_place(&place, words[1]);
   char *line = NULL;
   size_t capacity = 0;

@@ -1,6 +1,7 @@
 #include "extension.h"
 
 #include <pthread.h>
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,10 @@
 #include "keychain.h"
 #include "net_relay.h"
 #include "nightporter.h"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 const char extension_usage[] =
     "porter-harness extension --store PREFIX [--key KEY | --key-file FILE] [--deadline MS] [--expire-after MS]\n"
@@ -106,12 +111,22 @@ static bool use_relay(chat_ctrl controller, const char *name) {
   return is_used;
 }
 
+/* What a host may do with its own process, and a library may not. The threads of a push work in turn, so that one arena
+ * serves them all; SQLite's count of its memory takes a lock with each allocation, and nothing asks for it. */
+static void prepare_process(void) {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 1);
+#endif
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 int extension_main(int argument_count, char **arguments) {
   struct options options;
   if (!read_options(argument_count, arguments, &options)) {
     fputs(extension_usage, stderr);
     return 2;
   }
+  prepare_process();
   if (options.log) np_set_log(host_log_sink("error"), NULL, 0);
   chat_ctrl controller = NULL;
   char key[KEYCHAIN_TEXT_BYTES] = "";

@@ -8,8 +8,8 @@ BENCH_PRODUCTS := porter-harness porter-server bench-machine-steps bench-json-po
 
 bench: ## measure the budgets, each figure beside its reference; also as JSON in .build/bench.json
 	@scripts/setup bench
-	@$(MAKE) --no-print-directory lib
-	@for product in $(BENCH_PRODUCTS); do $(SWIFT_PROGRAMS) --product $$product 1>&2 || exit 1; done
+	@$(MAKE) --no-print-directory order
+	@$(MAKE) --no-print-directory bench-programs
 	@mkdir -p $(BENCH_FOLDER)
 	@$(CC) $(BENCH_FLAGS) -static -Wl,--no-warnings Benchmarks/reference/cold.c -o $(BENCH_FOLDER)/cold \
 	  -lsodium -lsqlite3 -lm
@@ -30,4 +30,6 @@ bench: ## measure the budgets, each figure beside its reference; also as JSON in
 	  --programs $(PROGRAMS)/release --references $(BENCH_FOLDER) --output .build/bench.json \
 	  --plot $(if $(findstring --quick,$(BENCH)),$(BENCH_FOLDER),Benchmarks)/push.svg $(BENCH)
 
-.PHONY: bench
+.PHONY: bench bench-programs
+bench-programs:
+	@for product in $(BENCH_PRODUCTS); do $(SWIFT_PROGRAMS) --product $$product 1>&2 || exit 1; done

@@ -37,13 +37,15 @@ let package = Package(
 
     // The sealed store's file layer, in C.
     .target(name: "CSealedVFS", dependencies: ["CSQLite", "CSodium"], exclude: ["README.md"]),
+    // Which syncs of the store's log are carried out, in C.
+    .target(name: "CLogSync", dependencies: ["CSQLite"]),
 
     // Modules with effects, from the bottom up.
     .target(name: "PorterPlatform", swiftSettings: swift),
     .target(name: "PorterCrypto", dependencies: ["CSodium", "PorterPlatform"], swiftSettings: swift),
     .target(
       name: "PorterStore",
-      dependencies: ["CSQLite", "CSealedVFS", "PorterCrypto", "PorterMachines", "PorterPlatform"],
+      dependencies: ["CSQLite", "CSealedVFS", "CLogSync", "PorterCrypto", "PorterMachines", "PorterPlatform"],
       swiftSettings: swift),
     .target(
       name: "PorterRelay", dependencies: ["PorterStore", "PorterCrypto", "PorterPlatform"], swiftSettings: swift),

@@ -85,8 +85,8 @@ extension Store {
 
   /// In one of these states, oldest first.
   package func calls(in states: [PorterMachines.Call.State]) throws(StoreError) -> [StoredCall] {
-    // Most stores have none, and a short statement is compiled in a fraction of the time.
-    guard try integer("SELECT 1 FROM calls LIMIT 1") != nil else { return [] }
+    // Most stores have none.
+    guard try overview().hasCalls else { return [] }
     let places = states.map { _ in "?" }.joined(separator: ", ")
     return try rows(
       "SELECT \(Self.callColumns) FROM calls WHERE state IN (\(places)) ORDER BY call_id", states.map { .text($0.name) }

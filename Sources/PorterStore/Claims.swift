@@ -45,7 +45,7 @@ package struct OwnershipRecord: Hashable, Sendable {
 extension Store {
   package func ownership(connectionID: Int64) throws(StoreError) -> OwnershipRecord {
     let found = try first("SELECT epoch, owner FROM connections WHERE connection_id = ?", [.integer(connectionID)]) {
-      OwnershipRecord(epoch: $0.integer(0), owner: $0.optionalText(1).flatMap { Owner(stored: $0) })
+      Self.ownership($0, at: 0)
     }
     guard let found else { throw .notFound(.connection) }
     return found

@@ -2,14 +2,15 @@ import PorterCrypto
 import PorterPlatform
 
 extension Store {
-  private static let connectionColumns = """
-    connection_id, user_id, contact_id, agent_id, status, initiated, recipient_id, recipient_key, sender_id, secured,
-    peer_sender_id, peer_key, invitation, link, peer_public_key, notifier_id, notifier_key, notifier_secret, subscription,
-    created_at, updated_at, notifier_box_key, incognito, address_mailbox, address_key, address_person,
-    local_alias
+  static let connectionColumns = """
+    connections.connection_id, connections.user_id, connections.contact_id, agent_id, status, initiated, recipient_id,
+    recipient_key, sender_id, secured, peer_sender_id, peer_key, invitation, link, peer_public_key, notifier_id,
+    notifier_key, notifier_secret, subscription, connections.created_at, connections.updated_at, notifier_box_key,
+    incognito, address_mailbox, address_key, address_person, connections.local_alias, epoch, owner
     """
+  static let connectionColumnCount: Int32 = 29
 
-  private static func connection(_ row: borrowing Row) throws(StoreError) -> StoredConnection {
+  static func connection(_ row: borrowing Row) throws(StoreError) -> StoredConnection {
     guard let recipientKey = SigningKeyPair(stored: row.blob(7)), let peerKey = SigningKeyPair(stored: row.blob(11))
     else {
       throw .damaged(.connection)
@@ -25,7 +26,13 @@ extension Store {
       notifierSecret: row.optionalBlob(17).flatMap { BoxSharedKey(stored: $0) }, subscription: row.text(18),
       incognito: row.optionalText(22), request: request(row), localAlias: row.text(26),
       createdAt: WallTime(milliseconds: row.integer(19)),
-      updatedAt: WallTime(milliseconds: row.integer(20)))
+      updatedAt: WallTime(milliseconds: row.integer(20)), ownership: ownership(row, at: 27))
+  }
+
+  /// From the two columns that begin there.
+  static func ownership(_ row: borrowing Row, at column: Int32) -> OwnershipRecord {
+    OwnershipRecord(
+      epoch: row.integer(column), owner: row.optionalText(column + 1).flatMap { Owner(stored: $0) })
   }
 
   private static func request(_ row: borrowing Row) -> AddressRequest? {
@@ -47,10 +54,6 @@ extension Store {
       throw .notFound(.connection)
     }
     return found
-  }
-
-  package func connection(notifierID: [UInt8]) throws(StoreError) -> StoredConnection? {
-    try connections("WHERE notifier_id = ?", [.blob(notifierID)]).first
   }
 
   package func connection(peerSenderID: [UInt8]) throws(StoreError) -> StoredConnection? {

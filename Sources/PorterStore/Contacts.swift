@@ -1,24 +1,29 @@
 import PorterPlatform
 
 extension Store {
-  private static let contactColumns = """
-    contact_id, user_id, local_name, display_name, full_name, notifications, favorite, unread, marked_unread, created_at,
-    updated_at, chat_at, profile, sends_receipts, unread_mentions, local_alias, custom_data, user_preferences,
+  static let contactColumns = """
+    contacts.contact_id, contacts.user_id, local_name, contacts.display_name, contacts.full_name, notifications, favorite,
+    contacts.unread, marked_unread, contacts.created_at, contacts.updated_at, chat_at, contacts.profile,
+    contacts.sends_receipts, unread_mentions, contacts.local_alias, custom_data, user_preferences,
     (SELECT CASE WHEN json_valid(users.profile) THEN json_extract(users.profile, '$.preferences') END
       FROM users WHERE users.user_id = contacts.user_id)
     """
+  static let contactColumnCount: Int32 = 19
 
-  private static func contact(_ row: borrowing Row) throws(StoreError) -> StoredContact {
-    guard let notifications = NotificationSetting(rawValue: row.text(5)) else { throw .damaged(.contact) }
+  /// From the columns that begin at `first`.
+  static func contact(_ row: borrowing Row, at first: Int32 = 0) throws(StoreError) -> StoredContact {
+    guard let notifications = NotificationSetting(rawValue: row.text(first + 5)) else { throw .damaged(.contact) }
     return StoredContact(
-      id: row.integer(0), userID: row.integer(1), localName: row.text(2), displayName: row.text(3),
-      fullName: row.text(4), profile: row.optionalText(12), notifications: notifications, isFavorite: row.flag(6),
-      sendsReceipts: row.optionalInteger(13).map { $0 != 0 },
-      unread: row.integer(7), unreadMentions: row.integer(14),
-      isMarkedUnread: row.flag(8), createdAt: WallTime(milliseconds: row.integer(9)),
-      updatedAt: WallTime(milliseconds: row.integer(10)), chatAt: WallTime(milliseconds: row.integer(11)),
-      localAlias: row.text(15), customData: row.optionalText(16), preferences: row.optionalText(17),
-      usersPreferences: row.optionalText(18))
+      id: row.integer(first), userID: row.integer(first + 1), localName: row.text(first + 2),
+      displayName: row.text(first + 3), fullName: row.text(first + 4), profile: row.optionalText(first + 12),
+      notifications: notifications, isFavorite: row.flag(first + 6),
+      sendsReceipts: row.optionalInteger(first + 13).map { $0 != 0 },
+      unread: row.integer(first + 7), unreadMentions: row.integer(first + 14),
+      isMarkedUnread: row.flag(first + 8), createdAt: WallTime(milliseconds: row.integer(first + 9)),
+      updatedAt: WallTime(milliseconds: row.integer(first + 10)),
+      chatAt: WallTime(milliseconds: row.integer(first + 11)),
+      localAlias: row.text(first + 15), customData: row.optionalText(first + 16),
+      preferences: row.optionalText(first + 17), usersPreferences: row.optionalText(first + 18))
   }
 
   package func contact(_ id: Int64) throws(StoreError) -> StoredContact {

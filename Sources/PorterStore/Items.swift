@@ -127,8 +127,9 @@ extension Store {
 
   /// Counts a received item as unread in its chat, and in the badge as the chat's setting has it. Returns the contact as it is
   /// afterwards.
-  func countUnread(_ contactID: Int64, itemAt: WallTime, mentionsUser: Bool) throws(StoreError) -> StoredContact {
-    let before = try contact(contactID)
+  func countUnread(
+    _ before: StoredContact, itemAt: WallTime, mentionsUser: Bool
+  ) throws(StoreError) -> StoredContact {
     var after = before
     after.chatAt = itemAt
     after.unread += 1
@@ -136,7 +137,7 @@ extension Store {
     try run(
       "UPDATE contacts SET unread = ?, unread_mentions = ?, chat_at = ? WHERE contact_id = ?",
       [
-        .integer(after.unread), .integer(after.unreadMentions), .integer(itemAt.milliseconds), .integer(contactID),
+        .integer(after.unread), .integer(after.unreadMentions), .integer(itemAt.milliseconds), .integer(before.id),
       ])
     try addUnread(after.countedUnread - before.countedUnread, userID: before.userID)
     return after

@@ -16,26 +16,28 @@ extension Store {
       summary: row.optionalText(9), requestID: row.optionalInteger(10))
   }
 
-  /// The entry of a source's message; this is how a repeat is recognised (INC-34).
-  package func ledgerEntry(connectionID: Int64, messageID: [UInt8]) throws(StoreError) -> StoredLedgerEntry? {
-    try first(
-      "SELECT \(Self.ledgerColumns) FROM ledger WHERE connection_id = ? AND message_id = ?",
-      [.integer(connectionID), .blob(messageID)]
-    ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
+  /// Nil if there is none, or not any more.
+  func ledgerEntry(_ id: Int64) throws(StoreError) -> StoredLedgerEntry? {
+    try first("SELECT \(Self.ledgerColumns) FROM ledger WHERE entry_id = ?", [.integer(id)]) {
+      (row) throws(StoreError) in try Self.ledgerEntry(row)
+    }
   }
 
   /// Enters a message that was committed, after `events`. `itemAt` is when the message was sent that the entry is about;
   /// `earlier` is the entry that it takes the place of, of a message that was announced or did not open. The new one is the
   /// ledger's newest all the same, so that it is news to those who know the earlier one. Part of the transaction that commits
-  /// what the message says. Returns the contact as counting left it.
+  /// what the message says; `contact` is the contact's record, if the same transaction has read it and has not counted since.
+  /// Returns the contact as counting left it.
   @discardableResult
   package func enter(
     _ new: NewLedgerEntry, inPlaceOf earlier: StoredLedgerEntry? = nil,
     after events: [PorterMachines.LedgerEntry.Event], itemAt: WallTime? = nil,
-    mentionsUser: Bool = false, at time: WallTime
+    mentionsUser: Bool = false, contact: StoredContact? = nil, at time: WallTime
   ) throws(StoreError) -> StoredContact? {
     var state = try Self.state(of: earlier)
-    var change = LedgerChange(new.kind, contactID: new.contactID, itemAt: itemAt, mentionsUser: mentionsUser)
+    var change = LedgerChange(
+      new.kind, contactID: new.contactID, itemAt: itemAt, mentionsUser: mentionsUser,
+      contact: contact?.id == new.contactID ? contact : nil)
     for event in [.commit] + events {
       let step = PorterMachines.LedgerEntry.storedStep(state, event)
       try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
@@ -119,13 +121,20 @@ extension Store {
   /// Entries that are committed and not yet shown, oldest first, including those that a killed process left (INC-38).
   /// Also those on screen that have to be shown anew, because what they say was edited. Of more than `limit`, the newest: of
   /// thousands of notifications a user wants to see those. The others follow once these are recorded as shown.
-  package func entriesToPresent(limit: Int64) throws(StoreError) -> [StoredLedgerEntry] {
-    try rows(
+  /// With when their chats made a sound last since `boot`.
+  package func entriesToPresent(limit: Int64, boot: String? = nil) throws(StoreError) -> [StoredLedgerEntry] {
+    let sound = "(SELECT sounded_at FROM contacts WHERE contact_id = ledger.contact_id AND sounded_boot = ?2)"
+    return try rows(
       """
-      SELECT \(Self.ledgerColumns) FROM ledger WHERE state IN ('committed', 'upgraded')
-      UNION ALL SELECT \(Self.ledgerColumns) FROM ledger WHERE state = 'outdated' ORDER BY entry_id DESC LIMIT ?
-      """, [.integer(limit)]
-    ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }.reversed()
+      SELECT \(Self.ledgerColumns), \(sound) FROM ledger WHERE state IN ('committed', 'upgraded')
+      UNION ALL SELECT \(Self.ledgerColumns), \(sound) FROM ledger WHERE state = 'outdated'
+      ORDER BY entry_id DESC LIMIT ?1
+      """, [.integer(limit), .optional(boot)]
+    ) { (row) throws(StoreError) in
+      var entry = try Self.ledgerEntry(row)
+      entry.lastSound = row.optionalInteger(Self.ledgerColumnCount).map { Moment(nanoseconds: $0) }
+      return entry
+    }.reversed()
   }
 
   /// Steps an entry's machine; part of the caller's transaction. A shown notification that has become obsolete is noted
@@ -151,9 +160,8 @@ extension Store {
   /// Notifications still on screen although what they are about was read, withdrawn or deleted; at most `limit` of
   /// them, until they are marked as withdrawn.
   package func withdrawals(limit: Int64) throws(StoreError) -> [StoredWithdrawal] {
-    // Each push asks, mostly in vain: the short statement is compiled in a fraction of the time.
-    let isDue = "SELECT EXISTS (SELECT 1 FROM ledger WHERE removal_due = 1) OR EXISTS (SELECT 1 FROM removals)"
-    guard try integer(isDue) == 1 else { return [] }
+    // Each push asks, mostly in vain.
+    guard try overview().hasWithdrawals else { return [] }
     return try rows(
       """
       SELECT ledger.entry_id, NULL, connections.agent_id, ledger.message_id, ledger.kind, connections.user_id,

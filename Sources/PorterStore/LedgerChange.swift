@@ -10,6 +10,8 @@ package struct LedgerChange {
   fileprivate let itemAt: WallTime?
   fileprivate let mentionsUser: Bool
   fileprivate let quarantineReason: String?
+  /// As the transaction has read it.
+  fileprivate let contact: StoredContact?
 
   /// The contact as counting left it; nil if nothing was counted.
   package fileprivate(set) var countedContact: StoredContact?
@@ -25,13 +27,14 @@ package struct LedgerChange {
 
   init(
     _ kind: StoredLedgerEntry.Kind, contactID: Int64? = nil, itemAt: WallTime? = nil, mentionsUser: Bool = false,
-    quarantineReason: String? = nil
+    quarantineReason: String? = nil, contact: StoredContact? = nil
   ) {
     self.kind = kind
     self.contactID = contactID
     self.itemAt = itemAt
     self.mentionsUser = mentionsUser
     self.quarantineReason = quarantineReason
+    self.contact = contact
   }
 }
 
@@ -44,8 +47,8 @@ struct LedgerRecorder: LedgerEntryRecord {
   /// A message counts in its chat, and in the badge unless the chat is muted. Nothing else counts.
   func countUnread(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
     guard change.kind.counts, let contactID = change.contactID, let itemAt = change.itemAt else { return }
-    change.countedContact = try store.countUnread(
-      contactID, itemAt: itemAt, mentionsUser: change.mentionsUser)
+    let contact = try change.contact.or { () throws(StoreError) in try store.contact(contactID) }
+    change.countedContact = try store.countUnread(contact, itemAt: itemAt, mentionsUser: change.mentionsUser)
   }
 
   func uncountUnread(_ change: inout LedgerChange, _ next: State) throws(StoreError) { change.isUncounted = true }

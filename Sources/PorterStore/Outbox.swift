@@ -29,7 +29,9 @@ extension Store {
 
   /// What came into the outbox after this entry, oldest first. The bodies are read one by one.
   package func outboxEntries(after last: Int64) throws(StoreError) -> [(id: Int64, connectionID: Int64)] {
-    try rows(
+    // Each push asks, mostly in vain.
+    guard try overview().hasOutbox else { return [] }
+    return try rows(
       "SELECT outbox_id, connection_id FROM outbox WHERE outbox_id > ? ORDER BY outbox_id", [.integer(last)]
     ) { (id: $0.integer(0), connectionID: $0.integer(1)) }
   }

@@ -27,7 +27,21 @@ extension Store {
       associatedData: core.associatedData)
   }
 
-  /// To open `message` with, and to send afterwards. Of the skipped keys only the message's own is read.
+  /// To open `message` with, and to send afterwards, as the running transaction has read it.
+  package func ratchet(
+    of connection: StoredConnection, opening message: [UInt8]
+  ) throws(StoreError) -> StoredRatchet? {
+    guard let reading = connection.reading, reading.newestSkippedKey == nil else {
+      return try ratchet(connectionID: connection.id, opening: message)
+    }
+    guard let ratchet = reading.ratchet else { return nil }
+    return StoredRatchet(
+      ratchet: try Self.undamaged { () throws(CryptoError) in
+        try Ratchet(serialized: ratchet, found: nil, newest: nil)
+      }, associatedData: reading.associatedData ?? [])
+  }
+
+  /// Of the skipped keys only the message's own is read.
   package func ratchet(connectionID: Int64, opening message: [UInt8]) throws(StoreError) -> StoredRatchet? {
     let core = try first(
       """

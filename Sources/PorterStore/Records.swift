@@ -98,6 +98,20 @@ package struct StoredConnection: Sendable {
   package var localAlias: String
   package var createdAt: WallTime
   package var updatedAt: WallTime
+  package var ownership: OwnershipRecord
+  /// Only as `Conversation` reads it.
+  package var reading: Reading?
+
+  /// What opening one message needs beside the connection itself, as it was read in the same transaction. Of no use for a
+  /// second message.
+  package struct Reading: Sendable {
+    let ratchet: [UInt8]?
+    let associatedData: [UInt8]?
+    let newestSkippedKey: Int64?
+    /// Nil for a damaged record, too.
+    package let contact: StoredContact?
+    package let user: StoredUser
+  }
 }
 
 /// Where a connection was asked for: another's address.
@@ -279,6 +293,8 @@ package struct StoredLedgerEntry: Sendable {
   /// The notification that stands for it among others.
   package var summary: String?
   package var requestID: Int64?
+  /// Of its chat, where that was asked for.
+  package var lastSound: Moment?
 }
 
 /// A notification that is to be withdrawn.

@@ -28,15 +28,18 @@ package final class Store {
   package let database: Database
   /// Asked before each transaction; without one, every transaction may begin.
   package weak var gate: (any TransactionGate)?
-  /// Of the connection's commits; nil before the first transaction.
-  private var durability: Database.Durability?
+  /// Of the connection's commits.
+  private var durability = Database.Durability.full
   /// Actions waiting for the commit of the running transaction.
   private var awaitingCommit: [() -> Void] = []
 
   private let stop: StopSignal?
+  /// As it was when the store was opened.
+  private let header: Header
 
-  private init(database: Database, stop: StopSignal?) {
+  private init(database: Database, header: Header, stop: StopSignal?) {
     self.database = database
+    self.header = header
     self.stop = stop
   }
 
@@ -98,10 +101,13 @@ package final class Store {
       defer { withExtendedLifetime(lock) {} }
       // An extension does it too: the leftover may be a plain copy of a sealed store.
       if lock.isHeld { Rekeying.removeCopy(of: file, ports.files) }
-      let options = Database.Options(
+      var options = Database.Options(
         access: create ? .create : .readWrite, durability: nil, key: key, busyTimeout: busyTimeout,
         cacheKibibytes: create ? Self.appCache : Self.extensionCache, logPages: Self.logPages, stop: stop, ports: ports)
-      return Store(database: try Database(path: file, options: options), stop: stop)
+      options.keepsTemporaryInMemory = create
+      options.readsLater = true
+      let database = try Database(path: file, options: options)
+      return Store(database: database, header: try Header(of: database), stop: stop)
     } catch {
       throw StoreError(error, opening: file, creates: create, ports.files)
     }
@@ -130,7 +136,7 @@ package final class Store {
   // MARK: Migrations
 
   private func bringUpToDate(confirmation: Confirmation, mayMigrate: Bool) throws(StoreError) {
-    let version = try schemaVersion()
+    let version = try schemaVersion(header)
     let newest = Int64(Schema.migrations.count)
     if version > newest { throw .newerSchema(version: version) }
     if version == newest { return }
@@ -140,7 +146,7 @@ package final class Store {
     guard mayMigrate, isNew || confirmation != .error else { throw .needsMigration(names: pending.map(\.name)) }
     try transaction { () throws(StoreError) in
       // Two processes may create one store at the same time; the second finds the work done.
-      let current = try schemaVersion()
+      let current = try schemaVersion(StoreError.carrying { () throws(SQLiteError) in try Header(of: database) })
       guard current < newest else { return }
       for migration in Schema.migrations[Int(current)...] {
         try execute(migration.sql)
@@ -150,13 +156,22 @@ package final class Store {
     }
   }
 
+  /// What kind of database a file is.
+  private struct Header {
+    let application: Int64
+    let version: Int64
+
+    init(of database: Database) throws(SQLiteError) {
+      application = try database.integer("PRAGMA application_id") ?? 0
+      version = try database.integer("PRAGMA user_version") ?? 0
+    }
+  }
+
   /// 0 for an empty file.
-  private func schemaVersion() throws(StoreError) -> Int64 {
-    let application = try integer("PRAGMA application_id") ?? 0
-    let version = try integer("PRAGMA user_version") ?? 0
-    if application == Schema.applicationID { return version }
+  private func schemaVersion(_ header: Header) throws(StoreError) -> Int64 {
+    if header.application == Schema.applicationID { return header.version }
     let tables = try integer("SELECT count(*) FROM sqlite_schema") ?? 0
-    guard application == 0, version == 0, tables == 0 else { throw .foreign }
+    guard header.application == 0, header.version == 0, tables == 0 else { throw .foreign }
     return 0
   }
 
@@ -211,7 +226,11 @@ package final class Store {
   /// Sets the durability of the connection's commits from now on.
   private func require(_ durability: Database.Durability) throws(StoreError) {
     guard durability != self.durability else { return }
-    do throws(SQLiteError) { try database.setDurability(durability) } catch { throw StoreError(error) }
+    // A transaction that this one is wrongly begun in keeps its own.
+    guard !database.isInTransaction else {
+      throw .sqlite(SQLiteError(kind: .misuse, detail: "transactions do not nest"))
+    }
+    do throws(SQLiteError) { try database.choose(durability) } catch { throw StoreError(error) }
     self.durability = durability
   }
 

@@ -1,22 +1,23 @@
 import PorterPlatform
 
 extension Store {
-  private static let userColumns =
-    """
-    user_id, display_name, full_name, active, active_order, show_notifications, unread, created_at, profile, sends_receipts,
-    view_hash, view_salt
+  static let userColumns = """
+    users.user_id, users.display_name, users.full_name, active, active_order, show_notifications, users.unread,
+    users.created_at, users.profile, users.sends_receipts, view_hash, view_salt
     """
 
-  private static func user(_ row: borrowing Row) -> StoredUser {
+  /// From the columns that begin at `first`.
+  static func user(_ row: borrowing Row, at first: Int32 = 0) -> StoredUser {
     StoredUser(
-      id: row.integer(0), displayName: row.text(1), fullName: row.text(2), profile: row.optionalText(8),
-      isActive: row.flag(3), activeOrder: row.integer(4), showsNotifications: row.flag(5),
-      sendsReceipts: row.flag(9), unread: row.integer(6),
-      createdAt: WallTime(milliseconds: row.integer(7)), viewPassword: password(row))
+      id: row.integer(first), displayName: row.text(first + 1), fullName: row.text(first + 2),
+      profile: row.optionalText(first + 8),
+      isActive: row.flag(first + 3), activeOrder: row.integer(first + 4), showsNotifications: row.flag(first + 5),
+      sendsReceipts: row.flag(first + 9), unread: row.integer(first + 6),
+      createdAt: WallTime(milliseconds: row.integer(first + 7)), viewPassword: password(row, at: first + 10))
   }
 
-  private static func password(_ row: borrowing Row) -> StoredPassword? {
-    guard let hash = row.optionalBlob(10), let salt = row.optionalBlob(11) else { return nil }
+  private static func password(_ row: borrowing Row, at first: Int32) -> StoredPassword? {
+    guard let hash = row.optionalBlob(first), let salt = row.optionalBlob(first + 1) else { return nil }
     return StoredPassword(hash: hash, salt: salt)
   }
 
@@ -127,24 +128,13 @@ extension Store {
     }
   }
 
-  /// Unread items over all profiles: the badge (INC-60). Profiles that hide their notifications do not count.
-  package func badge() throws(StoreError) -> Int64 {
-    try integer("SELECT coalesce(sum(unread), 0) FROM users WHERE show_notifications = 1") ?? 0
-  }
+  /// Unread items over all profiles: the badge (INC-60).
+  package func badge() throws(StoreError) -> Int64 { try overview(badge: true).badge }
 
   // MARK: Settings
 
   package func setting(_ name: String) throws(StoreError) -> String? {
     try first("SELECT value FROM settings WHERE name = ?", [.text(name)]) { $0.text(0) }
-  }
-
-  /// Those of one moment.
-  package func settings(_ names: [String]) throws(StoreError) -> [String: String] {
-    let places = names.map { _ in "?" }.joined(separator: ", ")
-    let found = try rows(
-      "SELECT name, value FROM settings WHERE name IN (\(places))", names.map { .text($0) }
-    ) { ($0.text(0), $0.text(1)) }
-    return Dictionary(found, uniquingKeysWith: { $1 })
   }
 
   package func setSetting(_ name: String, _ value: String?) throws(StoreError) { try setSettings([name: value]) }

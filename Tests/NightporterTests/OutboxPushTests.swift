@@ -16,7 +16,7 @@ final class OutboxPushTests: XCTestCase {
     let shown = try XCTUnwrap(
       statements.firstIndex { $0.hasPrefix("UPDATE ledger SET state") && $0.contains("presented") }
         ?? statements.lastIndex { $0.hasPrefix("UPDATE ledger") })
-    let firstSent = try XCTUnwrap(statements.firstIndex { $0.contains("FROM outbox") })
+    let firstSent = try XCTUnwrap(statements.firstIndex { $0.contains("FROM outbox WHERE") })
     XCTAssertGreaterThan(firstSent, shown, statements.joined(separator: "\n"))
     // Reading an entry, finishing it, and what is reported of it; nothing that counts the others.
     XCTAssertLessThan(statements.count, 60 + 12 * Int(entries), "\(statements.count)")

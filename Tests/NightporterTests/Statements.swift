@@ -20,8 +20,5 @@ final class Statements: Sendable {
 
   var all: [String] { texts.withLock { $0 } }
 
-  /// How often a whole row of the table was read by its key.
-  func reads(_ table: String, _ column: String) -> Int {
-    all.filter { $0.hasPrefix("SELECT \(column)") && $0.contains(" FROM \(table) WHERE ") }.count
-  }
+  func count(_ condition: (String) -> Bool) -> Int { all.filter(condition).count }
 }

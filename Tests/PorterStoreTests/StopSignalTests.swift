@@ -221,36 +221,4 @@ final class StopSignalTests: SealedStoreTestCase {
     signal.raise()
     XCTAssertEqual(calls.load(ordering: .relaxed), 1, "it is over")
   }
-
-  /// After a light transaction, later commits are durable, or are not made at all.
-  func testDurabilityIsRestoredAfterALightTransaction() throws {
-    let store = try Store.open(at: StoreLocation(prefix: prefix), confirmation: .yesUp, mayMigrate: true)
-    // Not a cached statement: SQLite evaluates the value while it prepares this one.
-    var looks = 0
-    func synchronous() throws(StoreError) -> Int64? {
-      looks += 1
-      return try store.integer("PRAGMA synchronous -- \(looks)")
-    }
-    func set(_ value: String) throws(StoreError) {
-      try store.run("INSERT OR REPLACE INTO settings (name, value) VALUES ('a', ?)", [.text(value)])
-    }
-    try store.lightTransaction { () throws(StoreError) in try set("1") }
-    XCTAssertEqual(try synchronous(), 1)
-    let within = try store.transaction { () throws(StoreError) in try synchronous() }
-    XCTAssertEqual(within, 2)
-
-    try store.lightTransaction { () throws(StoreError) in try set("2") }
-    XCTAssertEqual(try synchronous(), 1)
-    try set("3")
-    XCTAssertEqual(try synchronous(), 2, "a statement alone is a transaction too")
-
-    try store.lightTransaction { () throws(StoreError) in try set("4") }
-    // Where a transaction has begun the setting cannot be changed.
-    try store.database.execute("BEGIN")
-    XCTAssertThrowsError(try store.transaction { () throws(StoreError) in try set("5") })
-    try store.database.execute("ROLLBACK")
-    XCTAssertEqual(try store.setting("a"), "4")
-    let again = try store.transaction { () throws(StoreError) in try synchronous() }
-    XCTAssertEqual(again, 2)
-  }
 }

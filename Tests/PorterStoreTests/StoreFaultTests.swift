@@ -213,6 +213,38 @@ final class StoreFaultTests: XCTestCase {
     try lostSyncsLoseTheEndAndAreNeverReadAsData()
   }
 
+  /// On a disk whose syncs fail, only what waits for none can be committed: later commits are durable, or are not made.
+  func testALightTransactionWaitsForNoSyncAndWhatFollowsDoes() throws {
+    try prepare()
+    let store = try open()
+    func set(_ value: String) throws(StoreError) {
+      try store.run("INSERT OR REPLACE INTO settings (name, value) VALUES ('a', ?)", [.text(value)])
+    }
+    // The log's header is synced with the first frames.
+    try store.transaction { () throws(StoreError) in try set("1") }
+    faults_arm(OP_SYNC, 1, true, false, SQLITE_IOERR, directory)
+    try store.lightTransaction { () throws(StoreError) in try set("2") }
+    XCTAssertFalse(faults_fired())
+    XCTAssertThrowsError(try store.transaction { () throws(StoreError) in try set("3") })
+    XCTAssertTrue(faults_fired())
+    XCTAssertEqual(try store.setting("a"), "2")
+    try store.lightTransaction { () throws(StoreError) in try set("4") }
+    XCTAssertThrowsError(try set("5"), "a statement alone is a transaction too")
+    XCTAssertThrowsError(
+      try store.transaction { () throws(StoreError) in
+        // Refused, and without an effect on the transaction around it.
+        XCTAssertThrowsError(try store.lightTransaction { () throws(StoreError) in try set("6") })
+        try set("7")
+      })
+    XCTAssertEqual(try store.setting("a"), "4")
+    // What was committed without a sync is synced before it is written back.
+    XCTAssertThrowsError(try store.database.checkpoint())
+    faults_reset()
+    try store.database.checkpoint()
+    XCTAssertEqual(try store.setting("a"), "4")
+    try store.close(checkpoint: true)
+  }
+
   /// Runs `body` with the nth operation failing, for each n until none fails; beyond the fortieth some are left out.
   ///
   /// `body` arms the fault, and returns whether it occurred.

@@ -11,6 +11,9 @@ struct ReceivedChanges {
   let store: Store
   let contactID: Int64
   let userID: Int64
+  /// As the transaction has read them.
+  let contact: StoredContact?
+  let user: StoredUser?
   /// When the relay took the message.
   let relayedAt: WallTime
   let now: WallTime
@@ -53,7 +56,8 @@ struct ReceivedChanges {
   /// The name is looked up only if it may be there: a push pays for each look.
   private func mentionsUser(_ traits: MessageTraits, _ content: MessageContent) throws(StoreError) -> Bool {
     guard !traits.mentions.isEmpty || content.text.utf8.contains(UInt8(ascii: "@")) else { return false }
-    return traits.mention(try store.user(userID).displayName, in: content)
+    let user = try user.or { () throws(StoreError) in try store.user(userID) }
+    return traits.mention(user.displayName, in: content)
   }
 
   private func features() throws(StoreError) -> ContactFeatures {
@@ -61,7 +65,10 @@ struct ReceivedChanges {
   }
 
   /// Whether the contact learns that its message arrived.
-  func wantsReceipt() throws(StoreError) -> Bool { try store.sendsReceipts(contactID: contactID) }
+  func wantsReceipt() throws(StoreError) -> Bool {
+    guard let contact, let user else { return try store.sendsReceipts(contactID: contactID) }
+    return contact.sendsReceipts ?? user.sendsReceipts
+  }
 
   // MARK: Changes
 

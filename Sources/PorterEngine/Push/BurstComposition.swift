@@ -32,8 +32,8 @@ struct BurstComposition {
     self.context = context
     self.policy = policy
     boot = context.instance.boot
-    let chats = Set(shown.compactMap(\.entry.contactID) + placeholders.compactMap(\.contactID))
-    var last = try store.lastSounds(contacts: chats, boot: boot)
+    var last = try store.lastSounds(contacts: Set(placeholders.compactMap(\.contactID)), boot: boot)
+    for part in shown { if let chat = part.entry.contactID { last[chat] = part.entry.lastSound } }
     if placeholders.contains(where: { $0.contactID == nil }) || shown.contains(where: \.entry.mayHavePlaceholder) {
       last[SoundRule.unknown] = try store.lastSoundOfUnknown(boot: boot)
     }

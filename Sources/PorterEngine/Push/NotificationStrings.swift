@@ -52,7 +52,7 @@ final class NotificationStrings {
 
   func table(_ store: Store) throws(StoreError) -> StringTable {
     if let table = own ?? ProcessStrings.shared.table { return table }
-    guard let text = try store.setting(Setting.strings) else { return .english }
+    guard let text = try store.overview(settings: [Setting.strings]).settings[Setting.strings] else { return .english }
     if let stored, stored.text == text { return stored.table ?? .english }
     var table: StringTable?
     do throws(ChatError) { table = try StringTable.parsed(text) } catch {

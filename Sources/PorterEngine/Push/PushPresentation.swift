@@ -102,7 +102,7 @@ struct PushPresentation {
     let policy = try policy(store)
     var shown: [BurstComposition.Shown] = []
     var obsolete: [String] = []
-    for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce) {
+    for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce, boot: context.instance.boot) {
       do throws(StoreError) {
         if entry.kind == .application {
           try handOver(entry, &content, &filled, run, store)
@@ -170,7 +170,7 @@ struct PushPresentation {
   }
 
   func policy(_ store: Store) throws(StoreError) -> NotificationPolicy {
-    let settings = try store.settings([Setting.previewMode, Setting.appLock])
+    let settings = try store.overview(settings: [Setting.previewMode, Setting.appLock]).settings
     let mode = settings[Setting.previewMode].flatMap { PreviewMode(rawValue: $0) }
     return NotificationPolicy(previewMode: mode ?? .message, hasAppLock: settings[Setting.appLock] == "on")
   }

@@ -71,6 +71,9 @@ final class CommittedChanges {
 
   // MARK: Reporting
 
+  /// Whether the host hears of entries of the ledger by their numbers, as an app's does.
+  var reportsEntries: Bool { context.role == .app }
+
   /// Reports what others committed since the last look, up to the entry `last`. Costs one look into an index when there is
   /// nothing. What cannot be reported now is reported later: an entry counts as known when its events are on their way.
   func report(through last: Int64 = .max) {

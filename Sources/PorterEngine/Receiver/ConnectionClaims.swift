@@ -159,9 +159,9 @@ private final class ConnectionClaimWork: OwnershipEffects {
   func readOwner(_ finding: Finding) {
     guard let then = finding.completion else { return }
     answer(then) { (store) throws(StoreError) in
-      let record = try store.ownership(connectionID: connectionID)
       let connection: StoredConnection
       if let known = finding.connection { connection = known } else { connection = try store.connection(connectionID) }
+      let record = connection.ownership
       let prevails = record.owner.map { peers.hasPriority($0) } ?? false
       driver?.post(prevails ? .ownerPrevails : .ownerYields, .owner(record, connection, then))
     }
@@ -172,9 +172,8 @@ private final class ConnectionClaimWork: OwnershipEffects {
     answer(then) { (store) throws(StoreError) in
       try source.validate(connection)
       guard let claim = try store.claim(connectionID: connectionID, after: record.epoch, by: context.identity) else {
-        // Distinguished from a deleted connection, which would be looked at again indefinitely.
-        _ = try store.ownership(connectionID: connectionID)
-        driver?.post(.raced, .wanted(connection, then))
+        // Read again, which finds out whether it was deleted: that would be looked at again indefinitely.
+        driver?.post(.raced, .wanted(try store.connection(connectionID), then))
         return
       }
       let claimed = ClaimedConnection(claim: claim, connection: connection)

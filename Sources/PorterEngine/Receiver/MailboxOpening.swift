@@ -31,7 +31,7 @@ struct MailboxOpening {
     case .confirmation(let publicKeys, let signingKey, let sealed):
       return try receiveConfirmation(connection, publicKeys, signingKey, sealed, store)
     case .message(let sealed):
-      guard var stored = try store.ratchet(connectionID: connection.id, opening: sealed) else {
+      guard var stored = try store.ratchet(of: connection, opening: sealed) else {
         return OpenedMessage(.quarantined("no ratchet"))
       }
       switch decrypt(sealed, &stored) {
@@ -240,9 +240,11 @@ struct MailboxOpening {
   private func changes(
     _ message: SourceMessage, _ connection: StoredConnection, _ contactID: Int64, _ store: Store
   ) -> ReceivedChanges {
-    ReceivedChanges(
-      store: store, contactID: contactID, userID: connection.userID, relayedAt: message.timestamp,
-      now: context.clock.wall(), log: context.log)
+    let reading = connection.reading
+    return ReceivedChanges(
+      store: store, contactID: contactID, userID: connection.userID,
+      contact: reading?.contact?.id == contactID ? reading?.contact : nil, user: reading?.user,
+      relayedAt: message.timestamp, now: context.clock.wall(), log: context.log)
   }
 
   /// What overtakes the hello has no contact yet, and is not given again: the contact gets its name from the hello.

@@ -37,7 +37,7 @@ final class MailboxSource: Source {
   private func read(
     _ nonce: BoxNonce, _ ciphertext: [UInt8], _ store: Store
   ) throws(StoreError) -> SourceHintReading {
-    guard let secret = try store.token()?.pushSecret else { return .unknown }
+    guard let secret = try store.overview().pushSecret else { return .unknown }
     let bundle: NotificationBundle
     do throws(PushError) { bundle = try NotificationBundle(opening: ciphertext, nonce: nonce, with: secret) } catch {
       return .unreadable("the push does not open: \(error)")

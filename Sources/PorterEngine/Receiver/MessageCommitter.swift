@@ -41,10 +41,12 @@ final class MessageCommitter {
 
   /// What the transaction found and did.
   private struct Transacted {
-    /// The ledger's newest entry before and after.
+    /// The ledger's newest entry before and after; 0 where no host hears of entries.
     var earlier: Int64 = 0
     var newest: Int64 = 0
     var connection: StoredConnection
+    /// As read under the fence. A message changes only what is unread of it.
+    var user: StoredUser?
     /// Nil for a repeat.
     var opened: OpenedMessage?
     /// What an app on screen shows of it.
@@ -59,8 +61,9 @@ final class MessageCommitter {
   func commit(_ message: SourceMessage, under claim: Claim) -> CommitOutcome {
     guard let store = context.store else { return .failed(.sqlite(SQLiteError(kind: .closed))) }
     do throws(StoreError) {
-      let transacted = try store.transaction(under: claim) { () throws(StoreError) in
-        try self.transact(message, claim, store)
+      let transacted = try store.transaction(under: claim, receiving: message.identifier) {
+        (conversation) throws(StoreError) in
+        try self.transact(message, conversation, store)
       }
       return committed(transacted, store)
     } catch {
@@ -70,27 +73,28 @@ final class MessageCommitter {
     }
   }
 
+  /// `conversation` was read under the fence: another process may have advanced the connection before the claim.
   private func transact(
-    _ message: SourceMessage, _ claim: Claim, _ store: Store
+    _ message: SourceMessage, _ conversation: Conversation, _ store: Store
   ) throws(StoreError) -> Transacted {
     defer { FaultPoint.reach(.insideCommit) }
-    let earlier = try store.newestLedgerEntry()
-    let known = try store.ledgerEntry(connectionID: claim.connectionID, messageID: message.identifier)
-    // Read again under the fence: another process may have advanced it before the claim.
-    let connection = try store.connection(claim.connectionID)
-    var transacted = Transacted(earlier: earlier, connection: connection)
-    if let known, known.isReceived {
+    var connection = conversation.connection
+    connection.reading = nil
+    var transacted = Transacted(connection: connection, user: conversation.connection.reading?.user)
+    if changes.reportsEntries { transacted.earlier = try store.newestLedgerEntry() }
+    if let known = conversation.knownEntry, known.isReceived {
       try store.raise(.repeat, known)
     } else {
-      let opened = try source.open(message, connection, store)
-      transacted.countedContact = try enter(message, opened.content, connection, inPlaceOf: known, store)
+      let opened = try source.open(message, conversation.connection, store)
+      transacted.countedContact = try enter(
+        message, opened.content, conversation.connection, inPlaceOf: conversation.knownEntry, store)
       transacted.opened = opened
       transacted.shown += shownEntries(message, opened.content, connection)
       // Inside the transaction: the source acknowledges by the record as this transaction leaves it.
-      if opened.changesConnection { transacted.connection = try store.connection(claim.connectionID) }
+      if opened.changesConnection { transacted.connection = try store.connection(connection.id) }
       if connection.opensMore(as: transacted.connection) { try openQuarantined(&transacted, store) }
     }
-    transacted.newest = try store.newestLedgerEntry()
+    if changes.reportsEntries { transacted.newest = try store.newestLedgerEntry() }
     return transacted
   }
 
@@ -123,18 +127,21 @@ final class MessageCommitter {
     if case .left = opened.content { connections.reportEnded() }
     let connection = transacted.connection
     do throws(StoreError) {
-      let records = try records(of: opened.content, connection, counted: transacted.countedContact, store)
+      let records = try records(
+        of: opened.content, connection, transacted.user, counted: transacted.countedContact, store)
       let isInTurn = changes.noteOwnCommit(after: transacted.earlier, through: transacted.newest)
       var committed = CommittedMessage(connection: connection, records: records)
       if case .call(_, _, _, let rings) = opened.content { committed.rings = rings }
       if case .quarantined(let reason) = opened.content {
-        let user = UserRecord(try store.user(connection.userID))
+        let user = UserRecord(
+          try transacted.user.or { () throws(StoreError) in try store.user(connection.userID) })
         if isInTurn { changes.emit(.messageError(user, severity: "error", message: reason), of: transacted.newest) }
         return .quarantined(committed)
       }
       if isInTurn { report(opened.content, committed, of: transacted.newest) }
       for late in transacted.upgraded {
-        let records = try self.records(of: late.content, connection, counted: late.countedContact, store)
+        let records = try self.records(
+          of: late.content, connection, transacted.user, counted: late.countedContact, store)
         if isInTurn {
           report(late.content, CommittedMessage(connection: connection, records: records), of: transacted.newest)
         }
@@ -149,24 +156,23 @@ final class MessageCommitter {
   }
 
   private func records(
-    of content: OpenedMessage.Content, _ connection: StoredConnection, counted: StoredContact?, _ store: Store
+    of content: OpenedMessage.Content, _ connection: StoredConnection, _ user: StoredUser?, counted: StoredContact?,
+    _ store: Store
   ) throws(StoreError) -> CommittedMessage.Records? {
+    let contactID: Int64
+    var item: StoredItem?
     switch content {
-    case .item(let id, let contactID, _, _), .call(let id, let contactID, _, _):
-      let contact: StoredContact
-      if let counted { contact = counted } else { contact = try store.contact(contactID) }
-      return CommittedMessage.Records(
-        user: try store.user(connection.userID), contact: contact, item: try store.item(id))
-    case .changed(let change, let contactID):
-      return CommittedMessage.Records(
-        user: try store.user(connection.userID), contact: try store.contact(contactID),
-        item: try change.remainingItem(store))
+    case .item(let id, let contact, _, _), .call(let id, let contact, _, _):
+      (contactID, item) = (contact, try store.item(id))
+    case .changed(let change, let contact): (contactID, item) = (contact, try change.remainingItem(store))
     case .connected, .updated, .left, .connecting:
-      guard let contactID = connection.contactID else { return nil }
-      return CommittedMessage.Records(
-        user: try store.user(connection.userID), contact: try store.contact(contactID), item: nil)
+      guard let contact = connection.contactID else { return nil }
+      contactID = contact
     case .request, .requestWithdrawn, .application, .nothingToShow, .quarantined: return nil
     }
+    return CommittedMessage.Records(
+      user: try user.or { () throws(StoreError) in try store.user(connection.userID) },
+      contact: try counted.or { () throws(StoreError) in try store.contact(contactID) }, item: item)
   }
 
   // MARK: The ledger
@@ -238,8 +244,7 @@ final class MessageCommitter {
       NewLedgerEntry(
         connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, kind: kind,
         contactID: contactID, itemID: itemID, requestID: requestID, detail: detail), inPlaceOf: earlier, after: events,
-      itemAt: itemAt, mentionsUser: isMention,
-      at: context.clock.wall())
+      itemAt: itemAt, mentionsUser: isMention, contact: connection.reading?.contact, at: context.clock.wall())
   }
 
   /// Rule 8: kept with its reason and never shown; it does not stop its neighbours.

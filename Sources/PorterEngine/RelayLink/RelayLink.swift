@@ -55,7 +55,7 @@ final class RelayLink {
     if let hostTransport { return open(hostTransport) }
     let named = context.retries.read(
       orLater: TimerName.relay, { [weak self] in self?.openAgain() },
-      { (store) throws(StoreError) in try store.setting(Setting.relay) })
+      { (store) throws(StoreError) in try store.overview(settings: [Setting.relay]).settings[Setting.relay] })
     guard let path = named ?? nil else { return }
     open(
       EmbeddedRelay(

@@ -27,7 +27,7 @@ package final class Database {
 
   package struct Options: Sendable {
     package var access: Access
-    /// Of all commits, unless `setDurability` says otherwise; nil if it is called before the first one.
+    /// Of all commits, unless `setDurability` says otherwise; nil for `full`, which `choose` may change for single ones.
     package var durability: Durability?
     /// The name of a registered VFS; nil for the system's. With a key, the one below the seal.
     package var vfs: String?
@@ -41,6 +41,11 @@ package final class Database {
     package var foreignKeys: Bool
     /// The page cache's limit; nil for SQLite's default, 2000.
     package var cacheKibibytes: Int?
+    /// The caller reads immediately after opening, which takes SQLite's lock and finds what is wrong with the file. Spares
+    /// an opening of a file that is in WAL mode already the statement that does both.
+    package var readsLater = false
+    /// Otherwise the system's temporary folder may have files, which are sealed as the database is.
+    package var keepsTemporaryInMemory = true
     /// How many pages of log make a commit write the log back; nil for SQLite's default, 1000. The first connection to
     /// a file reads its whole log, so a file that is opened often wants a short one.
     package var logPages: Int?
@@ -81,6 +86,8 @@ package final class Database {
   package let interrupter = DatabaseInterrupter()
 
   private(set) var handle: OpaquePointer?
+  /// Whether the VFS, or the one below the seal, is the process's default.
+  let isOnSystemVFS: Bool
   let ports: Ports
   let waiter: BusyWaiter
   private var writeLock: FairWriteLock
@@ -99,6 +106,7 @@ package final class Database {
   package init(path: String, options: Options = Options()) throws(SQLiteError) {
     let path = try Self.plainPath(path, options.ports.files)
     self.path = path
+    isOnSystemVFS = options.vfs == nil
     ports = options.ports
     waiter = BusyWaiter(
       timeout: options.busyTimeout, interrupter: interrupter, stop: options.stop, ports: options.ports)
@@ -148,13 +156,15 @@ package final class Database {
     // What has a function of its own needs no statement to be compiled.
     sqlite3_db_config_integer(handle, SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys ? 1 : 0)
     if let pages = options.logPages { sqlite3_wal_autocheckpoint(handle, Int32(clamping: max(1, pages))) }
-    // Temporary tables and sorts stay in memory: a temporary file would hold plain text beside a sealed store.
-    var sql = "PRAGMA temp_store=MEMORY;"
+    var sql = ""
+    // Temporary tables and sorts stay in memory, where there is room for them.
+    if options.keepsTemporaryInMemory { sql += "PRAGMA temp_store=MEMORY;" }
     if options.isExclusive { sql += "PRAGMA locking_mode=EXCLUSIVE;" }
     if let limit = options.cacheKibibytes { sql += "PRAGMA cache_size=-\(max(0, limit));" }
     if options.access != .readOnly {
-      try execute(sql)
-      if let durability = options.durability { try setDurability(durability) }
+      if !sql.isEmpty { try execute(sql) }
+      if let durability = options.durability ?? (isFullByDefault ? nil : .full) { try setDurability(durability) }
+      guard !options.readsLater || !hasLog else { return }
       // Two processes may create the file at the same time: SQLite reports `busy` to the second without waiting.
       try waiter.retrying { () throws(SQLiteError) in try enterWAL() }
     } else {

@@ -1,3 +1,4 @@
+import CLogSync
 import CSQLite
 import PorterPlatform
 
@@ -13,6 +14,17 @@ extension Database {
   package func setDurability(_ durability: Durability) throws(SQLiteError) {
     // Not a cached statement: SQLite carries this pragma out while preparing it, so a second run would do nothing.
     try execute(durability == .full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL")
+  }
+
+  /// What the commit of each transaction guarantees from here on, on a connection whose commits are `full` otherwise. No
+  /// statement is compiled for it.
+  func choose(_ durability: Durability) throws(SQLiteError) {
+    guard let handle else { throw SQLiteError(kind: .closed) }
+    let code = log_sync_choose(
+      handle, durability == .full ? 1 : 0, isOnSystemVFS ? synchronizeLog : nil,
+      Unmanaged.passUnretained(self).toOpaque())
+    // Without a log each commit is on the disk.
+    guard code == SQLITE_OK || code == SQLITE_NOTFOUND else { throw SQLiteError(code: code, in: handle) }
   }
 
   /// The rowid of the last insert through this connection.
@@ -71,4 +83,13 @@ extension Database {
     let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
   }
+}
+
+/// Called by SQLite, while the connection that `context` is has its log open. POSIX locks of the process end with any
+/// descriptor of a file, but the log has none.
+private let synchronizeLog: @convention(c) (UnsafeMutableRawPointer?) -> Bool = { context in
+  guard let context else { return false }
+  let database = Unmanaged<Database>.fromOpaque(context).takeUnretainedValue()
+  do throws(SystemError) { try database.ports.files.synchronize(database.path + "-wal") } catch { return false }
+  return true
 }

@@ -1,0 +1,81 @@
+import PorterCrypto
+import PorterPlatform
+
+/// A connection with all that receiving a message on it needs, read at once.
+package struct Conversation: Sendable {
+  /// With its `reading`.
+  package var connection: StoredConnection
+  /// The ledger's entry of the message that was asked for.
+  package var knownEntry: StoredLedgerEntry?
+}
+
+/// Everything here is one statement: a push reads it when it looks a mailbox up, when it asks whether the message is known,
+/// and under the fence, and has it compiled once.
+extension Store {
+  private static let conversationText = """
+    SELECT \(connectionColumns), ratchet, associated_data,
+      (SELECT max(sequence) FROM skipped_keys WHERE skipped_keys.connection_id = connections.connection_id),
+      (SELECT entry_id FROM ledger WHERE ledger.connection_id = connections.connection_id AND message_id = ?3),
+      \(userColumns), \(contactColumns)
+    FROM connections JOIN users ON users.user_id = connections.user_id
+      LEFT JOIN contacts ON contacts.contact_id = connections.contact_id
+    WHERE connections.connection_id = coalesce(?1, (SELECT connection_id FROM connections WHERE notifier_id = ?2))
+    """
+  private static let ratchetColumn = connectionColumnCount
+  private static let knownColumn = ratchetColumn + 3
+  private static let userColumn = ratchetColumn + 4
+  private static let contactColumn = userColumn + 12
+
+  package func connection(notifierID: [UInt8]) throws(StoreError) -> StoredConnection? {
+    try rows(Self.conversationText, [.null, .blob(notifierID)]) { (row) throws(StoreError) in
+      try Self.connection(row)
+    }.first
+  }
+
+  /// The ledger's entry of a message; this is how a repeat is recognised (INC-34).
+  package func ledgerEntry(connectionID: Int64, messageID: [UInt8]) throws(StoreError) -> StoredLedgerEntry? {
+    let known = try rows(Self.conversationText, [.integer(connectionID), .null, .blob(messageID)]) {
+      $0.optionalInteger(Self.knownColumn)
+    }.first
+    guard let known, let entry = known else { return nil }
+    return try ledgerEntry(entry)
+  }
+
+  /// A transaction that commits only if `claim` is still the connection's latest, and receives a message. The check is
+  /// inside the transaction, so the database itself refuses a stale owner and reports the current one.
+  package func transaction<Result>(
+    under claim: Claim, receiving messageID: [UInt8], _ body: (Conversation) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try transaction { () throws(StoreError) in
+      let found = try rows(Self.conversationText, [.integer(claim.connectionID), .null, .blob(messageID)]) {
+        (row) throws(StoreError) in
+        let current = Self.ownership(row, at: Self.connectionColumnCount - 2)
+        guard current.epoch == claim.epoch else { throw .staleEpoch(owner: current.owner) }
+        var connection = try Self.connection(row)
+        connection.reading = Self.reading(row)
+        return (connection: connection, known: row.optionalInteger(Self.knownColumn))
+      }
+      guard let found = found.first else { throw .notFound(.connection) }
+      var conversation = Conversation(connection: found.connection)
+      if let known = found.known { conversation.knownEntry = try ledgerEntry(known) }
+      return try body(conversation)
+    }
+  }
+
+  private static func reading(_ row: borrowing Row) -> StoredConnection.Reading {
+    var contact: StoredContact?
+    // A damaged one is reported when it is needed.
+    if row.optionalInteger(contactColumn) != nil { contact = try? Self.contact(row, at: contactColumn) }
+    return StoredConnection.Reading(
+      ratchet: row.optionalBlob(ratchetColumn), associatedData: row.optionalBlob(ratchetColumn + 1),
+      newestSkippedKey: row.optionalInteger(ratchetColumn + 2), contact: contact, user: user(row, at: userColumn))
+  }
+}
+
+extension Optional {
+  /// The record that was read already, or what `read` finds. Swift's own operator forgets the type of what is thrown.
+  package func or(_ read: () throws(StoreError) -> Wrapped) throws(StoreError) -> Wrapped {
+    if let self { return self }
+    return try read()
+  }
+}

@@ -142,9 +142,11 @@ struct journal_state {
 };
 
 struct kept_header;
+struct recovered;
 
 struct wal_state {
   struct kept_header *kept; // headers of frames written in the transaction under way, or NULL
+  struct recovered *recovered; // the last frames that recovery has read, or NULL
   size_t plain_bytes;   // in front of the sealed header; learned anew for each operation
   size_t salt_bytes;    // behind it; likewise
   uint64_t assembling;  // frame that is being put together in `buffer`; 0: none

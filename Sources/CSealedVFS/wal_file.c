@@ -126,6 +126,8 @@ static bool is_left_behind(const struct wal_state *wal, uint64_t frame, size_t s
 
 // What `result` holds after an error is for the caller to wipe.
 static int read_frame(struct sealed_file *file, uint64_t frame, size_t start, size_t amount, uint8_t *result) {
+  bool is_page = start == FRAME_HEADER_BYTES && start + amount == frame_bytes(file);
+  if (is_page && wal_take_recovered(file, frame, result, amount)) { return SQLITE_OK; }
   int code = SQLITE_OK;
   sealed_vfs_kind kind = load_frame(file, frame, &code);
   bool is_whole = amount == frame_bytes(file);
@@ -142,7 +144,10 @@ static int read_frame(struct sealed_file *file, uint64_t frame, size_t start, si
   // In recovery SQLite compares the salts itself, and ends where an older generation begins. A frame of a later one
   // means that its header is lost. Elsewhere SQLite trusts the index: a frame of an earlier generation that was put
   // back would authenticate.
+  memset(frame_trailer(file, file->spare), 0, TRAILER_BYTES); // to SQLite, as in any page
   if (is_recovery) {
+    code = wal_keep_recovered(file, frame, file->spare, frame_bytes(file));
+    if (code != SQLITE_OK) { return code; }
     if (wal_is_later_generation(file, file->spare + FRAME_SALTS)) { wal_finding(file, SEALED_VFS_CUT, frame); }
   } else if (!is_left_behind(&file->state.wal, frame, start, amount)) {
     code = wal_check_generation(file, frame, file->spare + FRAME_SALTS);
@@ -150,9 +155,6 @@ static int read_frame(struct sealed_file *file, uint64_t frame, size_t start, si
     if (is_whole) { file->state.wal.held = frame; }
   }
   memcpy(result, file->spare + start, amount);
-  // The trailer is zero to SQLite, as in any page.
-  size_t content = frame_bytes(file) - TRAILER_BYTES;
-  if (start + amount > content) { memset(result + (content - start), 0, start + amount - content); }
   return SQLITE_OK;
 }
 
@@ -164,7 +166,10 @@ static int wal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64
     memset(bytes, 0, length);
     if (offset + amount > WAL_HEADER_BYTES) { return SQLITE_IOERR_READ; }
     // Recovery begins with the header.
-    if (offset == 0) { file->state.wal.highest_own = 0; }
+    if (offset == 0) {
+      file->state.wal.highest_own = 0;
+      wal_forget_recovered(file);
+    }
     int code = make_ready(file);
     if (code == SQLITE_OK) { code = wal_read_header(file, &header); }
     if (code == SQLITE_OK) { memcpy(bytes, header.bytes + offset, length); }
@@ -220,6 +225,7 @@ void wal_free(struct sealed_file *file) {
   wal_forget_headers(file);
   sqlite3_free(file->state.wal.kept);
   file->state.wal.kept = NULL;
+  wal_forget_recovered(file);
 }
 
 // ---- Writing ----
@@ -293,6 +299,7 @@ static int wal_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
   struct sealed_file *file = self(sqlite);
   file->state.wal.assembling = file->state.wal.held = 0;
   wal_forget_headers(file);
+  wal_forget_recovered(file);
   int code = wal_learn_layout(file);
   if (code != SQLITE_OK) { return code; }
   return forward_truncate(sqlite, size == 0 ? 0 : size + (int64_t)wal_added_bytes(file));

@@ -35,9 +35,20 @@ int wal_read_header(struct sealed_file *file, struct wal_header *header);
 int wal_write_header(struct sealed_file *file, const uint8_t *bytes);
 // Fails unless a frame with these salts belongs to the generation that is in force.
 int wal_check_generation(struct sealed_file *file, uint64_t frame, const uint8_t salts[WAL_SALTS_BYTES]);
+// Whether frames with these salts belong to the generation in force, as far as this connection knows it.
+bool wal_is_in_force(struct sealed_file *file, const uint8_t salts[WAL_SALTS_BYTES]);
 // Forgets the headers of the frames that this connection has written.
 void wal_forget_headers(struct sealed_file *file);
 // Whether a frame with these salts belongs to a later generation than the header that was read last.
 bool wal_is_later_generation(const struct sealed_file *file, const uint8_t salts[WAL_SALTS_BYTES]);
+
+// wal_recovered.c: keeps a frame that recovery has read, and authenticated, until its page is read. SQLITE_OK or
+// SQLITE_NOMEM.
+int wal_keep_recovered(struct sealed_file *file, uint64_t frame, const uint8_t *text, size_t frame_bytes);
+// To be called when recovery has ended, under SQLite's lock for writing.
+void wal_end_recovery(struct sealed_file *file);
+// Answers the frame's page, once, if it is there and still what the frame holds.
+bool wal_take_recovered(struct sealed_file *file, uint64_t frame, uint8_t *page, size_t page_size);
+void wal_forget_recovered(struct sealed_file *file);
 
 #endif

@@ -100,6 +100,7 @@ int wal_write_header(struct sealed_file *file, const uint8_t *bytes) {
   struct wal_state *wal = &file->state.wal;
   wal->assembling = wal->held = wal->highest_own = 0;
   wal_forget_headers(file);
+  wal_forget_recovered(file);
   memcpy(wal->salts, bytes + HEADER_SALTS, WAL_SALTS_BYTES);
   wal->salts_known = wal->is_uncommitted = true;
   uint8_t disk[LONGEST_HEADER];
@@ -151,6 +152,10 @@ int wal_check_generation(struct sealed_file *file, uint64_t frame, const uint8_t
   return is_current_frame ? SQLITE_OK : wal_finding(file, SEALED_VFS_DAMAGED, frame);
 }
 
+bool wal_is_in_force(struct sealed_file *file, const uint8_t salts[WAL_SALTS_BYTES]) {
+  return is_current(file) && memcmp(salts, file->state.wal.salts, WAL_SALTS_BYTES) == 0;
+}
+
 bool wal_is_later_generation(const struct sealed_file *file, const uint8_t salts[WAL_SALTS_BYTES]) {
   const struct wal_state *wal = &file->state.wal;
   if (!wal->salts_known || is_all_zero(salts, WAL_SALTS_BYTES)) { return false; }
@@ -162,4 +167,5 @@ bool wal_is_later_generation(const struct sealed_file *file, const uint8_t salts
 void wal_end_write(struct sealed_file *file) {
   file->state.wal.is_uncommitted = false;
   wal_forget_headers(file);
+  wal_end_recovery(file);
 }

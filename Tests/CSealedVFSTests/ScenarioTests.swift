@@ -77,6 +77,7 @@ final class ScenarioTests: XCTestCase {
   func testAnotherVFSOnTop() { run("stacked") }
   func testConnectionThatExpectedLargerPages() { run("late-page-size") }
   func testLockBytesAreWhereSQLiteHasThem() { run("moved-lock-bytes") }
+  func testRecoveredFramesAreNotReadTwice() { run("recovered-frames") }
   func testFramesAreForgottenWithTheirBuffer() { run("held-frames") }
   func testRecordsDoNotContinueAfterAHeader() { run("unfinished-records") }
   func testAnObserverMayReplaceItself() { run("observers") }

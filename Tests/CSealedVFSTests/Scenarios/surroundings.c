@@ -198,6 +198,34 @@ static void moved_lock_bytes(struct dice *dice) {
   if (!held) { fail_as_body(); }
 }
 
+// What recovery has read of the log is answered without reading it again, as long as it is what the log holds.
+static void recovered_frames(struct dice *dice) {
+  (void)dice;
+  const char *path = path_of("left.db"), *copy = path_of("recovered.db");
+  use_key(path);
+  sqlite3 *first = database_open(path, "sealed-faulty");
+  run_sql(first, "PRAGMA page_size=4096; PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; CREATE TABLE t(a INTEGER PRIMARY KEY, b)");
+  run_sql(first, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 16) INSERT INTO t SELECT i, zeroblob(3000) FROM n");
+  file_copy(path, copy);
+  file_copy(with_suffix(path, "-wal"), with_suffix(copy, "-wal"));
+  database_close(first);
+  use_key(copy);
+  sqlite3 *reader = database_open(copy, "sealed-faulty");
+  CHECK_EQUAL(ask(reader, "SELECT count(*) FROM sqlite_schema"), 1);
+  sqlite3 *other = database_open(copy, "sealed-faulty");
+  faults.operation = OP_READ;
+  faults.countdown = 1000;
+  CHECK_EQUAL(ask(reader, "SELECT sum(length(b)) FROM t WHERE a <= 8"), 24000);
+  long reads = 1000 - faults.countdown;
+  faults_reset();
+  CHECK(reads < 4, "%ld reads", reads);
+  // Another connection begins a generation, with other frames in the places of those that were not read yet.
+  run_sql(other, "UPDATE t SET b = zeroblob(2000); PRAGMA wal_checkpoint(RESTART); UPDATE t SET b = zeroblob(1000 + a)");
+  CHECK_EQUAL(ask(reader, "SELECT sum(length(b)) FROM t"), 16136);
+  database_close(other);
+  database_close(reader);
+}
+
 const struct scenario surroundings_scenarios[] = {
-    {"stacked", stacked}, {"late-page-size", late_page_size}, {"moved-lock-bytes", moved_lock_bytes}, {NULL, NULL},
+    {"stacked", stacked}, {"late-page-size", late_page_size}, {"moved-lock-bytes", moved_lock_bytes}, {"recovered-frames", recovered_frames}, {NULL, NULL},
 };

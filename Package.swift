@@ -40,12 +40,17 @@ let package = Package(
     // Which syncs of the store's log are carried out, in C.
     .target(name: "CLogSync", dependencies: ["CSQLite"]),
 
+    // Connections that release their locks without being closed, in C.
+    .target(name: "CDozingVFS", dependencies: ["CSQLite"], exclude: ["README.md"]),
+
     // Modules with effects, from the bottom up.
     .target(name: "PorterPlatform", swiftSettings: swift),
     .target(name: "PorterCrypto", dependencies: ["CSodium", "PorterPlatform"], swiftSettings: swift),
     .target(
       name: "PorterStore",
-      dependencies: ["CSQLite", "CSealedVFS", "CLogSync", "PorterCrypto", "PorterMachines", "PorterPlatform"],
+      dependencies: [
+        "CSQLite", "CSealedVFS", "CLogSync", "CDozingVFS", "PorterCrypto", "PorterMachines", "PorterPlatform",
+      ],
       swiftSettings: swift),
     .target(
       name: "PorterRelay", dependencies: ["PorterStore", "PorterCrypto", "PorterPlatform"], swiftSettings: swift),
@@ -138,7 +143,7 @@ let package = Package(
       path: "Tests/Torture", swiftSettings: swift),
     .testTarget(name: "PropertyTestingTests", dependencies: ["PropertyTesting"], swiftSettings: swift),
     .target(
-      name: "CSealedVFSScenarios", dependencies: ["CSealedVFS", "CFaultyVFS", "CMemoryScan", "CSQLite"],
+      name: "CSealedVFSScenarios", dependencies: ["CSealedVFS", "CDozingVFS", "CFaultyVFS", "CMemoryScan", "CSQLite"],
       path: "Tests/CSealedVFSTests/Scenarios"),
     .testTarget(
       name: "CSealedVFSTests", dependencies: ["CSealedVFS", "CSealedVFSScenarios", "CSQLite"],

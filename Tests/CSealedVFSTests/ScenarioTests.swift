@@ -91,6 +91,11 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 64)
+    XCTAssertEqual(names.count, 68)
   }
+
+  func testWhatADozingConnectionKeepsIsCurrent() { run("kept-while-dozing") }
+  func testChangedFilesAreNoticedWhenWaking() { run("noticed-when-waking") }
+  func testAMisusedDozingConnectionChangesNothing() { run("misused-dozing") }
+  func testProcessesDozeAmongOthersThatAreKilled() { run("dozing-crowd") }
 }

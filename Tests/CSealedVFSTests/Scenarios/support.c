@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "sealed_scenarios.h"
@@ -20,6 +22,11 @@ long malloc_countdown;
 #ifdef SEALED_WRAPPED_MEMORY
 void __gcov_dump(void);
 #endif
+
+void end_with_parent(void) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != scenario_process) { leave(0); }
+}
 
 void leave(int code) {
 #ifdef SEALED_WRAPPED_MEMORY
@@ -410,7 +417,7 @@ static const struct scenario *scenario_at(size_t index) {
       secret_scenarios, workload_scenarios, damage_scenarios, fault_scenarios, process_scenarios, format_scenarios,
       direct_scenarios, edge_scenarios, attack_scenarios, replay_scenarios, plain_sqlite_scenarios, old_format_scenarios,
       cipher_scenarios,
-      surroundings_scenarios, leftover_scenarios, length_scenarios,
+      surroundings_scenarios, leftover_scenarios, length_scenarios, dozing_scenarios, dozing_crowd_scenarios,
   };
   for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
     for (const struct scenario *scenario = lists[list]; scenario->name != NULL; scenario++) {

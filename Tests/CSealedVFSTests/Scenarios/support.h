@@ -29,6 +29,8 @@ bool holds(void (*body)(void *context), void *context);
 const char *failed_check(void);
 // Closes what a body that failed has left open.
 void close_databases(void);
+// For a forked process that may wait for ever: it ends with the scenario's process.
+void end_with_parent(void);
 // Ends a forked process without running the parent's exit handlers.
 _Noreturn void leave(int code);
 // What a passed scenario tells of itself.
@@ -108,6 +110,6 @@ struct scenario {
 };
 extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[],
     format_scenarios[], direct_scenarios[], edge_scenarios[], secret_scenarios[], attack_scenarios[], replay_scenarios[],
-    plain_sqlite_scenarios[], old_format_scenarios[], cipher_scenarios[], surroundings_scenarios[], leftover_scenarios[], length_scenarios[];
+    plain_sqlite_scenarios[], old_format_scenarios[], cipher_scenarios[], surroundings_scenarios[], leftover_scenarios[], length_scenarios[], dozing_scenarios[], dozing_crowd_scenarios[];
 
 #endif

@@ -1,0 +1,351 @@
+// Connections that release every lock without being closed, plain and sealed, beside processes that know nothing of it.
+#include "support.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "dozing_vfs.h"
+
+struct layers {
+  const char *dozing, *usual; // VFS of the connection that dozes, and of all others
+};
+static const struct layers both[] = {{DOZING_VFS_NAME, NULL}, {"sealed-dozing", SEALED_VFS_NAME}};
+
+// False where no connection can doze: under valgrind, which does not know how to map memory twice.
+static bool is_possible(void) {
+  CHECK_EQUAL(dozing_vfs_register(), SQLITE_OK);
+  CHECK_EQUAL(sealed_vfs_register("sealed-dozing", DOZING_VFS_NAME), SQLITE_OK);
+  const char *path = path_of("possible.db");
+  sqlite3 *database = database_open(path, DOZING_VFS_NAME);
+  run_sql(database, "PRAGMA journal_mode=WAL; CREATE TABLE IF NOT EXISTS t(a)");
+  int code = dozing_vfs_doze(database);
+  database_close(database);
+  if (code != SQLITE_OK) { note("not possible here"); }
+  return code == SQLITE_OK;
+}
+
+// A database of one row, in WAL mode, closed.
+static const char *make(const struct layers *layers) {
+  const char *path = path_of("dozing.db");
+  database_remove(path);
+  use_key(path);
+  sqlite3 *database = database_open(path, layers->usual);
+  run_sql(database, "PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES(1)");
+  database_close(database);
+  return path;
+}
+
+// How many locks a process has, on whatever files.
+static int locks_of(pid_t pid) {
+  FILE *file = fopen("/proc/locks", "r");
+  if (file == NULL) { return 0; }
+  char line[256];
+  int count = 0, owner;
+  while (fgets(line, sizeof line, file) != NULL) {
+    if (sscanf(line, "%*s %*s %*s %*s %d", &owner) == 1 && owner == pid) { count++; }
+  }
+  fclose(file);
+  return count;
+}
+
+static void doze(sqlite3 *database) {
+  CHECK_EQUAL(dozing_vfs_doze(database), SQLITE_OK);
+  CHECK_EQUAL(locks_of(getpid()), 0);
+}
+
+// ---- Another process ----
+
+enum ending { CLOSES, IS_KILLED, STAYS };
+
+struct other {
+  pid_t pid;
+  int told; // written to by the other process, when it has run its statements
+};
+
+static struct other other_begin(const char *path, const char *vfs, enum ending ending, const char *sql) {
+  int told[2];
+  CHECK_EQUAL(pipe(told), 0);
+  pid_t pid = fork();
+  if (pid == 0) {
+    end_with_parent();
+    sqlite3 *database = database_open(path, vfs);
+    sqlite3_busy_timeout(database, 10000);
+    run_sql(database, "%s", sql);
+    if (ending == CLOSES) { database_close(database); }
+    if (write(told[1], "x", 1) != 1) { leave(1); }
+    while (ending != CLOSES) { pause(); }
+    leave(0);
+  }
+  close(told[1]);
+  struct other other = {pid, told[0]};
+  char byte;
+  CHECK(read(told[0], &byte, 1) == 1, "the other process could not run %s", sql);
+  if (ending == IS_KILLED) { kill(pid, SIGKILL); }
+  if (ending != STAYS) { waitpid(pid, NULL, 0); }
+  return other;
+}
+
+static void other_kill(struct other other) {
+  kill(other.pid, SIGKILL);
+  waitpid(other.pid, NULL, 0);
+  close(other.told);
+}
+
+static void other_runs(const char *path, const char *vfs, enum ending ending, const char *sql) {
+  close(other_begin(path, vfs, ending, sql).told);
+}
+
+// ---- What is kept ----
+
+static void keeps(const struct layers *layers) {
+  const char *path = make(layers);
+  sqlite3 *database = database_open(path, layers->dozing);
+  sqlite3_stmt *count, *insert;
+  CHECK_EQUAL(sqlite3_prepare_v2(database, "SELECT sum(a) FROM t", -1, &count, NULL), SQLITE_OK);
+  CHECK_EQUAL(sqlite3_prepare_v2(database, "INSERT INTO t VALUES(1)", -1, &insert, NULL), SQLITE_OK);
+  long long sum = 1;
+  for (int round = 0; round < 20; round++) {
+    CHECK_EQUAL(sqlite3_step(insert), SQLITE_DONE);
+    CHECK_EQUAL(sqlite3_reset(insert), SQLITE_OK);
+    sum++;
+    CHECK(locks_of(getpid()) > 0, "an open connection has locks");
+    doze(database);
+    CHECK_EQUAL(dozing_vfs_doze(database), SQLITE_OK);
+    struct other other = {0};
+    // A process that stays keeps the index of the log; otherwise it is begun anew.
+    if (round % 4 == 1) { other = other_begin(path, layers->usual, STAYS, "INSERT INTO t VALUES(10)"); }
+    if (round % 4 == 2) { other_runs(path, layers->usual, IS_KILLED, "INSERT INTO t VALUES(10)"); }
+    if (round % 4 == 3) { other_runs(path, layers->usual, IS_KILLED, "INSERT INTO t VALUES(10); PRAGMA wal_checkpoint(TRUNCATE)"); }
+    if (round % 4 != 0) { sum += 10; }
+    CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_OK);
+    CHECK_EQUAL(sqlite3_step(count), SQLITE_ROW);
+    CHECK_EQUAL(sqlite3_column_int64(count, 0), sum);
+    CHECK_EQUAL(sqlite3_reset(count), SQLITE_OK);
+    if (other.pid != 0) { other_kill(other); }
+  }
+  sqlite3_finalize(count);
+  sqlite3_finalize(insert);
+  expect_sound(database);
+  database_close(database);
+  CHECK_EQUAL(locks_of(getpid()), 0);
+}
+
+// The index of an empty log that was recovered says nothing of the generation: SQLite takes what it had cached for current, though
+// the database has changed below.
+static void forgets_pages(const struct layers *layers) {
+  const char *path = make(layers);
+  other_runs(path, layers->usual, IS_KILLED, "INSERT INTO t VALUES(1); PRAGMA wal_checkpoint(TRUNCATE)");
+  sqlite3 *database = database_open(path, layers->dozing);
+  CHECK_EQUAL(ask(database, "SELECT sum(a) FROM t"), 2);
+  doze(database);
+  other_runs(path, layers->usual, IS_KILLED, "UPDATE t SET a = 5; PRAGMA wal_checkpoint(TRUNCATE)");
+  struct other reader = other_begin(path, layers->usual, STAYS, "SELECT * FROM t");
+  CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_OK);
+  CHECK_EQUAL(ask(database, "SELECT sum(a) FROM t"), 10);
+  other_kill(reader);
+  database_close(database);
+}
+
+// A log whose index needs several regions: recovery writes to all of them, also where the file has been cut meanwhile.
+static void long_logs(const struct layers *layers) {
+  const char *path = make(layers);
+  sqlite3 *database = database_open(path, layers->dozing);
+  run_sql(database, "PRAGMA wal_autocheckpoint=0; PRAGMA synchronous=OFF; PRAGMA cache_size=20; CREATE TABLE big(b); "
+                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000) "
+                    "INSERT INTO big SELECT randomblob(3900) FROM n");
+  CHECK(file_size(with_suffix(path, "-shm")) >= 3 * 32768, "the index is short");
+  doze(database);
+  other_runs(path, layers->usual, IS_KILLED, "PRAGMA wal_checkpoint(TRUNCATE)");
+  struct other other = other_begin(path, layers->usual, STAYS, "SELECT * FROM t");
+  CHECK(file_size(with_suffix(path, "-shm")) <= 2 * 32768, "the index was not begun anew");
+  // To make it longer is the writer's right.
+  struct other writer = other_begin(path, layers->usual, STAYS, "BEGIN IMMEDIATE");
+  CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_BUSY);
+  CHECK_EQUAL(locks_of(getpid()), 0);
+  other_kill(writer);
+  CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_OK);
+  run_sql(database, "UPDATE big SET b = randomblob(3901)");
+  doze(database);
+  other_kill(other);
+  CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_OK);
+  CHECK_EQUAL(ask(database, "SELECT sum(length(b)) FROM big"), 9000 * 3901);
+  expect_sound(database);
+  database_close(database);
+}
+
+// ---- What is noticed ----
+
+static void expect_changed(const struct layers *layers, const char *path, sqlite3 *database, long long sum) {
+  CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_NOTFOUND);
+  CHECK_EQUAL(locks_of(getpid()), 0);
+  database_close(database);
+  database = database_open(path, layers->dozing);
+  CHECK_EQUAL(ask(database, "SELECT sum(a) FROM t"), sum);
+  expect_sound(database);
+  database_close(database);
+}
+
+static sqlite3 *dozing_connection(const struct layers *layers, const char *path) {
+  sqlite3 *database = database_open(path, layers->dozing);
+  run_sql(database, "INSERT INTO t VALUES(1)");
+  doze(database);
+  return database;
+}
+
+static void notices(const struct layers *layers) {
+  // The last to close deletes the log.
+  const char *path = make(layers);
+  sqlite3 *database = dozing_connection(layers, path);
+  other_runs(path, layers->usual, CLOSES, "INSERT INTO t VALUES(1)");
+  CHECK(!file_exists(with_suffix(path, "-wal")), "the log was kept");
+  expect_changed(layers, path, database, 3);
+
+  // The next has made a new one. The number of the old one's inode is free for it only when this connection has closed it.
+  database = dozing_connection(layers, path);
+  other_runs(path, layers->usual, CLOSES, "INSERT INTO t VALUES(1)");
+  struct other other = other_begin(path, layers->usual, STAYS, "INSERT INTO t VALUES(1)");
+  expect_changed(layers, path, database, 6);
+  other_kill(other);
+
+  // Another file in the place of the database, as a change of the key leaves it.
+  database = dozing_connection(layers, path);
+  const char *copy = path_of("copy.db");
+  database_remove(copy);
+  file_copy(path, copy);
+  CHECK_EQUAL(rename(copy, path), 0);
+  CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_NOTFOUND);
+  CHECK_EQUAL(locks_of(getpid()), 0);
+  database_close(database);
+
+  path = make(layers);
+  database = dozing_connection(layers, path);
+  CHECK_EQUAL(unlink(path), 0);
+  CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_NOTFOUND);
+  database_close(database);
+}
+
+// The log's file stays, though the database is no longer written with one.
+static void notices_modes(const struct layers *layers) {
+  const char *path = make(layers);
+  sqlite3 *database = dozing_connection(layers, path);
+  pid_t pid = fork();
+  if (pid == 0) {
+    sqlite3 *mine = database_open(path, layers->usual);
+    int keep = 1;
+    CHECK_EQUAL(sqlite3_file_control(mine, "main", SQLITE_FCNTL_PERSIST_WAL, &keep), SQLITE_OK);
+    run_sql(mine, "PRAGMA journal_mode=DELETE; INSERT INTO t VALUES(1)");
+    database_close(mine);
+    leave(0);
+  }
+  waitpid(pid, NULL, 0);
+  CHECK(file_exists(with_suffix(path, "-wal")), "the log was deleted");
+  expect_changed(layers, path, database, 3);
+}
+
+static void waits_for_none(const struct layers *layers) {
+  const char *path = make(layers);
+  sqlite3 *database = dozing_connection(layers, path);
+  struct other other = other_begin(path, layers->usual, STAYS, "PRAGMA locking_mode=EXCLUSIVE; INSERT INTO t VALUES(1)");
+  CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_BUSY);
+  CHECK_EQUAL(locks_of(getpid()), 0);
+  other_kill(other);
+  CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_OK);
+  CHECK_EQUAL(ask(database, "SELECT sum(a) FROM t"), 3);
+  database_close(database);
+}
+
+// ---- What a caller does wrong ----
+
+static void refuses(const struct layers *layers) {
+  const char *path = make(layers);
+  sqlite3 *database = database_open(path, layers->dozing);
+  // No log is open yet.
+  CHECK_EQUAL(dozing_vfs_doze(database), SQLITE_NOTFOUND);
+  CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_OK);
+  run_sql(database, "BEGIN IMMEDIATE; INSERT INTO t VALUES(1)");
+  CHECK_EQUAL(dozing_vfs_doze(database), SQLITE_MISUSE);
+  run_sql(database, "COMMIT");
+  sqlite3_stmt *statement;
+  CHECK_EQUAL(sqlite3_prepare_v2(database, "SELECT a FROM t", -1, &statement, NULL), SQLITE_OK);
+  CHECK_EQUAL(sqlite3_step(statement), SQLITE_ROW);
+  CHECK_EQUAL(dozing_vfs_doze(database), SQLITE_MISUSE);
+  CHECK_EQUAL(sqlite3_finalize(statement), SQLITE_OK);
+
+  // Asleep, every statement fails, whatever has become of the index, and nothing is changed.
+  doze(database);
+  // As the first process to come does before it begins the index anew.
+  CHECK_EQUAL(truncate(with_suffix(path, "-shm"), 0), 0);
+  CHECK(try_sql(database, "SELECT a FROM t") != SQLITE_OK, "a statement ran without a lock");
+  CHECK(try_sql(database, "INSERT INTO t VALUES(7)") != SQLITE_OK, "a statement ran without a lock");
+  CHECK(try_sql(database, "PRAGMA wal_checkpoint(TRUNCATE)") != SQLITE_OK, "a statement ran without a lock");
+  CHECK(try_sql(database, "PRAGMA journal_mode=DELETE") != SQLITE_OK, "a statement ran without a lock");
+  CHECK_EQUAL(locks_of(getpid()), 0);
+  CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_OK);
+  CHECK_EQUAL(ask(database, "SELECT sum(a) FROM t"), 2);
+
+  // Closing leaves to others what they have.
+  doze(database);
+  struct other other = other_begin(path, layers->usual, STAYS, "INSERT INTO t VALUES(1)");
+  database_close(database);
+  CHECK(file_exists(with_suffix(path, "-wal")), "the log of another process was deleted");
+  CHECK_EQUAL(locks_of(getpid()), 0);
+  other_kill(other);
+  database = database_open(path, layers->usual);
+  CHECK_EQUAL(ask(database, "SELECT sum(a) FROM t"), 3);
+  CHECK_EQUAL(dozing_vfs_doze(database), SQLITE_NOTFOUND);
+  database_close(database);
+
+  database = database_open(path, layers->dozing);
+  run_sql(database, "PRAGMA locking_mode=EXCLUSIVE; INSERT INTO t VALUES(1)");
+  CHECK_EQUAL(dozing_vfs_doze(database), SQLITE_NOTFOUND);
+  database_close(database);
+}
+
+// Two connections of one process share its locks: those of one stay when the other dozes.
+static void of_one_process(const struct layers *layers) {
+  const char *path = make(layers);
+  sqlite3 *first = database_open(path, layers->dozing), *second = database_open(path, layers->dozing);
+  run_sql(first, "INSERT INTO t VALUES(1)");
+  run_sql(second, "BEGIN IMMEDIATE; INSERT INTO t VALUES(1)");
+  int before = locks_of(getpid());
+  CHECK_EQUAL(dozing_vfs_doze(first), SQLITE_OK);
+  CHECK_EQUAL(locks_of(getpid()), before);
+  run_sql(second, "COMMIT");
+  doze(second);
+  CHECK_EQUAL(dozing_vfs_wake(first), SQLITE_OK);
+  CHECK_EQUAL(ask(first, "SELECT sum(a) FROM t"), 3);
+  CHECK_EQUAL(dozing_vfs_wake(second), SQLITE_OK);
+  run_sql(second, "INSERT INTO t VALUES(1)");
+  CHECK_EQUAL(ask(first, "SELECT sum(a) FROM t"), 4);
+  database_close(first);
+  database_close(second);
+}
+
+static void each(void (*body)(const struct layers *)) {
+  if (!is_possible()) { return; }
+  for (size_t index = 0; index < sizeof both / sizeof *both; index++) { body(&both[index]); }
+}
+
+static void keeping(struct dice *dice) {
+  (void)dice;
+  each(keeps);
+  each(forgets_pages);
+  each(long_logs);
+}
+
+static void noticing(struct dice *dice) {
+  (void)dice;
+  each(notices);
+  each(notices_modes);
+  each(waits_for_none);
+}
+
+static void misusing(struct dice *dice) {
+  (void)dice;
+  each(refuses);
+  each(of_one_process);
+}
+
+const struct scenario dozing_scenarios[] = {
+    {"kept-while-dozing", keeping}, {"noticed-when-waking", noticing}, {"misused-dozing", misusing}, {NULL, NULL},
+};

@@ -263,9 +263,17 @@ int np_event_fd(chat_ctrl ctrl);
  *     "badge": number, left out when the store could not be read,
  *     "recorded": false when it could not be recorded that these were shown, for instance because a frozen process holds the
  *                 store's lock: they come again with the next push, under the same identifiers; left out otherwise,
- *     "quiescent": true when no store file is open or locked any longer,
+ *     "quiescent": true when no store file is open or locked any longer; after "/_app doze on" none is locked,
  *     "nextRefreshMs": in the role `app`: when np_background_refresh() is due,
  *     "trace": [ { "us": microseconds since the call, "machine", "event", "state" } ] }
+ *
+ * "/_app doze on" lets the role `extension` keep the store's files open between its pushes, with no lock on them: the process
+ * may be frozen as before, and the next push need not read the schema and compile its statements anew. In np_state() the machine
+ * chat_lifecycle is in `dozing` then, in place of `suspended`; "holds" is empty in both. If another process has replaced a
+ * file meanwhile, or changed the schema, the store is opened anew. It is closed by chat_close_store(), "/_app suspend",
+ * NP_PHASE_SUSPENDED, np_set_key(), "/_app doze off" and np_ctrl_free(); a host whose system asks for memory says one of the first
+ * three. While it dozes a sealed store's own key stays in guarded memory, as the given one does anyway: with `keep_key` 0
+ * the store is always closed. Needs Linux; elsewhere the store is closed.
  *
  * Call it from as many threads as there are pushes. They are in progress side by side: what one waits for, at the relay or for
  * another process, keeps no other from showing what it finds, a call first of all. Two things all share: the store, so that while
@@ -449,7 +457,8 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
  *     "owners": [the last owners of the store's connections: { "role", "instance", "process", "connections", "self" }] }
  * The kinds of operations are "notifications", "receiving", "delivery", "sending" and "database", in the order in which a
  * suspension drains them. "unread" and "owners" are left out while the store is closed, "channel" while there is none.
- * "quiescent" is true exactly when "holds" is empty. Never opens the store.
+ * "quiescent" is true exactly when "holds" is empty. Never opens the store. It is closed in the states `closed` and `suspended` of
+ * chat_lifecycle; in `dozing` its files are open and not locked.
  *
  * Answers within some two seconds. It does not wait for an engine that has been busy with one thing for a second, such as
  * waiting for another process's transaction. "busy" then says with what: { "doing", "milliseconds" }. The rest is as it was

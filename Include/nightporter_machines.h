@@ -361,8 +361,8 @@ enum np_call_reason {
 /* The chat of one controller: its store and its work. The functions and commands of the interface raise its events
 (chat_reopen_store, /_start, /_app suspend and so on); the answers say what to return. Suspending and stopping always
 end: the operations are drained within a delay (see operations). In closed and in suspended no file of the store is
-open. In the background the network rests and the store does not; a suspension follows, which the phase sees to.
-Starting and activating end within the step that began them: nothing else arrives in between. */
+open; in dozing none is locked. In the background the network rests and the store does not; a suspension follows, which
+the phase sees to. Starting and activating end within the step that began them: nothing else arrives in between. */
 enum np_chat_lifecycle_state {
   /* The store is closed and nothing runs. */
   NP_CHAT_LIFECYCLE_STATE_CLOSED = 0,
@@ -387,7 +387,9 @@ enum np_chat_lifecycle_state {
   /* The chat was stopped. The store is open. */
   NP_CHAT_LIFECYCLE_STATE_STOPPED = 10,
   /* The network comes to rest and stays so. Commands read and write the store; what they want to send waits in it. */
-  NP_CHAT_LIFECYCLE_STATE_BACKGROUND = 11
+  NP_CHAT_LIFECYCLE_STATE_BACKGROUND = 11,
+  /* As suspended, but that the store's files are open: no lock is held on any of them. */
+  NP_CHAT_LIFECYCLE_STATE_DOZING = 12
 };
 
 enum np_chat_lifecycle_event {
@@ -417,12 +419,16 @@ enum np_chat_lifecycle_event {
   NP_CHAT_LIFECYCLE_EVENT_SUSPEND = 11,
   /* The chat is to release everything now: /_app suspend 0, the system's "time is up", or the end of the controller. */
   NP_CHAT_LIFECYCLE_EVENT_SUSPEND_NOW = 12,
+  /* The same between two pushes of one extension, whose host allows it: the next may come soon. */
+  NP_CHAT_LIFECYCLE_EVENT_DOZE = 13,
+  /* The store could not doze. */
+  NP_CHAT_LIFECYCLE_EVENT_DOZE_FAILED = 14,
   /* The operations are quiescent: all that had begun are done, or were given up at the deadline; none may begin. */
-  NP_CHAT_LIFECYCLE_EVENT_DRAINED = 13,
+  NP_CHAT_LIFECYCLE_EVENT_DRAINED = 15,
   /* The chat is to stop: /_stop. */
-  NP_CHAT_LIFECYCLE_EVENT_STOP = 14,
+  NP_CHAT_LIFECYCLE_EVENT_STOP = 16,
   /* The network is to come to rest, and the store to stay open: /_app phase background. */
-  NP_CHAT_LIFECYCLE_EVENT_BACKGROUND = 15
+  NP_CHAT_LIFECYCLE_EVENT_BACKGROUND = 17
 };
 
 enum np_chat_lifecycle_effect {
@@ -430,29 +436,31 @@ enum np_chat_lifecycle_effect {
   NP_CHAT_LIFECYCLE_EFFECT_OPEN_STORE = 0,
   /* Close them: afterwards no file is open or locked. Answer: closeFailed, if that fails. */
   NP_CHAT_LIFECYCLE_EFFECT_CLOSE_STORE = 1,
+  /* Release every lock of the store, and keep its files open. Answer: dozeFailed, if that cannot be done. */
+  NP_CHAT_LIFECYCLE_EFFECT_DOZE_STORE = 2,
   /* Open the store unless it is open, begin operations, and listen to other processes. Answer: started or startFailed.
   */
-  NP_CHAT_LIFECYCLE_EFFECT_START_WORK = 2,
+  NP_CHAT_LIFECYCLE_EFFECT_START_WORK = 3,
   /* Open the store, allow operations, listen to other processes. Answer: activated or activateFailed. */
-  NP_CHAT_LIFECYCLE_EFFECT_RESUME_WORK = 3,
+  NP_CHAT_LIFECYCLE_EFFECT_RESUME_WORK = 4,
   /* Give up subscriptions: nothing new comes in. */
-  NP_CHAT_LIFECYCLE_EFFECT_STOP_RECEIVING = 4,
+  NP_CHAT_LIFECYCLE_EFFECT_STOP_RECEIVING = 5,
   /* Raise suspend at the operations, with the delay that was given. Answer: drained. */
-  NP_CHAT_LIFECYCLE_EFFECT_DRAIN_WORK = 5,
+  NP_CHAT_LIFECYCLE_EFFECT_DRAIN_WORK = 6,
   /* Raise suspendNow at the operations: what has begun is given up. */
-  NP_CHAT_LIFECYCLE_EFFECT_CANCEL_WORK = 6,
+  NP_CHAT_LIFECYCLE_EFFECT_CANCEL_WORK = 7,
   /* Raise open at the operations: transactions may begin, and nothing else. */
-  NP_CHAT_LIFECYCLE_EFFECT_ALLOW_STORE = 7,
+  NP_CHAT_LIFECYCLE_EFFECT_ALLOW_STORE = 8,
   /* Raise activated or started at the process's phase. */
-  NP_CHAT_LIFECYCLE_EFFECT_REPORT_ACTIVE = 8,
+  NP_CHAT_LIFECYCLE_EFFECT_REPORT_ACTIVE = 9,
   /* Raise activateFailed or startFailed at the process's phase. */
-  NP_CHAT_LIFECYCLE_EFFECT_REPORT_INACTIVE = 9,
+  NP_CHAT_LIFECYCLE_EFFECT_REPORT_INACTIVE = 10,
   /* Raise chatSuspended at the process's phase. */
-  NP_CHAT_LIFECYCLE_EFFECT_REPORT_SUSPENDED = 10,
+  NP_CHAT_LIFECYCLE_EFFECT_REPORT_SUSPENDED = 11,
   /* Emit the event chatSuspended. Never after suspendNow. */
-  NP_CHAT_LIFECYCLE_EFFECT_EMIT_CHAT_SUSPENDED = 11,
+  NP_CHAT_LIFECYCLE_EFFECT_EMIT_CHAT_SUSPENDED = 12,
   /* Raise stopNetwork at the operations: what has begun ends, and nothing but transactions begins. */
-  NP_CHAT_LIFECYCLE_EFFECT_STOP_NETWORK = 12
+  NP_CHAT_LIFECYCLE_EFFECT_STOP_NETWORK = 13
 };
 
 enum np_chat_lifecycle_reason {

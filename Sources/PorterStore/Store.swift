@@ -34,12 +34,14 @@ package final class Store {
   private var awaitingCommit: [() -> Void] = []
 
   private let stop: StopSignal?
+  private let busyTimeout: Span
   /// As it was when the store was opened.
   private let header: Header
 
-  private init(database: Database, header: Header, stop: StopSignal?) {
+  private init(database: Database, header: Header, busyTimeout: Span, stop: StopSignal?) {
     self.database = database
     self.header = header
+    self.busyTimeout = busyTimeout
     self.stop = stop
   }
 
@@ -49,11 +51,11 @@ package final class Store {
   /// The key is not kept here. What is wrong with it, or with a sealed file, is reported as `StoreError.seal`.
   package static func open(
     at location: StoreLocation, key: StoreKey = .none, confirmation: Confirmation, mayMigrate: Bool,
-    busyTimeout: Span = .seconds(3), stop: StopSignal? = nil, ports: Ports = .system
+    mayDoze: Bool = false, busyTimeout: Span = .seconds(3), stop: StopSignal? = nil, ports: Ports = .system
   ) throws(StoreError) -> Store {
     let store = try connect(
-      to: location.resolved(ports.files).file, key: key, create: mayMigrate, busyTimeout: busyTimeout, stop: stop,
-      ports: ports)
+      to: location.resolved(ports.files).file, key: key, create: mayMigrate, mayDoze: mayDoze, busyTimeout: busyTimeout,
+      stop: stop, ports: ports)
     do throws(StoreError) {
       try store.bringUpToDate(confirmation: confirmation, mayMigrate: mayMigrate)
     } catch {
@@ -92,7 +94,7 @@ package final class Store {
   }
 
   private static func connect(
-    to file: String, key: StoreKey, create: Bool, busyTimeout: Span, stop: StopSignal?, ports: Ports
+    to file: String, key: StoreKey, create: Bool, mayDoze: Bool, busyTimeout: Span, stop: StopSignal?, ports: Ports
   ) throws(StoreError) -> Store {
     do throws(SQLiteError) {
       // Held until SQLite's own lock is taken, which each connection to a log holds until it is closed.
@@ -106,8 +108,9 @@ package final class Store {
         cacheKibibytes: create ? Self.appCache : Self.extensionCache, logPages: Self.logPages, stop: stop, ports: ports)
       options.keepsTemporaryInMemory = create
       options.readsLater = true
+      options.mayDoze = mayDoze
       let database = try Database(path: file, options: options)
-      return Store(database: database, header: try Header(of: database), stop: stop)
+      return Store(database: database, header: try Header(of: database), busyTimeout: busyTimeout, stop: stop)
     } catch {
       throw StoreError(error, opening: file, creates: create, ports.files)
     }
@@ -118,6 +121,31 @@ package final class Store {
   package func close(checkpoint: Bool, cutsLog: Bool = false) throws(StoreError) {
     if cutsLog { cutLog() }
     do throws(SQLiteError) { try database.close(checkpoint: checkpoint) } catch { throw StoreError(error) }
+  }
+
+  /// Releases every lock, and keeps the store's files open: for an extension between two pushes. `wake()` or `close()` is to follow.
+  /// False if that cannot be done; then the store is to be closed. `cutsLog` as for `close`.
+  package func doze(cutsLog: Bool) -> Bool {
+    if cutsLog { cutLog() }
+    return database.doze()
+  }
+
+  /// Takes the locks again. False if the store is another one since, in the file or in its schema, or is out of reach for the moment:
+  /// then it is to be closed, and opened anew.
+  package func wake() -> Bool {
+    let file = database.path
+    do throws(SQLiteError) {
+      // As for an opening: no process replaces the file while it is held.
+      let lock = try OpeningLock(
+        file: file, .shared, creates: false, timeout: busyTimeout, stop: stop, ports: database.ports)
+      defer { withExtendedLifetime(lock) {} }
+      if lock.isHeld { Rekeying.removeCopy(of: file, database.ports.files) }
+      guard database.wake() else { return false }
+    } catch {
+      return false
+    }
+    guard let header = try? Header(of: database) else { return false }
+    return header.application == Schema.applicationID && header.version == Int64(Schema.migrations.count)
   }
 
   /// As far as other processes and `stop` allow it; the next process to close the store tries again.

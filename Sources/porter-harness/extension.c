@@ -20,7 +20,7 @@
 
 const char extension_usage[] =
     "porter-harness extension --store PREFIX [--key KEY | --key-file FILE] [--deadline MS] [--expire-after MS]\n"
-    "                         [--relay NAME|URL] [--log]\n"
+    "                         [--relay NAME|URL] [--doze] [--log]\n"
     "  The notification extension as a process: one push per line in, one answer per line out.\n"
     "  --key KEY           the store's key; omit for a plain store. Visible in the list of processes\n"
     "  --key-file FILE     a file with the raw key, x'…'\n"
@@ -28,6 +28,7 @@ const char extension_usage[] =
     "  --expire-after MS   signal the platform's \"time is up\" after MS, from another thread\n"
     "  --relay NAME        a transport that behaves like offline, silent, empty or garbage\n"
     "  --relay URL         a relay on the network, https://HOST[:PORT][#FINGERPRINT]\n"
+    "  --doze              keep the store's files open between two pushes, without a lock\n"
     "  --log               write the library's log to standard error, each line after its time in microseconds\n";
 
 struct options {
@@ -37,6 +38,7 @@ struct options {
   const char *relay;
   int deadline;
   int expire_after;
+  bool doze;
   bool log;
 };
 
@@ -50,6 +52,7 @@ static bool read_options(int count, char **words, struct options *options) {
     else if (strcmp(words[index], "--deadline") == 0 && more) options->deadline = atoi(words[++index]);
     else if (strcmp(words[index], "--expire-after") == 0 && more) options->expire_after = atoi(words[++index]);
     else if (strcmp(words[index], "--relay") == 0 && more) options->relay = words[++index];
+    else if (strcmp(words[index], "--doze") == 0) options->doze = true;
     else if (strcmp(words[index], "--log") == 0) options->log = true;
     else return false;
   }
@@ -148,6 +151,7 @@ int extension_main(int argument_count, char **arguments) {
     np_ctrl_free(controller);
     return 2;
   }
+  if (options.doze) np_string_free(chat_send_cmd(controller, "/_app doze on"));
   char *line = NULL;
   size_t capacity = 0;
   for (ssize_t length = getline(&line, &capacity, stdin); length > 0; length = getline(&line, &capacity, stdin)) {

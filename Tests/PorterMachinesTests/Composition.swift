@@ -7,6 +7,8 @@ struct Composition<Phase: PhaseMachine>: Hashable {
   var chat = ChatLifecycle.initial
   var operations = Operations.initial
   var storeIsOpen = false
+  /// Its files are open, without a lock.
+  var storeDozes = false
   var relayIsOpen = false
   var holdsPhaseFile = false
   /// What the phase file says of this process; nil before its first word.
@@ -66,6 +68,8 @@ struct Composition<Phase: PhaseMachine>: Hashable {
     case wake(Phase.Event)
     /// `chat_close_store`.
     case close
+    /// A push is about to be answered by an extension whose host lets the store doze.
+    case doze
     case begin(Kind)
     case end(Kind)
     case deadline
@@ -158,6 +162,7 @@ struct CompositionRun<Phase: PhaseMachine> {
   var choices: Choices
   /// Which call brings the chat to run.
   private var asking = ChatLifecycle.Event.start
+  private var mayDoze = false
   private var queue: [World.Event] = []
   private(set) var pairs: Set<World.Pair> = []
   private(set) var problems: [String] = []
@@ -188,6 +193,9 @@ struct CompositionRun<Phase: PhaseMachine> {
         takeAll()
       }
       queue.append(.chat(.close))
+    case .doze:
+      mayDoze = true
+      queue.append(.phase(Phase.suspendNow))
     case .begin(let kind): queue.append(.operations(kind.begin))
     case .end(let kind): world.underWay.remove(kind)
     case .deadline:
@@ -210,7 +218,7 @@ struct CompositionRun<Phase: PhaseMachine> {
       // A chat that has not started stops immediately, and no caller waits for the event; in the background none is due yet.
       let step = Phase.step(world.phase, event)
       if step.answer.isTaken { world.owesSuspended = step.effects.contains { Phase.work($0) == .suspendChat } }
-    case .phase, .enter, .wake, .close: world.owesSuspended = false
+    case .phase, .enter, .wake, .close, .doze: world.owesSuspended = false
     case .chat, .begin, .end, .deadline: break
     }
   }
@@ -261,7 +269,7 @@ struct CompositionRun<Phase: PhaseMachine> {
       case .publishResting: publishResting()
       case .enterChat: enterChat()
       case .suspendChat: queue.append(.chat(.suspend))
-      case .suspendChatNow: queue.append(.chat(.suspendNow))
+      case .suspendChatNow: queue.append(.chat(mayDoze ? .doze : .suspendNow))
       case .stopChat: queue.append(.chat(.stop))
       case .stopNetwork: queue.append(.chat(.background))
       case .armBackground: world.isTimed = true
@@ -304,6 +312,7 @@ struct CompositionRun<Phase: PhaseMachine> {
       switch effect {
       case .openStore: if !openFiles() { queue.append(.chat(.openFailed)) }
       case .closeStore: closeStore()
+      case .dozeStore: dozeStore()
       case .startWork:
         let worked = beginWork()
         queue.append(.chat(worked ? .started : world.storeIsOpen ? .startFailedUnreadable : .startFailedClosed))
@@ -324,6 +333,7 @@ struct CompositionRun<Phase: PhaseMachine> {
   }
 
   private mutating func openFiles() -> Bool {
+    world.storeDozes = false
     if !world.storeIsOpen {
       if choices.fails() { return false }
       world.storeIsOpen = true
@@ -341,7 +351,14 @@ struct CompositionRun<Phase: PhaseMachine> {
     return true
   }
 
+  private mutating func dozeStore() {
+    guard world.storeIsOpen, !choices.fails() else { return queue.append(.chat(.dozeFailed)) }
+    world.storeIsOpen = false
+    world.storeDozes = true
+  }
+
   private mutating func closeStore() {
+    world.storeDozes = false
     guard world.storeIsOpen else { return }
     if choices.fails() { return queue.append(.chat(.closeFailed)) }
     world.storeIsOpen = false

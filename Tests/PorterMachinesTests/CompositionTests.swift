@@ -48,7 +48,10 @@ final class CompositionTests: XCTestCase {
   }
 
   private func notifierCalls(_ world: Notifier) -> [Notifier.Call] {
-    [.phase(.suspend), .phase(.suspendNow), .phase(.appRunning), .wake(.start), .close, .chat(.open)] + work(of: world)
+    // Another key, or no dozing any more.
+    let dropped: [Notifier.Call] = world.chat == .dozing ? [.chat(.close)] : []
+    return [.phase(.suspend), .phase(.suspendNow), .phase(.appRunning), .wake(.start), .close, .doze, .chat(.open)]
+      + dropped + work(of: world)
   }
 
   private func work<Phase>(of world: Composition<Phase>) -> [Composition<Phase>.Call] {
@@ -93,6 +96,8 @@ final class CompositionTests: XCTestCase {
     var wrong: [String] = []
     let couldNotBeClosed = [.stillOpen, .suspendedStillOpen].contains(world.chat)
     if [.closed, .suspended].contains(world.chat), world.storeIsOpen { wrong.append("the store is open") }
+    if (world.chat == .dozing) != world.storeDozes { wrong.append("the store dozes, or not") }
+    if world.storeDozes, world.storeIsOpen { wrong.append("two stores") }
     if [.starting, .activating].contains(world.chat) { wrong.append("the chat hangs") }
     if ["suspended", "created"].contains(world.phase.name) {
       // A host may open it; then it is neither running nor suspended.
@@ -120,6 +125,7 @@ final class CompositionTests: XCTestCase {
       case .phase(let event):
         event == Phase.suspendNow || Phase.step(before.phase, event).effects.contains { Phase.work($0) == .suspendChat }
       case .deadline, .end: before.owesSuspended
+      case .doze: true
       case .chat, .enter, .wake, .close, .begin: false
       }
     if isAsked, !world.owesSuspended, world.storeIsOpen, !couldNotBeClosed { wrong.append("open after a suspension") }

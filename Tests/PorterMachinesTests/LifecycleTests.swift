@@ -15,6 +15,7 @@ final class LifecycleTests: XCTestCase {
         case .startWork: (true, [.startFailedClosed, .startFailedUnreadable])
         case .resumeWork: (true, [.activateFailed])
         case .closeStore: (false, [.closeFailed])
+        case .dozeStore: (false, [.dozeFailed])
         default: nil
         }
       }
@@ -31,7 +32,7 @@ final class LifecycleTests: XCTestCase {
         opens != world.storeIsOpen || failures.contains(.startFailedUnreadable) || failures.contains(.activateFailed)
       else { return outcomes }
       for failure in failures {
-        let isOpen = failure == .startFailedUnreadable || failure == .closeFailed
+        let isOpen = [.startFailedUnreadable, .closeFailed, .dozeFailed].contains(failure)
         // Started from an open store, it cannot fail to open.
         if failure == .startFailedClosed, world.storeIsOpen { continue }
         outcomes += worlds(World(state: step.next, storeIsOpen: isOpen), on: failure)
@@ -39,12 +40,12 @@ final class LifecycleTests: XCTestCase {
       return outcomes
     }
     explore(World()) { world in
-      if world.state == .closed || world.state == .suspended { XCTAssertFalse(world.storeIsOpen, "\(world)") }
+      if [.closed, .suspended, .dozing].contains(world.state) { XCTAssertFalse(world.storeIsOpen, "\(world)") }
       if world.state == .stillOpen || world.state == .suspendedStillOpen {
         XCTAssertTrue(world.storeIsOpen, "\(world)")
       }
       let answers: [ChatLifecycle.Event] = [
-        .openFailed, .closeFailed, .startFailedClosed, .startFailedUnreadable, .activateFailed,
+        .openFailed, .closeFailed, .startFailedClosed, .startFailedUnreadable, .activateFailed, .dozeFailed,
       ]
       return ChatLifecycle.Event.allCases.filter { !answers.contains($0) }.flatMap { worlds(world, on: $0) }
     }
@@ -73,7 +74,7 @@ final class LifecycleTests: XCTestCase {
 
   /// They end within the step that began them, so an event that arrives is the engine's mistake.
   func testNothingArrivesWhileTheChatStarts() {
-    for event in [ChatLifecycle.Event.suspend, .suspendNow, .stop, .close] {
+    for event in [ChatLifecycle.Event.suspend, .suspendNow, .doze, .stop, .close] {
       XCTAssertEqual(ChatLifecycle.step(.starting, event).answer, .refused(.starting))
       XCTAssertEqual(ChatLifecycle.step(.activating, event).answer, .refused(.activating))
     }

@@ -42,6 +42,7 @@ final class CommandTests: XCTestCase {
       "/_stop": .stopChat, "/_check running": .checkRunning,
       "/_app activate": .activateChat(restores: true),
       "/_app activate restore=off": .activateChat(restores: false),
+      "/_app doze on": .setDozing(true), "/_app doze off": .setDozing(false),
       "/_app suspend 4000000": .suspendChat(.seconds(4)), "/_app suspend 0": .suspendChat(.zero),
       "/_app phase active": .setPhase(.active), "/_app phase background": .setPhase(.background),
       "/_app phase suspended": .setPhase(.suspended), "/_resubscribe all": .resubscribeAll,

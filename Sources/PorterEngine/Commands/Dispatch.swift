@@ -75,6 +75,7 @@ extension Engine {
     case .checkRunning: lifecycle.isStarted ? .chatRunning : .chatStopped
     case .activateChat(let restores): try activateChat(restores: restores)
     case .suspendChat(let delay): try suspendChat(delay)
+    case .setDozing(let dozes): try setDozing(dozes)
     case .setPhase(let phase): try setPhase(phase)
     case .resubscribeAll: try resubscribe()
     case .setNetwork(let settings): try setNetwork(settings)

@@ -34,7 +34,7 @@ final class Lifecycle {
   let peers: PeerLink
   unowned let work: any LifecycleWork
 
-  private lazy var chat = MachineDriver<ChatLifecycle, LifecycleRequest>(context.machines) {
+  lazy var chat = MachineDriver<ChatLifecycle, LifecycleRequest>(context.machines) {
     [unowned self] effect, request in ChatLifecycle.perform(effect, by: self, request)
   }
   private(set) lazy var phase: any ProcessPhase = makePhase()
@@ -46,10 +46,16 @@ final class Lifecycle {
       peers.close()
     }, reportRest: { [unowned self] in chat.post(.drained, $0) })
 
-  /// What the store is opened with, as long as it may be.
-  var heldKey = HeldKey(.none, isRetained: true)
+  /// What the store is opened with, as long as it may be. A store that dozes was opened with another.
+  var heldKey = HeldKey(.none, isRetained: true) {
+    didSet { closeDozing() }
+  }
+  /// Whether the store dozes between two pushes of this process, in place of being closed.
+  private(set) var dozesBetweenPushes = false
+  /// The store in the state `dozing`: no lock of it is held.
+  var dozingStore: Store?
   /// Why the store could not be opened, or not be read when the chat was to start.
-  private(set) var storeProblem: StoreError?
+  var storeProblem: StoreError?
   /// Whether this run takes part in receiving and sending by itself; an extension fetches only what a push asks for.
   private(set) var isMain = false
   /// Callers that wait until the chat runs, or cannot.
@@ -80,6 +86,8 @@ final class Lifecycle {
 
   var chatState: ChatLifecycle.State { chat.state }
   var isActive: Bool { chat.state == .active }
+  /// Released until it is activated.
+  var isSuspended: Bool { chat.state == .suspended || chat.state == .dozing }
   /// The network is at rest or comes to rest, and the store is open.
   var isInBackground: Bool { chat.state == .background }
   /// Commands read and write the store.
@@ -103,7 +111,8 @@ final class Lifecycle {
   var isAtRest: Bool {
     switch chat.state {
     case .closed, .stillOpen, .opened, .stopped: true
-    case .starting, .active, .background, .suspending, .suspended, .suspendedStillOpen, .activating, .stopping: false
+    case .starting, .active, .background, .suspending, .suspended, .dozing, .suspendedStillOpen, .activating, .stopping:
+      false
     }
   }
 
@@ -134,7 +143,7 @@ final class Lifecycle {
     // The words that programs made for SimpleX's interface know.
     let forgotten = "reopenDBStore: no key"
     // A suspended chat stays quiescent until it is activated, which opens the files.
-    if chat.state == .suspended { return heldKey.isForgotten ? forgotten : "" }
+    if isSuspended { return heldKey.isForgotten ? forgotten : "" }
     if case .seal(.keyForgotten) = storeProblem { return forgotten }
     return storeProblem?.description ?? "the store could not be opened"
   }
@@ -194,7 +203,7 @@ final class Lifecycle {
     }
   }
 
-  private func reportActivation(_ isActive: Bool) {
+  func reportActivation(_ isActive: Bool) {
     let waiting = activationWaiters
     activationWaiters = []
     for then in waiting { then(isActive) }
@@ -205,6 +214,17 @@ final class Lifecycle {
   /// The app left the screen: the network comes to rest, and the store stays open until a suspension, which ends at `end` if the
   /// host asks for none before.
   func leaveScreen(by end: Moment) { phase.leaveScreen(Suspension(end: end)) }
+
+  /// `/_app doze`. A store that was opened before closes after the next push, and dozes from the one after it on.
+  func setDozing(_ dozes: Bool) {
+    dozesBetweenPushes = dozes
+    if !dozes { closeDozing() }
+  }
+
+  /// A store that dozes is closed, and opened anew when it is needed.
+  private func closeDozing() {
+    if chat.state == .dozing { chat.post(.close, .none) }
+  }
 
   /// `/_stop`.
   func stop() {
@@ -222,7 +242,9 @@ final class Lifecycle {
   /// or locked any more.
   func release(by end: Moment, then: @escaping () -> Void) {
     releaseWaiters.append(then)
-    phase.suspendNow(Suspension(end: end, waits: false, writesLogBack: false))
+    // A key that is not to stay in memory goes with the files.
+    let mayDoze = dozesBetweenPushes && heldKey.isRetained
+    phase.suspendNow(Suspension(end: end, waits: false, writesLogBack: false, mayDoze: mayDoze))
   }
 
   /// The app's time in the background is over: releases everything by `end`, and lets what has begun end until then. `then` as
@@ -234,7 +256,7 @@ final class Lifecycle {
     phase.suspend(Suspension(end: end))
   }
 
-  private func reportReleased() {
+  func reportReleased() {
     let waiting = releaseWaiters
     releaseWaiters = []
     for then in waiting { context.steps.post(then) }
@@ -275,129 +297,10 @@ final class Lifecycle {
   /// What `chat_lifecycle` promises.
   private var isConsistent: Bool {
     switch chat.state {
-    case .closed, .suspended: store == nil
+    case .closed, .suspended: store == nil && dozingStore == nil
+    case .dozing: store == nil && dozingStore != nil
     case .stillOpen, .opened, .active, .background, .suspending, .suspendedStillOpen, .stopping, .stopped: store != nil
     case .starting, .activating: false
     }
   }
-}
-
-// MARK: - The effects of chat_lifecycle
-
-extension Lifecycle: ChatLifecycleEffects {
-  func openStore(_ request: LifecycleRequest) {
-    if !openFiles() { chat.post(.openFailed, request) }
-  }
-
-  func startWork(_ request: LifecycleRequest) {
-    guard beginWork() else {
-      return chat.post(store == nil ? .startFailedClosed : .startFailedUnreadable, request)
-    }
-    chat.post(.started, request)
-  }
-
-  func resumeWork(_ request: LifecycleRequest) {
-    guard beginWork() else { return chat.post(.activateFailed, request) }
-    chat.post(.activated, request)
-  }
-
-  private func beginWork() -> Bool {
-    guard openFiles() else { return false }
-    do throws(StoreError) { try work.beginWatchingChanges() } catch {
-      storeProblem = error
-      return false
-    }
-    work.openRelay()
-    operations.post(.resume)
-    peers.announcePresence()
-    return true
-  }
-
-  /// False when the store is not open afterwards; `storeProblem` says why.
-  private func openFiles() -> Bool {
-    if store == nil {
-      context.board.begin(.opening)
-      defer { context.board.end() }
-      do throws(StoreError) {
-        let opened = try Store.open(
-          at: context.configuration.location, key: heldKey.key, confirmation: context.configuration.confirmation,
-          mayMigrate: context.role == .app, stop: context.stop, ports: context.configuration.ports)
-        peers.use(try opened.channelKey())
-        opened.gate = operations
-        context.storeAccess.set(opened)
-        heldKey.discardIfTransient()
-        storeProblem = nil
-      } catch {
-        storeProblem = error
-        context.log(.error, "the store could not be opened", ["error": error.description])
-        return false
-      }
-    }
-    operations.post(.open)
-    return true
-  }
-
-  /// Closes everything that can hold a lock.
-  func closeStore(_ request: LifecycleRequest) {
-    peers.close()
-    guard let store else { return }
-    work.storeWillClose()
-    context.board.begin(.closing)
-    defer { context.board.end() }
-    releasing(request) {
-      // An extension leaves writing the log back to the app, and so does an app that has no time for it. But no process
-      // with time left leaves a log that has grown long.
-      let hasTime = request.suspension?.writesLogBack ?? true && !context.stop.isRaised
-      let writesLogBack = context.role == .app && hasTime
-      let cutsLog = hasTime || hasTimeToCutLog(request)
-      do throws(StoreError) {
-        try store.close(checkpoint: writesLogBack, cutsLog: cutsLog)
-        context.storeAccess.set(nil)
-      } catch {
-        context.log(.error, "the store could not be closed", ["error": error.description])
-        chat.post(.closeFailed, request)
-      }
-    }
-  }
-
-  private func hasTimeToCutLog(_ request: LifecycleRequest) -> Bool {
-    guard let end = request.suspension?.end else { return context.stop.leaves(Durations.cuttingLog) }
-    return end > context.clock.now() + Durations.cuttingLog && context.stop.leaves(Durations.cuttingLog)
-  }
-
-  func stopReceiving(_ request: LifecycleRequest) {
-    // Heeded by what is still read from the store before the draining begins.
-    if let suspension = request.suspension, suspension.waits { context.stop.set(.drain, suspension.end) }
-    releasing(request) { work.stopReceiving() }
-  }
-
-  /// What cannot wait is not stopped either, and other processes' locks are waited for a moment at most.
-  private func releasing(_ request: LifecycleRequest, _ body: () -> Void) {
-    guard let suspension = request.suspension, !suspension.waits else { return body() }
-    context.stop.withReleaseBudget(Durations.releaseBudget, body)
-  }
-
-  func stopNetwork(_ request: LifecycleRequest) { operations.post(.stopNetwork) }
-  func drainWork(_ request: LifecycleRequest) { operations.post(.suspend, request) }
-  func cancelWork(_ request: LifecycleRequest) { operations.post(.suspendNow, request) }
-  func allowStore(_ request: LifecycleRequest) { operations.post(.open) }
-
-  func reportActive(_ request: LifecycleRequest) {
-    phase.chatIsActive(request)
-    reportActivation(true)
-    reportReleased()
-  }
-
-  func reportInactive(_ request: LifecycleRequest) {
-    phase.chatIsInactive(request)
-    reportActivation(false)
-  }
-
-  func reportSuspended(_ request: LifecycleRequest) {
-    phase.chatIsSuspended(request)
-    // After the phase has taken that step, which releases the phase file.
-    reportReleased()
-  }
-
-  func emitChatSuspended(_ request: LifecycleRequest) { context.emit(.chatSuspended) }
 }

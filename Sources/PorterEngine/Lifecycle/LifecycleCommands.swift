@@ -7,7 +7,7 @@ import PorterStore
 extension Engine {
   func startChat(mainApp: Bool) throws(ChatError) -> Response {
     // Suspended after a round in the background, it is opened by the start.
-    if lifecycle.chatState != .suspended { _ = try requireActiveUser() }
+    if !lifecycle.isSuspended { _ = try requireActiveUser() }
     return try lifecycle.start(mainApp: mainApp) ? .chatStarted : .chatRunning
   }
 
@@ -23,6 +23,12 @@ extension Engine {
 
   func suspendChat(_ delay: Span) throws(ChatError) -> Response {
     lifecycle.suspend(within: delay)
+    return .cmdOk(nil)
+  }
+
+  func setDozing(_ dozes: Bool) throws(ChatError) -> Response {
+    guard context.role == .extension else { throw .nightporter(.roleNotAllowed("dozing")) }
+    lifecycle.setDozing(dozes)
     return .cmdOk(nil)
   }
 

@@ -8,6 +8,8 @@ struct Suspension {
   var waits = true
   /// Whether there is time to write the log back into the store.
   var writesLogBack = true
+  /// Whether the store's files may stay open, without a lock: between two pushes.
+  var mayDoze = false
 
   /// Release everything now: the process may be frozen the moment it is done.
   static func immediate(at now: Moment) -> Suspension { Suspension(end: now, waits: false, writesLogBack: false) }

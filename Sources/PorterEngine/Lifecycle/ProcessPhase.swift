@@ -260,7 +260,9 @@ private final class ExtensionPhaseWork: ExtensionPhaseEffects {
 
   func openChat(_ request: LifecycleRequest) { surroundings.chat(.start, request) }
   func suspendChat(_ request: LifecycleRequest) { surroundings.chat(.suspend, request) }
-  func suspendChatNow(_ request: LifecycleRequest) { surroundings.chat(.suspendNow, request) }
+  func suspendChatNow(_ request: LifecycleRequest) {
+    surroundings.chat(request.suspension?.mayDoze ?? false ? .doze : .suspendNow, request)
+  }
 }
 
 extension MachineDriver {

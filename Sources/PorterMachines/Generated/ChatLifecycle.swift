@@ -3,8 +3,9 @@
 /// The chat of one controller: its store and its work. The functions and commands of the interface raise its events
 /// (chat_reopen_store, /_start, /_app suspend and so on); the answers say what to return. Suspending and stopping
 /// always end: the operations are drained within a delay (see operations). In closed and in suspended no file of the
-/// store is open. In the background the network rests and the store does not; a suspension follows, which the phase
-/// sees to. Starting and activating end within the step that began them: nothing else arrives in between.
+/// store is open; in dozing none is locked. In the background the network rests and the store does not; a suspension
+/// follows, which the phase sees to. Starting and activating end within the step that began them: nothing else arrives
+/// in between.
 package enum ChatLifecycle: Machine {
   package enum State: UInt8, MachineCode {
     /// The store is closed and nothing runs.
@@ -31,6 +32,8 @@ package enum ChatLifecycle: Machine {
     case stopped
     /// The network comes to rest and stays so. Commands read and write the store; what they want to send waits in it.
     case background
+    /// As suspended, but that the store's files are open: no lock is held on any of them.
+    case dozing
 
     package var name: String {
       switch self {
@@ -46,6 +49,7 @@ package enum ChatLifecycle: Machine {
       case .stopping: "stopping"
       case .stopped: "stopped"
       case .background: "background"
+      case .dozing: "dozing"
       }
     }
   }
@@ -77,6 +81,10 @@ package enum ChatLifecycle: Machine {
     case suspend
     /// The chat is to release everything now: /_app suspend 0, the system's "time is up", or the end of the controller.
     case suspendNow
+    /// The same between two pushes of one extension, whose host allows it: the next may come soon.
+    case doze
+    /// The store could not doze.
+    case dozeFailed
     /// The operations are quiescent: all that had begun are done, or were given up at the deadline; none may begin.
     case drained
     /// The chat is to stop: /_stop.
@@ -99,6 +107,8 @@ package enum ChatLifecycle: Machine {
       case .activateFailed: "activateFailed"
       case .suspend: "suspend"
       case .suspendNow: "suspendNow"
+      case .doze: "doze"
+      case .dozeFailed: "dozeFailed"
       case .drained: "drained"
       case .stop: "stop"
       case .background: "background"
@@ -111,6 +121,8 @@ package enum ChatLifecycle: Machine {
     case openStore
     /// Close them: afterwards no file is open or locked. Answer: closeFailed, if that fails.
     case closeStore
+    /// Release every lock of the store, and keep its files open. Answer: dozeFailed, if that cannot be done.
+    case dozeStore
     /// Open the store unless it is open, begin operations, and listen to other processes. Answer: started or
     /// startFailed.
     case startWork
@@ -139,6 +151,7 @@ package enum ChatLifecycle: Machine {
       switch self {
       case .openStore: "openStore"
       case .closeStore: "closeStore"
+      case .dozeStore: "dozeStore"
       case .startWork: "startWork"
       case .resumeWork: "resumeWork"
       case .stopReceiving: "stopReceiving"
@@ -203,7 +216,7 @@ package enum ChatLifecycle: Machine {
     case .stopReceiving, .cancelWork, .allowStore, .reportActive, .reportInactive, .reportSuspended,
       .stopNetwork:
       .act
-    case .openStore, .closeStore, .startWork, .resumeWork, .drainWork: .ask
+    case .openStore, .closeStore, .dozeStore, .startWork, .resumeWork, .drainWork: .ask
     case .emitChatSuspended: .tell
     }
   }
@@ -223,6 +236,7 @@ package enum ChatLifecycle: Machine {
     case .stopping: stepStopping(event)
     case .stopped: stepStopped(event)
     case .background: stepBackground(event)
+    case .dozing: stepDozing(event)
     }
   }
 
@@ -232,7 +246,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       MachineStep(.opened, .moved, .openStore)
     case .openFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained, .background:
+      .activateFailed, .dozeFailed, .drained, .background:
       MachineStep(.closed, .ignored(.stale))
     case .close:
       MachineStep(.closed, .ignored(.alreadyClosed))
@@ -245,7 +259,7 @@ package enum ChatLifecycle: Machine {
     case .suspend:
       // Nothing to do, but a host that waits for the event gets it (INC-39).
       MachineStep(.closed, .stayed, .reportSuspended, .emitChatSuspended)
-    case .suspendNow:
+    case .suspendNow, .doze:
       MachineStep(.closed, .stayed, .reportSuspended)
     case .stop:
       MachineStep(.closed, .ignored(.notRunning))
@@ -258,7 +272,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       MachineStep(.opened, .moved, .openStore)
     case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained, .background:
+      .activateFailed, .dozeFailed, .drained, .background:
       MachineStep(.stillOpen, .ignored(.stale))
     case .close:
       MachineStep(.closed, .moved, .closeStore)
@@ -268,7 +282,7 @@ package enum ChatLifecycle: Machine {
       MachineStep(.stillOpen, .refused(.chatNotStarted))
     case .suspend:
       MachineStep(.closed, .moved, .closeStore, .reportSuspended, .emitChatSuspended)
-    case .suspendNow:
+    case .suspendNow, .doze:
       MachineStep(.closed, .moved, .closeStore, .reportSuspended)
     case .stop:
       MachineStep(.stillOpen, .ignored(.notRunning))
@@ -285,7 +299,7 @@ package enum ChatLifecycle: Machine {
     case .close:
       MachineStep(.closed, .moved, .cancelWork, .closeStore)
     case .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained, .background:
+      .activateFailed, .dozeFailed, .drained, .background:
       MachineStep(.opened, .ignored(.stale))
     case .start:
       MachineStep(.starting, .moved, .startWork)
@@ -294,7 +308,7 @@ package enum ChatLifecycle: Machine {
     case .suspend:
       // Nothing runs, yet the store must not stay open (INC-01).
       MachineStep(.closed, .moved, .cancelWork, .closeStore, .reportSuspended, .emitChatSuspended)
-    case .suspendNow:
+    case .suspendNow, .doze:
       MachineStep(.closed, .moved, .cancelWork, .closeStore, .reportSuspended)
     case .stop:
       MachineStep(.opened, .ignored(.notRunning))
@@ -306,9 +320,9 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.starting, .ignored(.alreadyOpen))
-    case .openFailed, .closeFailed, .activated, .activateFailed, .drained:
+    case .openFailed, .closeFailed, .activated, .activateFailed, .dozeFailed, .drained:
       MachineStep(.starting, .ignored(.stale))
-    case .close, .suspend, .suspendNow, .stop, .background:
+    case .close, .suspend, .suspendNow, .doze, .stop, .background:
       MachineStep(.starting, .refused(.starting))
     case .start, .activate:
       MachineStep(.starting, .ignored(.alreadyRunning))
@@ -327,7 +341,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       MachineStep(.active, .ignored(.alreadyOpen))
     case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained:
+      .activateFailed, .dozeFailed, .drained:
       MachineStep(.active, .ignored(.stale))
     case .close:
       MachineStep(.active, .refused(.chatNotStopped))
@@ -337,6 +351,8 @@ package enum ChatLifecycle: Machine {
       MachineStep(.suspending, .moved, .stopReceiving, .drainWork)
     case .suspendNow:
       MachineStep(.suspended, .moved, .stopReceiving, .cancelWork, .closeStore, .reportSuspended)
+    case .doze:
+      MachineStep(.dozing, .moved, .cancelWork, .dozeStore, .reportSuspended)
     case .stop:
       MachineStep(.stopping, .moved, .stopReceiving, .drainWork)
     case .background:
@@ -350,7 +366,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       MachineStep(.suspending, .ignored(.alreadyOpen))
     case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .background:
+      .activateFailed, .dozeFailed, .background:
       MachineStep(.suspending, .ignored(.stale))
     case .close:
       MachineStep(.suspending, .refused(.chatNotStopped))
@@ -359,7 +375,7 @@ package enum ChatLifecycle: Machine {
     case .suspend:
       // The delay given last counts; there is one event for both, which comes at the deadline at the latest.
       MachineStep(.suspending, .stayed, .drainWork)
-    case .suspendNow:
+    case .suspendNow, .doze:
       MachineStep(.suspended, .moved, .cancelWork, .closeStore, .reportSuspended)
     case .drained:
       MachineStep(.suspended, .moved, .closeStore, .reportSuspended, .emitChatSuspended)
@@ -375,7 +391,7 @@ package enum ChatLifecycle: Machine {
       // Opening it now would break what suspended promises; activate does it.
       MachineStep(.suspended, .ignored(.opensWhenActivated))
     case .openFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained, .background:
+      .activateFailed, .dozeFailed, .drained, .background:
       MachineStep(.suspended, .ignored(.stale))
     case .close:
       MachineStep(.suspended, .ignored(.alreadyClosed))
@@ -385,7 +401,7 @@ package enum ChatLifecycle: Machine {
       MachineStep(.activating, .moved, .resumeWork)
     case .suspend:
       MachineStep(.suspended, .stayed, .reportSuspended, .emitChatSuspended)
-    case .suspendNow:
+    case .suspendNow, .doze:
       MachineStep(.suspended, .stayed, .reportSuspended)
     case .stop:
       // A stopped chat has its store open, for export and the like.
@@ -399,7 +415,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       MachineStep(.suspendedStillOpen, .ignored(.opensWhenActivated))
     case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained, .background:
+      .activateFailed, .dozeFailed, .drained, .background:
       MachineStep(.suspendedStillOpen, .ignored(.stale))
     case .close:
       MachineStep(.suspended, .moved, .closeStore)
@@ -407,7 +423,7 @@ package enum ChatLifecycle: Machine {
       MachineStep(.activating, .moved, .resumeWork)
     case .suspend:
       MachineStep(.suspended, .moved, .closeStore, .reportSuspended, .emitChatSuspended)
-    case .suspendNow:
+    case .suspendNow, .doze:
       MachineStep(.suspended, .moved, .closeStore, .reportSuspended)
     case .stop:
       MachineStep(.stopped, .moved, .openStore)
@@ -419,9 +435,10 @@ package enum ChatLifecycle: Machine {
     switch event {
     case .open:
       MachineStep(.activating, .ignored(.alreadyOpen))
-    case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .drained:
+    case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable,
+      .dozeFailed, .drained:
       MachineStep(.activating, .ignored(.stale))
-    case .close, .suspend, .suspendNow, .stop, .background:
+    case .close, .suspend, .suspendNow, .doze, .stop, .background:
       MachineStep(.activating, .refused(.activating))
     case .start, .activate:
       MachineStep(.activating, .ignored(.alreadyRunning))
@@ -438,7 +455,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       MachineStep(.stopping, .ignored(.alreadyOpen))
     case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .background:
+      .activateFailed, .doze, .dozeFailed, .background:
       MachineStep(.stopping, .ignored(.stale))
     case .close:
       MachineStep(.stopping, .refused(.chatNotStopped))
@@ -468,7 +485,7 @@ package enum ChatLifecycle: Machine {
     case .close:
       MachineStep(.closed, .moved, .cancelWork, .closeStore)
     case .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained, .background:
+      .activateFailed, .doze, .dozeFailed, .drained, .background:
       MachineStep(.stopped, .ignored(.stale))
     case .start:
       MachineStep(.starting, .moved, .startWork)
@@ -489,7 +506,7 @@ package enum ChatLifecycle: Machine {
     case .open:
       MachineStep(.background, .ignored(.alreadyOpen))
     case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
-      .activateFailed, .drained:
+      .activateFailed, .doze, .dozeFailed, .drained:
       MachineStep(.background, .ignored(.stale))
     case .close:
       MachineStep(.background, .refused(.chatNotStopped))
@@ -503,6 +520,30 @@ package enum ChatLifecycle: Machine {
       MachineStep(.stopping, .moved, .stopReceiving, .drainWork)
     case .background:
       MachineStep(.background, .ignored(.alreadyInBackground))
+    }
+  }
+
+  @inline(__always)
+  private static func stepDozing(_ event: Event) -> MachineStep<ChatLifecycle> {
+    switch event {
+    case .open:
+      // Opening it now would break what suspended promises; activate does it.
+      MachineStep(.dozing, .ignored(.opensWhenActivated))
+    case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activate,
+      .activated, .activateFailed, .drained, .stop, .background:
+      MachineStep(.dozing, .ignored(.stale))
+    case .close:
+      MachineStep(.suspended, .moved, .closeStore)
+    case .start:
+      MachineStep(.activating, .moved, .resumeWork)
+    case .suspend:
+      MachineStep(.suspended, .moved, .closeStore, .reportSuspended, .emitChatSuspended)
+    case .suspendNow:
+      MachineStep(.suspended, .moved, .closeStore, .reportSuspended)
+    case .doze:
+      MachineStep(.dozing, .stayed, .reportSuspended)
+    case .dozeFailed:
+      MachineStep(.suspended, .moved, .closeStore)
     }
   }
 }
@@ -524,6 +565,8 @@ package protocol ChatLifecycleEffects {
   func openStore(_ argument: Argument)
   /// Close them: afterwards no file is open or locked. Answer: closeFailed, if that fails.
   func closeStore(_ argument: Argument)
+  /// Release every lock of the store, and keep its files open. Answer: dozeFailed, if that cannot be done.
+  func dozeStore(_ argument: Argument)
   /// Open the store unless it is open, begin operations, and listen to other processes. Answer: started or startFailed.
   func startWork(_ argument: Argument)
   /// Open the store, allow operations, listen to other processes. Answer: activated or activateFailed.
@@ -556,6 +599,7 @@ extension ChatLifecycle {
     switch effect {
     case .openStore: performer.openStore(argument)
     case .closeStore: performer.closeStore(argument)
+    case .dozeStore: performer.dozeStore(argument)
     case .startWork: performer.startWork(argument)
     case .resumeWork: performer.resumeWork(argument)
     case .stopReceiving: performer.stopReceiving(argument)

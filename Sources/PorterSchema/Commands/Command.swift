@@ -23,6 +23,8 @@ package enum Command: Hashable, Sendable {
   case activateChat(restores: Bool)
   /// Zero means immediately, and without the event.
   case suspendChat(Span)
+  /// Whether an extension keeps its store's files open between two pushes, with no lock on them.
+  case setDozing(Bool)
   case setPhase(HostPhase)
   case resubscribeAll
   case setFilePaths(FilePaths)

@@ -21,6 +21,10 @@ extension Command {
     Rule("/_app suspend") { (cursor) throws(ChatError) in
       .suspendChat(.microseconds(try cursor.spaceAndNumber("a number of microseconds")))
     },
+    Rule("/_app doze") { (cursor) throws(ChatError) in
+      try cursor.expectSpace(before: "on or off")
+      return .setDozing(try cursor.onOff())
+    },
     Rule("/_app phase") { (cursor) throws(ChatError) in
       .setPhase(try cursor.word("active, background or suspended", HostPhase.init(rawValue:)))
     },

@@ -51,6 +51,8 @@ package final class Database {
     package var logPages: Int?
     /// Stops this connection's work: a wait ends with `busy`, a long statement with `interrupted`. Nil: never.
     package var stop: StopSignal?
+    /// Whether `doze()` is to be possible, for a connection through the system's VFS.
+    package var mayDoze = false
     package var ports: Ports
 
     package init(

@@ -58,8 +58,9 @@ extension Database {
       }
     // For `vacuum(into:key:)`, which names the copy's VFS in a URI.
     if options.isExclusive { access |= SQLITE_OPEN_URI }
+    let below = options.mayDoze && options.vfs == nil ? try dozingVFS() : options.vfs
     if options.key.isNone {
-      let handle = try open(path, access, options.vfs)
+      let handle = try open(path, access, below)
       do throws(SQLiteError) {
         try Sealing.refuseSealed(handle)
       } catch {
@@ -68,7 +69,7 @@ extension Database {
       }
       return handle
     }
-    let vfs = try Sealing.vfs(over: options.vfs)
+    let vfs = try Sealing.vfs(over: below)
     Sealing.forgetFindings()
     let address = try Sealing.withKey(options.key, path: path) { () throws(SQLiteError) in
       UInt(bitPattern: try open(path, access, vfs))

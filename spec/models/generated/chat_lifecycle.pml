@@ -15,6 +15,7 @@
 #define chat_lifecycle_state_stopping 9
 #define chat_lifecycle_state_stopped 10
 #define chat_lifecycle_state_background 11
+#define chat_lifecycle_state_dozing 12
 
 #define chat_lifecycle_on_open 0
 #define chat_lifecycle_on_openFailed 1
@@ -29,23 +30,26 @@
 #define chat_lifecycle_on_activateFailed 10
 #define chat_lifecycle_on_suspend 11
 #define chat_lifecycle_on_suspendNow 12
-#define chat_lifecycle_on_drained 13
-#define chat_lifecycle_on_stop 14
-#define chat_lifecycle_on_background 15
+#define chat_lifecycle_on_doze 13
+#define chat_lifecycle_on_dozeFailed 14
+#define chat_lifecycle_on_drained 15
+#define chat_lifecycle_on_stop 16
+#define chat_lifecycle_on_background 17
 
 #define chat_lifecycle_do_openStore 0
 #define chat_lifecycle_do_closeStore 1
-#define chat_lifecycle_do_startWork 2
-#define chat_lifecycle_do_resumeWork 3
-#define chat_lifecycle_do_stopReceiving 4
-#define chat_lifecycle_do_drainWork 5
-#define chat_lifecycle_do_cancelWork 6
-#define chat_lifecycle_do_allowStore 7
-#define chat_lifecycle_do_reportActive 8
-#define chat_lifecycle_do_reportInactive 9
-#define chat_lifecycle_do_reportSuspended 10
-#define chat_lifecycle_do_emitChatSuspended 11
-#define chat_lifecycle_do_stopNetwork 12
+#define chat_lifecycle_do_dozeStore 2
+#define chat_lifecycle_do_startWork 3
+#define chat_lifecycle_do_resumeWork 4
+#define chat_lifecycle_do_stopReceiving 5
+#define chat_lifecycle_do_drainWork 6
+#define chat_lifecycle_do_cancelWork 7
+#define chat_lifecycle_do_allowStore 8
+#define chat_lifecycle_do_reportActive 9
+#define chat_lifecycle_do_reportInactive 10
+#define chat_lifecycle_do_reportSuspended 11
+#define chat_lifecycle_do_emitChatSuspended 12
+#define chat_lifecycle_do_stopNetwork 13
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -94,6 +98,10 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_suspendNow ->
        answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_doze ->
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_dozeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
@@ -129,6 +137,10 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_suspendNow ->
        answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_doze ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_dozeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
@@ -164,6 +176,10 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_suspendNow ->
        answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_doze ->
+       answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_dozeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
@@ -199,6 +215,10 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = REFUSED
     :: event == chat_lifecycle_on_suspendNow ->
        answer = REFUSED
+    :: event == chat_lifecycle_on_doze ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_dozeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
@@ -234,6 +254,10 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
     :: event == chat_lifecycle_on_suspendNow ->
        answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_doze ->
+       answer = MOVED; state = chat_lifecycle_state_dozing; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_dozeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_dozeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
@@ -269,6 +293,10 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_drainWork)
     :: event == chat_lifecycle_on_suspendNow ->
        answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_doze ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_dozeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_stop ->
@@ -304,6 +332,10 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_suspendNow ->
        answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_doze ->
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_dozeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
@@ -339,6 +371,10 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_suspendNow ->
        answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_doze ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_dozeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
@@ -374,6 +410,10 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = REFUSED
     :: event == chat_lifecycle_on_suspendNow ->
        answer = REFUSED
+    :: event == chat_lifecycle_on_doze ->
+       answer = REFUSED
+    :: event == chat_lifecycle_on_dozeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
@@ -409,6 +449,10 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_suspendNow ->
        answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_doze ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_dozeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = MOVED; state = chat_lifecycle_state_stopped; chat_lifecycle_does(chat_lifecycle_do_allowStore)
     :: event == chat_lifecycle_on_stop ->
@@ -444,6 +488,10 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
     :: event == chat_lifecycle_on_suspendNow ->
        answer = MOVED; state = chat_lifecycle_state_closed; chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_doze ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_dozeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
@@ -479,10 +527,53 @@ inline chat_lifecycle_step(state, event, answer) {
        answer = MOVED; state = chat_lifecycle_state_suspending; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
     :: event == chat_lifecycle_on_suspendNow ->
        answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_cancelWork); chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_doze ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_dozeFailed ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_drained ->
        answer = IGNORED
     :: event == chat_lifecycle_on_stop ->
        answer = MOVED; state = chat_lifecycle_state_stopping; chat_lifecycle_does(chat_lifecycle_do_stopReceiving); chat_lifecycle_does(chat_lifecycle_do_drainWork)
+    :: event == chat_lifecycle_on_background ->
+       answer = IGNORED
+    fi
+  :: state == chat_lifecycle_state_dozing ->
+    if
+    :: event == chat_lifecycle_on_open ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_openFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_close ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_closeFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_start ->
+       answer = MOVED; state = chat_lifecycle_state_activating; chat_lifecycle_does(chat_lifecycle_do_resumeWork)
+    :: event == chat_lifecycle_on_started ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedClosed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_startFailedUnreadable ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activate ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activated ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_activateFailed ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_suspend ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended); chat_lifecycle_does(chat_lifecycle_do_emitChatSuspended)
+    :: event == chat_lifecycle_on_suspendNow ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore); chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_doze ->
+       answer = STAYED; chat_lifecycle_does(chat_lifecycle_do_reportSuspended)
+    :: event == chat_lifecycle_on_dozeFailed ->
+       answer = MOVED; state = chat_lifecycle_state_suspended; chat_lifecycle_does(chat_lifecycle_do_closeStore)
+    :: event == chat_lifecycle_on_drained ->
+       answer = IGNORED
+    :: event == chat_lifecycle_on_stop ->
+       answer = IGNORED
     :: event == chat_lifecycle_on_background ->
        answer = IGNORED
     fi
@@ -511,6 +602,8 @@ active proctype chat_lifecycle_world() {
       :: event = chat_lifecycle_on_activateFailed
       :: event = chat_lifecycle_on_suspend
       :: event = chat_lifecycle_on_suspendNow
+      :: event = chat_lifecycle_on_doze
+      :: event = chat_lifecycle_on_dozeFailed
       :: event = chat_lifecycle_on_drained
       :: event = chat_lifecycle_on_stop
       :: event = chat_lifecycle_on_background

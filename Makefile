@@ -17,7 +17,9 @@ NET_FLAGS := -std=c11 -D_GNU_SOURCE -O2 -fPIC -Wall -Wextra -Wconversion -pedant
 PROGRAMS := .build-programs
 SERVERS := .build-servers
 ORDER := $(CURDIR)/$(PROGRAMS)/order.txt
-SWIFT_SECTIONS := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xcc -ffunction-sections \
+# The compiler would keep objects that an earlier build made without sections, as the rest of what it compiles is the same.
+SWIFT_SECTIONS := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
+  -Xcc -ffunction-sections \
   -Xlinker -T -Xlinker $(CURDIR)/scripts/private-functions.ld
 SWIFT_ORDER = $(if $(wildcard $(ORDER)),-Xlinker --symbol-ordering-file=$(ORDER) -Xlinker --no-warn-symbol-ordering)
 SWIFT_PROGRAMS = swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld $(SWIFT_TYPES) \

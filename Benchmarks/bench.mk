@@ -25,6 +25,8 @@ bench: ## measure the budgets, each figure beside its reference; also as JSON in
 	  sed '/CSealedVFS.build.cipher.c.o/d' $(PROGRAMS)/release/porter-harness.product/Objects.LinkFileList > $(BENCH_FOLDER)/harness.objects && \
 	  $(CC) -O2 -std=c11 -I$$sodium/include -ISources/CSealedVFS/include -c Sources/CSealedVFS/cipher.c -o $(BENCH_FOLDER)/cipher-aegis.o && \
 	  swiftc -static-executable -use-ld=lld -emit-executable -module-name porter_harness -Xlinker --gc-sections @$(BENCH_FOLDER)/harness.objects \
+	    -Xlinker -T -Xlinker $(CURDIR)/scripts/private-functions.ld \
+	    -Xlinker --symbol-ordering-file=$(ORDER) -Xlinker --no-warn-symbol-ordering \
 	    $(BENCH_FOLDER)/cipher-aegis.o $$sodium/lib/libsodium.a -lffi -lsqlite3 -o $(BENCH_FOLDER)/harness-aegis
 	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so python3 Benchmarks/bench.py \
 	  --programs $(PROGRAMS)/release --references $(BENCH_FOLDER) --output .build/bench.json \

@@ -32,7 +32,7 @@ from support.counts import CountedRun
 from support.curves import Curve, Curves, curves_picture, curves_table
 from support.figures import Row, percentile, report, table
 from support.programs import Answerer, Committer, Measure, Run
-from support.pushes import EXTENSION, REFERENCE, SETTLE, UNDISTURBED, Counts, Taken
+from support.pushes import DOZING, EXTENSION, REFERENCE, SETTLE, UNDISTURBED, Counts, Taken
 from support.pushes import counted, counts_table, phases, shares_table
 from support.sealed_push import sealed_pushes
 from support.world import Device, World
@@ -145,6 +145,7 @@ class Bench:
         device = taken.device
         written = self.bytes_of_a_push(taken)
         words = {EXTENSION: self.extension_words(device), REFERENCE: self.reference_words(device)}
+        words[DOZING] = [*self.extension_words(device), "--doze"]
         commits: dict[str, list[str | Path]] = {
             "commit": [store],
             "opened": ["--open", store],
@@ -172,6 +173,7 @@ class Bench:
         push = f"{PUSH}, running already"
         ours = times[EXTENSION]
         self.add(Row("warm-push", "warm push, store opened and closed", "ms", ours, times[REFERENCE], push, 1.3))
+        self.add(Row("dozing-push", "warm push into a store that dozes", "ms", times[DOZING], times[REFERENCE], push, 1.0))
         opened = "one durable commit of one row (C, WAL, synchronous=FULL), the store opened and closed, same disk"
         self.add(Row("warm-push-reopen", "  the same", "ms", ours, times["opened"], opened))
         self.add(Row("warm-push-commit", "  the same", "ms", ours, times["commit"], "such a commit into an open store"))
@@ -188,21 +190,26 @@ class Bench:
         """Both again, where syncs cost nothing: what is left without the disk, and what a busy disk does not blur."""
         words = {EXTENSION: self.extension_words(taken.device), REFERENCE: self.reference_words(taken.device)}
         cold: dict[str, list[float]] = {name: [] for name in words}
+        words[DOZING] = [*self.extension_words(taken.device), "--doze"]
         warm: dict[str, list[float]] = {name: [] for name in words}
         with ExitStack() as stack:
             programs = {name: stack.enter_context(Answerer(line)) for name, line in words.items()}
             for number in range(WARM_UP + self.runs):
                 for name in rotated(list(words), number):
-                    run = self.measure.run(words[name], taken.next())
-                    taken.check(run.output)
+                    if name in cold:
+                        run = self.measure.run(words[name], taken.next())
+                        taken.check(run.output)
                     took, answer = programs[name].ask(taken.next())
                     taken.check(answer)
                     if number >= WARM_UP:
-                        cold[name].append(run.first_line)
                         warm[name].append(took)
+                        if name in cold:
+                            cold[name].append(run.first_line)
         beside = "push.c, its files in memory as well"
         for key, what, times in (("cold", "cold push, files in memory", cold), ("warm", "warm push, the same", warm)):
             self.add(Row(f"{key}-push-memory", what, "ms", times[EXTENSION], times[REFERENCE], beside))
+        what = "into a store that dozes, the same"
+        self.add(Row("dozing-push-memory", what, "ms", warm[DOZING], warm[REFERENCE], beside, 1.0))
 
     def bytes_of_a_push(self, taken: Taken) -> int:
         """The length of a write-ahead log, empty before, after one push."""

@@ -24,6 +24,8 @@ SETTLE = 0.05
 UNDISTURBED = 0.1
 
 EXTENSION, REFERENCE = "extension", "push.c"
+# The extension with `--doze`.
+DOZING = "extension, dozing"
 
 
 class Taken:

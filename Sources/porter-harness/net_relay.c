@@ -11,6 +11,10 @@
 #include "nightporter_net.h"
 #include "text.h"
 
+/* A program that is linked statically can have the library within. */
+#pragma weak np_net_relay
+#pragma weak np_net_relay_free
+
 static np_error (*make_relay)(const char *, const np_net_options *, np_relay *);
 static void (*free_relay)(np_relay *);
 
@@ -48,6 +52,11 @@ static void *open_library(void) {
 }
 
 static void load(void) {
+  if (np_net_relay != NULL) {
+    make_relay = np_net_relay;
+    free_relay = np_net_relay_free;
+    return;
+  }
   void *library = open_library();
   if (library == NULL) return;
   void *make = dlsym(library, "np_net_relay");

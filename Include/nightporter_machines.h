@@ -791,7 +791,8 @@ enum np_ledger_entry_reason {
   NP_LEDGER_ENTRY_REASON_ENDED = 11
 };
 
-/* Getting one mailbox's messages one by one: get, commit, acknowledge. Each wait has a deadline (INC-39). A message
+/* Getting one mailbox's messages one by one: get, commit, acknowledge. The answer to an acknowledgement may have the
+next message, which stays at the relay until it is acknowledged itself. Each wait has a deadline (INC-39). A message
 that was not acknowledged comes again, and the ledger recognises it, so that giving up is always safe. */
 enum np_mailbox_fetch_state {
   /* No fetch is under way. */
@@ -830,7 +831,8 @@ enum np_mailbox_fetch_effect {
   NP_MAILBOX_FETCH_EFFECT_SEND_GET = 0,
   /* Decrypt and commit the message. Answer: committed or abandoned. */
   NP_MAILBOX_FETCH_EFFECT_DELIVER_MESSAGE = 1,
-  /* Have the relay drop it. Answer: dropped, noMessage or failed. */
+  /* Have the relay drop it, and say what waits after it if it can. Answer: message, empty, dropped, noMessage or
+  failed. */
   NP_MAILBOX_FETCH_EFFECT_SEND_ACKNOWLEDGE = 2,
   /* Report to the caller that nothing waits. */
   NP_MAILBOX_FETCH_EFFECT_REPORT_EMPTY = 3,

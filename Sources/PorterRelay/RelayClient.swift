@@ -27,6 +27,15 @@ package struct RelayClient: Sendable {
     case noMessage
   }
 
+  /// What a relay says of a mailbox in which a message was acknowledged.
+  package enum Next: Hashable, Sendable {
+    /// It was not asked: it is of an earlier version.
+    case unknown
+    case nothing
+    /// It stays until it is acknowledged itself.
+    case message(RelayMessage)
+  }
+
   let port: any RelayPort
   let randomness: any Randomness
   private let version = RelayVersion()
@@ -66,6 +75,7 @@ package struct RelayClient: Sendable {
   package func getMessage(_ recipient: RelayIdentifier, key: SigningKeyPair) throws(RelayError) -> RelayMessage? {
     do throws(RelayError) {
       let answer = try version.exchange(
+        .getMessageWithAge,
         { () throws(RelayError) in try exchange(.getMessageWithAge, entity: recipient, key: key) },
         orEarlier: { () throws(RelayError) in try exchange(.getMessage, entity: recipient, key: key) })
       guard case .message(let message) = answer else { throw .answer }
@@ -89,6 +99,20 @@ package struct RelayClient: Sendable {
       if error == .noMessage { return .noMessage }
       throw error
     }
+  }
+
+  /// The same, and what is next, in one exchange where the relay knows how to.
+  package func acknowledgeAndGet(
+    _ message: RelayIdentifier, in recipient: RelayIdentifier, key: SigningKeyPair
+  ) throws(RelayError) -> (Acknowledgement, Next) {
+    try version.exchange(
+      .acknowledgeAndGet,
+      { () throws(RelayError) in
+        let answer = try exchange(.acknowledgeAndGet(message: message), entity: recipient, key: key)
+        guard case .acknowledged(let wasThere, let next) = answer else { throw .answer }
+        return (wasThere ? .done : .noMessage, next.map { .message($0) } ?? .nothing)
+      },
+      orEarlier: { () throws(RelayError) in (try acknowledge(message, in: recipient, key: key), .unknown) })
   }
 
   /// Wakes this process (`RelayPort.wakeDescriptor`) when a message comes. One result for each mailbox, in order; a bad

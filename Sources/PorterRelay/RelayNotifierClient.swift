@@ -42,6 +42,7 @@ package struct RelayNotifierClient: Sendable {
     let command = RelayCommand.dueNotifications(
       service: service.publicKey, limit: UInt16(clamping: min(limit, RelayLimits.batch)))
     return try version.exchange(
+      .dueNotifications,
       { () throws(RelayError) in
         guard case .dueNotifications(let due) = try client.exchange(command, entity: nil, key: service) else {
           throw .answer

@@ -1,25 +1,46 @@
 import Synchronization
 
-/// Whether a relay knows the commands that came after the first twelve. An earlier one answers `syntax`, and is then
-/// asked in the words that it knows.
+/// Which commands a relay knows, of those that came after the first twelve. An earlier one answers `syntax`, and is then asked in the
+/// words that it knows.
 final class RelayVersion: Sendable {
+  private struct Known {
+    /// The relay knows no command from here on.
+    var refused: RelayCommand.Tag?
+    var requestsLeft = 0
+  }
+
   /// How many requests go the earlier way before the relay is asked anew: it may have been brought up to date.
   private static let memory = 1_000
 
-  private let earlierLeft = Mutex(0)
+  private let known = Mutex(Known())
 
+  /// `tag` is that of the current way's command.
   func exchange<Answer>(
-    _ current: () throws(RelayError) -> Answer, orEarlier earlier: () throws(RelayError) -> Answer
+    _ tag: RelayCommand.Tag, _ current: () throws(RelayError) -> Answer,
+    orEarlier earlier: () throws(RelayError) -> Answer
   ) throws(RelayError) -> Answer {
-    let isEarlier = earlierLeft.withLock { left in
-      defer { left = max(0, left - 1) }
-      return left > 0
-    }
-    if isEarlier { return try earlier() }
+    if isRefused(tag) { return try earlier() }
     do throws(RelayError) { return try current() } catch {
       guard error == .syntax else { throw error }
-      earlierLeft.withLock { $0 = Self.memory }
+      refuse(tag)
       return try earlier()
+    }
+  }
+
+  /// A relay that does not know a command knows none that came after it.
+  private func isRefused(_ tag: RelayCommand.Tag) -> Bool {
+    known.withLock { known in
+      guard let refused = known.refused, tag.rawValue >= refused.rawValue else { return false }
+      known.requestsLeft -= 1
+      if known.requestsLeft == 0 { known.refused = nil }
+      return true
+    }
+  }
+
+  private func refuse(_ tag: RelayCommand.Tag) {
+    known.withLock { known in
+      guard known.refused.map({ tag.rawValue < $0.rawValue }) ?? true else { return }
+      known = Known(refused: tag, requestsLeft: Self.memory)
     }
   }
 }

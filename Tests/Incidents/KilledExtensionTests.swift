@@ -43,6 +43,33 @@ final class KilledExtensionTests: XCTestCase {
     XCTAssertEqual(try night.alice.state["unread"], 1, file: file, line: line)
   }
 
+  /// INC-10 with more messages waiting: the answer to an acknowledgement has the next one, which is lost with its process and
+  /// stays at the relay.
+  private func extensionDiesWithMoreWaiting(at stage: String, file: StaticString = #filePath, line: UInt = #line) throws
+  {
+    let night = try Night()
+    defer { night.end() }
+    try night.suspendAlice()
+    let texts = ["first", "second", "third"]
+    for text in texts { try night.bobSends(text) }
+    let push = try XCTUnwrap(try night.allPushes().last)
+    let dead = try night.runExtension(push, environment: ["PORTER_HALT_AT": stage])
+    XCTAssertEqual(dead.ending, .killed(SIGKILL), stage, file: file, line: line)
+    let content = try night.present(push)
+    XCTAssertEqual(content.bodies, texts, "\(stage): \(content.text)", file: file, line: line)
+    XCTAssertEqual(content["badge"], 3, stage, file: file, line: line)
+    try night.wakeAlice()
+    try night.expectAliceHas(texts, file: file, line: line)
+  }
+
+  func testINC10KilledAnywhereWhileMoreMessagesWait() throws {
+    for stage in [
+      "beforeFetch", "afterFetch", "insideCommit", "afterCommit", "beforeAcknowledge", "afterAcknowledge",
+    ] {
+      try extensionDiesWithMoreWaiting(at: stage)
+    }
+  }
+
   /// INC-38: what the dead one committed is shown by the app's next round in the background, once.
   func testINC38KilledAfterItCommittedThenARoundOfTheApplication() throws {
     let night = try Night()

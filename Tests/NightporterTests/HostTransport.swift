@@ -24,6 +24,8 @@ final class HostTransport: @unchecked Sendable {
     var hangingGet: Int?
     var hangingAcknowledgement: Int?
     var fails: Kind?
+    /// Carried out, and not answered.
+    var losesGet: Int?
     var isOfAnEarlierVersion = false
     var inside = 0
     var mostInside = 0
@@ -43,7 +45,7 @@ final class HostTransport: @unchecked Sendable {
   func hang(_ hangs: Bool) { state.signal { $0.hangs = hangs } }
   /// The same for requests of one kind.
   func hang(_ kind: Kind?) { state.signal { $0.hanging = kind } }
-  /// Requests for messages wait from the given one on, counted from 1.
+  /// Requests that are answered with a message wait from the given one on, counted from 1.
   func hang(fromGet number: Int) { state.signal { $0.hangsFromGet = number } }
   /// The same for requests that subscribe.
   func hang(fromSubscribe number: Int) { state.signal { $0.hangsFromSubscribe = number } }
@@ -51,8 +53,10 @@ final class HostTransport: @unchecked Sendable {
   func hang(onlyGet number: Int?) { state.signal { $0.hangingGet = number } }
   /// Only this acknowledgement waits.
   func hang(onlyAcknowledgement number: Int?) { state.signal { $0.hangingAcknowledgement = number } }
+  /// The answer to this request for a message is lost, counted from 1.
+  func lose(get number: Int) { state.signal { $0.losesGet = number } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
-  /// It refuses the commands that ask about many mailboxes at the same time.
+  /// It refuses the commands that ask about many mailboxes at the same time, and what came after them.
   func speakAnEarlierVersion() { state.signal { $0.isOfAnEarlierVersion = true } }
   func count(_ kind: Kind) -> Int { state.withLock { $0.counts.filter { $0 == kind }.count } }
   var countOfAll: Int { state.withLock { $0.counts.count } }
@@ -140,12 +144,13 @@ final class HostTransport: @unchecked Sendable {
       return RelayAnswer.failed(.syntax).encoded(
         for: RelayIdentifier(bytes: request.dropFirst().prefix(RelayIdentifier.count)) ?? .zero)
     }
-    return try? relay.exchange(request)
+    let answer = try? relay.exchange(request)
+    return state.withLock { $0.losesGet == number && kind == .get } ? nil : answer
   }
 
   private static func isNew(_ request: [UInt8]) -> Bool {
     switch try? RelayRequest(decoding: request).command {
-    case .check, .listen, .arrivals: true
+    case .check, .listen, .arrivals, .acknowledgeAndGet: true
     default: false
     }
   }
@@ -155,7 +160,7 @@ final class HostTransport: @unchecked Sendable {
     case .createMailbox: .create
     case .secureMailbox: .secure
     case .send: .send
-    case .getMessage, .getMessageWithAge: .get
+    case .getMessage, .getMessageWithAge, .acknowledgeAndGet: .get
     case .subscribe, .listen: .subscribe
     case .check: .check
     case .arrivals: .arrivals

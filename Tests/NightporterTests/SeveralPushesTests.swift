@@ -57,6 +57,28 @@ final class SeveralPushesTests: XCTestCase {
     XCTAssertEqual(transport.count(.get), Self.count + 1, "one for each message, and one that finds nothing")
   }
 
+  /// The relay has dropped each message that it was told of, though the answer with the next one was lost: that one stays, and
+  /// comes with the next push.
+  func testAnAcknowledgementsAnswerThatIsLostLosesNoMessage() throws {
+    let station = try Station()
+    let pushes = try pushes(station)
+    var shown: [String] = []
+    // Of one message, or of two: the second one came with an answer.
+    for lost in [2, 3, 2] {
+      let service = try station.makeExtension()
+      let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+      transport.install(in: service)
+      transport.lose(get: lost)
+      let answer = service.push(pushes[0].push, deadline: 30_000)
+      XCTAssertEqual(answer.bodies.count, lost - 1, answer.description)
+      XCTAssertTrue(answer["quiescent"].flag, answer.description)
+      shown += answer.bodies
+    }
+    shown += try station.present(wake).bodies
+    XCTAssertEqual(shown, pushes.map(\.text))
+    station.wake(expecting: pushes.map(\.text))
+  }
+
   /// One push hangs at the relay. Another expires in its own time, or by its name, and the first one continues.
   func testAWaitingPushExpiresInItsOwnTime() throws {
     let station = try Station()

@@ -176,6 +176,20 @@ final class LifecycleTests: XCTestCase {
     }
   }
 
+  /// What is next is taken in once the message before it is done with.
+  func testAMailboxFetchGoesOnWithWhatAnAcknowledgementsAnswerHas() {
+    var fetch = MachineRunner<MailboxFetch>()
+    let story: [(MailboxFetch.Event, [MailboxFetch.Effect])] = [
+      (.get, [.sendGet, .startDeadline]), (.message, [.cancelDeadline, .deliverMessage, .startDeadline]),
+      (.committed, [.cancelDeadline, .sendAcknowledge, .startDeadline]),
+      (.message, [.cancelDeadline, .emitMarker, .deliverMessage, .startDeadline]),
+      (.committed, [.cancelDeadline, .sendAcknowledge, .startDeadline]),
+      (.empty, [.cancelDeadline, .emitMarker, .reportEmpty, .releaseMailbox]),
+    ]
+    for (event, effects) in story { XCTAssertEqual(Array(fetch.handle(event).effects), effects, event.name) }
+    XCTAssertEqual(fetch.state, .idle)
+  }
+
   func testEachWaitOfAMailboxFetchHasADeadline_INC39() {
     for (state, event, step) in allSteps(MailboxFetch.self) where step.answer == .moved {
       let waits = step.next != .idle

@@ -96,7 +96,10 @@ final class PushMachineTests: XCTestCase {
     let story: [(Push.Event, [Push.Effect])] = [
       (.payloadMessage, [.readAppPhase]), (.appInactive, [.openStore]), (.storeOpened, [.decodePayload]),
       (.decodedMessage, [.claimNext]), (.claimGranted, [.fetchMessage]), (.fetchMessage, [.commitMessage]),
-      (.commitDone, [.acknowledge]), (.acknowledged, [.fetchMessage]), (.fetchEmpty, [.releaseClaim, .claimNext]),
+      (.commitDone, [.acknowledge]), (.fetchMessage, [.commitMessage]), (.commitDone, [.acknowledge]),
+      // From a relay that does not say what is next.
+      (.acknowledged, [.fetchMessage]), (.fetchMessage, [.commitMessage]), (.commitDone, [.acknowledge]),
+      (.fetchEmpty, [.releaseClaim, .claimNext]),
       (.claimNoneLeft, [.composeContent]), (.composedShow, [.sendOutbox]), (.sent, [.releaseStore]),
       (.releasedPresented, [.answer]),
     ]

@@ -11,6 +11,7 @@ final class RelayAuthorizationTests: RelayTestCase {
     let boxKey = try BoxKeyPair.generate(randomness: randomness).publicKey
     let commands: [RelayCommand] = [
       .secureMailbox(senderKey: wrong.publicKey), .getMessage, .getMessageWithAge, .acknowledge(message: message),
+      .acknowledgeAndGet(message: message),
       .enableNotifier(notifierKey: wrong.publicKey, boxKey: boxKey), .disableNotifier, .deleteMailbox,
     ]
     for command in commands {

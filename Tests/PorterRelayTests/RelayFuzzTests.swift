@@ -66,8 +66,8 @@ final class RelayFuzzTests: RelayTestCase {
         request.command = .send(
           attempt: attempt, notify: notify, body: body + [UInt8](repeating: 0, count: RelayLimits.body))
       }
-    case .deleteMailbox, .getMessage, .getMessageWithAge, .acknowledge, .secureMailbox, .enableNotifier,
-      .disableNotifier, .subscribe, .check:
+    case .deleteMailbox, .getMessage, .getMessageWithAge, .acknowledge, .acknowledgeAndGet, .secureMailbox,
+      .enableNotifier, .disableNotifier, .subscribe, .check:
       if case .deleteMailbox = request.command { request.command = .getMessage }
       request.entity = mailbox.recipient
       key = mailbox.recipientKey

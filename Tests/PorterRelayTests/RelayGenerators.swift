@@ -18,29 +18,35 @@ enum RelayGenerators {
 
   static var answer: Generator<RelayAnswer> {
     Generator { choices in
-      switch choices.number(below: 10) {
+      switch choices.number(below: 11) {
       case 0: return .done
       case 1:
         return .failed(
           choices.element(of: [.auth, .quota, .size, .noMessage, .syntax, .version, .unavailable] as [RelayError]))
       case 2: return .mailbox(recipient: identifier(choices), sender: identifier(choices))
       case 3:
-        return .message(
-          RelayMessage(
-            identifier: identifier(choices), timestamp: time(choices), notify: choices.flag(),
-            body: choices.draw(.bytes(0...300)),
-            age: choices.flag() ? UInt32(truncatingIfNeeded: choices.draw(.number()) as Int64) : nil))
+        return .message(message(choices, hasAge: choices.flag()))
       case 4:
         return .subscriptions(results(choices))
       case 5: return .notifier(identifier(choices), boxKey: boxKey(choices))
       case 6: return .notifications(notifications(choices))
       case 7: return .listening(position(choices), results(choices))
+      case 9:
+        return .acknowledged(
+          wasThere: choices.flag(), next: choices.flag() ? message(choices, hasAge: true) : nil)
       case 8: return .arrivals(position(choices), list(choices) { identifier($0) })
       default:
         let nextIn = choices.flag() ? UInt32(truncatingIfNeeded: choices.draw(.number()) as Int64) : nil
         return .dueNotifications(RelayDueNotifications(notifications: notifications(choices), nextIn: nextIn))
       }
     }
+  }
+
+  private static func message(_ choices: Choices, hasAge: Bool) -> RelayMessage {
+    RelayMessage(
+      identifier: identifier(choices), timestamp: time(choices), notify: choices.flag(),
+      body: choices.draw(.bytes(0...300)),
+      age: hasAge ? UInt32(truncatingIfNeeded: choices.draw(.number()) as Int64) : nil)
   }
 
   private static func notifications(_ choices: Choices) -> [RelayNotification] {
@@ -51,9 +57,10 @@ enum RelayGenerators {
   }
 
   private static func command(_ choices: Choices) -> RelayCommand {
-    switch choices.number(below: 17) {
+    switch choices.number(below: 18) {
     case 0: .getMessage
     case 15: .getMessageWithAge
+    case 16: .acknowledgeAndGet(message: identifier(choices))
     case 1: .disableNotifier
     case 2: .deleteMailbox
     case 3:

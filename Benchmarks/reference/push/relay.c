@@ -6,9 +6,9 @@
 enum {
   VERSION = 1,
   GET = 4,
-  ACKNOWLEDGE = 5,
-  DONE = 1,
+  ACKNOWLEDGE_AND_GET = 18,
   MESSAGE = 4,
+  ACKNOWLEDGED = 12,
   APPLICATION = 0x4e50524c,
   SCHEMA = 3,
   EXCHANGE_BYTES = 65536,
@@ -68,13 +68,16 @@ static size_t answer_acknowledge(struct relay *relay, int64_t mailbox, const uin
   begin(&relay->file);
   run(forget);
   if (run(clear) != 1) refuse("the message was acknowledged before");
+  commit(&relay->file);
   bind(relay->waiting, "ii", mailbox, relay->oldest_kept);
   int is_last = !next_row(relay->waiting);
   end(relay->waiting);
-  commit(&relay->file);
   if (!is_last) refuse("more than one message waits");
-  answer[0] = DONE;
-  return 1;
+  /* It was there, and nothing comes after it. */
+  answer[0] = ACKNOWLEDGED;
+  answer[1] = 0;
+  answer[2] = 0;
+  return 3;
 }
 
 static size_t answer_request(struct relay *relay, const uint8_t *request, size_t length, uint8_t *answer) {
@@ -147,8 +150,10 @@ void get_message(struct relay *relay, const struct recipient *recipient, struct 
 }
 
 void acknowledge(struct relay *relay, const struct recipient *recipient, const uint8_t identifier[IDENTIFIER_BYTES]) {
-  uint8_t command[1 + IDENTIFIER_BYTES] = {ACKNOWLEDGE};
+  uint8_t command[1 + IDENTIFIER_BYTES] = {ACKNOWLEDGE_AND_GET};
   memcpy(command + 1, identifier, IDENTIFIER_BYTES);
-  exchange(relay, recipient, command, sizeof command, answered);
-  if (answered[1 + IDENTIFIER_BYTES] != DONE) refuse("another answer than done");
+  size_t length = exchange(relay, recipient, command, sizeof command, answered);
+  const uint8_t *at = answered + 1 + IDENTIFIER_BYTES;
+  if (length != 1 + IDENTIFIER_BYTES + 3 || at[0] != ACKNOWLEDGED || at[1] || at[2])
+    refuse("another answer than that it was the last");
 }

@@ -122,13 +122,20 @@ extension Engine {
     }
     source.acknowledge(message, committed.connection) { [weak self] result in
       delivery.end()
-      guard let self, case .success = result else { return then(.information(message.notification(more: nil))) }
+      guard let self, case .success(let next) = result else {
+        return then(.information(message.notification(more: nil)))
+      }
       self.committer.emitMarker(message, committed)
       // The next message stays at the relay: it is given again until it is acknowledged.
-      self.source.fetch(claimed) { next in
-        var more: Bool?
-        if case .success(let waiting) = next { more = waiting != nil }
-        then(.information(message.notification(more: more)))
+      switch next {
+      case .message: then(.information(message.notification(more: true)))
+      case .nothing: then(.information(message.notification(more: false)))
+      case .unknown:
+        self.source.fetch(claimed) { next in
+          var more: Bool?
+          if case .success(let waiting) = next { more = waiting != nil }
+          then(.information(message.notification(more: more)))
+        }
       }
     }
   }

@@ -155,10 +155,7 @@ extension PushRunner {
       case .success(let message?):
         run.holding = .message(message, claimed)
         self?.post(.fetchMessage, run)
-      case .success(nil):
-        run.noteExhausted(claimed.connection.id)
-        self?.emptySince[claimed.connection.id] = asked
-        self?.post(.fetchEmpty, run)
+      case .success(nil): self?.noteEmpty(claimed, since: asked, run)
       case .failure(let error) where error.kind == .denied:
         run.noteExhausted(claimed.connection.id)
         self?.post(.fetchDenied, run)
@@ -231,13 +228,35 @@ extension PushRunner {
     }
     run.holding = .connection(claimed)
     FaultPoint.reach(.beforeAcknowledge)
-    let request = run.ask(at: context.clock.now())
+    let asked = context.clock.now()
+    let request = run.ask(at: asked)
     engine.source.acknowledge(message, committed.connection) { [weak self] result in
       FaultPoint.reach(.afterAcknowledge)
       if case .success = result { self?.engine.committer.emitMarker(message, committed) }
       delivery.end()
       guard run.noteAnswer(to: request) else { return }
-      if case .success = result { self?.post(.acknowledged, run) } else { self?.post(.acknowledgeFailed, run) }
+      switch result {
+      case .success(.message(let next)): self?.takeNext(next, under: claimed, run)
+      case .success(.nothing): self?.noteEmpty(claimed, since: asked, run)
+      case .success(.unknown): self?.post(.acknowledged, run)
+      case .failure: self?.post(.acknowledgeFailed, run)
+      }
     }
+  }
+
+  /// In another turn, so that the engine hears what it is asked for meanwhile.
+  private func takeNext(_ message: SourceMessage, under claimed: ClaimedConnection, _ run: PushRun) {
+    context.later { [weak self] in
+      guard run.state == .acknowledging, run.holding.claimed?.claim == claimed.claim else { return }
+      self?.engine.peers.receive()
+      run.holding = .message(message, claimed)
+      self?.post(.fetchMessage, run)
+    }
+  }
+
+  private func noteEmpty(_ claimed: ClaimedConnection, since asked: Moment, _ run: PushRun) {
+    run.noteExhausted(claimed.connection.id)
+    emptySince[claimed.connection.id] = asked
+    post(.fetchEmpty, run)
   }
 }

@@ -27,13 +27,13 @@ final class MailboxFetchRun: MailboxFetchEffects {
     /// Committed, and not acknowledged yet; the operation lasts until it is.
     case committed(SourceMessage, CommittedMessage, ClaimedConnection, Operation)
     case abandoned(FetchResult, ClaimedConnection)
-    case acknowledged(SourceMessage, CommittedMessage, ClaimedConnection, Operation)
+    case acknowledged(SourceMessage, CommittedMessage, ClaimedConnection, Operation, NextMessage)
     case unacknowledged(SourceError, ClaimedConnection, Operation)
 
     var claimed: ClaimedConnection {
       switch self {
       case .asked(let claimed), .message(_, let claimed), .empty(let claimed), .failed(_, let claimed),
-        .committed(_, _, let claimed, _), .abandoned(_, let claimed), .acknowledged(_, _, let claimed, _),
+        .committed(_, _, let claimed, _), .abandoned(_, let claimed), .acknowledged(_, _, let claimed, _, _),
         .unacknowledged(_, let claimed, _):
         claimed
       }
@@ -44,6 +44,8 @@ final class MailboxFetchRun: MailboxFetchEffects {
   private let parts: Receiver.Parts
   private let connectionID: Int64
   private var driver: MachineDriver<MailboxFetch, Finding>?
+  /// How many were asked for.
+  private var acknowledgements = 0
   /// Nil once it was called.
   private var then: ((FetchResult) -> Void)?
 
@@ -107,7 +109,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
 
   func deliverMessage(_ finding: Finding) {
     let claimed = finding.claimed
-    guard case .message(let message, _) = finding, let delivery = parts.lifecycle.operations.begin(.delivery) else {
+    guard let message = fetched(finding), let delivery = parts.lifecycle.operations.begin(.delivery) else {
       return post(.abandoned, .abandoned(.interrupted, claimed))
     }
     switch parts.committer.commit(message, under: claimed.claim) {
@@ -127,14 +129,32 @@ final class MailboxFetchRun: MailboxFetchEffects {
     }
   }
 
+  /// Nil if nothing is to be received any more.
+  private func fetched(_ finding: Finding) -> SourceMessage? {
+    switch finding {
+    case .message(let message, _): return message
+    case .acknowledged(_, _, _, let delivery, .message(let next)):
+      delivery.end()
+      // It was not asked for: what this process may do has to be asked once more.
+      guard parts.lifecycle.operations.admits(.receiving), context.store != nil else { return nil }
+      return next
+    case .asked, .empty, .failed, .committed, .abandoned, .acknowledged, .unacknowledged: return nil
+    }
+  }
+
   func sendAcknowledge(_ finding: Finding) {
     guard case .committed(let message, let committed, let claimed, let delivery) = finding else { return }
+    acknowledgements += 1
+    let number = acknowledgements
     FaultPoint.reach(.beforeAcknowledge)
     parts.source.acknowledge(message, committed.connection) { [weak self] result in
       FaultPoint.reach(.afterAcknowledge)
+      // What a late answer calls the next message is not the answer to a later request.
+      guard let self, self.acknowledgements == number, self.driver?.state == .acknowledging else { return }
       switch result {
-      case .success: self?.post(.dropped, .acknowledged(message, committed, claimed, delivery))
-      case .failure(let error): self?.post(.failed, .unacknowledged(error, claimed, delivery))
+      case .success(let next):
+        self.post(next.event, .acknowledged(message, committed, claimed, delivery, next))
+      case .failure(let error): self.post(.failed, .unacknowledged(error, claimed, delivery))
       }
     }
   }
@@ -147,7 +167,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
   }
 
   func emitMarker(_ finding: Finding) {
-    if case .acknowledged(let message, let committed, _, _) = finding {
+    if case .acknowledged(let message, let committed, _, _, _) = finding {
       parts.committer.emitMarker(message, committed)
     }
   }
@@ -157,13 +177,23 @@ final class MailboxFetchRun: MailboxFetchEffects {
     switch finding {
     case .asked, .message, .empty, .failed: break
     // Committed, and no answer to the acknowledgement came: the source gives it again.
-    case .committed(_, _, let claimed, let delivery), .acknowledged(_, _, let claimed, let delivery):
+    case .committed(_, _, let claimed, let delivery), .acknowledged(_, _, let claimed, let delivery, _):
       delivery.end()
       continueLater(under: claimed)
     case .abandoned(let result, let claimed): finish(result, claimed)
     case .unacknowledged(let error, let claimed, let delivery):
       delivery.end()
       finish(.sourceFailed(error), claimed)
+    }
+  }
+}
+
+extension NextMessage {
+  fileprivate var event: MailboxFetch.Event {
+    switch self {
+    case .unknown: .dropped
+    case .nothing: .empty
+    case .message: .message
     }
   }
 }

@@ -124,19 +124,23 @@ final class MailboxSource: Source {
 
   /// Secures the mailbox if that is still to be done, then acknowledges: a kill in between repeats both.
   func acknowledge(
-    _ message: SourceMessage, _ connection: StoredConnection, then: @escaping (Result<Void, SourceError>) -> Void
+    _ message: SourceMessage, _ connection: StoredConnection, then: @escaping (Result<NextMessage, SourceError>) -> Void
   ) {
     guard let mailbox = try? Self.mailbox(of: connection), let identifier = RelayIdentifier(bytes: message.identifier)
     else { return then(.failure(.closed)) }
-    let key = connection.recipientKey
+    let (key, clock) = (connection.recipientKey, context.clock)
     secureIfNeeded(mailbox, connection) { [weak self] secured in
       if case .failure(let error) = secured { return then(.failure(SourceError(error))) }
       guard let self else { return then(.failure(.closed)) }
       self.relay.perform { (client) throws(RelayError) in
         // A relay that did not have it any more has dropped it as well.
-        try client.acknowledge(identifier, in: mailbox, key: key)
+        switch try client.acknowledgeAndGet(identifier, in: mailbox, key: key).1 {
+        case .unknown: NextMessage.unknown
+        case .nothing: .nothing
+        case .message(let next): .message(SourceMessage(next, at: clock.now()))
+        }
       } then: { result in
-        then(result.map { _ in () }.mapError { SourceError($0) })
+        then(result.mapError { SourceError($0) })
       }
     }
   }

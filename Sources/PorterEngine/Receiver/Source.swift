@@ -36,10 +36,11 @@ protocol Source: AnyObject {
     _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> OpenedMessage
 
-  /// Lets the source forget a committed message. `connection` is as the commit left it. Part of the delivery that the
-  /// caller has begun.
+  /// Lets the source forget a committed message, and say what is next if it can. `connection` is as the commit left it. Part of the
+  /// delivery that the caller has begun.
   func acknowledge(
-    _ message: SourceMessage, _ connection: StoredConnection, then: @escaping (Result<Void, SourceError>) -> Void)
+    _ message: SourceMessage, _ connection: StoredConnection, then: @escaping (Result<NextMessage, SourceError>) -> Void
+  )
 }
 
 /// A source that tells nothing beforehand: each connection is asked.
@@ -106,6 +107,15 @@ struct SourceMessage: Equatable {
   var notification: NotificationMessage {
     NotificationMessage(id: TextEncoding.base64URL(identifier), timestamp: timestamp)
   }
+}
+
+/// What a source says of a connection of which it has forgotten a message.
+enum NextMessage: Equatable {
+  /// It has to be asked.
+  case unknown
+  case nothing
+  /// Given again until it is acknowledged.
+  case message(SourceMessage)
 }
 
 /// What a message said, once it is recorded.

@@ -1,6 +1,7 @@
 // Generated from spec/machines/mailbox_fetch.scxml by porter-machines: change that file, run `make spec`.
 
-/// Getting one mailbox's messages one by one: get, commit, acknowledge. Each wait has a deadline (INC-39). A message
+/// Getting one mailbox's messages one by one: get, commit, acknowledge. The answer to an acknowledgement may have the
+/// next message, which stays at the relay until it is acknowledged itself. Each wait has a deadline (INC-39). A message
 /// that was not acknowledged comes again, and the ledger recognises it, so that giving up is always safe.
 package enum MailboxFetch: Machine {
   package enum State: UInt8, MachineCode {
@@ -63,7 +64,8 @@ package enum MailboxFetch: Machine {
     case sendGet
     /// Decrypt and commit the message. Answer: committed or abandoned.
     case deliverMessage
-    /// Have the relay drop it. Answer: dropped, noMessage or failed.
+    /// Have the relay drop it, and say what waits after it if it can. Answer: message, empty, dropped, noMessage or
+    /// failed.
     case sendAcknowledge
     /// Report to the caller that nothing waits.
     case reportEmpty
@@ -190,12 +192,19 @@ package enum MailboxFetch: Machine {
     switch event {
     case .get:
       MachineStep(.acknowledging, .refused(.busy))
-    case .message, .empty, .committed, .abandoned:
-      MachineStep(.acknowledging, .ignored(.late))
+    case .message:
+      // It has, and here is the next one.
+      MachineStep(.received, .moved, .cancelDeadline, .emitMarker, .deliverMessage, .startDeadline)
+    case .empty:
+      // It has, and nothing else waits.
+      MachineStep(.idle, .moved, .cancelDeadline, .emitMarker, .reportEmpty, .releaseMailbox)
     case .failed, .timeout:
       // It is committed. The relay gives it again, and the ledger knows it.
       MachineStep(.idle, .moved, .cancelDeadline, .releaseMailbox)
+    case .committed, .abandoned:
+      MachineStep(.acknowledging, .ignored(.late))
     case .dropped, .noMessage:
+      // It does not say what waits.
       MachineStep(.idle, .moved, .cancelDeadline, .emitMarker, .releaseMailbox)
     }
   }
@@ -218,7 +227,8 @@ package protocol MailboxFetchEffects {
   func sendGet(_ argument: Argument)
   /// Decrypt and commit the message. Answer: committed or abandoned.
   func deliverMessage(_ argument: Argument)
-  /// Have the relay drop it. Answer: dropped, noMessage or failed.
+  /// Have the relay drop it, and say what waits after it if it can. Answer: message, empty, dropped, noMessage or
+  /// failed.
   func sendAcknowledge(_ argument: Argument)
   /// Report to the caller that nothing waits.
   func reportEmpty(_ argument: Argument)

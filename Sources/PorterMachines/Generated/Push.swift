@@ -176,7 +176,7 @@ package enum Push: Machine {
     case commitDamaged
     /// The store cannot write.
     case commitFailed
-    /// The relay has dropped the message; the mailbox may hold more.
+    /// The relay has dropped the message, and does not say whether the mailbox holds more.
     case acknowledged
     /// The relay did not answer. The message is committed; a repeat will be recognised.
     case acknowledgeFailed
@@ -305,7 +305,8 @@ package enum Push: Machine {
     case putMailboxBack
     /// Drop what was computed and could not be committed.
     case discardWork
-    /// Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed.
+    /// Tell the relay that the message is committed, and have it say what is next if it can. Answer: fetch,
+    /// acknowledged or acknowledgeFailed.
     case acknowledge
     /// Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
     /// composed.
@@ -669,11 +670,11 @@ package enum Push: Machine {
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
-      .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitCall, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
-      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
-      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .claimDamaged, .claimFailed, .claimNoneLeft, .fetchOffline, .fetchDenied, .commitDone,
+      .commitCall, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed,
+      .composedShow, .composedAnnounced, .composedNothing, .sent, .releasedPresented,
+      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
+      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
       MachineStep(.acknowledging, .ignored(.late))
     case .appWoke:
@@ -681,6 +682,11 @@ package enum Push: Machine {
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .storeFailed:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
+    case .fetchMessage:
+      // It is dropped, and its answer has the next one.
+      MachineStep(.committing, .moved, .commitMessage)
+    case .fetchEmpty:
+      MachineStep(.claiming, .moved, .releaseClaim, .claimNext)
     case .callWaits:
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .mailboxTaken:
@@ -1034,7 +1040,8 @@ package protocol PushEffects {
   func putMailboxBack(_ argument: Argument)
   /// Drop what was computed and could not be committed.
   func discardWork(_ argument: Argument)
-  /// Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed.
+  /// Tell the relay that the message is committed, and have it say what is next if it can. Answer: fetch, acknowledged
+  /// or acknowledgeFailed.
   func acknowledge(_ argument: Argument)
   /// Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
   /// composed.

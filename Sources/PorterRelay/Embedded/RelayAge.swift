@@ -16,12 +16,27 @@ struct RelayAge {
   /// False for a new file.
   let isStored: Bool
 
-  init(of database: Database, ports: Ports) throws(SQLiteError) {
+  /// What the file has.
+  struct Stored {
+    let boot: String
+    let moment: Moment
+    let age: Int64
+  }
+
+  static func stored(in database: Database) throws(SQLiteError) -> Stored? {
+    try database.first("SELECT boot, moment, age FROM age") { stored(in: $0, from: 0) }
+  }
+
+  /// The three columns from this one on.
+  static func stored(in row: borrowing Row, from column: Int32) -> Stored {
+    Stored(
+      boot: row.text(column), moment: Moment(nanoseconds: row.integer(column + 1)), age: row.integer(column + 2))
+  }
+
+  /// `stored` is nil for a new file.
+  init(_ stored: Stored?, of database: Database, ports: Ports) throws(SQLiteError) {
     let boot = Self.boot(ports)
     let now = ports.clock.now()
-    let stored = try database.first("SELECT boot, moment, age FROM age") { (row) throws(SQLiteError) in
-      (boot: row.text(0), moment: Moment(nanoseconds: row.integer(1)), age: row.integer(2))
-    }
     isStored = stored != nil
     guard let stored else {
       (base, moment) = (0, now)

@@ -57,11 +57,22 @@ final class RelayFile {
   func now() throws(SQLiteError) -> Int64 { try readAge().value(at: clock.now()) }
 
   /// Messages that were stored at a lower age of the file are past their retention.
-  func oldestKept() throws(SQLiteError) -> Int64 { try now() &- RelayLimits.retentionDays * 86_400_000 }
+  func oldestKept() throws(SQLiteError) -> Int64 { Self.oldestKept(at: try now()) }
+
+  static func oldestKept(at age: Int64) -> Int64 { age &- RelayLimits.retentionDays * 86_400_000 }
+
+  /// The same as `now`, for a caller that has read what is stored; nil if nothing is.
+  func age(stored: RelayAge.Stored?) throws(SQLiteError) -> Int64 {
+    try readAge { () throws(SQLiteError) in stored }.value(at: clock.now())
+  }
 
   private func readAge() throws(SQLiteError) -> RelayAge {
+    try readAge { () throws(SQLiteError) in try RelayAge.stored(in: database) }
+  }
+
+  private func readAge(_ stored: () throws(SQLiteError) -> RelayAge.Stored?) throws(SQLiteError) -> RelayAge {
     if let age { return age }
-    let read = try RelayAge(of: database, ports: ports)
+    let read = try RelayAge(try stored(), of: database, ports: ports)
     // Until something is stored, each process would count from its own beginning.
     if read.isStored { age = read }
     return read

@@ -102,35 +102,78 @@ extension RelayFile {
     _ request: RelayRequest, withAge: Bool = false, listener: String? = nil
   ) throws(RelayError) -> RelayAnswer {
     let mailbox = try authorizedMailbox(request)
-    let message = try storage { () throws(SQLiteError) in
-      try database.first(
-        """
-        SELECT identifier, sent_at, notify, body, stored_at FROM message INDEXED BY message_waiting
-        WHERE mailbox = ?1 AND body IS NOT NULL AND stored_at >= ?2 ORDER BY number LIMIT 1
-        """, [.integer(mailbox.number), .integer(try oldestKept())]
-      ) { (row) throws(SQLiteError) in
-        guard let identifier = RelayIdentifier(bytes: row.blob(0)) else { throw SQLiteError(kind: .corrupt) }
-        return RelayMessage(
-          identifier: identifier, timestamp: WallTime(milliseconds: row.integer(1)), notify: row.flag(2),
-          body: row.blob(3), age: withAge ? UInt32(clamping: try now() &- row.integer(4)) : nil)
-      }
-    }
-    guard let message else {
+    guard var message = try oldestMessage(in: mailbox) else {
       if let listener, try isUnanswered(listener) {
         try commit(.normal) { () throws(RelayError) in try noteSignOfLife(of: listener) }
       }
       throw .noMessage
     }
+    if !withAge { message.age = nil }
     return .message(message)
   }
 
-  /// Committed without a sync. A power failure can only undo it, and then the message is delivered again, which the
-  /// recipient's ledger recognises; the log keeps its order, so this never undoes anything earlier.
   func acknowledge(
     _ request: RelayRequest, message: RelayIdentifier, listener: String? = nil
   ) throws(RelayError) -> RelayAnswer {
     let mailbox = try authorizedMailbox(request)
-    return try commit(.normal) { () throws(RelayError) in
+    return try drop(message, from: mailbox, listener) ? .done : .failed(.noMessage)
+  }
+
+  /// What is next is read when the first is dropped. A process that is killed before it hears of it asks again.
+  func acknowledgeAndGet(
+    _ request: RelayRequest, message: RelayIdentifier, listener: String? = nil
+  ) throws(RelayError) -> RelayAnswer {
+    let mailbox = try authorizedMailbox(request)
+    let wasThere = try drop(message, from: mailbox, listener)
+    return .acknowledged(wasThere: wasThere, next: try oldestMessage(in: mailbox))
+  }
+
+  /// With its age. The file's own age is read in the same statement, for each message again.
+  private func oldestMessage(in mailbox: Mailbox) throws(RelayError) -> RelayMessage? {
+    try storage { () throws(SQLiteError) in
+      let oldest = try database.first(
+        """
+        SELECT message.identifier, sent_at, notify, body, stored_at, boot, moment, age.age
+        FROM message INDEXED BY message_waiting LEFT JOIN age
+        WHERE mailbox = ?1 AND body IS NOT NULL ORDER BY number LIMIT 1
+        """, [.integer(mailbox.number)]
+      ) { (row) throws(SQLiteError) in
+        let age = try self.age(stored: row.isNull(5) ? nil : RelayAge.stored(in: row, from: 5))
+        return try message(in: row, age: age)
+      }
+      guard let oldest, oldest.isExpired else { return oldest?.message }
+      return try oldestKeptMessage(in: mailbox)
+    }
+  }
+
+  /// Those that are past their retention are passed over. Seldom needed.
+  private func oldestKeptMessage(in mailbox: Mailbox) throws(SQLiteError) -> RelayMessage? {
+    try database.first(
+      """
+      SELECT identifier, sent_at, notify, body, stored_at FROM message INDEXED BY message_waiting
+      WHERE mailbox = ?1 AND body IS NOT NULL AND stored_at >= ?2 ORDER BY number LIMIT 1
+      """, [.integer(mailbox.number), .integer(try oldestKept())]
+    ) { (row) throws(SQLiteError) in try message(in: row, age: try now()).message }
+  }
+
+  /// `age` is the file's.
+  private func message(
+    in row: borrowing Row, age: Int64
+  ) throws(SQLiteError) -> (message: RelayMessage, isExpired: Bool) {
+    guard let identifier = RelayIdentifier(bytes: row.blob(0)) else { throw SQLiteError(kind: .corrupt) }
+    let storedAt = row.integer(4)
+    let message = RelayMessage(
+      identifier: identifier, timestamp: WallTime(milliseconds: row.integer(1)), notify: row.flag(2),
+      body: row.blob(3), age: UInt32(clamping: age &- storedAt))
+    return (message, storedAt < Self.oldestKept(at: age))
+  }
+
+  /// Whether it was there. Committed without a sync: a power failure can only undo it, and then the message is delivered again,
+  /// which the recipient's ledger recognises; the log keeps its order, so this never undoes anything earlier.
+  private func drop(
+    _ message: RelayIdentifier, from mailbox: Mailbox, _ listener: String?
+  ) throws(RelayError) -> Bool {
+    try commit(.normal) { () throws(RelayError) in
       if let listener { try noteSignOfLife(of: listener) }
       return try storage { () throws(SQLiteError) in
         let number = try database.integer(
@@ -138,10 +181,10 @@ extension RelayFile {
           SELECT number FROM message INDEXED BY message_waiting
           WHERE mailbox = ?1 AND body IS NOT NULL AND identifier = ?2
           """, [.integer(mailbox.number), .blob(message.bytes)])
-        guard let number else { return .failed(.noMessage) }
+        guard let number else { return false }
         try database.run("UPDATE message SET body = NULL WHERE number = ?1", [.integer(number)])
         try database.run("DELETE FROM notification WHERE message = ?1", [.integer(number)])
-        return .done
+        return true
       }
     }
   }

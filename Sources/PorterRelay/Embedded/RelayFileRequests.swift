@@ -26,6 +26,8 @@ extension RelayFile {
       return .init(answer: try getMessage(request, withAge: true, listener: caller.name))
     case .acknowledge(let message):
       return .init(answer: try acknowledge(request, message: message, listener: caller.name))
+    case .acknowledgeAndGet(let message):
+      return .init(answer: try acknowledgeAndGet(request, message: message, listener: caller.name))
     case .enableNotifier(let notifierKey, let boxKey):
       return .init(answer: try enableNotifier(request, notifierKey: notifierKey, boxKey: boxKey))
     case .disableNotifier: return .init(answer: try disableNotifier(request))

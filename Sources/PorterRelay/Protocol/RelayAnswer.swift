@@ -65,6 +65,8 @@ package enum RelayAnswer: Hashable, Sendable {
   case failed(RelayError)
   case mailbox(recipient: RelayIdentifier, sender: RelayIdentifier)
   case message(RelayMessage)
+  /// Whether there was such a message, and the one that is the oldest now, with its age.
+  case acknowledged(wasThere: Bool, next: RelayMessage?)
   case subscriptions([RelaySubscription])
   case notifier(RelayIdentifier, boxKey: BoxPublicKey)
   case notifications([RelayNotification])
@@ -100,6 +102,7 @@ extension RelayAnswer {
     case listening = 9
     case arrivals = 10
     case messageWithAge = 11
+    case acknowledged = 12
   }
 
   private var tag: Tag {
@@ -108,6 +111,7 @@ extension RelayAnswer {
     case .failed: .failed
     case .mailbox: .mailbox
     case .message(let message): message.age == nil ? .message : .messageWithAge
+    case .acknowledged: .acknowledged
     case .subscriptions: .subscriptions
     case .notifier: .notifier
     case .notifications: .notifications
@@ -127,12 +131,14 @@ extension RelayAnswer {
     case .failed(let error): bytes.append(error.wireCode)
     case .mailbox(let recipient, let sender): bytes += recipient.bytes + sender.bytes
     case .message(let message):
-      bytes.reserveCapacity(64 + message.body.count)
-      bytes += message.identifier.bytes
-      bytes.append(signed64: message.timestamp.milliseconds)
-      if let age = message.age { bytes.append(unsigned32: age) }
-      bytes.append(message.notify ? 1 : 0)
-      bytes += message.body
+      bytes.reserveCapacity(80 + message.body.count)
+      Self.write(&bytes, message, age: message.age)
+    case .acknowledged(let wasThere, let next):
+      bytes.append(wasThere ? 0 : 1)
+      bytes.append(next == nil ? 0 : 1)
+      guard let next else { break }
+      bytes.reserveCapacity(80 + next.body.count)
+      Self.write(&bytes, next, age: next.age ?? 0)
     case .subscriptions(let results): bytes.append(list: results) { $0.append($1.rawValue) }
     case .notifier(let identifier, let boxKey): bytes += identifier.bytes + boxKey.bytes
     case .notifications(let notifications): bytes.append(list: notifications, Self.write)
@@ -183,6 +189,11 @@ extension RelayAnswer {
     case .failed: return .failed(RelayError(wireCode: try reader.byte()))
     case .mailbox: return .mailbox(recipient: try reader.identifier(), sender: try reader.identifier())
     case .message: return .message(try message(reading: &reader, hasAge: false))
+    case .acknowledged:
+      let outcome = try reader.byte()
+      guard outcome <= 1 else { throw .syntax }
+      let next = try reader.optional { (reader) throws(RelayError) in try message(reading: &reader, hasAge: true) }
+      return .acknowledged(wasThere: outcome == 0, next: next)
     case .messageWithAge: return .message(try message(reading: &reader, hasAge: true))
     case .subscriptions:
       return .subscriptions(try results(&reader))
@@ -198,6 +209,14 @@ extension RelayAnswer {
       return .dueNotifications(
         RelayDueNotifications(notifications: try notifications(reading: &reader), nextIn: nextIn))
     }
+  }
+
+  private static func write(_ bytes: inout [UInt8], _ message: RelayMessage, age: UInt32?) {
+    bytes += message.identifier.bytes
+    bytes.append(signed64: message.timestamp.milliseconds)
+    if let age { bytes.append(unsigned32: age) }
+    bytes.append(message.notify ? 1 : 0)
+    bytes += message.body
   }
 
   private static func message(

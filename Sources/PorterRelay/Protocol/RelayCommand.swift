@@ -21,6 +21,8 @@ package enum RelayCommand: Hashable, Sendable {
   case getMessage
   case getMessageWithAge
   case acknowledge(message: RelayIdentifier)
+  /// Both in one exchange: what is next waits until it is acknowledged itself.
+  case acknowledgeAndGet(message: RelayIdentifier)
   case enableNotifier(notifierKey: SigningPublicKey, boxKey: BoxPublicKey)
   case disableNotifier
   case deleteMailbox
@@ -65,6 +67,7 @@ extension RelayCommand {
     case listen = 15
     case arrivals = 16
     case getMessageWithAge = 17
+    case acknowledgeAndGet = 18
   }
 
   var tag: Tag {
@@ -75,6 +78,7 @@ extension RelayCommand {
     case .getMessage: .getMessage
     case .getMessageWithAge: .getMessageWithAge
     case .acknowledge: .acknowledge
+    case .acknowledgeAndGet: .acknowledgeAndGet
     case .subscribe: .subscribe
     case .check: .check
     case .listen: .listen
@@ -98,7 +102,7 @@ extension RelayCommand {
       bytes.append(optional: senderKey?.bytes)
     case .secureMailbox(let senderKey): bytes += senderKey.bytes
     case .getMessage, .getMessageWithAge, .disableNotifier, .deleteMailbox: break
-    case .acknowledge(let message): bytes += message.bytes
+    case .acknowledge(let message), .acknowledgeAndGet(let message): bytes += message.bytes
     case .enableNotifier(let notifierKey, let boxKey): bytes += notifierKey.bytes + boxKey.bytes
     case .send(let attempt, let notify, let body):
       bytes.reserveCapacity(2 + RelayIdentifier.count + body.count)
@@ -145,6 +149,7 @@ extension RelayCommand {
     case .getMessage: self = .getMessage
     case .getMessageWithAge: self = .getMessageWithAge
     case .acknowledge: self = .acknowledge(message: try reader.identifier())
+    case .acknowledgeAndGet: self = .acknowledgeAndGet(message: try reader.identifier())
     case .subscribe: self = .subscribe(try Self.entries(reading: &reader))
     case .check: self = .check(try Self.entries(reading: &reader))
     case .listen: self = .listen(key: try reader.signingKey(), try Self.entries(reading: &reader))

@@ -78,11 +78,13 @@
     }
 
     func acknowledge(
-      _ message: SourceMessage, _ connection: StoredConnection, then: @escaping (Result<Void, SourceError>) -> Void
+      _ message: SourceMessage, _ connection: StoredConnection,
+      then: @escaping (Result<NextMessage, SourceError>) -> Void
     ) {
       guard inbox.mood != .losesAcknowledgements else { return context.later { then(.failure(.timeout)) } }
       inbox.acknowledge(String(decoding: message.identifier, as: UTF8.self))
-      context.later { then(.success(())) }
+      // The engine has to ask what is next.
+      context.later { then(.success(.unknown)) }
     }
   }
 

@@ -115,9 +115,9 @@ inline mailbox_fetch_step(state, event, answer) {
     :: event == mailbox_fetch_on_get ->
        answer = REFUSED
     :: event == mailbox_fetch_on_message ->
-       answer = IGNORED
+       answer = MOVED; state = mailbox_fetch_state_received; mailbox_fetch_does(mailbox_fetch_do_cancelDeadline); mailbox_fetch_does(mailbox_fetch_do_emitMarker); mailbox_fetch_does(mailbox_fetch_do_deliverMessage); mailbox_fetch_does(mailbox_fetch_do_startDeadline)
     :: event == mailbox_fetch_on_empty ->
-       answer = IGNORED
+       answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_cancelDeadline); mailbox_fetch_does(mailbox_fetch_do_emitMarker); mailbox_fetch_does(mailbox_fetch_do_reportEmpty); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
     :: event == mailbox_fetch_on_failed ->
        answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_cancelDeadline); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
     :: event == mailbox_fetch_on_committed ->

@@ -1155,9 +1155,9 @@ inline push_step(state, event, answer) {
     :: event == push_on_claimNoneLeft ->
        answer = IGNORED
     :: event == push_on_fetchMessage ->
-       answer = IGNORED
+       answer = MOVED; state = push_state_committing; push_does(push_do_commitMessage)
     :: event == push_on_fetchEmpty ->
-       answer = IGNORED
+       answer = MOVED; state = push_state_claiming; push_does(push_do_releaseClaim); push_does(push_do_claimNext)
     :: event == push_on_fetchOffline ->
        answer = IGNORED
     :: event == push_on_fetchDenied ->

@@ -1,0 +1,142 @@
+import PorterCrypto
+import PorterPlatform
+import Synchronization
+import XCTest
+
+@testable import PorterRelay
+
+/// An acknowledgement that is answered with the next message.
+final class RelayNextMessageTests: RelayTestCase {
+  private func acknowledge(
+    _ message: RelayMessage, in mailbox: Fixture, of client: RelayClient? = nil
+  ) throws -> (RelayClient.Acknowledgement, RelayClient.Next) {
+    try (client ?? self.client).acknowledgeAndGet(
+      message.identifier, in: mailbox.recipient, key: mailbox.recipientKey)
+  }
+
+  private func message(_ next: RelayClient.Next) throws -> RelayMessage {
+    guard case .message(let message) = next else { throw RelayError.answer }
+    return message
+  }
+
+  func testEachAnswerHasTheNextMessageUntilThatIsAcknowledgedItself() throws {
+    let mailbox = try newMailbox()
+    try send("first", to: mailbox)
+    clock.advance(.seconds(60))
+    try send("second", to: mailbox, notify: true)
+    clock.advance(.seconds(30))
+    let first = try XCTUnwrap(try head(of: mailbox))
+    let (outcome, next) = try acknowledge(first, in: mailbox)
+    XCTAssertEqual(outcome, .done)
+    let second = try message(next)
+    XCTAssertEqual(second.body, Array("second".utf8))
+    XCTAssertTrue(second.notify)
+    XCTAssertEqual(second.age, 30_000)
+    XCTAssertEqual(second, try head(of: mailbox), "it is still there")
+    // As after an answer that was lost.
+    let (repeated, same) = try acknowledge(first, in: mailbox)
+    XCTAssertEqual(repeated, .noMessage)
+    XCTAssertEqual(same, .message(second))
+    let (last, nothing) = try acknowledge(second, in: mailbox)
+    XCTAssertEqual(last, .done)
+    XCTAssertEqual(nothing, .nothing)
+    XCTAssertNil(try head(of: mailbox))
+  }
+
+  /// The acknowledgement has taken effect, and its process is gone before it hears so: another one is given what is next.
+  func testAnAnswerThatIsLostLosesNoMessage() throws {
+    let mailbox = try newMailbox()
+    for text in ["first", "second", "third"] { try send(text, to: mailbox) }
+    var taken: [String] = []
+    var waiting = try head(of: mailbox)
+    while let message = waiting {
+      taken.append(String(decoding: message.body, as: UTF8.self))
+      let killed = another()
+      _ = try acknowledge(message, in: mailbox, of: RelayClient(port: killed, randomness: randomness))
+      killed.close()
+      waiting = try head(of: mailbox)
+      XCTAssertEqual(try acknowledge(message, in: mailbox).1, waiting.map { .message($0) } ?? .nothing)
+    }
+    XCTAssertEqual(taken, ["first", "second", "third"])
+  }
+
+  func testWhatIsPastItsRetentionIsPassedOver() throws {
+    let mailbox = try newMailbox()
+    try send("first", to: mailbox)
+    try send("second", to: mailbox)
+    let first = try XCTUnwrap(try head(of: mailbox))
+    clock.advance(.seconds(22 * 86_400))
+    // Only what was sent later is left, though the others have not been removed from the file yet.
+    let late = try newMailbox()
+    try send("elsewhere", to: late)
+    XCTAssertEqual(try acknowledge(first, in: mailbox).1, .nothing)
+    try send("third", to: mailbox)
+    XCTAssertEqual(try message(try acknowledge(first, in: mailbox).1).body, Array("third".utf8))
+  }
+
+  func testAnotherKeyDropsNothing() throws {
+    let mailbox = try newMailbox()
+    try send("kept", to: mailbox)
+    let message = try XCTUnwrap(try head(of: mailbox))
+    let wrong = try newKey()
+    assertRefused(.auth) {
+      try self.client.acknowledgeAndGet(message.identifier, in: mailbox.recipient, key: wrong)
+    }
+    XCTAssertEqual(try head(of: mailbox), message)
+  }
+
+  /// A relay that answers as one that does not know what came after some command.
+  private final class EarlierRelay: RelayPort {
+    private let relay: EmbeddedRelay
+    private let last: RelayCommand.Tag
+    private let count = Mutex(0)
+
+    init(_ relay: EmbeddedRelay, last: RelayCommand.Tag) {
+      self.relay = relay
+      self.last = last
+    }
+
+    /// Requests since the last call.
+    func takeCount() -> Int {
+      count.withLock { count in
+        defer { count = 0 }
+        return count
+      }
+    }
+
+    func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
+      count.withLock { $0 += 1 }
+      if let parsed = try? RelayRequest(decoding: request), parsed.command.tag.rawValue > last.rawValue {
+        return RelayAnswer.failed(.syntax).encoded(for: parsed.correlation)
+      }
+      return try relay.exchange(request)
+    }
+
+    var isLocal: Bool { true }
+    var wakeDescriptor: Int32? { nil }
+    func drainWake() {}
+    func close() { relay.close() }
+  }
+
+  func testAnEarlierRelayDropsTheMessageAndIsAskedForTheNext() throws {
+    for last in [RelayCommand.Tag.getMessageWithAge, .arrivals] {
+      let mailbox = try newMailbox()
+      for text in ["first", "second", "third"] { try send(text, to: mailbox) }
+      let port = EarlierRelay(another(), last: last)
+      defer { port.close() }
+      let client = RelayClient(port: port, randomness: randomness)
+      // Neither is asked for what it has refused, nor for what came later.
+      for (text, requests) in [("first", 3), ("second", 2), ("third", 2)] {
+        _ = port.takeCount()
+        let message = try XCTUnwrap(try client.getMessage(mailbox.recipient, key: mailbox.recipientKey))
+        XCTAssertEqual(message.body, Array(text.utf8))
+        XCTAssertEqual(message.age == nil, last == .arrivals)
+        let (outcome, next) = try acknowledge(message, in: mailbox, of: client)
+        XCTAssertEqual(outcome, .done)
+        XCTAssertEqual(next, .unknown)
+        XCTAssertEqual(port.takeCount(), requests, "\(last) \(text)")
+      }
+      XCTAssertNil(try client.getMessage(mailbox.recipient, key: mailbox.recipientKey))
+    }
+  }
+}

@@ -23,6 +23,7 @@ final class HostTransport: @unchecked Sendable {
     /// Only this one.
     var hangingGet: Int?
     var hangingAcknowledgement: Int?
+    var acknowledgements = 0
     var fails: Kind?
     /// Carried out, and not answered.
     var losesGet: Int?
@@ -115,14 +116,17 @@ final class HostTransport: @unchecked Sendable {
 
   private func exchange(_ request: [UInt8]) -> [UInt8]? {
     let kind = Self.kind(of: request)
+    let isAcknowledgement = Self.isAcknowledgement(request)
     let number = state.signal { state in
       state.inside += 1
       if kind.isSending { state.insideSending += 1 }
       state.mostSending = max(state.mostSending, state.insideSending)
       state.mostInside = max(state.mostInside, state.inside)
       state.counts.append(kind)
+      if isAcknowledgement { state.acknowledgements += 1 }
       return state.counts.count { $0 == kind }
     }
+    let acknowledgement = isAcknowledgement ? state.withLock { $0.acknowledgements } : 0
     defer {
       state.signal { state in
         state.inside -= 1
@@ -131,7 +135,7 @@ final class HostTransport: @unchecked Sendable {
     }
     let mayPass = state.wait(atMost: .seconds(60)) { state -> Bool? in
       if state.hangs || state.hanging == kind || (kind == .get && state.hangingGet == number)
-        || (kind == .acknowledge && state.hangingAcknowledgement == number)
+        || (isAcknowledgement && state.hangingAcknowledgement == acknowledgement)
         || (kind == .subscribe && number >= state.hangsFromSubscribe)
         || (kind == .get && state.counts.count { $0 == .get } >= state.hangsFromGet)
       {
@@ -146,6 +150,13 @@ final class HostTransport: @unchecked Sendable {
     }
     let answer = try? relay.exchange(request)
     return state.withLock { $0.losesGet == number && kind == .get } ? nil : answer
+  }
+
+  private static func isAcknowledgement(_ request: [UInt8]) -> Bool {
+    switch try? RelayRequest(decoding: request).command {
+    case .acknowledge, .acknowledgeAndGet: true
+    default: false
+    }
   }
 
   private static func isNew(_ request: [UInt8]) -> Bool {

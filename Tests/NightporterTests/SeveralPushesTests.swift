@@ -62,6 +62,7 @@ final class SeveralPushesTests: XCTestCase {
   func testAnAcknowledgementsAnswerThatIsLostLosesNoMessage() throws {
     let station = try Station()
     let pushes = try pushes(station)
+    let wake = wake
     var shown: [String] = []
     // Of one message, or of two: the second one came with an answer.
     for lost in [2, 3, 2] {
@@ -69,7 +70,7 @@ final class SeveralPushesTests: XCTestCase {
       let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
       transport.install(in: service)
       transport.lose(get: lost)
-      let answer = service.push(pushes[0].push, deadline: 30_000)
+      let answer = service.push(wake, deadline: 30_000)
       XCTAssertEqual(answer.bodies.count, lost - 1, answer.description)
       XCTAssertTrue(answer["quiescent"].flag, answer.description)
       shown += answer.bodies

@@ -1,5 +1,6 @@
 import PorterCrypto
 import PorterPlatform
+import PorterStore
 import Synchronization
 import XCTest
 
@@ -72,6 +73,52 @@ final class RelayNextMessageTests: RelayTestCase {
     XCTAssertEqual(try acknowledge(first, in: mailbox).1, .nothing)
     try send("third", to: mailbox)
     XCTAssertEqual(try message(try acknowledge(first, in: mailbox).1).body, Array("third".utf8))
+  }
+
+  /// What one push has compiled for the relay's file, beside `PRAGMA synchronous`: a mailbox, a message, that it is dropped, and
+  /// whether its notification is left. Further messages need nothing more.
+  func testOneMessageTakesFourStatements() throws {
+    #if DEBUG
+      let mailbox = try newMailbox()
+      for text in ["first", "second", "third"] { try send(text, to: mailbox, notify: true) }
+      let file = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
+      defer { try? file.database.close() }
+      var statements: Set<String> = []
+      file.database.observer = { statements.insert($0) }
+      func exchange(_ command: RelayCommand) throws -> RelayRequest {
+        var request = RelayRequest(correlation: try newAttempt(), entity: mailbox.recipient, command: command)
+        request.signature = mailbox.recipientKey.sign(request.signedBytes)
+        return request
+      }
+      guard case .message(var message) = try file.getMessage(exchange(.getMessageWithAge), withAge: true) else {
+        return XCTFail("no message")
+      }
+      for texts in [["second"], ["third"], []] {
+        let request = try exchange(.acknowledgeAndGet(message: message.identifier))
+        let answer = try file.acknowledgeAndGet(request, message: message.identifier)
+        guard case .acknowledged(true, let next) = answer else { return XCTFail("\(answer)") }
+        XCTAssertEqual(next.map { [String(decoding: $0.body, as: UTF8.self)] } ?? [], texts)
+        XCTAssertEqual(statements.count, 4, statements.sorted().joined(separator: "\n"))
+        if let next { message = next }
+      }
+    #endif
+  }
+
+  /// A notification that outlived its message, as when a process was killed between the two, is given to no service.
+  func testANotificationWithoutItsMessageIsGivenToNoService() throws {
+    let (mailbox, notifierKey) = (try newMailbox(), try newKey())
+    let notifier = try client.enableNotifier(
+      mailbox.recipient, key: mailbox.recipientKey, notifierKey: notifierKey.publicKey,
+      boxKey: try BoxKeyPair.generate(randomness: randomness).publicKey)
+    let service = RelayNotifierClient(port: relay, randomness: randomness, service: try newKey())
+    try service.subscribe([(notifier: notifier.identifier, key: notifierKey)])
+    try send("hello", to: mailbox, notify: true)
+    XCTAssertEqual(try service.dueNotifications().notifications.count, 1)
+    let file = try Database(path: path)
+    XCTAssertEqual(try file.run("UPDATE message SET body = NULL"), 1)
+    try file.close()
+    XCTAssertEqual(try service.dueNotifications().notifications.count, 0)
+    XCTAssertEqual(try service.pendingNotifications().count, 0)
   }
 
   func testAnotherKeyDropsNothing() throws {

@@ -25,7 +25,7 @@ static int64_t integer(struct database *database, const char *sql) {
 }
 
 void open_database(struct database *database, const char *path, int64_t application, int64_t version) {
-  *database = (struct database){.path = path, .turn = -1};
+  *database = (struct database){.path = path, .turn = -1, .longest_log = LONGEST_LOG};
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
   if (sqlite3_open_v2(path, &database->handle, flags, NULL) != SQLITE_OK) fail_in(database, "does not open");
   sqlite3_extended_result_codes(database->handle, 1);
@@ -44,7 +44,7 @@ void close_database(struct database *database) {
   char log[4200];
   struct stat status;
   snprintf(log, sizeof log, "%s-wal", database->path);
-  if (stat(log, &status) == 0 && status.st_size > LONGEST_LOG) {
+  if (stat(log, &status) == 0 && status.st_size > database->longest_log) {
     sqlite3_busy_timeout(database->handle, 20);
     sqlite3_wal_checkpoint_v2(database->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
   }

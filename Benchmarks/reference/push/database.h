@@ -8,6 +8,8 @@
 
 struct database {
   sqlite3 *handle;
+  /* Bytes of log that closing leaves behind. */
+  int64_t longest_log;
   const char *path;
   /* The lock file of the writers' turns. */
   int turn;

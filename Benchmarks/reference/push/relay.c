@@ -12,6 +12,8 @@ enum {
   APPLICATION = 0x4e50524c,
   SCHEMA = 3,
   EXCHANGE_BYTES = 65536,
+  LOG_PAGES = 1024,
+  LONGEST_LOG = 2 << 20,
   SIGNATURE_AT = 2 + IDENTIFIER_BYTES,
   ENTITY_AT = SIGNATURE_AT + crypto_sign_BYTES + 1,
   COMMAND_AT = ENTITY_AT + IDENTIFIER_BYTES,
@@ -97,6 +99,9 @@ static size_t answer_request(struct relay *relay, const uint8_t *request, size_t
 
 void open_relay(struct relay *relay, const char *path, const char *boot) {
   open_database(&relay->file, path, APPLICATION, SCHEMA);
+  /* An acknowledgement does not write the log back. */
+  sqlite3_wal_autocheckpoint(relay->file.handle, LOG_PAGES);
+  relay->file.longest_log = LONGEST_LOG;
   relay->mailbox = prepare(&relay->file, "SELECT number, recipient_key FROM mailbox WHERE recipient = ?1");
   relay->waiting = prepare(&relay->file,
                            "SELECT identifier, sent_at, notify, body FROM message INDEXED BY message_waiting "

@@ -57,11 +57,15 @@ final class RelayLink {
       orLater: TimerName.relay, { [weak self] in self?.openAgain() },
       { (store) throws(StoreError) in try store.overview(settings: [Setting.relay]).settings[Setting.relay] })
     guard let path = named ?? nil else { return }
+    var ports = context.configuration.ports
+    // Read once already.
+    let process = context.instance
+    ports.identity = ProcessIdentity(boot: process.boot, process: process.process, started: process.started)
     open(
       EmbeddedRelay(
-        path: path, ports: context.configuration.ports, log: context.log,
+        path: path, ports: ports, log: context.log,
         // A file that is out of reach is reported as such, and not replaced by an empty one, in which nothing waits.
-        mayCreate: context.role == .app, stop: context.stop))
+        mayCreate: context.role == .app, isBrief: context.role == .extension, stop: context.stop))
   }
 
   private func openAgain() {

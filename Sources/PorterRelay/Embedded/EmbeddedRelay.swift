@@ -35,8 +35,9 @@ package final class EmbeddedRelay: RelayPort {
     var sender: WakeSender
   }
 
-  /// Bytes of log that closing leaves behind, and the time that must be left to write back a longer one.
-  package static let longestLog = 1 << 20
+  /// Bytes of log that closing leaves behind, and the time that must be left to write back a longer one. SQLite starts a log anew, in
+  /// the same file, once it has `RelayFile.logPages` pages: one that is a little longer than these is in order.
+  package static let longestLog = 2 << 20
   private static let cuttingTime = Span.milliseconds(250)
 
   private let path: String
@@ -45,6 +46,7 @@ package final class EmbeddedRelay: RelayPort {
   private let busyTimeout: Span
   private let cacheKibibytes: Int
   private let mayCreate: Bool
+  private let isBrief: Bool
   private let stop: StopSignal?
   /// Raised while the relay is being closed, to stop an exchange that another thread is in the middle of.
   private let closing: StopSignal
@@ -56,11 +58,12 @@ package final class EmbeddedRelay: RelayPort {
   /// `path` is the relay's file; if it is missing it is created, provided `mayCreate` allows it; its directory is not.
   /// Sockets go to `<path>.wake/`. `busyTimeout` is how long an exchange waits for other processes' writes before it
   /// throws `storage` with `busy`. `cacheKibibytes`: a request needs a few pages of the file, so by default the cache stays
-  /// far below an extension's memory limit. `stop` tells whether there is time to write the log back when the relay is
-  /// closed.
+  /// far below an extension's memory limit. One that is open for one push `isBrief`: it writes the log back when it is closed, if
+  /// that has become long, and not in the middle of an acknowledgement. `stop` tells whether there is time to write the log back
+  /// when the relay is closed.
   package init(
     path: String, ports: Ports, log: Log, busyTimeout: Span = .seconds(3), cacheKibibytes: Int = 512,
-    mayCreate: Bool = true, stop: StopSignal? = nil
+    mayCreate: Bool = true, isBrief: Bool = false, stop: StopSignal? = nil
   ) {
     self.path = path
     self.ports = ports
@@ -68,6 +71,7 @@ package final class EmbeddedRelay: RelayPort {
     self.busyTimeout = busyTimeout
     self.cacheKibibytes = cacheKibibytes
     self.mayCreate = mayCreate
+    self.isBrief = isBrief
     self.stop = stop
     closing = StopSignal(clock: ports.clock)
     state = Mutex(State())
@@ -143,12 +147,11 @@ package final class EmbeddedRelay: RelayPort {
 
   private func open(_ state: inout State) throws(RelayError) -> RelayFile {
     if let file = state.file { return file }
-    let path = try RelayError.carrying { () throws(SQLiteError) in try Database.plainPath(self.path, ports.files) }
     let file = try RelayFile(
       path: path, access: mayCreate ? .create : .readWrite, ports: ports, log: log,
-      busyTimeout: busyTimeout, cacheKibibytes: cacheKibibytes, stop: closing)
+      busyTimeout: busyTimeout, cacheKibibytes: cacheKibibytes, isBrief: isBrief, stop: closing)
     state.file = file
-    let directory = WakeDirectory.beside(relay: path, ports: ports)
+    let directory = WakeDirectory.beside(relay: file.database.path, ports: ports)
     state.wakes = Wakes(directory: directory, sender: WakeSender(directory: directory, ports: ports))
     let opened = file.database.interrupter
     interrupter.withLock { $0 = opened }

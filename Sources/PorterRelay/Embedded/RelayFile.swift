@@ -25,9 +25,17 @@ final class RelayFile {
   private var isGathering = false
   /// Called with the entity of a request that its key has signed: throws if that has used up its share.
   var admission: ((RelayIdentifier) throws(RelayError) -> Void)?
+  private let cacheKibibytes: Int
+  private let isBrief: Bool
+  /// Messages, since the file was opened.
+  private var dropped = 0
+  /// The message that was given to a recipient last.
+  var given: (message: RelayIdentifier, number: Int64)?
 
   /// A short log keeps the first opening after a crash, or after `releaseFiles()`, fast: the whole log is read.
   static let logPages = 256
+  /// Of a process that has no time for it: some hundred messages.
+  private static let mostLogPages = 1_024
 
   var clock: any Clock { ports.clock }
   var randomness: any Randomness { ports.randomness }
@@ -35,17 +43,18 @@ final class RelayFile {
   init(
     path: String, access: Database.Access = .create, ports: Ports, log: Log,
     busyTimeout: Span = .seconds(3), cacheKibibytes: Int = 512, logPages: Int = RelayFile.logPages,
-    stop: StopSignal? = nil
+    isBrief: Bool = false, stop: StopSignal? = nil
   ) throws(RelayError) {
     self.ports = ports
     self.log = log
+    self.cacheKibibytes = cacheKibibytes
+    self.isBrief = isBrief
     do throws(SQLiteError) {
-      // A request needs a few pages of the file, so the cache may stay far below an extension's memory limit.
       database = try Database(
         path: path,
         options: .init(
           access: access, durability: nil, busyTimeout: busyTimeout, cacheKibibytes: cacheKibibytes,
-          logPages: logPages,
+          logPages: isBrief ? Self.mostLogPages : logPages, isPlain: isBrief,
           stop: stop, ports: ports))
     } catch {
       throw .storage(error)
@@ -102,10 +111,31 @@ final class RelayFile {
     }
   }
 
+  /// The same for one statement; the number of rows that it changed.
+  @discardableResult
+  func commit(
+    _ durability: Database.Durability, _ sql: String, _ bindings: [Binding]
+  ) throws(RelayError) -> Int {
+    if !isGathering { try set(durability) }
+    return try storage { () throws(SQLiteError) in
+      isGathering ? try database.run(sql, bindings) : try database.commit(sql, bindings)
+    }
+  }
+
   private func set(_ durability: Database.Durability) throws(RelayError) {
-    if durability != self.durability {
-      try RelayError.carrying { () throws(SQLiteError) in try database.setDurability(durability) }
-      self.durability = durability
+    guard durability != self.durability else { return }
+    try storage { () throws(SQLiteError) in try database.setDurability(durability) }
+    self.durability = durability
+  }
+
+  /// What a brief opening leaves out, from the second message that is dropped on: before, it takes more than it saves. The cache
+  /// is limited, and the pages of a body that is dropped are not overwritten with zeros, since it is sealed.
+  func saveForMany() throws(RelayError) {
+    guard isBrief else { return }
+    dropped += 1
+    guard dropped == 2 else { return }
+    try storage { () throws(SQLiteError) in
+      try database.execute("PRAGMA cache_size=-\(cacheKibibytes); PRAGMA secure_delete=OFF;")
     }
   }
 
@@ -167,6 +197,12 @@ extension RelayFile {
   private static let schemaVersion: Int64 = 3
 
   private func migrate() throws(RelayError) {
+    // Another process may take the file over to a later version at any moment, also after it was opened here.
+    if let header = database.header, header.applicationIdentifier == Self.applicationIdentifier,
+      header.userVersion == Self.schemaVersion
+    {
+      return
+    }
     if try storage({ () throws(SQLiteError) in try isCurrent() }) { return }
     // Two processes may get here together; the second then finds the work done.
     try commit(.full) { () throws(RelayError) in
@@ -185,6 +221,8 @@ extension RelayFile {
         try database.execute(Self.thirdVersion)
       }
     }
+    // Into the header, where the next opening looks. Otherwise it asks.
+    try? database.checkpoint()
   }
 
   private func isCurrent() throws(SQLiteError) -> Bool { try isOfVersion(Self.schemaVersion) }

@@ -133,15 +133,18 @@ extension RelayFile {
     try storage { () throws(SQLiteError) in
       let oldest = try database.first(
         """
-        SELECT message.identifier, sent_at, notify, body, stored_at, boot, moment, age.age
+        SELECT message.identifier, sent_at, notify, body, stored_at, number, boot, moment, age.age
         FROM message INDEXED BY message_waiting LEFT JOIN age
         WHERE mailbox = ?1 AND body IS NOT NULL ORDER BY number LIMIT 1
         """, [.integer(mailbox.number)]
       ) { (row) throws(SQLiteError) in
-        let age = try self.age(stored: row.isNull(5) ? nil : RelayAge.stored(in: row, from: 5))
-        return try message(in: row, age: age)
+        let age = try self.age(stored: row.isNull(6) ? nil : RelayAge.stored(in: row, from: 6))
+        return (number: row.integer(5), read: try message(in: row, age: age))
       }
-      guard let oldest, oldest.isExpired else { return oldest?.message }
+      guard let oldest, oldest.read.isExpired else {
+        given = oldest.map { ($0.read.message.identifier, number: $0.number) }
+        return oldest?.read.message
+      }
       return try oldestKeptMessage(in: mailbox)
     }
   }
@@ -173,19 +176,55 @@ extension RelayFile {
   private func drop(
     _ message: RelayIdentifier, from mailbox: Mailbox, _ listener: String?
   ) throws(RelayError) -> Bool {
-    try commit(.normal) { () throws(RelayError) in
-      if let listener { try noteSignOfLife(of: listener) }
+    guard let number = try number(of: message, in: mailbox) else {
+      if let listener { try commit(.normal) { () throws(RelayError) in try noteSignOfLife(of: listener) } }
+      return false
+    }
+    try saveForMany()
+    let (sql, bindings) = Self.dropping(message, number, from: mailbox)
+    guard let listener else {
+      // Two transactions of one statement each. Mostly the service has the notification by now, and there is only the first. A process
+      // that is killed between them leaves one that is given to no service, since its message is gone.
+      guard try commit(.normal, sql, bindings) > 0 else { return false }
+      if try hasNotification(number) { try commit(.normal, Self.dropNotification, [.integer(number)]) }
+      return true
+    }
+    return try commit(.normal) { () throws(RelayError) in
+      try noteSignOfLife(of: listener)
       return try storage { () throws(SQLiteError) in
-        let number = try database.integer(
-          """
-          SELECT number FROM message INDEXED BY message_waiting
-          WHERE mailbox = ?1 AND body IS NOT NULL AND identifier = ?2
-          """, [.integer(mailbox.number), .blob(message.bytes)])
-        guard let number else { return false }
-        try database.run("UPDATE message SET body = NULL WHERE number = ?1", [.integer(number)])
-        try database.run("DELETE FROM notification WHERE message = ?1", [.integer(number)])
-        return true
+        try database.run(Self.dropNotification, [.integer(number)])
+        return try database.run(sql, bindings) > 0
       }
+    }
+  }
+
+  private static let dropNotification = "DELETE FROM notification WHERE message = ?1"
+
+  /// Its number may be another message's by now, after its mailbox was deleted.
+  private static func dropping(
+    _ message: RelayIdentifier, _ number: Int64, from mailbox: Mailbox
+  ) -> (String, [Binding]) {
+    (
+      "UPDATE message SET body = NULL WHERE number = ?1 AND mailbox = ?2 AND identifier = ?3 AND body IS NOT NULL",
+      [.integer(number), .integer(mailbox.number), .blob(message.bytes)]
+    )
+  }
+
+  /// Mostly that of the message that was given last.
+  private func number(of message: RelayIdentifier, in mailbox: Mailbox) throws(RelayError) -> Int64? {
+    if let given, given.message == message { return given.number }
+    return try storage { () throws(SQLiteError) in
+      try database.integer(
+        """
+        SELECT number FROM message INDEXED BY message_waiting
+        WHERE mailbox = ?1 AND body IS NOT NULL AND identifier = ?2
+        """, [.integer(mailbox.number), .blob(message.bytes)])
+    }
+  }
+
+  private func hasNotification(_ number: Int64) throws(RelayError) -> Bool {
+    try storage { () throws(SQLiteError) in
+      try database.integer("SELECT 1 FROM notification WHERE message = ?1", [.integer(number)]) != nil
     }
   }
 }

@@ -161,7 +161,7 @@ extension RelayFile {
         FROM notification CROSS JOIN notifier ON notifier.mailbox = notification.mailbox
         CROSS JOIN message ON message.number = notification.message
         WHERE notifier.service = ?1 AND message.stored_at >= ?2
-          AND NOT (notification.held_until > ?4 AND notification.held_until <= ?5)
+          AND message.body IS NOT NULL AND NOT (notification.held_until > ?4 AND notification.held_until <= ?5)
         ORDER BY notification.message LIMIT ?3
         """,
         [.blob(service.bytes), .integer(try oldestKept()), .integer(Int64(min(Int(limit), RelayLimits.batch)))]

@@ -49,6 +49,9 @@ package final class Database {
     /// How many pages of log make a commit write the log back; nil for SQLite's default, 1000. The first connection to
     /// a file reads its whole log, so a file that is opened often wants a short one.
     package var logPages: Int?
+    /// Compiles nothing to open a file whose header says that it is in WAL mode: page cache and temporary tables are as SQLite has
+    /// them by itself.
+    package var isPlain: Bool
     /// Stops this connection's work: a wait ends with `busy`, a long statement with `interrupted`. Nil: never.
     package var stop: StopSignal?
     /// Whether `doze()` is to be possible, for a connection through the system's VFS.
@@ -58,7 +61,8 @@ package final class Database {
     package init(
       access: Access = .create, durability: Durability? = .full, vfs: String? = nil, key: StoreKey = .none,
       isExclusive: Bool = false, busyTimeout: Span = .seconds(3), foreignKeys: Bool = true,
-      cacheKibibytes: Int? = nil, logPages: Int? = nil, stop: StopSignal? = nil, ports: Ports = .system
+      cacheKibibytes: Int? = nil, logPages: Int? = nil, isPlain: Bool = false, stop: StopSignal? = nil,
+      ports: Ports = .system
     ) {
       self.access = access
       self.durability = durability
@@ -69,6 +73,7 @@ package final class Database {
       self.foreignKeys = foreignKeys
       self.cacheKibibytes = cacheKibibytes
       self.logPages = logPages
+      self.isPlain = isPlain
       self.stop = stop
       self.ports = ports
     }
@@ -158,6 +163,7 @@ package final class Database {
     // What has a function of its own needs no statement to be compiled.
     sqlite3_db_config_integer(handle, SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys ? 1 : 0)
     if let pages = options.logPages { sqlite3_wal_autocheckpoint(handle, Int32(clamping: max(1, pages))) }
+    if options.isPlain, header?.isInWALMode == true { return }
     var sql = ""
     // Temporary tables and sorts stay in memory, where there is room for them.
     if options.keepsTemporaryInMemory { sql += "PRAGMA temp_store=MEMORY;" }
@@ -284,6 +290,14 @@ package final class Database {
   }
 
   // MARK: Transactions
+
+  /// A transaction of one statement; the number of rows that it changed.
+  package func commit(_ sql: String, _ bindings: [Binding]) throws(SQLiteError) -> Int {
+    waiter.interruptionsBefore = interrupter.interruptions
+    waiter.takeTurn(at: &writeLock)
+    defer { writeLock.leave() }
+    return try run(sql, bindings)
+  }
 
   /// Runs `body` in a transaction: committed when it returns, rolled back when it throws. Transactions do not nest.
   @discardableResult

@@ -1,0 +1,42 @@
+import CSQLite
+
+/// What a database file says of itself in its first 100 bytes, read without compiling a statement.
+///
+/// It is as old as the last time that the log was written back: who changes one of the numbers writes it back afterwards.
+package struct FileHeader {
+  private static let count = 100
+  private static let magic = Array("SQLite format 3".utf8) + [0]
+
+  package let isInWALMode: Bool
+  package let userVersion: Int64
+  package let applicationIdentifier: Int64
+
+  /// Nil unless these are the first bytes of a database.
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count == Self.count, bytes.starts(with: Self.magic) else { return nil }
+    // Versions of the format for writing and for reading.
+    isInWALMode = bytes[18] == 2 && bytes[19] == 2
+    func number(at place: Int) -> Int64 {
+      Int64(bytes[place..<place + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+    }
+    userVersion = number(at: 60)
+    applicationIdentifier = number(at: 68)
+  }
+
+  /// Nil if it cannot be read, or is not one.
+  static func read(from handle: OpaquePointer) -> FileHeader? {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
+      let read = file.pointee.pMethods?.pointee.xRead
+    else { return nil }
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      let code = read(file, buffer.baseAddress, Int32(count), 0)
+      filled = code == SQLITE_OK ? count : 0
+    }
+    return FileHeader(bytes)
+  }
+}
+
+extension Database {
+  package var header: FileHeader? { handle.flatMap { FileHeader.read(from: $0) } }
+}

@@ -191,7 +191,7 @@ final class Calls {
       try store.user(try store.contact(contactID).userID)
     }
     if let refusal { throw try error(refusal, contactID, store) }
-    sender.flush()
+    sender.offerNew()
     armTimer()
     return user
   }

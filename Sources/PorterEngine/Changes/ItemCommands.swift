@@ -66,7 +66,7 @@ extension Engine {
       let now = try contactRecord(try requireContact(contactID))
       throw .error(now.status == .active ? .contactNotReady(now) : .contactNotActive(now))
     }
-    sender.flush()
+    sender.offerNew()
   }
 
   // MARK: Edits

@@ -166,7 +166,7 @@ extension Engine {
       let now = try contactRecord(contact)
       throw .error(now.status == .active ? .contactNotReady(now) : .contactNotActive(now))
     }
-    sender.flush()
+    sender.offerNew()
     if secondsToLive != nil { disappearing.takeUp() }
     return .newChatItems(
       UserRecord(user), sent.map { ChatItemInChat(info: .direct(record), item: ChatItemRecord($0)) })

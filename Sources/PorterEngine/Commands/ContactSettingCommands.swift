@@ -59,7 +59,7 @@ extension Engine {
         try self.connections.take(.given(enqueue), of: connection, store)
       }
     }
-    sender.flush()
+    sender.offerNew()
     return .contactPrefsUpdated(try owner(of: contact), from: from, to: try contactRecord(try requireContact(id)))
   }
 

@@ -70,7 +70,7 @@ extension Engine {
     } catch {
       throw ChatError(error)
     }
-    sender.flush()
+    sender.offerNew()
     let after = try stored { () throws(StoreError) in try store.user(id) }
     return .userProfileUpdated(
       UserRecord(after),

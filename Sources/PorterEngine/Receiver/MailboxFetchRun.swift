@@ -115,7 +115,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
     switch parts.committer.commit(message, under: claimed.claim) {
     case .committed(let committed):
       FaultPoint.reach(.afterCommit)
-      parts.sender.flush()
+      parts.sender.offerNew(alsoFor: connectionID)
       post(.committed, .committed(message, committed, claimed, delivery))
     case .repeated(let committed), .quarantined(let committed):
       post(.committed, .committed(message, committed, claimed, delivery))

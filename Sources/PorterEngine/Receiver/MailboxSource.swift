@@ -164,7 +164,7 @@ final class MailboxSource: Source {
         return then(.failure(Self.unavailable(error)))
       }
       // The answer to the confirmation was waiting for this.
-      self.sender.flush()
+      self.sender.offerNew(alsoFor: connection.id)
       then(result)
     }
   }

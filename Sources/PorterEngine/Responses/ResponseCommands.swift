@@ -26,7 +26,7 @@ extension Engine: ResponseHost {
   }
 
   func replyWasRecorded(_ items: [Int64]) {
-    sender.flush()
+    sender.offerNew()
     guard let store else { return }
     do throws(StoreError) {
       for id in items {

@@ -22,6 +22,11 @@ struct OutboxQueue {
     for (connectionID, _) in waiting.sorted(by: { $0.1 < $1.1 }) { makeReady(connectionID) }
   }
 
+  /// Gives a turn to these connections, as far as they have an entry.
+  mutating func makeReady(_ connections: [Int64]) {
+    for connectionID in connections where head(of: connectionID) != nil { makeReady(connectionID) }
+  }
+
   /// The connection that has its turn now, and its oldest entry; a turn is given once.
   mutating func next() -> (connectionID: Int64, entry: Int64)? {
     while let connectionID = ready.popFirst() {

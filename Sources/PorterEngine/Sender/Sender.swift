@@ -21,6 +21,9 @@ final class Sender {
   /// By connection: called with whether the relay refused the confirmation, after the first attempt to send it.
   private var confirming: [Int64: (Bool) -> Void] = [:]
   private var flushing = Coalescer()
+  /// Every connection with an outbox has a turn in the next round; otherwise these, and those for which something is new.
+  private var areAllDue = false
+  private var due: Set<Int64> = []
   /// Called when nothing is under way.
   private var awaitingRest: [() -> Void] = []
 
@@ -48,8 +51,20 @@ final class Sender {
 
   /// Offers the oldest message of each connection to the relay; the next one follows when the relay has answered.
   func flush() {
+    areAllDue = true
+    offer()
+  }
+
+  /// Offers what is new in the outbox, and the oldest message of this connection, of which something has changed. What waits for
+  /// other contacts has its own time: a person who sends does not wait for that.
+  func offerNew(alsoFor connectionID: Int64? = nil) {
+    if let connectionID { due.insert(connectionID) }
+    offer()
+  }
+
+  private func offer() {
     guard flushing.want() else { return }
-    repeat { offerAll() } while flushing.end()
+    repeat { offerDue() } while flushing.end()
   }
 
   /// As `flush`. `then` is called once, in a later step, when nothing is under way: all is sent, or waits for later.
@@ -70,7 +85,7 @@ final class Sender {
   /// one arrived, whose answer was lost. What the relay cannot take now waits in the outbox.
   func confirm(_ connectionID: Int64, then: @escaping (_ isRefused: Bool) -> Void) {
     confirming[connectionID] = then
-    flush()
+    offerNew(alsoFor: connectionID)
     // Its caller waits, and does not wait for the others.
     if maySend, !sending.contains(connectionID), let entry = queue.head(of: connectionID) { send(entry, connectionID) }
     // Nothing is sent while the chat suspends.
@@ -83,7 +98,7 @@ final class Sender {
 
   private var maySend: Bool { !context.stop.isRaised && lifecycle.maySend && relay.isOpen && mayBegin() }
 
-  private func offerAll() {
+  private func offerDue() {
     // A suspension does not wait for a full outbox.
     guard !context.stop.isRaised else { return retryLater() }
     let known = queue.last
@@ -93,7 +108,9 @@ final class Sender {
         { (store) throws(StoreError) in try store.outboxEntries(after: known) })
     else { return }
     queue.note(new)
-    queue.makeAllReady()
+    if areAllDue { queue.makeAllReady() } else { queue.makeReady(new.map(\.connectionID) + due.sorted()) }
+    areAllDue = false
+    due = []
     offerReady()
   }
 

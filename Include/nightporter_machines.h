@@ -1299,7 +1299,7 @@ enum np_push_event {
   NP_PUSH_EVENT_COMMIT_DAMAGED = 38,
   /* The store cannot write. */
   NP_PUSH_EVENT_COMMIT_FAILED = 39,
-  /* The relay has dropped the message; the mailbox may hold more. */
+  /* The relay has dropped the message, and does not say whether the mailbox holds more. */
   NP_PUSH_EVENT_ACKNOWLEDGED = 40,
   /* The relay did not answer. The message is committed; a repeat will be recognised. */
   NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 41,
@@ -1364,7 +1364,8 @@ enum np_push_effect {
   NP_PUSH_EFFECT_PUT_MAILBOX_BACK = 10,
   /* Drop what was computed and could not be committed. */
   NP_PUSH_EFFECT_DISCARD_WORK = 11,
-  /* Tell the relay that the message is committed. Answer: acknowledged or acknowledgeFailed. */
+  /* Tell the relay that the message is committed, and have it say what is next if it can. Answer: fetch, acknowledged
+  or acknowledgeFailed. */
   NP_PUSH_EFFECT_ACKNOWLEDGE = 12,
   /* Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
   composed. */

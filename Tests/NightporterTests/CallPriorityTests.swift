@@ -121,7 +121,7 @@ final class CallPriorityTests: XCTestCase {
     let waiting = try waiting()
     waiting.transport.hang(onlyAcknowledgement: 1)
     let first = waiting.push(waiting.message)
-    waiting.transport.waitUntilInside(.acknowledge)
+    waiting.transport.waitUntilAcknowledging()
     let call = try answer(waiting.push(waiting.call))
     XCTAssertEqual(Set(call.bodies), ["Incoming audio call", "from carol"], "what is committed is shown: \(call)")
     XCTAssertNil(first.wait(atMost: .zero), "it still waits")

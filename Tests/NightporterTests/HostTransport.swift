@@ -71,9 +71,10 @@ final class HostTransport: @unchecked Sendable {
     XCTAssertNotNil(state.wait(atMost: .seconds(30)) { $0.inside > 0 ? true : nil }, file: file, line: line)
   }
 
-  /// Waits until a request of this kind has come.
-  func waitUntilInside(_ kind: Kind, file: StaticString = #filePath, line: UInt = #line) {
-    XCTAssertNotNil(state.wait(atMost: .seconds(30)) { $0.counts.contains(kind) ? true : nil }, file: file, line: line)
+  /// Waits until a message was acknowledged, whatever the answer is to say beside that.
+  func waitUntilAcknowledging(file: StaticString = #filePath, line: UInt = #line) {
+    XCTAssertNotNil(
+      state.wait(atMost: .seconds(30)) { $0.acknowledgements > 0 ? true : nil }, file: file, line: line)
   }
 
   func install(in host: Host, file: StaticString = #filePath, line: UInt = #line) {
@@ -117,16 +118,15 @@ final class HostTransport: @unchecked Sendable {
   private func exchange(_ request: [UInt8]) -> [UInt8]? {
     let kind = Self.kind(of: request)
     let isAcknowledgement = Self.isAcknowledgement(request)
-    let number = state.signal { state in
+    let (number, acknowledgement) = state.signal { state in
       state.inside += 1
       if kind.isSending { state.insideSending += 1 }
       state.mostSending = max(state.mostSending, state.insideSending)
       state.mostInside = max(state.mostInside, state.inside)
       state.counts.append(kind)
       if isAcknowledgement { state.acknowledgements += 1 }
-      return state.counts.count { $0 == kind }
+      return (state.counts.count { $0 == kind }, state.acknowledgements)
     }
-    let acknowledgement = isAcknowledgement ? state.withLock { $0.acknowledgements } : 0
     defer {
       state.signal { state in
         state.inside -= 1

@@ -3,8 +3,8 @@ extension RelayCommand {
   /// Whether carrying it out changes the file.
   var writes: Bool {
     switch self {
-    case .createMailbox, .secureMailbox, .send, .acknowledge, .enableNotifier, .disableNotifier, .deleteMailbox,
-      .subscribe, .listen, .subscribeNotifiers, .acknowledgeNotifications:
+    case .createMailbox, .secureMailbox, .send, .acknowledge, .acknowledgeAndGet, .enableNotifier, .disableNotifier,
+      .deleteMailbox, .subscribe, .listen, .subscribeNotifiers, .acknowledgeNotifications:
       true
     case .getMessage, .getMessageWithAge, .check, .arrivals, .notifications, .dueNotifications: false
     }
@@ -14,7 +14,8 @@ extension RelayCommand {
   var isDurable: Bool {
     switch self {
     case .createMailbox, .secureMailbox, .send, .enableNotifier, .disableNotifier, .deleteMailbox: true
-    case .acknowledge, .subscribe, .listen, .subscribeNotifiers, .acknowledgeNotifications, .getMessage,
+    case .acknowledge, .acknowledgeAndGet, .subscribe, .listen, .subscribeNotifiers, .acknowledgeNotifications,
+      .getMessage,
       .getMessageWithAge, .check, .arrivals, .notifications, .dueNotifications:
       false
     }
@@ -28,6 +29,7 @@ extension RelayCommand {
     case .getMessage: "getMessage"
     case .getMessageWithAge: "getMessageWithAge"
     case .acknowledge: "acknowledge"
+    case .acknowledgeAndGet: "acknowledgeAndGet"
     case .enableNotifier: "enableNotifier"
     case .disableNotifier: "disableNotifier"
     case .deleteMailbox: "deleteMailbox"

@@ -1,6 +1,7 @@
 import PorterJSON
 import PorterNight
 import PorterProcesses
+import PorterStore
 import XCTest
 
 /// An extension can be killed anywhere. The next process finds a whole store: the message is there once, and shown.
@@ -123,6 +124,42 @@ final class KilledExtensionTests: XCTestCase {
     XCTAssertEqual(try next(third), "four")
     try night.bobSends("five")
     XCTAssertEqual(try next(third), "five")
+  }
+
+  /// Two pushes are in progress in one process, which is killed while one of them has a message. The next process has both, each
+  /// once.
+  func testINC10KilledWithTwoPushesInProgress() throws {
+    let night = try Night()
+    defer { night.end() }
+    var expected: [String] = []
+    for stage in ["afterFetch", "insideCommit", "afterCommit", "beforeAcknowledge", "afterAcknowledge"] {
+      try night.suspendAlice()
+      let texts = ["\(stage) one", "\(stage) two"]
+      let pushes = try texts.map { text in
+        try night.bobSends(text)
+        return try night.nextPush()
+      }
+      let dying = try ScriptedHost(
+        store: night.alice.store, background: true, environment: ["PORTER_HALT_AT": stage])
+      defer { dying.process.kill() }
+      // The first one waits to claim the mailbox until the second one is there as well.
+      let holder = try Database(path: night.alice.store + "_chat.db")
+      try holder.execute("BEGIN IMMEDIATE")
+      let push = JSONValue(try XCTUnwrap(pushes.last).text).text
+      try dying.call("&first = np_receive_push $c \(push) 30000")
+      try awaitThat("it waits for the store") { try dying.state["busy"] != nil }
+      try dying.call("&second = np_receive_push $c \(push) 30000")
+      XCTAssertNotNil(try dying.state["busy"], stage)
+      try holder.execute("COMMIT")
+      try holder.close()
+      XCTAssertEqual(try dying.process.waitForEnd(), .killed(SIGKILL), stage)
+
+      let answers = try pushes.map { try night.present($0) }
+      XCTAssertEqual(answers.flatMap(\.bodies).sorted(), texts.sorted(), "\(stage): \(answers.map(\.text))")
+      expected += texts
+      try night.wakeAlice()
+      try night.expectAliceHas(expected)
+    }
   }
 
   func testINC10KilledBeforeItFetches() throws { try extensionDies(at: "beforeFetch") }

@@ -190,6 +190,26 @@ final class CallPriorityTests: XCTestCase {
     XCTAssertEqual((call.bodies + (try answer(first).bodies)).sorted(), ["Incoming audio call", "from carol"])
   }
 
+  /// What the app left to be sent hangs, for both contacts. It has one of the transport's two ways, and the call the other.
+  func testACallDoesNotWaitBehindWhatIsSent() throws {
+    let waiting = try waiting()
+    let database = try Database(path: waiting.station.alice.prefix + "_chat.db")
+    try database.run(
+      """
+      INSERT INTO outbox (connection_id, item_id, purpose, signed, notify, body, deduplication)
+      SELECT connection_id, NULL, 'message', 1, 0, x'00', randomblob(24) FROM connections
+      """, [])
+    try database.close()
+    waiting.transport.hang(.send)
+    let first = waiting.push(waiting.message)
+    waiting.transport.waitUntilInside(.send)
+    let second = try answer(waiting.push(waiting.call))
+    XCTAssertEqual(
+      Set(try answer(first).bodies + second.bodies), ["from carol", "Incoming audio call"], second.description)
+    XCTAssertEqual(waiting.transport.count(.send), 1)
+    waiting.transport.hang(nil)
+  }
+
   /// Both name bob's mailbox. The request for it was lost, and the call's push asks again.
   func testACallsOwnMailboxIsAskedAgainAfterARequestThatHangs() throws {
     let waiting = try waiting(messageFromBob: true)

@@ -30,7 +30,7 @@ struct PushDecoder {
         return take(try source.read(.sealed(nonce: nonce, ciphertext), store), run)
       }
     } catch {
-      run.reason = error.description
+      run.noteStoreError(error)
       return .storeFailed
     }
   }

@@ -51,8 +51,8 @@ extension PushRunner {
   /// A mailbox that two pushes name is asked for the first of them, and the second waits for what it finds. But a request that
   /// has no answer for long is left to the second, which asks again: it may be a call's, and the transport may have lost it.
   private func watchMailbox(_ run: PushRun) {
-    guard let asked = holder(ofWantedBy: run)?.asked ?? (holder(ofWantedBy: run) == nil ? nil : context.clock.now())
-    else { return context.timers.cancel(Self.mailboxTimer(run)) }
+    // One that asks for nothing at the moment will ask again.
+    let asked = holder(ofWantedBy: run)?.asked ?? context.clock.now()
     let due = max(asked, run.started) + Durations.mailboxPatience
     context.timers.set(Self.mailboxTimer(run), after: max(.zero, due - context.clock.now())) { [weak self] in
       self?.takeMailbox(run)

@@ -24,7 +24,7 @@ struct PushPresentation {
     do throws(StoreError) {
       try composeAndRecord(run, store)
     } catch {
-      run.reason = error.description
+      run.noteStoreError(error)
       return .storeFailed
     }
     if run.content.isEmpty { return .composedNothing }
@@ -67,6 +67,8 @@ struct PushPresentation {
     } catch {
       context.log(.error, "what is shown could not be recorded", ["error": error.description])
       guard !run.hasStagedAnswer else { return run.content.isRecorded = false }
+      // Interrupted for another push, whose time is up: this one has time to record what it shows.
+      if context.stop.isStopRequested, !run.isOver(at: context.clock.now()) { throw error }
       // A store that failed before is one that fails at each push, as while a process is frozen with its lock: what each of them
       // showed would come again with the next.
       if run.findings.hasFailed {

@@ -138,6 +138,24 @@ final class PushRun {
     }
   }
 
+  /// Why the store could not be read for this push, until that is taken.
+  private var storeError: StoreError?
+
+  func noteStoreError(_ error: StoreError) {
+    storeError = error
+    reason = error.description
+  }
+
+  func takeStoreError() -> StoreError? {
+    defer { storeError = nil }
+    return storeError
+  }
+
+  var isVerification: Bool {
+    if case .verification = payload { return true }
+    return false
+  }
+
   /// A record that the push needs is damaged.
   func noteDamage(_ error: StoreError) {
     findings.noteDamage()

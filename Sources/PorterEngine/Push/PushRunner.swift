@@ -124,6 +124,12 @@ final class PushRunner {
     return !run.isOver(at: now) && running.contains { $0 !== run && $0.isOver(at: now) }
   }
 
+  /// The same for what a push reads or composes, which says that the store failed.
+  private func isOthersTime(_ event: Push.Event, _ run: PushRun) -> Bool {
+    guard event == .storeFailed, let error = run.takeStoreError() else { return false }
+    return isOthersTime(error, run)
+  }
+
   /// Time is up for this push.
   func expire(_ pending: PendingPush) {
     guard let run = (running + waiting).first(where: { $0.pending === pending }) else { return }
@@ -260,8 +266,10 @@ extension PushRunner: PushEffects {
     engine.lifecycle.release(by: run.due) { [weak self] in self?.end(run, outcome) }
   }
 
-  /// The store is released after the last push only.
-  private func isLast(_ run: PushRun) -> Bool { running.count == 1 && running.first === run }
+  /// The store is released after the last push only. Of those that end in one turn it is the one whose step comes last.
+  private func isLast(_ run: PushRun) -> Bool {
+    running.contains { $0 === run } && running.allSatisfy { $0 === run || $0.state == .releasing }
+  }
 
   func composeNotice(_ run: PushRun) {
     let mark = NoticeMark(context.configuration)
@@ -289,7 +297,9 @@ extension PushRunner: PushEffects {
   // MARK: What the push says
 
   func decodePayload(_ run: PushRun) {
-    post(PushDecoder(context, engine.source, engine).decode(run), run)
+    let event = PushDecoder(context, engine.source, engine).decode(run)
+    if isOthersTime(event, run) { return again(run, in: .decoding) { $0.decodePayload(run) } }
+    post(event, run)
   }
 
   func quarantinePayload(_ run: PushRun) {
@@ -334,8 +344,12 @@ extension PushRunner: PushEffects {
   }
 
   func cancelWork(_ run: PushRun) {
-    // In the app, a command may be waiting for the server, which does not concern this push.
-    if context.role == .extension { engine.tokens.abandonRequests() }
+    // In the app, a command may be waiting for the server, which does not concern this push. Neither does another push's code.
+    if context.role == .extension, run.isVerification,
+      !running.contains(where: { $0 !== run && $0.isVerification && $0.state == .verifying })
+    {
+      engine.tokens.abandonRequests()
+    }
     releaseClaim(run)
   }
 
@@ -345,7 +359,9 @@ extension PushRunner: PushEffects {
     // The process was told to rest meanwhile: the push has no time any more, and nothing has failed.
     guard context.store != nil else { return post(.expire, run) }
     engine.calls.expireDue()
-    post(compose(run), run)
+    let event = compose(run)
+    if isOthersTime(event, run) { return again(run, in: .presenting) { $0.composeContent(run) } }
+    post(event, run)
   }
 
   private func compose(_ run: PushRun) -> Push.Event {
@@ -356,7 +372,8 @@ extension PushRunner: PushEffects {
   /// An app sends by itself.
   func sendOutbox(_ run: PushRun) {
     run.findings.noteSettled()
-    guard context.role == .extension, isLast(run), !run.findings.isLeftToApp, run.findings.hasReachedRelayAndStore
+    let isLast = running.allSatisfy { $0 === run || $0.state == .sending || $0.state == .releasing }
+    guard context.role == .extension, isLast, !run.findings.isLeftToApp, run.findings.hasReachedRelayAndStore
     else { return post(.sent, run) }
     context.timers.set(Self.sendingTimer(run), after: Durations.sendingPatience) { [weak self] in self?.post(.sent, run)
     }

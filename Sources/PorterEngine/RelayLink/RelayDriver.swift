@@ -32,11 +32,11 @@ final class RelayDriver {
   private let fileIsBusy: () -> Void
   /// By number: ends the request, with the relay's answer or, if there is none, with this error.
   private var waiting: [Int: (way: Way?, end: (RelayError?) -> Void)] = [:]
-  /// A push's process ends soon, and has little to send: the two ways take whatever comes next, so that no push waits behind a
-  /// request of another one that hangs, as long as one way is free (INC-43).
+  /// A push's process ends soon, and has little to send: requests for messages have both ways, so that no push waits behind a
+  /// request of another one that hangs, as long as one way is free (INC-43). What is sent has one of them, and comes after.
   private let sharesWays: Bool
   /// What the shared ways have not taken yet, in order.
-  private var queued: [(number: Int, submit: (Way) -> Bool)] = []
+  private var queued: [(number: Int, lane: Lane, submit: (Way) -> Bool)] = []
   /// Requests that shared ways are carrying out, also those that were given up.
   private var onReceiving: Int?
   private var onSending: Int?
@@ -92,7 +92,7 @@ final class RelayDriver {
     }
     if sharesWays {
       waiting[number] = (nil, end)
-      queued.append((number, submit))
+      queued.append((number, lane, submit))
       return takeQueued()
     }
     let way = lane == .sending ? sending : receiving
@@ -101,15 +101,21 @@ final class RelayDriver {
   }
 
   private func takeQueued() {
-    while !queued.isEmpty, onReceiving == nil || onSending == nil {
-      let (number, submit) = queued.removeFirst()
-      let way = onReceiving == nil ? receiving : sending
-      guard submit(way) else {
+    while let index = nextQueued {
+      let (number, lane, submit) = queued.remove(at: index)
+      let isOnReceiving = lane == .receiving && onReceiving == nil
+      guard submit(isOnReceiving ? receiving : sending) else {
         refuse(number)
         continue
       }
-      if onReceiving == nil { onReceiving = number } else { onSending = number }
+      if isOnReceiving { onReceiving = number } else { onSending = number }
     }
+  }
+
+  /// The next request that a free way may take.
+  private var nextQueued: Int? {
+    let first = onReceiving == nil || onSending == nil ? queued.firstIndex { $0.lane == .receiving } : nil
+    return first ?? (onSending == nil ? queued.indices.first : nil)
   }
 
   /// The system has no thread to give.

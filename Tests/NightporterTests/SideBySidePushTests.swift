@@ -1,0 +1,144 @@
+import CNightporter
+import Foundation
+import PorterEngine
+import PorterPlatform
+import XCTest
+
+@testable import PorterStore
+
+/// What one of two pushes that are in progress may do to the other: nothing, and the last one releases the store.
+final class SideBySidePushTests: XCTestCase {
+  private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+
+  private func push(_ service: Host, _ payload: String, named name: String? = nil) -> Promise<String> {
+    service.inBackground { host in
+      guard let name else { return host.push(payload, deadline: 30_000).description }
+      return take(np_receive_push_id(host.handle, name, payload, 30_000))
+    }
+  }
+
+  private func answer(_ promise: Promise<String>, file: StaticString = #filePath, line: UInt = #line) throws -> JSON {
+    JSON(try XCTUnwrap(promise.wait(atMost: .seconds(40)), "no answer", file: file, line: line))
+  }
+
+  private func awaitWaiting(_ service: Host, file: StaticString = #filePath, line: UInt = #line) {
+    awaitThat("both are in progress", file: file, line: line) { service.state["pushesWaiting"].number == 1 }
+  }
+
+  // MARK: Releasing
+
+  /// INC-48: the time for receiving is over for both rounds of an app, which end in one step. One of them releases the app.
+  func testOfTwoRoundsThatEndTogetherOneReleasesTheApp() throws {
+    let pair = try Pair()
+    pair.alice.free()
+    pair.send("hello", from: pair.bob)
+    let clock = MovedClock()
+    let transport = HostTransport(relay: pair.folder.file("relay.db"))
+    let configuration = Configuration(
+      prefix: pair.folder.file("alice"), role: .app, confirmation: .yesUp, ports: Ports(clock: clock))
+    let app = try XCTUnwrap(Controller.open(configuration).1)
+    defer { app.stop() }
+    XCTAssertTrue(app.setRelay(transport.port))
+    transport.hang(true)
+    defer { transport.hang(false) }
+    let answers = (0..<2).map { _ in
+      let answer = Promise<String>()
+      Thread.detachNewThread { answer.fulfil(app.refresh(deadline: .seconds(30))) }
+      return answer
+    }
+    awaitThat("both are in progress") { JSON(app.state())["pushesWaiting"].number == 1 }
+    clock.move(.seconds(18))
+    // Any call makes the engine look at its timers.
+    _ = app.state()
+    for answer in answers { XCTAssertEqual(try self.answer(answer)["outcome"].text, "expired") }
+    let state = JSON(app.state())
+    XCTAssertTrue(state["quiescent"].flag, state.description)
+    XCTAssertEqual(state["machines"]["background_refresh"].text, "expired", state.description)
+  }
+
+  /// INC-30, INC-48: the host suspends the process in the middle of two pushes. Each has its answer, and nothing is open.
+  func testASuspensionInTheMiddleOfTwoPushesAnswersBoth() throws {
+    let station = try Station()
+    station.suspend()
+    let message = try station.push(for: "hello")
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    transport.hang(true)
+    let answers = [push(service, message), push(service, wake)]
+    awaitWaiting(service)
+    transport.waitUntilInside()
+    service.send("/_app suspend 0").assert("cmdOk")
+    XCTAssertTrue(service.state["quiescent"].flag, service.state.description)
+    for answer in answers {
+      let answer = try self.answer(answer)
+      XCTAssertEqual(answer.bodies, [], answer.description)
+      XCTAssertFalse(answer["outcome"].text.isEmpty, answer.description)
+    }
+    XCTAssertTrue(service.state["quiescent"].flag, service.state.description)
+    transport.hang(false)
+    XCTAssertEqual(try station.present(message).bodies, ["hello"])
+    station.wake(expecting: ["hello"])
+  }
+
+  // MARK: Another push's time
+
+  /// A push waits for a writer of another process when the host says that another push's time is up, which interrupts what the
+  /// engine waits for. It tries again, and shows its message: while it commits, and while it records what it shows.
+  private func interrupted(atGet number: Int) throws {
+    let station = try Station()
+    station.suspend()
+    let message = try station.push(for: "hello")
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    transport.hang(onlyGet: number)
+    let first = push(service, message)
+    awaitThat("it waits for the relay") { transport.count(.get) == number }
+    let second = push(service, wake, named: "second")
+    awaitWaiting(service)
+    let statements = try Statements(of: service)
+    let holder = try Database(path: station.alice.prefix + "_chat.db")
+    try holder.execute("BEGIN IMMEDIATE")
+    transport.hang(onlyGet: nil)
+    awaitThat("it waits for the writer") { statements.all.contains { $0.hasPrefix("BEGIN IMMEDIATE") } }
+    XCTAssertEqual(np_expire_push_id(service.handle, "second"), NP_OK)
+    XCTAssertEqual(try answer(second)["outcome"].text, "expired")
+    XCTAssertNil(first.wait(atMost: .zero), "it has its own time")
+    try holder.execute("COMMIT")
+    try holder.close()
+    let shown = try answer(first)
+    XCTAssertEqual(shown["outcome"].text, "presented", shown.description)
+    XCTAssertEqual(shown.bodies, ["hello"], shown.description)
+    XCTAssertFalse(shown["recorded"].exists, "it is recorded as shown: \(shown)")
+    XCTAssertTrue(shown["quiescent"].flag, shown.description)
+    XCTAssertEqual(try station.present(message).bodies, [])
+  }
+
+  func testAPushThatCommitsIsNotInterruptedForAnother() throws { try interrupted(atGet: 1) }
+  func testAPushThatComposesIsNotInterruptedForAnother() throws { try interrupted(atGet: 2) }
+
+  /// One push waits for the notification server. Another one's time is up, and the code is sent all the same.
+  func testAVerificationOutlivesAnotherPushThatExpires() throws {
+    let station = try Station(activates: false)
+    let verification = try station.register(station.token, of: station.alice)
+    station.suspend()
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    transport.hang(true)
+    let first = push(service, verification)
+    transport.waitUntilInside()
+    let other = service.push(wake, deadline: 500)
+    XCTAssertEqual(other["outcome"].text, "expired", other.description)
+    XCTAssertNil(first.wait(atMost: .zero), "it has its own time")
+    transport.hang(false)
+    // The host's transport says that something has come, whenever it may have.
+    awaitThat("it is answered") {
+      np_relay_ready(service.handle)
+      return first.wait(atMost: .milliseconds(10)) != nil
+    }
+    XCTAssertEqual(try answer(first)["outcome"].text, "verified")
+    XCTAssertTrue(service.state["quiescent"].flag)
+  }
+}

@@ -202,7 +202,7 @@ final class CallPriorityTests: XCTestCase {
     try database.close()
     waiting.transport.hang(.send)
     let first = waiting.push(waiting.message)
-    waiting.transport.waitUntilInside(.send)
+    awaitThat("it sends") { waiting.transport.count(.send) > 0 }
     let second = try answer(waiting.push(waiting.call))
     XCTAssertEqual(
       Set(try answer(first).bodies + second.bodies), ["from carol", "Incoming audio call"], second.description)

@@ -85,22 +85,23 @@ final class SideBySidePushTests: XCTestCase {
 
   /// A push waits for a writer of another process when the host says that another push's time is up, which interrupts what the
   /// engine waits for. It tries again, and shows its message: while it commits, and while it records what it shows.
-  private func interrupted(atGet number: Int) throws {
+  private func interrupted(afterCommit: Bool) throws {
     let station = try Station()
     station.suspend()
     let message = try station.push(for: "hello")
     let service = try station.makeExtension()
     let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
     transport.install(in: service)
-    transport.hang(onlyGet: number)
+    if afterCommit { transport.hang(onlyAcknowledgement: 1) } else { transport.hang(onlyGet: 1) }
     let first = push(service, message)
-    awaitThat("it waits for the relay") { transport.count(.get) == number }
+    if afterCommit { transport.waitUntilAcknowledging() } else { transport.waitUntilInside() }
     let second = push(service, wake, named: "second")
     awaitWaiting(service)
     let statements = try Statements(of: service)
     let holder = try Database(path: station.alice.prefix + "_chat.db")
     try holder.execute("BEGIN IMMEDIATE")
     transport.hang(onlyGet: nil)
+    transport.hang(onlyAcknowledgement: nil)
     awaitThat("it waits for the writer") { statements.all.contains { $0.hasPrefix("BEGIN IMMEDIATE") } }
     XCTAssertEqual(np_expire_push_id(service.handle, "second"), NP_OK)
     XCTAssertEqual(try answer(second)["outcome"].text, "expired")
@@ -115,8 +116,8 @@ final class SideBySidePushTests: XCTestCase {
     XCTAssertEqual(try station.present(message).bodies, [])
   }
 
-  func testAPushThatCommitsIsNotInterruptedForAnother() throws { try interrupted(atGet: 1) }
-  func testAPushThatComposesIsNotInterruptedForAnother() throws { try interrupted(atGet: 2) }
+  func testAPushThatCommitsIsNotInterruptedForAnother() throws { try interrupted(afterCommit: false) }
+  func testAPushThatComposesIsNotInterruptedForAnother() throws { try interrupted(afterCommit: true) }
 
   /// One push waits for the notification server. Another one's time is up, and the code is sent all the same.
   func testAVerificationOutlivesAnotherPushThatExpires() throws {

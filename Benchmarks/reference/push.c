@@ -27,7 +27,7 @@
 /* Known of the store; see Sources/PorterStore/Schema.swift. */
 enum {
   APPLICATION = 0x4e507374,
-  SCHEMA = 15,
+  SCHEMA = 17,
   PATH_BYTES = 4096,
   SECRET_BYTES = 32,
   AGENT_BYTES = 24,
@@ -173,15 +173,22 @@ static void open_message(struct push *push, struct database *store) {
   sodium_memzero(core, sizeof core);
 }
 
+/* Numbers are not given twice: the highest that were deleted are in the table `store`. */
+#define NEXT_ENTRY "(SELECT max(entries, coalesce((SELECT max(entry_id) FROM ledger), 0)) + 1 FROM store)"
+/* No entry before that one waits to be shown, but for those that are late. */
+#define FIRST_WAITING "(SELECT coalesce(waiting_from, entry_id) FROM ledger ORDER BY entry_id DESC LIMIT 1)"
+#define WAITS "entry_id >= " FIRST_WAITING " AND state IN ('committed', 'upgraded') AND late IS NULL"
+
 /* What the notification needs: who wrote, and when the chat made a sound last. Refuses what is not shown. */
 static void read_contact(struct push *push, struct database *store) {
   sqlite3_stmt *row = prepare(
       store,
-      "SELECT contacts.display_name, sounded_at, sounded_boot = ?3, notifications = 'all' AND local_alias = ''"
+      "SELECT contacts.display_name, sounded_at, sounded_boot = ?3, notifications = 'all' AND contacts.local_alias = ''"
       " AND coalesce(contacts.sends_receipts, users.sends_receipts) = 0 AND show_notifications AND view_hash IS NULL"
       " AND NOT EXISTS (SELECT 1 FROM removed_messages WHERE contact_id = ?1 AND shared_id = ?2)"
       " AND NOT EXISTS (SELECT 1 FROM items WHERE contact_id = ?1 AND shared_id = ?2)"
-      " FROM contacts JOIN users USING (user_id) WHERE contact_id = ?1");
+      " FROM contacts JOIN users ON users.user_id = contacts.user_id JOIN connections USING (contact_id)"
+      " WHERE contact_id = ?1");
   bind(row, "ibt", push->connection.contact, push->message.shared_id, (int)push->message.shared_id_length,
        push->place->boot);
   if (!next_row(row) || !sqlite3_column_int(row, 3)) refuse("a contact with other settings, or a changed message");
@@ -202,12 +209,15 @@ static void insert_item(struct push *push, struct database *store) {
   char content[TEXT_BYTES + 32];
   snprintf(content, sizeof content, "{\"type\":\"text\",\"text\":\"%s\"}", message->text);
   sqlite3_stmt *item = prepare(store,
-                               "INSERT INTO items (contact_id, sent, content, status, shared_id, item_at, created_at,"
-                               " updated_at) VALUES (?1, 0, ?2, 'rcvNew', ?3, ?4, ?5, ?5)");
+                               "INSERT INTO items (item_id, ledger_entry, contact_id, sent, content, status, shared_id,"
+                               " item_at, created_at, updated_at)"
+                               " VALUES ((SELECT max(items, coalesce((SELECT max(item_id) FROM items), 0)) + 1"
+                               " FROM store), " NEXT_ENTRY ", ?1, 0, ?2, 'rcvNew', ?3, ?4, ?5, ?5)");
   bind(item, "itbii", connection->contact, content, message->shared_id, (int)message->shared_id_length, at, now);
   run(item);
   int64_t item_id = sqlite3_last_insert_rowid(store->handle);
-  sqlite3_stmt *contact = prepare(store, "UPDATE contacts SET unread = unread + 1, chat_at = ?2 WHERE contact_id = ?1");
+  sqlite3_stmt *contact = prepare(store, "UPDATE connections SET unread = coalesce(unread, 0) + 1, chat_at = ?2"
+                                         " WHERE contact_id = ?1");
   bind(contact, "ii", connection->contact, at);
   run(contact);
   sqlite3_stmt *user = prepare(store, "UPDATE users SET unread = unread + 1 WHERE user_id = ?1");
@@ -215,8 +225,10 @@ static void insert_item(struct push *push, struct database *store) {
   run(user);
   /* The table refuses a message that is there already. */
   sqlite3_stmt *entry = prepare(store,
-                                "INSERT INTO ledger (connection_id, message_id, message_at, state, kind, contact_id,"
-                                " item_id, created_at) VALUES (?1, ?2, ?3, 'committed', 'message', ?4, ?5, ?6)");
+                                "INSERT INTO ledger (entry_id, waiting_from, connection_id, message_id, message_at, state,"
+                                " kind, contact_id, item_id, created_at)"
+                                " VALUES (" NEXT_ENTRY ", (SELECT min(entry_id) FROM ledger WHERE " WAITS "),"
+                                " ?1, ?2, ?3, 'committed', 'message', ?4, ?5, ?6)");
   bind(entry, "ibiiii", connection->id, received->identifier, IDENTIFIER_BYTES, received->timestamp,
        connection->contact, item_id, now);
   run(entry);
@@ -243,8 +255,8 @@ static void present(struct push *push, struct database *store) {
       store,
       "SELECT (SELECT coalesce(sum(unread), 0) FROM users WHERE show_notifications = 1),"
       " (SELECT state = 'committed' FROM ledger WHERE entry_id = ?1),"
-      " EXISTS (SELECT 1 FROM ledger WHERE state IN ('committed', 'upgraded') AND entry_id <> ?1)"
-      " OR EXISTS (SELECT 1 FROM ledger WHERE state = 'outdated')"
+      " EXISTS (SELECT 1 FROM ledger WHERE " WAITS " AND entry_id <> ?1)"
+      " OR EXISTS (SELECT 1 FROM ledger WHERE state = 'outdated' OR late = 1)"
       " OR EXISTS (SELECT 1 FROM ledger WHERE removal_due = 1) OR EXISTS (SELECT 1 FROM removals)");
   bind(due, "i", push->entry);
   if (!next_row(due) || !sqlite3_column_int(due, 1)) refuse("another process shows the message");
@@ -256,7 +268,7 @@ static void present(struct push *push, struct database *store) {
   run(shown);
   if (push->is_heard) {
     sqlite3_stmt *sound =
-        prepare(store, "UPDATE contacts SET sounded_at = ?2, sounded_boot = ?3 WHERE contact_id = ?1");
+        prepare(store, "UPDATE connections SET sounded_at = ?2, sounded_boot = ?3 WHERE contact_id = ?1");
     bind(sound, "iit", push->connection.contact, boot_nanoseconds(), push->place->boot);
     run(sound);
   }

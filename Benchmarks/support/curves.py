@@ -95,9 +95,9 @@ def add_contacts(store: sqlite3.Connection, missing: int) -> None:
         "contacts",
         missing,
         "contact_id = 1",
-        {"contact_id": f"{contact} + n", "local_name": f"'copy ' || ({contact} + n)", "unread": "0"},
+        {"contact_id": f"{contact} + n", "local_name": f"'copy ' || ({contact} + n)"},
     )
-    made = {"connection_id": "NULL", "contact_id": f"{contact} + n", "epoch": "0", "owner": "NULL"}
+    made = {"connection_id": "NULL", "contact_id": f"{contact} + n", "epoch": "0", "owner": "NULL", "unread": "0"}
     made |= {name: "randomblob(24)" for name in ("agent_id", "recipient_id", "sender_id", "peer_sender_id")}
     made |= {name: "NULL" for name in ("notifier_id", "notifier_key", "notifier_box_key", "notifier_secret")}
     copy_rows(store, "connections", missing, "connection_id = 1", made | {"subscription": "'off'"})

@@ -63,7 +63,7 @@ class Taken:
             checks = {
                 "integrity": "PRAGMA integrity_check",
                 "foreign keys": "SELECT count(*) FROM pragma_foreign_key_check",
-                "unread": "SELECT unread = (SELECT count(*) FROM items WHERE status = 'rcvNew') FROM contacts",
+                "unread": "SELECT unread = (SELECT count(*) FROM items WHERE status = 'rcvNew') FROM connections",
                 "badge": "SELECT sum(unread) = (SELECT count(*) FROM items WHERE status = 'rcvNew') FROM users",
                 "ledger": "SELECT count(*) FROM items LEFT JOIN ledger USING (item_id) WHERE state IS NOT 'presented'",
             }

@@ -89,21 +89,23 @@ class Device:
             if missing <= 0:
                 return
             (first,) = store.execute("SELECT coalesce(max(item_id), 0) + 1 FROM items").fetchone()
+            (entry,) = store.execute("SELECT coalesce(max(entry_id), 0) + 1 FROM ledger").fetchone()
             store.execute(
                 """
                 INSERT INTO items
-                  (item_id, contact_id, sent, content, status, shared_id, item_at, created_at, updated_at)
+                  (item_id, ledger_entry, contact_id, sent, content, status, shared_id, item_at, created_at, updated_at)
                 WITH RECURSIVE number (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < ?1)
-                SELECT ?2 + n, contact_id, sent, content, CASE n % 10 WHEN 0 THEN 'rcvNew' ELSE 'rcvRead' END,
+                SELECT ?2 + n, ?3 + n, contact_id, sent, content, CASE n % 10 WHEN 0 THEN 'rcvNew' ELSE 'rcvRead' END,
                        randomblob(12), item_at, created_at, updated_at
                 FROM number, (SELECT * FROM items WHERE sent = 0 ORDER BY item_id DESC LIMIT 1)
                 """,
-                (missing, first),
+                (missing, first, entry),
             )
             store.execute(
                 """
-                INSERT INTO ledger (connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at)
-                SELECT entry.connection_id, randomblob(24), entry.message_at,
+                INSERT INTO ledger
+                  (entry_id, connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at)
+                SELECT items.ledger_entry, entry.connection_id, randomblob(24), entry.message_at,
                        CASE items.status WHEN 'rcvNew' THEN 'presented' ELSE 'read' END, entry.kind,
                        items.contact_id, items.item_id, entry.created_at
                 FROM items, (SELECT * FROM ledger WHERE item_id IS NOT NULL ORDER BY entry_id DESC LIMIT 1) AS entry
@@ -115,7 +117,7 @@ class Device:
             store.execute("UPDATE users SET unread = unread + ?", (unread,))
             store.execute(
                 """
-                UPDATE contacts SET unread = unread + ?
+                UPDATE connections SET unread = unread + ?
                 WHERE contact_id = (SELECT contact_id FROM items WHERE item_id = ?)
                 """,
                 (unread, first),

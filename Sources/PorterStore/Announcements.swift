@@ -17,7 +17,11 @@ extension Store {
   /// A contact's placeholders that are on screen.
   func announcedEntries(contactID: Int64) throws(StoreError) -> [StoredLedgerEntry] {
     try rows(
-      "SELECT \(Self.ledgerColumns) FROM ledger WHERE contact_id = ? AND state = 'announced'", [.integer(contactID)]
+      """
+      SELECT \(Self.ledgerColumns) FROM ledger
+      WHERE connection_id = (SELECT connection_id FROM connections WHERE connections.contact_id = ?1)
+        AND contact_id = ?1 AND state = 'announced'
+      """, [.integer(contactID)]
     ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
   }
 

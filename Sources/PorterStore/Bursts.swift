@@ -8,7 +8,8 @@ extension Store {
     var sounds: [Int64: Moment] = [:]
     for contact in contacts {
       sounds[contact] = try integer(
-        "SELECT sounded_at FROM contacts WHERE contact_id = ? AND sounded_boot = ?", [.integer(contact), .text(boot)]
+        "SELECT sounded_at FROM connections WHERE contact_id = ? AND sounded_boot = ?",
+        [.integer(contact), .text(boot)]
       ).map { Moment(nanoseconds: $0) }
     }
     return sounds
@@ -17,7 +18,7 @@ extension Store {
   /// Part of the transaction that records the notification as shown.
   package func noteSound(contact: Int64, at moment: Moment, boot: String) throws(StoreError) {
     try run(
-      "UPDATE contacts SET sounded_at = ?, sounded_boot = ? WHERE contact_id = ?",
+      "UPDATE connections SET sounded_at = ?, sounded_boot = ? WHERE contact_id = ?",
       [.integer(moment.nanoseconds), .text(boot), .integer(contact)])
   }
 

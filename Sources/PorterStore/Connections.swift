@@ -241,6 +241,12 @@ extension Store {
 
   /// Deletes it with its keys, ratchet, waiting outbox entries, and ledger entries. Part of the caller's transaction.
   package func deleteConnection(_ id: Int64) throws(StoreError) {
+    let contactID = try integer("SELECT contact_id FROM connections WHERE connection_id = ?", [.integer(id)])
+    if let contactID {
+      // What is unread of its chat goes with it. Of a damaged contact it is not known what counts.
+      do throws(StoreError) { _ = try setUnread(contact(contactID), to: 0, mentions: 0) } catch .damaged {}
+    }
+    try keepNumbers()
     try run("DELETE FROM connections WHERE connection_id = ?", [.integer(id)])
   }
 

@@ -3,12 +3,14 @@ import PorterPlatform
 extension Store {
   static let contactColumns = """
     contacts.contact_id, contacts.user_id, local_name, contacts.display_name, contacts.full_name, notifications, favorite,
-    contacts.unread, marked_unread, contacts.created_at, contacts.updated_at, chat_at, contacts.profile,
+    connections.unread, marked_unread, contacts.created_at, contacts.updated_at,
+    coalesce(chat_at, contacts.created_at) AS recent, contacts.profile,
     contacts.sends_receipts, unread_mentions, contacts.local_alias, custom_data, user_preferences,
     (SELECT CASE WHEN json_valid(users.profile) THEN json_extract(users.profile, '$.preferences') END
       FROM users WHERE users.user_id = contacts.user_id)
     """
   static let contactColumnCount: Int32 = 19
+  private static let contactTables = "contacts LEFT JOIN connections ON connections.contact_id = contacts.contact_id"
 
   /// From the columns that begin at `first`.
   static func contact(_ row: borrowing Row, at first: Int32 = 0) throws(StoreError) -> StoredContact {
@@ -28,7 +30,7 @@ extension Store {
 
   package func contact(_ id: Int64) throws(StoreError) -> StoredContact {
     let found = try first(
-      "SELECT \(Self.contactColumns) FROM contacts WHERE contact_id = ?", [.integer(id)]
+      "SELECT \(Self.contactColumns) FROM \(Self.contactTables) WHERE contacts.contact_id = ?", [.integer(id)]
     ) { (row) throws(StoreError) in try Self.contact(row) }
     guard let found else { throw .notFound(.contact) }
     return found
@@ -38,14 +40,15 @@ extension Store {
   package func contacts(userID: Int64, limit: Int64 = -1) throws(StoreError) -> [StoredContact] {
     try rows(
       """
-      SELECT \(Self.contactColumns) FROM contacts WHERE user_id = ? ORDER BY chat_at DESC, contact_id DESC LIMIT ?
+      SELECT \(Self.contactColumns) FROM \(Self.contactTables) WHERE contacts.user_id = ?
+      ORDER BY recent DESC, contacts.contact_id DESC LIMIT ?
       """, [.integer(userID), .integer(limit)]
     ) { (row) throws(StoreError) in try Self.contact(row) }
   }
 
   package func contact(userID: Int64, localName: String) throws(StoreError) -> StoredContact? {
     try first(
-      "SELECT \(Self.contactColumns) FROM contacts WHERE user_id = ? AND local_name = ?",
+      "SELECT \(Self.contactColumns) FROM \(Self.contactTables) WHERE contacts.user_id = ? AND local_name = ?",
       [.integer(userID), .text(localName)]
     ) { (row) throws(StoreError) in try Self.contact(row) }
   }
@@ -57,8 +60,8 @@ extension Store {
     let localName = try freeLocalName(displayName, userID: userID)
     return try insert(
       """
-      INSERT INTO contacts (user_id, local_name, display_name, full_name, created_at, updated_at, chat_at, profile)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5, ?6)
+      INSERT INTO contacts (user_id, local_name, display_name, full_name, created_at, updated_at, profile)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
       """,
       [
         .integer(userID), .text(localName), .text(displayName), .text(fullName), .integer(time.milliseconds),
@@ -136,6 +139,7 @@ extension Store {
   package func deleteContact(_ id: Int64) throws(StoreError) {
     let contact = try contact(id)
     try addUnread(-contact.countedUnread, userID: contact.userID)
+    try keepNumbers()
     try run("DELETE FROM contacts WHERE contact_id = ?", [.integer(id)])
   }
 
@@ -146,7 +150,7 @@ extension Store {
     var after = contact
     (after.unread, after.unreadMentions) = (max(0, unread), max(0, mentions))
     try run(
-      "UPDATE contacts SET unread = ?, unread_mentions = ? WHERE contact_id = ?",
+      "UPDATE connections SET unread = ?, unread_mentions = ? WHERE contact_id = ?",
       [.integer(after.unread), .integer(after.unreadMentions), .integer(contact.id)])
     try addUnread(after.countedUnread - contact.countedUnread, userID: contact.userID)
     return after

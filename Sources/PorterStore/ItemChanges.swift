@@ -97,6 +97,7 @@ extension Store {
     }
     // A message already on its way is still sent; it has no item to report on any more.
     try run("UPDATE outbox SET item_id = NULL WHERE item_id = ?", [.integer(item.id)])
+    try keepNumbers()
     try run("DELETE FROM items WHERE item_id = ?", [.integer(item.id)])
   }
 

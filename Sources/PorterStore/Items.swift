@@ -85,16 +85,26 @@ extension Store {
   }
 
   private func itemsBefore(_ contactID: Int64, _ item: Int64, _ count: Int64) throws(StoreError) -> [StoredItem] {
-    try rows(
-      "SELECT \(Self.itemColumns) FROM items WHERE contact_id = ? AND item_id < ? ORDER BY item_id DESC LIMIT ?",
-      [.integer(contactID), .integer(item), .integer(max(0, count))]
-    ) { Self.item($0) }.reversed()
+    try items(contactID, "item_id < ?2", order: "DESC", item, count).reversed()
   }
 
   private func itemsAfter(_ contactID: Int64, _ item: Int64, _ count: Int64) throws(StoreError) -> [StoredItem] {
-    try rows(
-      "SELECT \(Self.itemColumns) FROM items WHERE contact_id = ? AND item_id > ? ORDER BY item_id LIMIT ?",
-      [.integer(contactID), .integer(item), .integer(max(0, count))]
+    try items(contactID, "item_id > ?2", order: "ASC", item, count)
+  }
+
+  /// The index has read items and unread ones apart: both are merged, in their order, as far as they are wanted.
+  private func items(
+    _ contactID: Int64, _ range: String, order: String, _ item: Int64, _ count: Int64
+  ) throws(StoreError) -> [StoredItem] {
+    let half = { (isUnread: Int) in
+      "SELECT item_id FROM items WHERE contact_id = ?1 AND (status = 'rcvNew') = \(isUnread) AND \(range)"
+    }
+    return try rows(
+      """
+      SELECT \(Self.itemColumns) FROM items WHERE item_id IN (
+        \(half(0)) UNION ALL \(half(1)) ORDER BY item_id \(order) LIMIT ?3)
+      ORDER BY item_id \(order)
+      """, [.integer(contactID), .integer(item), .integer(max(0, count))]
     ) { Self.item($0) }
   }
 
@@ -103,7 +113,8 @@ extension Store {
   }
 
   package func firstUnreadItem(contactID: Int64) throws(StoreError) -> Int64? {
-    try integer("SELECT min(item_id) FROM items WHERE contact_id = ? AND status = 'rcvNew'", [.integer(contactID)])
+    try integer(
+      "SELECT min(item_id) FROM items WHERE contact_id = ? AND (status = 'rcvNew') = 1", [.integer(contactID)])
   }
 
   /// Part of the caller's transaction.
@@ -113,7 +124,7 @@ extension Store {
   ) throws(StoreError) -> Int64 {
     let id = try insertItem(contactID, isSent: true, content, quote, sharedID, itemAt, at: time, traits)
     try run(
-      "UPDATE contacts SET chat_at = ? WHERE contact_id = ?", [.integer(itemAt.milliseconds), .integer(contactID)])
+      "UPDATE connections SET chat_at = ? WHERE contact_id = ?", [.integer(itemAt.milliseconds), .integer(contactID)])
     return id
   }
 
@@ -135,7 +146,7 @@ extension Store {
     after.unread += 1
     if mentionsUser { after.unreadMentions += 1 }
     try run(
-      "UPDATE contacts SET unread = ?, unread_mentions = ?, chat_at = ? WHERE contact_id = ?",
+      "UPDATE connections SET unread = ?, unread_mentions = ?, chat_at = ? WHERE contact_id = ?",
       [
         .integer(after.unread), .integer(after.unreadMentions), .integer(itemAt.milliseconds), .integer(before.id),
       ])
@@ -149,9 +160,10 @@ extension Store {
   ) throws(StoreError) -> Int64 {
     try insert(
       """
-      INSERT INTO items (contact_id, sent, content, status, shared_id, item_at, created_at, updated_at, quote, live, ttl,
-        mentions_user, overtook, edited)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?12)
+      INSERT INTO items (item_id, contact_id, sent, content, status, shared_id, item_at, created_at, updated_at, quote,
+        live, ttl, mentions_user, overtook, edited)
+      VALUES ((SELECT max(items, coalesce((SELECT max(item_id) FROM items), 0)) + 1 FROM store),
+        ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?12)
       """,
       [
         .integer(contactID), .flag(isSent), .text(content), .text(isSent ? "sndNew" : "rcvNew"),
@@ -165,8 +177,10 @@ extension Store {
     try transaction { () throws(StoreError) in
       let contact = try contact(contactID)
       let entries = try rows(
-        "SELECT \(Self.ledgerColumns) FROM ledger WHERE item_id IN (SELECT item_id FROM items WHERE contact_id = ?)",
-        [.integer(contactID)]
+        """
+        SELECT \(Self.ledgerColumns) FROM ledger
+        WHERE entry_id IN (SELECT ledger_entry FROM items WHERE items.contact_id = ?1) AND contact_id = ?1
+        """, [.integer(contactID)]
       ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
       for entry in entries { try raise(.withdraw, entry) }
       // Messages already on their way are still sent; they have no item to report on any more.
@@ -174,11 +188,22 @@ extension Store {
         "UPDATE outbox SET item_id = NULL WHERE item_id IN (SELECT item_id FROM items WHERE contact_id = ?)",
         [.integer(contactID)])
       try noteRemoved(lastOf: contactID)
+      try keepNumbers()
       try run("DELETE FROM items WHERE contact_id = ?", [.integer(contactID)])
       try run("DELETE FROM reactions WHERE contact_id = ?", [.integer(contactID)])
       try run("UPDATE contacts SET marked_unread = 0 WHERE contact_id = ?", [.integer(contactID)])
       _ = try setUnread(contact, to: 0, mentions: 0)
     }
+  }
+
+  /// The numbers of the newest item and entry are not given again, though these are deleted. Called before each deletion
+  /// that may be of the newest; a count at each insertion would cost each push a page of log. Part of the caller's transaction.
+  func keepNumbers() throws(StoreError) {
+    try run(
+      """
+      UPDATE store SET items = max(items, coalesce((SELECT max(item_id) FROM items), 0)),
+        entries = max(entries, coalesce((SELECT max(entry_id) FROM ledger), 0))
+      """)
   }
 
   package func setItemStatus(_ id: Int64, _ status: String, at time: WallTime) throws(StoreError) {
@@ -206,7 +231,7 @@ extension Store {
   ) throws(StoreError) -> [Int64] {
     let contact = try contact(contactID)
     let unread = try rows(
-      "SELECT item_id, mentions_user, ttl FROM items WHERE contact_id = ? AND status = 'rcvNew'",
+      "SELECT item_id, mentions_user, ttl FROM items WHERE contact_id = ? AND (status = 'rcvNew') = 1 ORDER BY item_id",
       [.integer(contactID)]
     ) { (id: $0.integer(0), mentionsUser: $0.flag(1), secondsToLive: $0.optionalInteger(2)) }
     let wanted = only.map(Set.init)

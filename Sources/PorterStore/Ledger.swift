@@ -44,8 +44,11 @@ extension Store {
       state = step.next
     }
     if change.dropsPlaceholder { try removePlaceholder(of: new) }
-    if let earlier { try run("DELETE FROM ledger WHERE entry_id = ?", [.integer(earlier.id)]) }
-    try insertLedgerEntry(new, state: state, removalDue: change.isRemovalDue, at: time)
+    try insertLedgerEntry(new, state: state, removalDue: change.isRemovalDue, replaces: earlier != nil, at: time)
+    if let item = new.itemID {
+      try run(
+        "UPDATE items SET ledger_entry = ? WHERE item_id = ?", [.integer(database.lastInsertedRow), .integer(item)])
+    }
     return change.countedContact
   }
 
@@ -55,21 +58,40 @@ extension Store {
     return state
   }
 
+  /// From here on entries may wait to be shown, but for those that are late.
+  private static let firstWaiting =
+    "(SELECT coalesce(waiting_from, entry_id) FROM ledger ORDER BY entry_id DESC LIMIT 1)"
+
+  /// What a new entry is given: the next number, and from where on entries wait.
+  private static let entryPlace = """
+    (SELECT max(entries, coalesce((SELECT max(entry_id) FROM ledger), 0)) + 1 FROM store),
+    (SELECT min(entry_id) FROM ledger
+      WHERE entry_id >= \(firstWaiting) AND state IN ('committed', 'upgraded') AND late IS NULL)
+    """
+
+  /// `replaces`: the entry of the same message.
   func insertLedgerEntry(
-    _ new: NewLedgerEntry, state: PorterMachines.LedgerEntry.State, removalDue: Bool, at time: WallTime
+    _ new: NewLedgerEntry, state: PorterMachines.LedgerEntry.State, removalDue: Bool, replaces: Bool = false,
+    at time: WallTime
   ) throws(StoreError) {
     try run(
       """
-      INSERT INTO ledger
-        (connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at, removal_due, detail,
-          request_id)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT \(replaces ? "OR REPLACE " : "")INTO ledger
+        (entry_id, waiting_from, connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at,
+          removal_due, detail, request_id)
+      VALUES (\(Self.entryPlace), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         .integer(new.connectionID), .blob(new.messageID), .integer(new.messageAt.milliseconds),
         .text(state.name), .text(new.kind.rawValue), .optional(new.contactID), .optional(new.itemID),
         .integer(time.milliseconds), .flag(removalDue), .optional(new.detail), .optional(new.requestID),
       ])
+  }
+
+  /// An entry that could not be shown now does not have each later push look through all that came since. Part of the
+  /// caller's transaction.
+  package func postpone(_ entry: StoredLedgerEntry) throws(StoreError) {
+    try run("UPDATE ledger SET late = 1 WHERE entry_id = ? AND late IS NULL", [.integer(entry.id)])
   }
 
   /// The notification of what came has another identifier than the placeholder.
@@ -91,12 +113,11 @@ extension Store {
     var change = LedgerChange(.silent, quarantineReason: reason)
     let step = PorterMachines.LedgerEntry.storedStep(try Self.state(of: earlier), .quarantine)
     try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
-    if let earlier { try run("DELETE FROM ledger WHERE entry_id = ?", [.integer(earlier.id)]) }
     try run(
       """
-      INSERT OR IGNORE INTO ledger
-        (connection_id, message_id, message_at, state, kind, reason, body, created_at, removal_due)
-      VALUES (?, ?, ?, ?, 'silent', ?, ?, ?, ?)
+      INSERT OR \(earlier == nil ? "IGNORE" : "REPLACE") INTO ledger
+        (entry_id, waiting_from, connection_id, message_id, message_at, state, kind, reason, body, created_at, removal_due)
+      VALUES (\(Self.entryPlace), ?, ?, ?, ?, 'silent', ?, ?, ?, ?)
       """,
       [
         .integer(connectionID), .blob(messageID), .integer(messageAt.milliseconds), .text(step.next.name),
@@ -123,11 +144,15 @@ extension Store {
   /// thousands of notifications a user wants to see those. The others follow once these are recorded as shown.
   /// With when their chats made a sound last since `boot`.
   package func entriesToPresent(limit: Int64, boot: String? = nil) throws(StoreError) -> [StoredLedgerEntry] {
-    let sound = "(SELECT sounded_at FROM contacts WHERE contact_id = ledger.contact_id AND sounded_boot = ?2)"
+    let sound = """
+      (SELECT sounded_at FROM connections WHERE connections.connection_id = ledger.connection_id AND sounded_boot = ?2)
+      """
     return try rows(
       """
-      SELECT \(Self.ledgerColumns), \(sound) FROM ledger WHERE state IN ('committed', 'upgraded')
-      UNION ALL SELECT \(Self.ledgerColumns), \(sound) FROM ledger WHERE state = 'outdated'
+      SELECT \(Self.ledgerColumns), \(sound) FROM ledger
+      WHERE entry_id >= \(Self.firstWaiting) AND state IN ('committed', 'upgraded') AND late IS NULL
+      UNION ALL SELECT \(Self.ledgerColumns), \(sound) FROM ledger
+      WHERE (state = 'outdated' OR late = 1) AND state IN ('committed', 'upgraded', 'outdated')
       ORDER BY entry_id DESC LIMIT ?1
       """, [.integer(limit), .optional(boot)]
     ) { (row) throws(StoreError) in
@@ -150,7 +175,8 @@ extension Store {
     if step.next != state || change.isRemovalDue || change.isAttempt {
       try run(
         """
-        UPDATE ledger SET state = ?, removal_due = max(removal_due, ?), attempts = attempts + ? WHERE entry_id = ?
+        UPDATE ledger SET state = ?, removal_due = max(removal_due, ?), attempts = attempts + ?, late = NULL
+        WHERE entry_id = ?
         """,
         [.text(step.next.name), .flag(change.isRemovalDue), .flag(change.isAttempt), .integer(entry.id)])
     }
@@ -210,9 +236,12 @@ extension Store {
   }
 
   package func ledgerEntries(itemID: Int64) throws(StoreError) -> [StoredLedgerEntry] {
-    try rows("SELECT \(Self.ledgerColumns) FROM ledger WHERE item_id = ?", [.integer(itemID)]) {
-      (row) throws(StoreError) in try Self.ledgerEntry(row)
-    }
+    try rows(
+      """
+      SELECT \(Self.ledgerColumns) FROM ledger
+      WHERE entry_id = (SELECT ledger_entry FROM items WHERE items.item_id = ?1) AND item_id = ?1
+      """, [.integer(itemID)]
+    ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
   }
 
   package func ledgerEntries(requestID: Int64) throws(StoreError) -> [StoredLedgerEntry] {

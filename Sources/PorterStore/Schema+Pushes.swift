@@ -1,17 +1,15 @@
 /// What one push writes and reads is in few pages, and few tables are read before it.
 extension Schema {
   static let pushes = """
-    -- One row: the schema's version once more, since one statement then reads all that an opening needs; the key that
-    -- authenticates messages between processes; and the highest numbers of items and of the ledger's entries that were
-    -- deleted, so that none is given twice.
+    -- One row: the key that authenticates messages between processes, and the highest numbers of items and of the ledger's
+    -- entries that were deleted, so that none is given twice.
     CREATE TABLE store (
       store_id INTEGER PRIMARY KEY,
-      version INTEGER NOT NULL,
       channel_key BLOB NOT NULL,
       items INTEGER NOT NULL,
       entries INTEGER NOT NULL
     );
-    INSERT INTO store SELECT 1, 0, key,
+    INSERT INTO store SELECT 1, key,
       (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'items'),
       (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'ledger') FROM channel;
     DROP TABLE channel;

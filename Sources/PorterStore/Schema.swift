@@ -31,6 +31,8 @@ enum Schema {
     Migration(name: "20261122_contact_settings", sql: contactSettings),
     Migration(name: "20261122_skipped_keys", sql: skippedKeys),
     Migration(name: "20261122_scopes", sql: scopes),
+    Migration(name: "20261122_pushes", sql: pushes) { (store) throws(StoreError) in try store.limitCache() },
+    Migration(name: "20261122_fewer_indexes", sql: fewerIndexes),
   ]
 
   /// "NPst": identifies a store among SQLite files.

@@ -16,14 +16,24 @@ package final class Store {
   /// How long cutting the log waits for other processes' locks.
   private static let cuttingPatience = Span.milliseconds(20)
 
-  /// Each push to a sleeping device opens the store anew and leaves some 15 pages of log. At 256 the log costs an
-  /// opening half a millisecond at most, and the two syncs of writing it back fall on one push in 17.
+  /// Each push to a sleeping device opens the store anew and leaves some 20 KB of log. A megabyte of log costs an opening half a
+  /// millisecond at most, and the two syncs of writing it back fall on one push in 50.
   private static let logPages = 256
+
+  /// Of new stores. A push changes a few hundred bytes in each of nine pages, and its log has the whole pages.
+  private static let pageSize: Int64 = 2_048
 
   /// Limits of the page cache, in KiB; an opening that may create the store is the app's. Pages that are not in it are
   /// decrypted again: SQLite's own speed test takes 1.7 times as long on a sealed store with 2 MB, 1.25 with 8. In an
-  /// extension memory is short, and a push reads few pages twice.
-  private static let appCache = 8192, extensionCache = 512
+  /// extension memory is short, and a push reads few pages twice. Its limit is in the file's header, where a connection
+  /// finds it that has set none: no statement is needed for it.
+  private static let appCache = 8_192, extensionCache: Int64 = 512
+
+  /// Part of the migration's transaction.
+  func limitCache() throws(StoreError) {
+    let size = try integer("PRAGMA page_size") ?? Self.pageSize
+    try execute("PRAGMA default_cache_size=\(Self.extensionCache * 1_024 / size)")
+  }
 
   package let database: Database
   /// Asked before each transaction; without one, every transaction may begin.
@@ -37,6 +47,7 @@ package final class Store {
   private let busyTimeout: Span
   /// As it was when the store was opened.
   private let header: Header
+  var knownChannelKey: AuthenticationKey? { header.channelKey }
 
   private init(database: Database, header: Header, busyTimeout: Span, stop: StopSignal?) {
     self.database = database
@@ -105,7 +116,8 @@ package final class Store {
       if lock.isHeld { Rekeying.removeCopy(of: file, ports.files) }
       var options = Database.Options(
         access: create ? .create : .readWrite, durability: nil, key: key, busyTimeout: busyTimeout,
-        cacheKibibytes: create ? Self.appCache : Self.extensionCache, logPages: Self.logPages, stop: stop, ports: ports)
+        cacheKibibytes: create ? Self.appCache : nil, logPages: Self.logPages, stop: stop, ports: ports)
+      options.pageSize = Self.pageSize
       options.keepsTemporaryInMemory = create
       options.readsLater = true
       options.mayDoze = mayDoze
@@ -188,10 +200,25 @@ package final class Store {
   private struct Header {
     let application: Int64
     let version: Int64
+    /// Only of the newest version.
+    var channelKey: AuthenticationKey?
 
     init(of database: Database) throws(SQLiteError) {
-      application = try database.integer("PRAGMA application_id") ?? 0
       version = try database.integer("PRAGMA user_version") ?? 0
+      if version == Schema.migrations.count, let key = try Self.key(in: database) {
+        application = Schema.applicationID
+        channelKey = AuthenticationKey(stored: key)
+      } else {
+        application = try database.integer("PRAGMA application_id") ?? 0
+      }
+    }
+
+    /// Nil where there is no such table: that a store has one tells it from another program's database.
+    private static func key(in database: Database) throws(SQLiteError) -> [UInt8]? {
+      do throws(SQLiteError) { return try database.first("SELECT channel_key FROM store") { $0.blob(0) } } catch {
+        guard error.kind == .schema else { throw error }
+        return nil
+      }
     }
   }
 

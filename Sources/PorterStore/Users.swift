@@ -114,6 +114,7 @@ extension Store {
 
   /// Deletes the profile with its contacts. The caller ends its connections first. Part of the caller's transaction.
   package func deleteUser(_ id: Int64) throws(StoreError) {
+    try keepNumbers()
     try run("DELETE FROM users WHERE user_id = ?", [.integer(id)])
   }
 

@@ -13,7 +13,7 @@ final class SealedStoreIncidentTests: XCTestCase {
   private func assertHeaderIsPlain(_ night: Night, file: StaticString = #filePath, line: UInt = #line) throws {
     let bytes = try Data(contentsOf: URL(fileURLWithPath: night.alice.store + "_chat.db"))
     XCTAssertEqual(
-      Array(bytes.prefix(24)), Array("SQLite format 3\0".utf8) + [0x10, 0, 2, 2, 64, 64, 32, 32], file: file,
+      Array(bytes.prefix(24)), Array("SQLite format 3\0".utf8) + [0x08, 0, 2, 2, 64, 64, 32, 32], file: file,
       line: line)
   }
 

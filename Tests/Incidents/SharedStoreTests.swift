@@ -81,7 +81,8 @@ final class SharedStoreTests: XCTestCase {
     // Undo the last migration.
     try execute(
       """
-      DROP TABLE application_pushes; DROP TABLE scopes;
+      CREATE UNIQUE INDEX users_active ON users (active) WHERE active = 1;
+      CREATE INDEX connections_user ON connections (user_id);
       PRAGMA user_version = \(try version(night) - 1);
       """, night)
     let older = try tables(night)

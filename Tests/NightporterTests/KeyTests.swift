@@ -58,7 +58,7 @@ final class KeyTests: XCTestCase {
     try make(folder.file("a"), raw).free()
     let url = URL(fileURLWithPath: folder.file("a_chat.db"))
     var bytes = try Data(contentsOf: url)
-    for page in 2...bytes.count / 4096 { bytes[(page - 1) * 4096 + 9] ^= 0x10 }
+    for page in 2...bytes.count / 2048 { bytes[(page - 1) * 2048 + 9] ^= 0x10 }
     try bytes.write(to: url)
     let (answer, host) = open(folder.file("a"), raw)
     XCTAssertNil(host)
@@ -160,10 +160,10 @@ final class KeyTests: XCTestCase {
     host.free()
     let url = URL(fileURLWithPath: folder.file("a_chat.db"))
     var bytes = try Data(contentsOf: url)
-    XCTAssertEqual(bytes[4096 - 63], hasAEGIS ? 2 : 1)
+    XCTAssertEqual(bytes[2048 - 63], hasAEGIS ? 2 : 1)
     XCTAssertNotNil(open(folder.file("a"), other).host)
     bytes = try Data(contentsOf: url)
-    bytes[4096 - 63] = 2
+    bytes[2048 - 63] = 2
     try bytes.write(to: url)
     guard !hasAEGIS else { return }
     for key in [other, ""] {

@@ -16,7 +16,7 @@ final class PushStatementsTests: XCTestCase {
     XCTAssertEqual(answer["quiescent"].flag, true)
     let list = statements.all.joined(separator: "\n")
     XCTAssertLessThanOrEqual(statements.all.count, 33, list)
-    XCTAssertLessThanOrEqual(Set(statements.all).count, 15, list)
+    XCTAssertLessThanOrEqual(Set(statements.all).count, 16, list)
     // The connection with its contact and its profile: to find it, to ask whether the message is known, under the fence.
     XCTAssertEqual(statements.count { $0.hasPrefix("SELECT connections.connection_id") }, 3, list)
     XCTAssertEqual(

@@ -94,7 +94,7 @@ final class PortTests: XCTestCase {
     let store = try Store.open(
       at: StoreLocation(prefix: directory + "/a"), confirmation: .yesUp, mayMigrate: true, ports: ports)
     XCTAssertEqual(
-      try store.database.first("SELECT key FROM channel") { $0.blob(0) }, [UInt8](repeating: 9, count: 32))
+      try store.database.first("SELECT channel_key FROM store") { $0.blob(0) }, [UInt8](repeating: 9, count: 32))
     try store.close(checkpoint: true)
   }
 }

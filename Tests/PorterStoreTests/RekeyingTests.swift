@@ -143,13 +143,13 @@ final class RekeyingTests: SealedStoreTestCase {
     try openStore(first).close(checkpoint: true)
     let url = URL(fileURLWithPath: prefix + "_chat.db")
     var bytes = try Data(contentsOf: url)
-    let page = bytes.count / 4096
-    bytes[(page - 1) * 4096 + 17] ^= 4
+    let page = bytes.count / 2048
+    bytes[(page - 1) * 2048 + 17] ^= 4
     try bytes.write(to: url)
     assertRekeying(first, fails: .seal(.damaged(.init(file: .store, page: Int64(page), frame: 0))))
     XCTAssertEqual(try Data(contentsOf: url), bytes)
     XCTAssertEqual(try filesWithContent(), ["store_chat.db"])
-    try bytes.prefix(4096 * (page - 2)).write(to: url)
+    try bytes.prefix(2048 * (page - 2)).write(to: url)
     XCTAssertThrowsError(try rekey(first, second))
   }
 

@@ -67,7 +67,7 @@ class SealedStoreTestCase: SQLiteTestCase {
   func assertHeaderIsPlain(file: StaticString = #filePath, line: UInt = #line) throws {
     let header = try XCTUnwrap(try files()["store_chat.db"]).prefix(24)
     XCTAssertEqual(
-      Array(header), Array("SQLite format 3\0".utf8) + [0x10, 0, 2, 2, 64, 64, 32, 32], file: file, line: line)
+      Array(header), Array("SQLite format 3\0".utf8) + [0x08, 0, 2, 2, 64, 64, 32, 32], file: file, line: line)
   }
 
   func assertNothingIsPlain(file: StaticString = #filePath, line: UInt = #line) throws {
@@ -211,7 +211,7 @@ final class SealedStoreTests: SealedStoreTestCase {
     XCTAssertThrowsError(try openStore(first)) { error in
       XCTAssertEqual(error as? StoreError, .newerSchema(version: 1000))
     }
-    try change { $0[4096 - 64] = 3 }
+    try change { $0[2048 - 64] = 3 }
     assertOpening(first, fails: .newerFormat)
     assertOpening(.none, fails: .newerFormat)
   }
@@ -223,7 +223,7 @@ final class SealedStoreTests: SealedStoreTestCase {
     try openStore(first).close(checkpoint: true)
     let path = prefix + "_chat.db"
     XCTAssertEqual(StoreCipher(ofFile: path), .xchacha20Poly1305)
-    try change { $0[4096 - 63] = 2 }
+    try change { $0[2048 - 63] = 2 }
     XCTAssertEqual(StoreCipher(ofFile: path), .aegis256)
     let sealed = try Data(contentsOf: URL(fileURLWithPath: path))
     let isAvailable = StoreCipher.aegis256.prefer()
@@ -238,17 +238,17 @@ final class SealedStoreTests: SealedStoreTestCase {
     try make(first)
     try openStore(first).close(checkpoint: true)
     let whole = try Data(contentsOf: URL(fileURLWithPath: prefix + "_chat.db"))
-    let pages = whole.count / 4096
+    let pages = whole.count / 2048
     for page in [1, 2, pages / 2, pages] {
       try whole.write(to: URL(fileURLWithPath: prefix + "_chat.db"))
-      try change { $0[(page - 1) * 4096 + 1000] ^= 1 }
+      try change { $0[(page - 1) * 2048 + 1000] ^= 1 }
       XCTAssertThrowsError(try readEverything(), "page \(page)") { error in
         XCTAssertEqual(
           error as? StoreError, .seal(.damaged(.init(file: .store, page: Int64(page), frame: 0))), "\(error)")
       }
     }
     for kept in stride(from: 1, to: pages, by: 3) {
-      try whole.prefix(kept * 4096).write(to: URL(fileURLWithPath: prefix + "_chat.db"))
+      try whole.prefix(kept * 2048).write(to: URL(fileURLWithPath: prefix + "_chat.db"))
       XCTAssertThrowsError(try readEverything(), "\(kept) pages are left") { error in
         XCTAssertEqual(
           error as? StoreError, .seal(.truncated(.init(file: .store, page: Int64(kept) + 1, frame: 0))), "\(error)")

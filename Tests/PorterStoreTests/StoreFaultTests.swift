@@ -166,7 +166,7 @@ final class StoreFaultTests: XCTestCase {
     XCTAssertEqual(
       try store.integer("SELECT count(*) FROM ledger JOIN items USING (item_id)"), items, context)
     let unread = try store.integer("SELECT count(*) FROM items WHERE status = 'rcvNew'")
-    XCTAssertEqual(try store.integer("SELECT coalesce(sum(unread), 0) FROM contacts"), unread, context)
+    XCTAssertEqual(try store.integer("SELECT coalesce(sum(unread), 0) FROM connections"), unread, context)
     XCTAssertEqual(try store.badge(), unread, context)
     let readEntries = try store.integer("SELECT count(*) FROM ledger WHERE state = 'read'")
     XCTAssertEqual(readEntries, items - (unread ?? 0), context)

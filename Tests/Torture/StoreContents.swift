@@ -51,7 +51,7 @@ final class StoreContents {
       """, received)
     try expect("quarantined", "SELECT count(*) FROM ledger WHERE state = 'quarantined'", 0)
     let unread = try database.integer("SELECT count(*) FROM items WHERE status = 'rcvNew'") ?? -1
-    try expect("unread of chats", "SELECT coalesce(sum(unread), 0) FROM contacts", unread)
+    try expect("unread of chats", "SELECT coalesce(sum(unread), 0) FROM connections", unread)
     try expect("badge", "SELECT sum(unread) FROM users WHERE show_notifications", unread)
     try expect(
       "read in the ledger and not in the chat",

@@ -57,6 +57,7 @@ struct PushPresentation {
         try context.stop.withReleaseBudget(Durations.releaseBudget) {
           Result { () throws(StoreError) in
             for entry in filled.shown { try store.raise(.present, entry) }
+            for entry in filled.left { try store.postpone(entry) }
             for removal in filled.removals { try store.markWithdrawn(removal) }
             try scopes?.recordHanded(filled.handed, store)
             try filled.bursts?.record(store)
@@ -91,6 +92,8 @@ struct PushPresentation {
     /// Without the entries that need a damaged record: they do not keep others from being shown (INC-44), and are not
     /// recorded as shown.
     var shown: [StoredLedgerEntry] = []
+    /// Those, and what an answer has no room for.
+    var left: [StoredLedgerEntry] = []
     var removals: [StoredWithdrawal] = []
     var handed: [StoredApplicationPush] = []
     var bursts: BurstComposition?
@@ -125,6 +128,7 @@ struct PushPresentation {
         shown.append(.init(entry: entry, event: event, connection: connection, isReplaced: isReplaced))
       } catch .damaged(let entity) {
         run.noteDamage(.damaged(entity))
+        filled.left.append(entry)
       }
     }
     filled.placeholders = try PushPlaceholders(context).due(run, policy, store)
@@ -163,7 +167,7 @@ struct PushPresentation {
       case .nothing: break
       case .handing(let push, let record):
         let bytes = push.envelope?.utf8.count ?? 0
-        guard content.takeRoom(bytes) else { return }
+        guard content.takeRoom(bytes) else { return filled.left.append(entry) }
         filled.handed.append(push)
         content.applicationPushes.append(record.json)
       }

@@ -5,7 +5,8 @@ import PorterPlatform
 /// derived from the store's own key, so that re-keying the store does not disturb a running process.
 extension Store {
   package func channelKey() throws(StoreError) -> AuthenticationKey {
-    guard let bytes = try first("SELECT key FROM channel", [], { $0.blob(0) }),
+    if let known = knownChannelKey { return known }
+    guard let bytes = try first("SELECT channel_key FROM store", [], { $0.blob(0) }),
       let key = AuthenticationKey(stored: bytes)
     else { throw .damaged(.channelKey) }
     return key

@@ -46,8 +46,10 @@ package final class Database {
     package var readsLater = false
     /// Otherwise the system's temporary folder may have files, which are sealed as the database is.
     package var keepsTemporaryInMemory = true
-    /// How many pages of log make a commit write the log back; nil for SQLite's default, 1000. The first connection to
-    /// a file reads its whole log, so a file that is opened often wants a short one.
+    /// Of a new file; nil for SQLite's default.
+    package var pageSize: Int64?
+    /// How many pages of log, of 4096 bytes, make a commit write the log back; nil for SQLite's default, 1000. The first
+    /// connection to a file reads its whole log, so a file that is opened often wants a short one.
     package var logPages: Int?
     /// Compiles nothing to open a file whose header says that it is in WAL mode: page cache and temporary tables are as SQLite has
     /// them by itself.
@@ -162,9 +164,14 @@ package final class Database {
     guard let handle else { throw SQLiteError(kind: .closed) }
     // What has a function of its own needs no statement to be compiled.
     sqlite3_db_config_integer(handle, SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys ? 1 : 0)
-    if let pages = options.logPages { sqlite3_wal_autocheckpoint(handle, Int32(clamping: max(1, pages))) }
+    let header = header
+    if let pages = options.logPages {
+      let size = header?.pageSize ?? options.pageSize ?? 4_096
+      sqlite3_wal_autocheckpoint(handle, Int32(clamping: max(1, Int64(pages) * 4_096 / size)))
+    }
     if options.isPlain, header?.isInWALMode == true { return }
     var sql = ""
+    if options.access == .create, header == nil, let size = options.pageSize { sql += "PRAGMA page_size=\(size);" }
     // Temporary tables and sorts stay in memory, where there is room for them.
     if options.keepsTemporaryInMemory { sql += "PRAGMA temp_store=MEMORY;" }
     if options.isExclusive { sql += "PRAGMA locking_mode=EXCLUSIVE;" }
@@ -172,7 +179,7 @@ package final class Database {
     if options.access != .readOnly {
       if !sql.isEmpty { try execute(sql) }
       if let durability = options.durability ?? (isFullByDefault ? nil : .full) { try setDurability(durability) }
-      guard !options.readsLater || !hasLog else { return }
+      if options.readsLater, header?.isInWALMode == true { return }
       // Two processes may create the file at the same time: SQLite reports `busy` to the second without waiting.
       try waiter.retrying { () throws(SQLiteError) in try enterWAL() }
     } else {

@@ -2,27 +2,6 @@ import CSQLite
 import PorterPlatform
 
 extension Database {
-  /// Whether the file says, as it is on the disk, that there is a log beside it: then the first statement opens that,
-  /// and none is needed for it. Only a hint: nothing is locked, so that what is read may be torn.
-  var hasLog: Bool {
-    guard let handle else { return false }
-    var file: UnsafeMutablePointer<sqlite3_file>?
-    guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
-      let read = file.pointee.pMethods?.pointee.xRead
-    else { return false }
-    let code = withUnsafeTemporaryAllocation(byteCount: Self.headerBytes, alignment: 8) { header in
-      guard let bytes = header.baseAddress else { return false }
-      guard read(file, bytes, Int32(Self.headerBytes), 0) == SQLITE_OK else { return false }
-      // File format read and write versions.
-      return header.starts(with: Self.magic) && header[18] == 2 && header[19] == 2
-    }
-    if !code { Sealing.forgetFindings() }
-    return code
-  }
-
-  private static let headerBytes = 100
-  private static let magic = "SQLite format 3\0".utf8
-
   /// Whether this SQLite was built to sync each commit, unless told otherwise.
   var isFullByDefault: Bool {
     sqlite3_compileoption_used("DEFAULT_SYNCHRONOUS=2") != 0

@@ -8,6 +8,7 @@ package struct FileHeader {
   private static let magic = Array("SQLite format 3".utf8) + [0]
 
   package let isInWALMode: Bool
+  package let pageSize: Int64
   package let userVersion: Int64
   package let applicationIdentifier: Int64
 
@@ -16,6 +17,8 @@ package struct FileHeader {
     guard bytes.count == Self.count, bytes.starts(with: Self.magic) else { return nil }
     // Versions of the format for writing and for reading.
     isInWALMode = bytes[18] == 2 && bytes[19] == 2
+    let size = Int64(bytes[16]) << 8 | Int64(bytes[17])
+    pageSize = size == 1 ? 65_536 : max(512, size)
     func number(at place: Int) -> Int64 {
       Int64(bytes[place..<place + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
     }
@@ -33,7 +36,10 @@ package struct FileHeader {
       let code = read(file, buffer.baseAddress, Int32(count), 0)
       filled = code == SQLITE_OK ? count : 0
     }
-    return FileHeader(bytes)
+    let header = FileHeader(bytes)
+    // Nothing is locked, so that what is read may be torn: no finding about the file.
+    if header == nil { Sealing.forgetFindings() }
+    return header
   }
 }
 

@@ -12,7 +12,9 @@ final class DeviceStoryTests: XCTestCase {
 
   private func play(_ options: String...) throws -> (events: [JSONValue], ending: Ending) {
     let output = try ChildProcess.run(
-      Places.harness, ["device", "--json"] + options, environment: ["TMPDIR": directory.path], within: 60)
+      // A debug build takes twice the memory of what a phone runs.
+      Places.harness, ["device", "--json", "--memory-limit", "48"] + options, environment: ["TMPDIR": directory.path],
+      within: 60)
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: directory.path), [], "files stay behind")
     return (try output.lines.map { try JSONValue(parsing: $0) }, output.ending)
   }

@@ -47,7 +47,7 @@ final class NightTests: XCTestCase {
   func testThePageHasWhatHappenedAndNoTextThatEndsItsScript() throws {
     let page = directory.appendingPathComponent("night.html")
     let played = try ChildProcess.run(
-      Places.harness, ["device", "--json", "--page", page.path, "--scenario", "force-quit"],
+      Places.harness, ["device", "--json", "--memory-limit", "48", "--page", page.path, "--scenario", "force-quit"],
       environment: ["TMPDIR": directory.path], within: 60)
     XCTAssertEqual(played.ending, .exited(0))
     let text = try String(contentsOf: page, encoding: .utf8)

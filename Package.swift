@@ -4,6 +4,10 @@
 
 import PackageDescription
 
+/// Of a host's own SQLite, if it has one: a pkg-config name, or a folder with include/sqlite3.h and lib/libsqlite3.a (CONTRIBUTING.md).
+let sqlite = Context.environment["NIGHTPORTER_SQLITE"] ?? ""
+let hasFolder = sqlite.contains("/")
+
 let swift: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
 ]
@@ -26,7 +30,9 @@ let package = Package(
   targets: [
     // The C interface: its header is the source of truth, Sources/Nightporter implements it.
     .systemLibrary(name: "CNightporter", path: "Include"),
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: hasFolder ? nil : sqlite.isEmpty ? "sqlite3" : sqlite,
+      providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
@@ -220,3 +226,13 @@ let package = Package(
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11
 )
+
+// The archive by its path, since the other libraries' folders, which have the system's SQLite too, could come before its own.
+if hasFolder {
+  for target in package.targets where target.type != .system {
+    target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-I\(sqlite)/include"])]
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Xcc", "-I\(sqlite)/include"])]
+    let usesIt = target.dependencies.contains { if case .byNameItem("CSQLite", _) = $0 { true } else { false } }
+    if usesIt { target.linkerSettings = [.unsafeFlags(["\(sqlite)/lib/libsqlite3.a"])] }
+  }
+}

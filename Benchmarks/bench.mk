@@ -6,17 +6,21 @@ BENCH_FLAGS := -std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wconversion -pedantic -
 BENCH_PRODUCTS := porter-harness porter-server bench-machine-steps bench-json-porter bench-json-foundation \
   bench-commit-latency bench-server
 
+# The references have the SQLite that the extension has.
+BENCH_SQLITE = $(if $(findstring /,$(NIGHTPORTER_SQLITE)),$(NIGHTPORTER_SQLITE)/lib/libsqlite3.a,$(if \
+  $(NIGHTPORTER_SQLITE),$(shell pkg-config --libs $(NIGHTPORTER_SQLITE)),-lsqlite3))
+
 bench: ## measure the budgets, each figure beside its reference; also as JSON in .build/bench.json
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory order
 	@$(MAKE) --no-print-directory bench-programs
 	@mkdir -p $(BENCH_FOLDER)
 	@$(CC) $(BENCH_FLAGS) -static -Wl,--no-warnings Benchmarks/reference/cold.c -o $(BENCH_FOLDER)/cold \
-	  -lsodium -lsqlite3 -lm
-	@$(CC) $(BENCH_FLAGS) Benchmarks/reference/cold.c -o $(BENCH_FOLDER)/cold-dynamic -lsodium -lsqlite3
+	  -lsodium $(BENCH_SQLITE) -lm
+	@$(CC) $(BENCH_FLAGS) Benchmarks/reference/cold.c -o $(BENCH_FOLDER)/cold-dynamic -lsodium $(BENCH_SQLITE) -lm
 	@$(CC) $(BENCH_FLAGS) -static -Wl,--no-warnings Benchmarks/reference/push.c $(wildcard Benchmarks/reference/push/*.c) \
-	  -o $(BENCH_FOLDER)/push -lsodium -lsqlite3 -lm
-	@$(CC) $(BENCH_FLAGS) Benchmarks/reference/commit.c -o $(BENCH_FOLDER)/commit -lsqlite3
+	  -o $(BENCH_FOLDER)/push -lsodium $(BENCH_SQLITE) -lm
+	@$(CC) $(BENCH_FLAGS) Benchmarks/reference/commit.c -o $(BENCH_FOLDER)/commit $(BENCH_SQLITE) -lm
 	@$(CC) $(BENCH_FLAGS) -static Benchmarks/measure.c -o $(BENCH_FOLDER)/measure
 	@$(CC) $(BENCH_FLAGS) -static Benchmarks/server/provider.c -o $(BENCH_FOLDER)/provider
 	@$(MAKE) --no-print-directory -s -C Benchmarks/sealed-store BUILD=$(CURDIR)/$(BENCH_FOLDER)
@@ -27,7 +31,7 @@ bench: ## measure the budgets, each figure beside its reference; also as JSON in
 	  swiftc -static-executable -use-ld=lld -emit-executable -module-name porter_harness -Xlinker --gc-sections @$(BENCH_FOLDER)/harness.objects \
 	    -Xlinker -T -Xlinker $(CURDIR)/scripts/private-functions.ld \
 	    -Xlinker --symbol-ordering-file=$(ORDER) -Xlinker --no-warn-symbol-ordering \
-	    $(BENCH_FOLDER)/cipher-aegis.o $$sodium/lib/libsodium.a -lffi -lsqlite3 -o $(BENCH_FOLDER)/harness-aegis
+	    $(BENCH_FOLDER)/cipher-aegis.o $$sodium/lib/libsodium.a -lffi $(BENCH_SQLITE) -o $(BENCH_FOLDER)/harness-aegis
 	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so python3 Benchmarks/bench.py \
 	  --programs $(PROGRAMS)/release --references $(BENCH_FOLDER) --output .build/bench.json \
 	  --plot $(if $(findstring --quick,$(BENCH)),$(BENCH_FOLDER),Benchmarks)/push.svg $(BENCH)

@@ -51,6 +51,19 @@ class SQLiteTestCase: XCTestCase {
 }
 
 final class SQLiteDatabaseTests: SQLiteTestCase {
+  /// By the way in which SQLite is compiled (SECURE_DELETE): no statement of the store's asks for it.
+  func testWhatIsDeletedIsOverwritten() throws {
+    let secrets = ["a name that nobody is to read", String(repeating: "a key that nobody is to read ", count: 1_000)]
+    let database = try openWithTable()
+    for secret in secrets { try database.run("INSERT INTO item(name) VALUES(?1)", [.text(secret)]) }
+    try database.run("INSERT INTO item(name) VALUES('a name that stays')")
+    try database.run("DELETE FROM item WHERE name <> 'a name that stays'")
+    try database.close()
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: file()))
+    XCTAssertNotNil(bytes.range(of: Data("that stays".utf8)))
+    XCTAssertNil(bytes.range(of: Data("that nobody is to read".utf8)))
+  }
+
   func testValuesComeBackAsTheyWereBound() throws {
     let database = try openWithTable()
     let texts = ["", "a", "naïve ✉️", String(repeating: "x", count: 40_000)]

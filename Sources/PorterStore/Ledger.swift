@@ -107,7 +107,7 @@ extension Store {
   /// Keeps a message that could not be opened, with the reason. It is never shown, and its neighbours are processed as
   /// usual (INC-41, INC-66).
   package func quarantine(
-    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, reason: String, body: [UInt8],
+    connectionID: Int64, messageID: [UInt8], messageAt: WallTime, reason: String, body: [UInt8], detail: String? = nil,
     inPlaceOf earlier: StoredLedgerEntry? = nil, at time: WallTime
   ) throws(StoreError) {
     var change = LedgerChange(.silent, quarantineReason: reason)
@@ -116,12 +116,14 @@ extension Store {
     try run(
       """
       INSERT OR \(earlier == nil ? "IGNORE" : "REPLACE") INTO ledger
-        (entry_id, waiting_from, connection_id, message_id, message_at, state, kind, reason, body, created_at, removal_due)
-      VALUES (\(Self.entryPlace), ?, ?, ?, ?, 'silent', ?, ?, ?, ?)
+        (entry_id, waiting_from, connection_id, message_id, message_at, state, kind, reason, body, created_at,
+          removal_due, detail)
+      VALUES (\(Self.entryPlace), ?, ?, ?, ?, 'silent', ?, ?, ?, ?, ?)
       """,
       [
         .integer(connectionID), .blob(messageID), .integer(messageAt.milliseconds), .text(step.next.name),
         .optional(change.reason), .blob(body), .integer(time.milliseconds), .flag(change.isRemovalDue),
+        .optional(detail),
       ])
     try dropOldBodies(connectionID: connectionID)
   }

@@ -288,7 +288,7 @@ package struct StoredLedgerEntry: Sendable {
   package var kind: Kind
   package var contactID: Int64?
   package var itemID: Int64?
-  /// What an entry of the kind `changed` changed, as JSON.
+  /// What an entry of the kind `changed` changed, as JSON. Of one in quarantine, when it came to its source, if that is known.
   package var detail: String?
   /// The notification that stands for it among others.
   package var summary: String?

@@ -210,6 +210,28 @@ final class AcquaintanceTests: XCTestCase {
     }
   }
 
+  /// INC-14: a call that opens late rings by the relay's count, whatever the wall clocks say, and not after the device was started
+  /// again.
+  func testINC14ACallThatOpensLateRingsByTheRelaysCount() throws {
+    for (change, rings) in [
+      ("message_at = message_at - 600000", true),
+      ("detail = 'another ' || substr(detail, instr(detail, ' ') + 1)", false),
+    ] {
+      let meeting = try Meeting()
+      try meeting.greet()
+      meeting.wake(meeting.alice)
+      meeting.alice.send(#"/_call invite @1 {"media":"audio","capabilities":{"encryption":false}}"#).assert("cmdOk")
+      try meeting.quarantineSecond()
+      let store = try Database(path: meeting.bob.prefix + "_chat.db")
+      try store.run("UPDATE ledger SET \(change) WHERE state = 'quarantined'")
+      try store.close()
+      let service = try XCTUnwrap(Host.open(meeting.bob.prefix, isExtension: true).host)
+      let answer = service.push(#"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#)
+      XCTAssertEqual(answer.bodies.contains("Incoming audio call"), rings, "\(change): \(answer)")
+      XCTAssertTrue(answer.bodies.contains("You can now chat with alice"), answer.description)
+    }
+  }
+
   /// A message that opens at no attempt is tried a bounded number of times, and as few bodies are kept.
   func testWhatNeverOpensIsTriedABoundedNumberOfTimes() throws {
     let meeting = try Meeting()

@@ -103,7 +103,8 @@ final class MessageCommitter {
   private func openQuarantined(_ transacted: inout Transacted, _ store: Store) throws(StoreError) {
     for quarantined in try store.quarantinedMessages(connectionID: transacted.connection.id) {
       let (entry, connection) = (quarantined.entry, transacted.connection)
-      let message = SourceMessage(identifier: entry.messageID, timestamp: entry.messageAt, body: quarantined.body)
+      var message = SourceMessage(identifier: entry.messageID, timestamp: entry.messageAt, body: quarantined.body)
+      message.arrival = QuarantinedArrival(stored: entry.detail)?.moment(in: context)
       let opened = try source.open(message, connection, store)
       if case .quarantined = opened.content {
         try store.raise(.quarantine, entry)
@@ -256,7 +257,9 @@ final class MessageCommitter {
       .warning, "a message was quarantined", ["connection": String(connection.id), "reason": reason])
     try store.quarantine(
       connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, reason: reason,
-      body: message.body, inPlaceOf: earlier, at: context.clock.wall())
+      body: message.body,
+      detail: message.arrival.map { QuarantinedArrival(boot: context.instance.boot, moment: $0).stored },
+      inPlaceOf: earlier, at: context.clock.wall())
   }
 
   // MARK: Events

@@ -7,9 +7,13 @@ static struct sealed_file *self(sqlite3_file *file) { return (struct sealed_file
 static sqlite3_file *real(sqlite3_file *file) { return self(file)->real; }
 
 // Pages may have been decrypted in them.
-static void free_buffers(struct sealed_file *file) {
+void file_wipe(struct sealed_file *file) {
   if (file->buffer != NULL) { sodium_memzero(file->buffer, file->buffer_bytes); }
   if (file->spare != NULL) { sodium_memzero(file->spare, file->buffer_bytes); }
+}
+
+static void free_buffers(struct sealed_file *file) {
+  file_wipe(file);
   sqlite3_free(file->buffer);
 }
 

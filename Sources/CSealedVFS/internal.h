@@ -199,14 +199,16 @@ struct sealed_file {
   } state;
 };
 
-// A file control that asks whether a main file is sealed, through whatever VFS is on top. A number of our own: SQLite
-// has those below 100.
-enum { CONTROL_IS_SEALED = 0x5ea1ed };
+// File controls that ask whether a main file is sealed, and that wipe what was decrypted, through whatever VFS is on
+// top. Numbers of our own: SQLite has those below 100.
+enum { CONTROL_IS_SEALED = 0x5ea1ed, CONTROL_WIPE = 0x5ea1ee };
 
 // For a main file that is being closed: from now on no journal or WAL finds it.
 void main_unlist(struct sealed_file *file);
 // Grows `buffer` (and `spare` of a WAL) to hold `bytes`. SQLITE_OK or SQLITE_NOMEM.
 int file_reserve(struct sealed_file *file, size_t bytes);
+// Wipes `buffer` (and `spare` of a WAL).
+void file_wipe(struct sealed_file *file);
 
 // main_file.c
 extern const sqlite3_io_methods main_methods;
@@ -230,6 +232,8 @@ extern const sqlite3_io_methods wal_methods;
 int wal_needs_page(struct sealed_file *log, uint64_t number, bool *result);
 // To be called when the connection gives up SQLite's lock for writing to the log.
 void wal_end_write(struct sealed_file *log);
+// Wipes all plaintext: the buffers, and what is kept beside them. To be called between two of SQLite's operations.
+void wal_wipe(struct sealed_file *log);
 // Wipes and frees what is kept beside the buffers. For a log that is being closed.
 void wal_free(struct sealed_file *log);
 // Whether a page was in the main file when the journal was begun.

@@ -336,6 +336,10 @@ static int main_file_control(sqlite3_file *sqlite, int operation, void *argument
     return code;
   }
   case CONTROL_IS_SEALED: *(bool *)argument = true; return SQLITE_OK;
+  case CONTROL_WIPE:
+    file_wipe(self(sqlite));
+    if (self(sqlite)->log != NULL) { wal_wipe(self(sqlite)->log); }
+    return SQLITE_OK;
   default: break;
   }
   return forward_file_control(sqlite, operation, argument);

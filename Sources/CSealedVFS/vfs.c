@@ -178,6 +178,10 @@ int sealed_vfs_prepare(sqlite3 *database, const char *schema) {
   return sqlite3_file_control(database, schema, SQLITE_FCNTL_RESERVE_BYTES, &bytes);
 }
 
+int sealed_vfs_wipe(sqlite3 *database, const char *schema) {
+  return sqlite3_file_control(database, schema, CONTROL_WIPE, NULL);
+}
+
 // Runs for each new connection of the process: one whose main database is sealed must reserve the seal's bytes before
 // its first write.
 static int on_new_connection(sqlite3 *database, char **message, const struct sqlite3_api_routines *routines) {

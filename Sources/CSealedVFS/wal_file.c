@@ -221,6 +221,13 @@ void wal_forget_headers(struct sealed_file *file) {
   if (kept != NULL) { sodium_memzero(kept, KEPT_HEADERS * sizeof *kept); }
 }
 
+void wal_wipe(struct sealed_file *file) {
+  file->state.wal.assembling = file->state.wal.held = 0;
+  wal_forget_headers(file);
+  wal_forget_recovered(file);
+  file_wipe(file);
+}
+
 void wal_free(struct sealed_file *file) {
   wal_forget_headers(file);
   sqlite3_free(file->state.wal.kept);

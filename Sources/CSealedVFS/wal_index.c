@@ -77,5 +77,7 @@ int wal_index_unmap(sqlite3_file *sqlite, int delete_flag) {
   struct sealed_file *file = self(sqlite);
   file->wal_index = NULL;
   file->index_guard = NULL;
+  // Which of its frames are committed was in the index.
+  if (file->log != NULL) { wal_forget_recovered(file->log); }
   return file->real->pMethods->xShmUnmap(file->real, delete_flag);
 }

@@ -91,11 +91,12 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 69)
+    XCTAssertEqual(names.count, 70)
   }
 
   func testWhatADozingConnectionKeepsIsCurrent() { run("kept-while-dozing") }
   func testChangedFilesAreNoticedWhenWaking() { run("noticed-when-waking") }
   func testAMisusedDozingConnectionChangesNothing() { run("misused-dozing") }
+  func testNothingDecryptedStaysInTheBuffersOfADozingConnection() { run("wiped-while-dozing") }
   func testProcessesDozeAmongOthersThatAreKilled() { run("dozing-crowd") }
 }

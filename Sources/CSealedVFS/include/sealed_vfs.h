@@ -99,6 +99,11 @@ int sealed_vfs_register(const char *name, const char *base);
 /// is the attached name.
 int sealed_vfs_prepare(struct sqlite3 *database, const char *schema);
 
+/// Wipes what has been decrypted in the buffers of an open database and its log. Nothing else changes. For a connection
+/// that will not be used for some time. SQLite's own page cache is not these: `sqlite3_db_release_memory` drops it,
+/// without wiping. SQLITE_NOTFOUND if the database is not sealed.
+int sealed_vfs_wipe(struct sqlite3 *database, const char *schema);
+
 /// Chooses the cipher of the databases that this process creates from now on, also by `VACUUM INTO`; those that exist
 /// keep theirs. Until it is called: SEALED_VFS_FASTEST. SQLITE_NOTFOUND if libsodium does not have it; then nothing is
 /// changed.

@@ -1,5 +1,6 @@
 import CDozingVFS
 import CSQLite
+import CSealedVFS
 
 /// Releasing every lock without closing.
 extension Database {
@@ -14,7 +15,10 @@ extension Database {
   /// cannot be done: then the database is as it was, or to be closed.
   package func doze() -> Bool {
     guard let handle else { return false }
-    return dozing_vfs_doze(handle) == SQLITE_OK
+    guard dozing_vfs_doze(handle) == SQLITE_OK else { return false }
+    // A plain database has nothing to wipe, and says so.
+    _ = sealed_vfs_wipe(handle, "main")
+    return true
   }
 
   /// Takes the locks again. False if the file or its log is another one now, or a process keeps it for itself: then it is to be closed.

@@ -1,104 +1,10 @@
 // Connections that release every lock without being closed, plain and sealed, beside processes that know nothing of it.
-#include "support.h"
-
-#include <signal.h>
-#include <sys/stat.h>
-
-#include "dozing_vfs.h"
-
-struct layers {
-  const char *dozing, *usual; // VFS of the connection that dozes, and of all others
-};
-static const struct layers both[] = {{DOZING_VFS_NAME, NULL}, {"sealed-dozing", SEALED_VFS_NAME}};
-
-// False where no connection can doze: under valgrind, which does not know how to map memory twice.
-static bool is_possible(void) {
-  CHECK_EQUAL(dozing_vfs_register(), SQLITE_OK);
-  CHECK_EQUAL(sealed_vfs_register("sealed-dozing", DOZING_VFS_NAME), SQLITE_OK);
-  const char *path = path_of("possible.db");
-  sqlite3 *database = database_open(path, DOZING_VFS_NAME);
-  run_sql(database, "PRAGMA journal_mode=WAL; CREATE TABLE IF NOT EXISTS t(a)");
-  int code = dozing_vfs_doze(database);
-  database_close(database);
-  if (code != SQLITE_OK) { note("not possible here"); }
-  return code == SQLITE_OK;
-}
-
-// A database of one row, in WAL mode, closed.
-static const char *make(const struct layers *layers) {
-  const char *path = path_of("dozing.db");
-  database_remove(path);
-  use_key(path);
-  sqlite3 *database = database_open(path, layers->usual);
-  run_sql(database, "PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES(1)");
-  database_close(database);
-  return path;
-}
-
-// How many locks a process has, on whatever files.
-static int locks_of(pid_t pid) {
-  FILE *file = fopen("/proc/locks", "r");
-  if (file == NULL) { return 0; }
-  char line[256];
-  int count = 0, owner;
-  while (fgets(line, sizeof line, file) != NULL) {
-    if (sscanf(line, "%*s %*s %*s %*s %d", &owner) == 1 && owner == pid) { count++; }
-  }
-  fclose(file);
-  return count;
-}
-
-static void doze(sqlite3 *database) {
-  CHECK_EQUAL(dozing_vfs_doze(database), SQLITE_OK);
-  CHECK_EQUAL(locks_of(getpid()), 0);
-}
-
-// ---- Another process ----
-
-enum ending { CLOSES, IS_KILLED, STAYS };
-
-struct other {
-  pid_t pid;
-  int told; // written to by the other process, when it has run its statements
-};
-
-static struct other other_begin(const char *path, const char *vfs, enum ending ending, const char *sql) {
-  int told[2];
-  CHECK_EQUAL(pipe(told), 0);
-  pid_t pid = fork();
-  if (pid == 0) {
-    end_with_parent();
-    sqlite3 *database = database_open(path, vfs);
-    sqlite3_busy_timeout(database, 10000);
-    run_sql(database, "%s", sql);
-    if (ending == CLOSES) { database_close(database); }
-    if (write(told[1], "x", 1) != 1) { leave(1); }
-    while (ending != CLOSES) { pause(); }
-    leave(0);
-  }
-  close(told[1]);
-  struct other other = {pid, told[0]};
-  char byte;
-  CHECK(read(told[0], &byte, 1) == 1, "the other process could not run %s", sql);
-  if (ending == IS_KILLED) { kill(pid, SIGKILL); }
-  if (ending != STAYS) { waitpid(pid, NULL, 0); }
-  return other;
-}
-
-static void other_kill(struct other other) {
-  kill(other.pid, SIGKILL);
-  waitpid(other.pid, NULL, 0);
-  close(other.told);
-}
-
-static void other_runs(const char *path, const char *vfs, enum ending ending, const char *sql) {
-  close(other_begin(path, vfs, ending, sql).told);
-}
+#include "dozing.h"
 
 // ---- What is kept ----
 
 static void keeps(const struct layers *layers) {
-  const char *path = make(layers);
+  const char *path = dozing_make(layers);
   sqlite3 *database = database_open(path, layers->dozing);
   sqlite3_stmt *count, *insert;
   CHECK_EQUAL(sqlite3_prepare_v2(database, "SELECT sum(a) FROM t", -1, &count, NULL), SQLITE_OK);
@@ -133,7 +39,7 @@ static void keeps(const struct layers *layers) {
 // The index of an empty log that was recovered says nothing of the generation: SQLite takes what it had cached for current, though
 // the database has changed below.
 static void forgets_pages(const struct layers *layers) {
-  const char *path = make(layers);
+  const char *path = dozing_make(layers);
   other_runs(path, layers->usual, IS_KILLED, "INSERT INTO t VALUES(1); PRAGMA wal_checkpoint(TRUNCATE)");
   sqlite3 *database = database_open(path, layers->dozing);
   CHECK_EQUAL(ask(database, "SELECT sum(a) FROM t"), 2);
@@ -148,7 +54,7 @@ static void forgets_pages(const struct layers *layers) {
 
 // A log whose index needs several regions: recovery writes to all of them, also where the file has been cut meanwhile.
 static void long_logs(const struct layers *layers) {
-  const char *path = make(layers);
+  const char *path = dozing_make(layers);
   sqlite3 *database = database_open(path, layers->dozing);
   run_sql(database, "PRAGMA wal_autocheckpoint=0; PRAGMA synchronous=OFF; PRAGMA cache_size=20; CREATE TABLE big(b); "
                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000) "
@@ -194,7 +100,7 @@ static sqlite3 *dozing_connection(const struct layers *layers, const char *path)
 
 static void notices(const struct layers *layers) {
   // The last to close deletes the log.
-  const char *path = make(layers);
+  const char *path = dozing_make(layers);
   sqlite3 *database = dozing_connection(layers, path);
   other_runs(path, layers->usual, CLOSES, "INSERT INTO t VALUES(1)");
   CHECK(!file_exists(with_suffix(path, "-wal")), "the log was kept");
@@ -217,7 +123,7 @@ static void notices(const struct layers *layers) {
   CHECK_EQUAL(locks_of(getpid()), 0);
   database_close(database);
 
-  path = make(layers);
+  path = dozing_make(layers);
   database = dozing_connection(layers, path);
   CHECK_EQUAL(unlink(path), 0);
   CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_NOTFOUND);
@@ -226,7 +132,7 @@ static void notices(const struct layers *layers) {
 
 // The log's file stays, though the database is no longer written with one.
 static void notices_modes(const struct layers *layers) {
-  const char *path = make(layers);
+  const char *path = dozing_make(layers);
   sqlite3 *database = dozing_connection(layers, path);
   pid_t pid = fork();
   if (pid == 0) {
@@ -243,7 +149,7 @@ static void notices_modes(const struct layers *layers) {
 }
 
 static void waits_for_none(const struct layers *layers) {
-  const char *path = make(layers);
+  const char *path = dozing_make(layers);
   sqlite3 *database = dozing_connection(layers, path);
   struct other other = other_begin(path, layers->usual, STAYS, "PRAGMA locking_mode=EXCLUSIVE; INSERT INTO t VALUES(1)");
   CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_BUSY);
@@ -257,7 +163,7 @@ static void waits_for_none(const struct layers *layers) {
 // ---- What a caller does wrong ----
 
 static void refuses(const struct layers *layers) {
-  const char *path = make(layers);
+  const char *path = dozing_make(layers);
   sqlite3 *database = database_open(path, layers->dozing);
   // No log is open yet.
   CHECK_EQUAL(dozing_vfs_doze(database), SQLITE_NOTFOUND);
@@ -303,7 +209,7 @@ static void refuses(const struct layers *layers) {
 
 // Two connections of one process share its locks: those of one stay when the other dozes.
 static void of_one_process(const struct layers *layers) {
-  const char *path = make(layers);
+  const char *path = dozing_make(layers);
   sqlite3 *first = database_open(path, layers->dozing), *second = database_open(path, layers->dozing);
   run_sql(first, "INSERT INTO t VALUES(1)");
   run_sql(second, "BEGIN IMMEDIATE; INSERT INTO t VALUES(1)");
@@ -322,12 +228,12 @@ static void of_one_process(const struct layers *layers) {
 }
 
 static void each(void (*body)(const struct layers *)) {
-  if (!is_possible()) { return; }
-  for (size_t index = 0; index < sizeof both / sizeof *both; index++) { body(&both[index]); }
+  for (size_t index = 0; index < sizeof both_layers / sizeof *both_layers; index++) { body(&both_layers[index]); }
 }
 
 static void keeping(struct dice *dice) {
   (void)dice;
+  if (!dozing_is_possible()) { return; }
   each(keeps);
   each(forgets_pages);
   each(long_logs);
@@ -335,6 +241,7 @@ static void keeping(struct dice *dice) {
 
 static void noticing(struct dice *dice) {
   (void)dice;
+  if (!dozing_is_possible()) { return; }
   each(notices);
   each(notices_modes);
   each(waits_for_none);
@@ -342,6 +249,7 @@ static void noticing(struct dice *dice) {
 
 static void misusing(struct dice *dice) {
   (void)dice;
+  if (!dozing_is_possible()) { return; }
   each(refuses);
   each(of_one_process);
 }

@@ -1,13 +1,11 @@
 // Processes that doze, others that do not, one that puts copies in the database's place, and one that kills any of them at any
 // moment: whatever they do, each commit is there once.
-#include "support.h"
+#include "dozing.h"
 
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <time.h>
-
-#include "dozing_vfs.h"
 
 enum { DOZERS = 3, OTHERS = 2, REPLACER = DOZERS + OTHERS, PROCESSES };
 
@@ -186,8 +184,7 @@ static void run_crowd(const char *dozing, const char *usual, struct dice *dice) 
 }
 
 static void crowds(struct dice *dice) {
-  CHECK_EQUAL(dozing_vfs_register(), SQLITE_OK);
-  CHECK_EQUAL(sealed_vfs_register("sealed-dozing", DOZING_VFS_NAME), SQLITE_OK);
+  if (!dozing_is_possible()) { return; }
   run_crowd(DOZING_VFS_NAME, NULL, dice);
   run_crowd("sealed-dozing", SEALED_VFS_NAME, dice);
 }

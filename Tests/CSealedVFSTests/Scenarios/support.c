@@ -418,6 +418,7 @@ static const struct scenario *scenario_at(size_t index) {
       direct_scenarios, edge_scenarios, attack_scenarios, replay_scenarios, plain_sqlite_scenarios, old_format_scenarios,
       cipher_scenarios,
       surroundings_scenarios, leftover_scenarios, length_scenarios, dozing_scenarios, dozing_crowd_scenarios,
+      dozing_wipe_scenarios,
   };
   for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
     for (const struct scenario *scenario = lists[list]; scenario->name != NULL; scenario++) {

@@ -110,6 +110,7 @@ struct scenario {
 };
 extern const struct scenario workload_scenarios[], damage_scenarios[], fault_scenarios[], process_scenarios[],
     format_scenarios[], direct_scenarios[], edge_scenarios[], secret_scenarios[], attack_scenarios[], replay_scenarios[],
-    plain_sqlite_scenarios[], old_format_scenarios[], cipher_scenarios[], surroundings_scenarios[], leftover_scenarios[], length_scenarios[], dozing_scenarios[], dozing_crowd_scenarios[];
+    plain_sqlite_scenarios[], old_format_scenarios[], cipher_scenarios[], surroundings_scenarios[], leftover_scenarios[], length_scenarios[], dozing_scenarios[], dozing_crowd_scenarios[],
+    dozing_wipe_scenarios[];
 
 #endif

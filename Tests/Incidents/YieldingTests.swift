@@ -2,6 +2,7 @@ import Foundation
 import PorterJSON
 import PorterNight
 import PorterProcesses
+import PorterStore
 import XCTest
 
 /// An app that comes to the front while an extension works.
@@ -37,7 +38,8 @@ final class YieldingTests: XCTestCase {
   }
 
   /// The extension has committed one message of two and is frozen; the app wakes. Thawed, the extension shows what it
-  /// has, and leaves the other to the app, which received it long before.
+  /// has, and leaves the other to the app, which received it long before. The relay's file is in use meanwhile, so that the
+  /// extension cannot find its mailbox empty before it hears the app.
   func testINC19INC22AYieldingExtensionShowsWhatItHasAndReportsPartial() throws {
     let night = try makeNight()
     try night.suspendAlice()
@@ -48,8 +50,12 @@ final class YieldingTests: XCTestCase {
     try working.waitUntilStopped()
     try night.wakeAlice()
     try night.expectAliceHas(["one", "two"])
+    let relay = try Database(path: night.relay)
+    try relay.execute("BEGIN IMMEDIATE")
     working.signal(SIGCONT)
     let answer = try night.answer(of: working)
+    try relay.execute("COMMIT")
+    try relay.close()
     XCTAssertEqual(answer["quiescent"], true)
     XCTAssertEqual(answer["work"], "partial", answer.text)
     XCTAssertEqual(answer["outcome"], "yielded", "the app has told of both already: \(answer.text)")

@@ -17,7 +17,7 @@ extension TorturedProcess {
       problem("a push was quarantined: \(answer["reason"]?.text ?? "")")
     }
     if answer["quiescent"] == true {
-      let files = openStoreFiles()
+      let files = heldStoreFiles()
       if !files.isEmpty { problem("quiescent after a \(kind), and holds \(files)") }
     } else {
       expectRelease(after: answer)
@@ -48,10 +48,10 @@ extension TorturedProcess {
     if !isHonest { problem("not quiescent: \(answer.text.prefix(300))") }
     // It may be frozen meanwhile. Where the locks of the index fail, SQLite tries each access again for ten seconds.
     let end = Date(timeIntervalSinceNow: hasFaultyDisk ? 150 : 20)
-    while !openStoreFiles().isEmpty {
+    while !heldStoreFiles().isEmpty {
       guard end.timeIntervalSinceNow > 0 else {
         noteThreads()
-        return problem("still holds \(openStoreFiles()) after \(answer.text)")
+        return problem("still holds \(heldStoreFiles()) after \(answer.text)")
       }
       usleep(5_000)
     }

@@ -51,12 +51,20 @@ final class ExtensionLoop {
     let environment = torture.environment(&dice, touching: torture.place.store, haltsAtTimes: true)
     var arguments = ["extension", "--store", torture.place.store, "--key", torture.place.key]
     if dice.chance(15) { arguments += ["--expire-after", "\(dice.number(in: 1...60))"] }
+    let dozes = dice.chance(50)
+    if dozes { arguments.append("--doze") }
     if dice.chance(10) { arguments += ["--deadline", "\(dice.number(in: 1...3_000))"] }
     let process = try TorturedProcess(torture, arguments, environment: environment, log: name)
     defer { process.kill() }
     guard try take(push, process) else { return }
-    if dice.chance(20), let another = torture.takePush(&dice) { _ = try take(another, process) }
+    // The second push of one whose store dozes finds it closed, those after it wake it.
+    var others = dozes ? dice.number(in: 0...5) : dice.chance(20) ? 1 : 0
+    while others > 0, let another = torture.takePush(&dice), try take(another, process) {
+      others -= 1
+      if dozes { usleep(UInt32(dice.number(in: 0...200_000))) }
+    }
     try process.finish()
+    if dozes { process.countWakes() }
   }
 
   /// False if the store could not even be read; then the process ends.

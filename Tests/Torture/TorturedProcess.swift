@@ -16,6 +16,8 @@ final class TorturedProcess {
   let hasFaultyDisk: Bool
   let torture: Torture
   let what: String
+  /// Between two pushes its store has files open, and no lock.
+  let dozes: Bool
   private let log: URL
   private var isSuspect = false
   /// The point at which it ends itself.
@@ -25,6 +27,7 @@ final class TorturedProcess {
   init(_ torture: Torture, _ arguments: [String], environment: [String: String], log: String) throws {
     self.torture = torture
     what = log
+    dozes = arguments.contains("--doze")
     hasFaultyDisk = environment["PORTER_FAULTS"] != nil
     haltsAt = environment["PORTER_HALT_AT"]
     self.log = torture.place.directory.appendingPathComponent("log.\(log).\(torture.nextNumber())")
@@ -149,6 +152,37 @@ final class TorturedProcess {
     let store = torture.place.store + "_chat.db"
     return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)") }
       .filter { $0.hasPrefix(store) }
+  }
+
+  /// What a system kills a suspended process for: files of the store that are locked, by the kernel's list. Those that are open as well,
+  /// unless the store may doze.
+  func heldStoreFiles() -> [String] { dozes ? lockedStoreFiles() : openStoreFiles() }
+
+  private func lockedStoreFiles() -> [String] {
+    let store = torture.place.store + "_chat.db"
+    let locks = (try? String(contentsOfFile: "/proc/locks", encoding: .utf8)) ?? ""
+    var inodes: [String] = []
+    for line in locks.split(separator: "\n") {
+      let fields = line.split(separator: " ")
+      guard fields.count > 5, fields[4] == "\(child.identifier)" else { continue }
+      inodes.append(String(fields[5].split(separator: ":").last ?? ""))
+    }
+    let files = ["", "-wal", "-shm", "-turn", "-lock"].map { store + $0 }
+    return inodes.isEmpty
+      ? []
+      : files.filter { file in
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+        guard let inode = attributes?[.systemFileNumber] as? UInt64 else { return false }
+        return inodes.contains(String(inode))
+      }
+  }
+
+  /// How often its store was taken up where it had been left, and how often opened anew.
+  func countWakes() {
+    let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+    torture.tally.count("dozing stores that woke", text.components(separatedBy: "the store has woken").count - 1)
+    torture.tally.count(
+      "dozing stores that had changed", text.components(separatedBy: "the store has changed since").count - 1)
   }
 
   private func explain(_ error: any Error, after line: String) -> Interruption {

@@ -18,8 +18,8 @@ bench: ## measure the budgets, each figure beside its reference; also as JSON in
 	@$(CC) $(BENCH_FLAGS) -static -Wl,--no-warnings Benchmarks/reference/cold.c -o $(BENCH_FOLDER)/cold \
 	  -lsodium $(BENCH_SQLITE) -lm
 	@$(CC) $(BENCH_FLAGS) Benchmarks/reference/cold.c -o $(BENCH_FOLDER)/cold-dynamic -lsodium $(BENCH_SQLITE) -lm
-	@$(CC) $(BENCH_FLAGS) -static -Wl,--no-warnings Benchmarks/reference/push.c $(wildcard Benchmarks/reference/push/*.c) \
-	  -o $(BENCH_FOLDER)/push -lsodium $(BENCH_SQLITE) -lm
+	@$(CC) $(BENCH_FLAGS) -static -Wl,--no-warnings -ISources/CLogSync/include Benchmarks/reference/push.c \
+	  $(wildcard Benchmarks/reference/push/*.c) Sources/CLogSync/log_sync.c -o $(BENCH_FOLDER)/push -lsodium $(BENCH_SQLITE) -lm
 	@$(CC) $(BENCH_FLAGS) Benchmarks/reference/commit.c -o $(BENCH_FOLDER)/commit $(BENCH_SQLITE) -lm
 	@$(CC) $(BENCH_FLAGS) -static Benchmarks/measure.c -o $(BENCH_FOLDER)/measure
 	@$(CC) $(BENCH_FLAGS) -static Benchmarks/server/provider.c -o $(BENCH_FOLDER)/provider

@@ -32,9 +32,10 @@ from support.counts import CountedRun
 from support.curves import Curve, Curves, curves_picture, curves_table
 from support.figures import Row, percentile, report, table
 from support.programs import Answerer, Committer, Measure, Run
-from support.pushes import DOZING, EXTENSION, REFERENCE, SETTLE, UNDISTURBED, Counts, Taken
-from support.pushes import counted, counts_table, phases, shares_table
+from support.pushes import DOZING, EXTENSION, REFERENCE, SETTLE, UNDISTURBED, Counts, RunningCounts, Taken
+from support.pushes import counted, counted_running, counts_table, phases, running_table, shares_table
 from support.sealed_push import sealed_pushes
+from support.waiting import waiting_messages
 from support.world import Device, World
 
 # What a push must cost.
@@ -64,6 +65,7 @@ class Bench:
         # By program: where a push's time goes, what it takes.
         self.phases: dict[str, dict[str, float]] = {}
         self.counted: dict[str, Counts] = {}
+        self.running: dict[str, RunningCounts] = {}
         self.peaks: dict[str, list[float]] = {}
         self.faults: dict[str, list[float]] = {}
 
@@ -184,7 +186,8 @@ class Bench:
         self.add(Row("warm-push-sized", "  the same", "ms", inside, times["sized"], sized))
         for name, found in traces.items():
             outside = [took - trace[-1]["us"] / 1000 for took, trace in zip(times[name], found, strict=True)]
-            self.phases[f"{name}, running process"] = {"answering": percentile(outside, UNDISTURBED), **phases(found)}
+            label = name if name == DOZING else f"{name}, running process"
+            self.phases[label] = {"answering": percentile(outside, UNDISTURBED), **phases(found)}
 
     def in_memory(self, taken: Taken) -> None:
         """Both again, where syncs cost nothing: what is left without the disk, and what a busy disk does not blur."""
@@ -222,6 +225,9 @@ class Bench:
         words = {EXTENSION: self.extension_words(taken.device), REFERENCE: self.reference_words(taken.device)}
         self.counted = counted(taken, CountedRun(self.folder), words)
         self.extra["counts"] = {name: asdict(found) for name, found in self.counted.items()}
+        words = {EXTENSION: words[EXTENSION], DOZING: [*words[EXTENSION], "--doze"], REFERENCE: words[REFERENCE]}
+        self.running = counted_running(taken, CountedRun(self.folder), words)
+        self.extra["running"] = {name: asdict(found) for name, found in self.running.items()}
         print("  counts of one push", file=sys.stderr)
 
     def timed_push(self, extension: SyncController, payload: str) -> tuple[float, Any]:
@@ -319,6 +325,10 @@ class Bench:
                 taken = Taken(world.device("device"))
                 self.first_pushes(taken)
                 self.in_memory(taken)
+                count, rounds = (48, 1) if self.quick else (1_000, 3)
+                harness = self.programs / "porter-harness"
+                for row in waiting_messages(world, self.measure, harness, count, rounds):
+                    self.add(row)
         self.machine_step()
         self.json_parsers()
 
@@ -393,6 +403,7 @@ def main() -> int:
         print(table(bench.server_rows))
     if bench.counted:
         print("\n" + counts_table(bench.counted, bench.faults, bench.peaks))
+        print("\n" + running_table(bench.running))
         print("\n" + shares_table(bench.counted))
         print("\n" + plot.phases_table(bench.phases))
         bench.extra["phases"] = bench.phases

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
+
+Result = TypeVar("Result")
 
 # Each statement that the program compiles; those of the schema are compiled inside of one.
 COMPILED = "sqlite3LockAndPrepare"
@@ -74,15 +78,23 @@ class CountedRun:
         return copy
 
     def profile(self, words: list[str | Path], text: str) -> tuple[Profile, str]:
+        return self.profile_of(words, lambda command: self.plain(command, text))
+
+    def profile_of(self, words: list[str | Path], use: Callable[[list[str | Path]], Result]) -> tuple[Profile, Result]:
+        """`use` runs the command that it is given, to its end."""
         output = self.folder / "callgrind.out"
-        command = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={output}", *words]
-        answer = self.plain(command, text)
-        return Profile.read(output), answer
+        result = use(["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={output}", *words])
+        return Profile.read(output), result
 
     def system_calls(self, words: list[str | Path], text: str) -> tuple[Counter[str], str]:
         """By their names."""
+        return self.system_calls_of(words, lambda command: self.plain(command, text))
+
+    def system_calls_of(
+        self, words: list[str | Path], use: Callable[[list[str | Path]], Result]
+    ) -> tuple[Counter[str], Result]:
         output = self.folder / "strace.out"
-        answer = self.plain(["strace", "-f", "-c", "-o", output, *words], text)
+        answer = use(["strace", "-f", "-c", "-o", output, *words])
         calls: Counter[str] = Counter()
         for line in output.read_text(encoding="utf-8").splitlines():
             # Percentage, seconds, microseconds a call, calls, perhaps errors, name.

@@ -15,6 +15,7 @@ from nightporter import SyncController
 
 from .counts import ALLOCATIONS, COMPILED, SHARES, CountedRun
 from .figures import percentile
+from .programs import Answerer
 from .world import Device
 
 # Time for the sender and the server to finish their work after a push, so that it does not disturb the measurement.
@@ -142,6 +143,54 @@ def counted(taken: Taken, run: CountedRun, programs: dict[str, list[str | Path]]
             shares=profile.shares,
         )
     return found
+
+
+@dataclass
+class RunningCounts:
+    """Of one push into a running process."""
+
+    system_calls: float
+    syncs: float
+    # None for a store that dozes: valgrind does not know the second mapping by which it does.
+    instructions: float | None
+
+
+# A process takes so few pushes, and so many: the difference is theirs alone.
+FEW, MANY = 2, 6
+
+
+def counted_running(taken: Taken, run: CountedRun, programs: dict[str, list[str | Path]]) -> dict[str, RunningCounts]:
+    found = {}
+    for name, (program, *arguments) in programs.items():
+        words: list[str | Path] = [run.program(Path(program)), *arguments]
+        taken.device.empty_log()
+        counts = []
+        for count in (FEW, MANY):
+
+            def use(command: list[str | Path], count: int = count) -> None:
+                with Answerer(command) as program:
+                    for _ in range(count):
+                        taken.check(program.ask(taken.next())[1])
+
+            calls, _ = run.system_calls_of(words, use)
+            counts.append([sum(calls.values()), calls["fsync"] + calls["fdatasync"]])
+            if name != DOZING:
+                counts[-1].append(run.profile_of(words, use)[0].instructions)
+        each = [(many - few) / (MANY - FEW) for few, many in zip(*counts, strict=True)]
+        found[name] = RunningCounts(*each) if name != DOZING else RunningCounts(*each, None)
+    return found
+
+
+def running_table(counts: dict[str, RunningCounts]) -> str:
+    lines: list[tuple[str, ...]] = [("one push into a running process", *counts)]
+    for key, what, form in (
+        ("instructions", "instructions", ",.0f"),
+        ("system_calls", "system calls", ",.0f"),
+        ("syncs", "syncs, of files and folders", ".2f"),
+    ):
+        values = [getattr(found, key) for found in counts.values()]
+        lines.append((what, *("" if value is None else f"{value:{form}}" for value in values)))
+    return "\n".join(aligned(lines))
 
 
 # What a count is called, and its goal.

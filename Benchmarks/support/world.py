@@ -58,7 +58,9 @@ class Device:
         self.world = world
         self.prefix = world.folder / name
         self.token = secrets.token_hex(32)
-        self.contact = 0  # the sender's number for this device
+        # The sender's numbers for this device: of their only conversation, and of all.
+        self.contact = 0
+        self.contacts: list[int] = []
 
     @property
     def store(self) -> Path:
@@ -168,15 +170,17 @@ class World:
         app.send("/_start")
         return app
 
-    def device(self, name: str) -> Device:
+    def device(self, name: str, conversations: int = 1) -> Device:
         """Sets a device up, to the point where its app is closed and a push would come."""
         device = Device(self, name)
         app = self.app(name)
         user = app.send("/u")["user"]["userId"]
-        link = app.send(f"/_connect {user}")["connLinkInvitation"]["connFullLink"]
-        self.sender.send(f"/connect {link}")
-        device.contact = wait_for(self.sender, "contactConnected")["contact"]["contactId"]
-        wait_for(app, "contactConnected")
+        for _ in range(conversations):
+            link = app.send(f"/_connect {user}")["connLinkInvitation"]["connFullLink"]
+            self.sender.send(f"/connect {link}")
+            device.contacts.append(wait_for(self.sender, "contactConnected")["contact"]["contactId"])
+            wait_for(app, "contactConnected")
+        device.contact = device.contacts[0]
         self.socket.expect(device.token)
         app.send(f"/_ntf register apns_test {device.token} INSTANT")
         data = json.loads(self.socket.take(device.token))["notificationData"]

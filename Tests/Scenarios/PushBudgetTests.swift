@@ -58,7 +58,9 @@ final class PushBudgetTests: XCTestCase {
     let folder = Places.root.appendingPathComponent("Benchmarks/reference/push")
     let parts = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".c") }
     let program = try compile(
-      ["Benchmarks/reference/push.c"] + parts.map { "Benchmarks/reference/push/\($0)" }, into: night.directory, [],
+      ["Benchmarks/reference/push.c", "Sources/CLogSync/log_sync.c"]
+        + parts.map { "Benchmarks/reference/push/\($0)" },
+      into: night.directory, ["-I" + Places.root.appendingPathComponent("Sources/CLogSync/include").path],
       ["-lsodium", "-lsqlite3"])
     let process = try ChildProcess(
       program, [night.alice.store], log: night.directory.appendingPathComponent("push.log"))

@@ -1,6 +1,9 @@
 #include "database.h"
 
+#include <fcntl.h>
+#include <log_sync.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,18 +36,17 @@ void open_database(struct database *database, const char *path, int64_t applicat
   sqlite3_wal_autocheckpoint(database->handle, LOG_PAGES);
   sqlite3_db_config(database->handle, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
   sqlite3_db_config(database->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-  set_durable(database, 0);
   if (integer(database, "PRAGMA application_id") != application) refuse("a database of another program");
   if (integer(database, "PRAGMA user_version") != version) refuse("a schema of another version");
+  snprintf(database->log, sizeof database->log, "%s-wal", path);
+  set_durable(database, 0);
 }
 
 void close_database(struct database *database) {
   sqlite3_stmt *statement;
   while ((statement = sqlite3_next_stmt(database->handle, NULL))) sqlite3_finalize(statement);
-  char log[4200];
   struct stat status;
-  snprintf(log, sizeof log, "%s-wal", database->path);
-  if (stat(log, &status) == 0 && status.st_size > database->longest_log) {
+  if (stat(database->log, &status) == 0 && status.st_size > database->longest_log) {
     sqlite3_busy_timeout(database->handle, 20);
     sqlite3_wal_checkpoint_v2(database->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
   }
@@ -52,9 +54,18 @@ void close_database(struct database *database) {
   if (database->turn >= 0) close(database->turn);
 }
 
+/* The contents alone: the folder is synced when the log has its first contents. */
+static bool sync_log(void *context) {
+  const struct database *database = context;
+  int file = open(database->log, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  int code = fdatasync(file);
+  close(file);
+  return code == 0;
+}
+
 void set_durable(struct database *database, int durable) {
-  const char *sql = durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL";
-  if (sqlite3_exec(database->handle, sql, NULL, NULL, NULL) != SQLITE_OK) fail_in(database, sql);
+  if (log_sync_choose(database->handle, durable, sync_log, database) != SQLITE_OK) fail_in(database, "has no log");
 }
 
 void begin(struct database *database) {

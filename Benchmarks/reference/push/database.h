@@ -11,6 +11,8 @@ struct database {
   /* Bytes of log that closing leaves behind. */
   int64_t longest_log;
   const char *path;
+  /* The log's path. */
+  char log[4200];
   /* The lock file of the writers' turns. */
   int turn;
   sqlite3_stmt *begin;
@@ -22,7 +24,7 @@ void open_database(struct database *database, const char *path, int64_t applicat
 /* Leaves the log to the next process, unless it has grown long. */
 void close_database(struct database *database);
 
-/* Whether commits from now on wait for the disk. */
+/* Whether commits from now on wait for the disk, as the extension chooses it: without a statement (Sources/CLogSync). */
 void set_durable(struct database *database, int durable);
 
 void begin(struct database *database);

@@ -150,13 +150,12 @@ class RunningCounts:
     """Of one push into a running process."""
 
     system_calls: float
-    syncs: float
     # None for a store that dozes: valgrind does not know the second mapping by which it does.
     instructions: float | None
 
 
 # A process takes so few pushes, and so many: the difference is theirs alone.
-FEW, MANY = 2, 6
+FEW, MANY = 2, 22
 
 
 def counted_running(taken: Taken, run: CountedRun, programs: dict[str, list[str | Path]]) -> dict[str, RunningCounts]:
@@ -173,7 +172,7 @@ def counted_running(taken: Taken, run: CountedRun, programs: dict[str, list[str 
                         taken.check(program.ask(taken.next())[1])
 
             calls, _ = run.system_calls_of(words, use)
-            counts.append([sum(calls.values()), calls["fsync"] + calls["fdatasync"]])
+            counts.append([sum(calls.values())])
             if name != DOZING:
                 counts[-1].append(run.profile_of(words, use)[0].instructions)
         each = [(many - few) / (MANY - FEW) for few, many in zip(*counts, strict=True)]
@@ -183,13 +182,9 @@ def counted_running(taken: Taken, run: CountedRun, programs: dict[str, list[str 
 
 def running_table(counts: dict[str, RunningCounts]) -> str:
     lines: list[tuple[str, ...]] = [("one push into a running process", *counts)]
-    for key, what, form in (
-        ("instructions", "instructions", ",.0f"),
-        ("system_calls", "system calls", ",.0f"),
-        ("syncs", "syncs, of files and folders", ".2f"),
-    ):
+    for key, what in (("instructions", "instructions"), ("system_calls", "system calls")):
         values = [getattr(found, key) for found in counts.values()]
-        lines.append((what, *("" if value is None else f"{value:{form}}" for value in values)))
+        lines.append((what, *("" if value is None else f"{value:,.0f}" for value in values)))
     return "\n".join(aligned(lines))
 
 

@@ -1,9 +1,11 @@
 import CNightporter
 import Foundation
-import PorterEngine
+import PorterMachines
 import PorterPlatform
 import XCTest
 
+@testable import Nightporter
+@testable import PorterEngine
 @testable import PorterStore
 
 /// What one of two pushes that are in progress may do to the other: nothing, and the last one releases the store.
@@ -118,6 +120,41 @@ final class SideBySidePushTests: XCTestCase {
 
   func testAPushThatCommitsIsNotInterruptedForAnother() throws { try interrupted(afterCommit: false) }
   func testAPushThatComposesIsNotInterruptedForAnother() throws { try interrupted(afterCommit: true) }
+
+  /// The host says that a push's time is up in the very turn in which the push ends: what is interrupted in the rest of that turn
+  /// is the other one's work.
+  func testAPushIsNotInterruptedForOneThatHasJustEnded() throws {
+    let station = try Station()
+    station.suspend()
+    let message = try station.push(for: "hello")
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    transport.hang(true)
+    let first = push(service, message)
+    transport.waitUntilInside()
+    let second = push(service, wake, named: "second")
+    awaitWaiting(service)
+    let controller = try XCTUnwrap(Handles.find(service.handle))
+    let host = HostCall(handle: service.handle)
+    let interruption = StoreError.sqlite(SQLiteError(kind: .interrupted))
+    let isOthers = controller.call { engine -> [Bool] in
+      let (lasting, ending) = (engine.pushes.running[0], engine.pushes.running[1])
+      let before = engine.pushes.isOthersTime(interruption, lasting)
+      Thread.detachNewThread { _ = np_expire_push_id(host.handle, "second") }
+      while !engine.context.stop.isStopRequested { usleep(1_000) }
+      engine.pushes.post(.expire, ending)
+      XCTAssertEqual(engine.pushes.running.count, 1, "it has ended")
+      return [before, engine.pushes.isOthersTime(interruption, lasting)]
+    }
+    XCTAssertEqual(isOthers, [false, true])
+    XCTAssertEqual(try answer(second)["outcome"].text, "expired")
+    let isStillOthers = controller.call { $0.pushes.isOthersTime(interruption, $0.pushes.running[0]) }
+    XCTAssertEqual(isStillOthers, false, "its turn has come")
+    transport.hang(false)
+    let shown = try answer(first)
+    XCTAssertEqual(shown.bodies, ["hello"], shown.description)
+  }
 
   /// One push waits for the notification server. Another one's time is up, and the code is sent all the same.
   func testAVerificationOutlivesAnotherPushThatExpires() throws {

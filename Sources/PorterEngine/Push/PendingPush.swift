@@ -32,6 +32,12 @@ package final class PendingPush: Sendable {
   /// Nil if nothing is to be done about it.
   func expire() -> Urgency? { post(.expire).urgency }
 
+  /// The turn that an expiry asks for has come.
+  func takeExpiry() { life.withLock { $0.expiriesToCome -= 1 } }
+
+  /// Whether such a turn is to come. Until then what the engine waits for is interrupted.
+  var awaitsExpiry: Bool { life.withLock { $0.expiriesToCome > 0 } }
+
   /// Settles what is shown, before it is recorded as shown. False when the caller was answered without it. The text is made
   /// only if the caller is answered with it.
   func stage(_ text: @escaping @Sendable () -> String) -> Bool { post(.stage, text).isTaken }
@@ -71,6 +77,7 @@ package final class PendingPush: Sendable {
       let work = AnswerWork(isTaken: step.answer == .moved, text: text, staged: life.staged, answer)
       for effect in step.effects { PushAnswer.perform(effect, by: work, ()) }
       life.staged = work.staged
+      if work.urgency != nil { life.expiriesToCome += 1 }
       return work
     }
   }
@@ -79,6 +86,7 @@ package final class PendingPush: Sendable {
     let runner: Int
     var machine = MachineRunner<PushAnswer>()
     var staged: (@Sendable () -> String)?
+    var expiriesToCome = 0
   }
 }
 

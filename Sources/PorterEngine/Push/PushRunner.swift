@@ -30,6 +30,8 @@ final class PushRunner {
   private var waiting: [PushRun] = []
   /// The last push, for which everything is being released.
   private var releasing: PushRun?
+  /// Those that have ended and still interrupt what the engine waits for, until the turns of their expiries.
+  private var interrupting: [PendingPush] = []
   /// Since when a connection's mailbox was seen to be empty: pushes that came before need not look again.
   var emptySince: [Int64: Moment] = [:]
   private var arrived = 0
@@ -121,7 +123,8 @@ final class PushRunner {
   func isOthersTime(_ error: StoreError, _ run: PushRun) -> Bool {
     guard case .sqlite(let error) = error, [.interrupted, .busy].contains(error.kind) else { return false }
     let now = context.clock.now()
-    return !run.isOver(at: now) && running.contains { $0 !== run && $0.isOver(at: now) }
+    guard !run.isOver(at: now) else { return false }
+    return !interrupting.isEmpty || running.contains { $0 !== run && $0.isOver(at: now) }
   }
 
   /// The same for what a push reads or composes, which says that the store failed.
@@ -132,6 +135,8 @@ final class PushRunner {
 
   /// Time is up for this push.
   func expire(_ pending: PendingPush) {
+    pending.takeExpiry()
+    interrupting.removeAll { !$0.awaitsExpiry }
     guard let run = (running + waiting).first(where: { $0.pending === pending }) else { return }
     post(.expire, run)
   }
@@ -291,6 +296,7 @@ extension PushRunner: PushEffects {
     if run.content.withdrawals.last == NotificationNotice.identifier { NoticeMark(context.configuration).remove() }
     run.nextRefresh = engine.refresh.nextRefresh
     run.finish(quiescent: engine.isQuiescent)
+    if run.pending.awaitsExpiry { interrupting.append(run.pending) }
     beginWaiting()
   }
 

@@ -89,9 +89,9 @@ final class ReportingTests: XCTestCase {
     XCTAssertEqual(pair.texts(pair.alice), ["one", "two"])
   }
 
-  /// Makes the store's profiles unreadable as soon as a message is committed.
+  /// Makes the store's messages unreadable as soon as a message is committed.
   private final class BreakingGate: TransactionGate, @unchecked Sendable {
-    static let mended = "ALTER TABLE away RENAME TO users"
+    static let mended = "ALTER TABLE away RENAME TO items"
     private let engine: Engine
     private let other: Database
     private let broke: () -> Void
@@ -116,7 +116,7 @@ final class ReportingTests: XCTestCase {
       engine.lifecycle.operations.transactionEnded()
       guard !isBroken, Self.entries(other) != before else { return }
       isBroken = true
-      XCTAssertNoThrow(try other.execute("ALTER TABLE users RENAME TO away"))
+      XCTAssertNoThrow(try other.execute("ALTER TABLE items RENAME TO away"))
       broke()
     }
   }

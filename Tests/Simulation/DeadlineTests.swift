@@ -97,6 +97,8 @@ final class DeadlineTests: XCTestCase {
     _ = try SimulatedHouse.run(seed: 7) { house in
       let cast = try Cast(house)
       try cast.activate()
+      // What the app asks the notification server when it comes to the front is answered, and holds up no network that stops.
+      house.pass(.milliseconds(2_000))
       try cast.alice.send("/_app phase background", "cmdOk")
       try cast.bobSends("hello")
       house.pass(.milliseconds(9_900))

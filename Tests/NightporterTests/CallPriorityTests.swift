@@ -164,10 +164,10 @@ final class CallPriorityTests: XCTestCase {
     XCTAssertEqual(early["outcome"].text, "expired", early.description)
     XCTAssertEqual(early.identifiers, ["np:notice"], "there is something to show: \(early)")
     XCTAssertNil(first.wait(atMost: .zero), "its own time is not up")
-    let second = waiting.push(waiting.call)
     XCTAssertNotNil(replacing)
     replacing = nil
-    let call = try answer(second)
+    waiting.transport.waitUntilInside()
+    let call = try answer(waiting.push(waiting.call))
     XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
     waiting.transport.hang(onlyGet: nil)
     XCTAssertEqual(try answer(first).bodies, ["from carol"])

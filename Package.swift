@@ -24,6 +24,8 @@ let package = Package(
     .executable(name: "porter-machines", targets: ["porter-machines"]),
     // For Servers/, which is a package of its own: the public part of PorterRelay.
     .library(name: "porter-serving", targets: ["PorterRelay"]),
+    // The same of PorterServer, for providers on the network.
+    .library(name: "porter-pushing", targets: ["PorterServer"]),
     // For tests: disks fail in a process that preloads it (LD_PRELOAD).
     .library(name: "faulty-vfs", type: .dynamic, targets: ["CFaultyVFS"]),
   ],

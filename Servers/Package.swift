@@ -10,7 +10,10 @@ let swift: [SwiftSetting] = [
 
 let package = Package(
   name: "nightporter-servers",
-  products: [.executable(name: "porter-relay", targets: ["porter-relay"])],
+  products: [
+    .executable(name: "porter-relay", targets: ["porter-relay"]),
+    .executable(name: "porter-push", targets: ["porter-push"]),
+  ],
   dependencies: [
     .package(name: "nightporter", path: ".."),
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
@@ -41,12 +44,30 @@ let package = Package(
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ], swiftSettings: swift),
+    .target(
+      name: "PorterAPNs",
+      dependencies: [
+        "PorterTLS",
+        .product(name: "porter-pushing", package: "nightporter"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ], swiftSettings: swift),
     .executableTarget(
       name: "porter-relay",
       dependencies: [
         "PorterRelayServer", "PorterSettings", "PorterTLS", "PorterTelemetry",
         .product(name: "porter-serving", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),
+      ], swiftSettings: swift),
+    .executableTarget(
+      name: "porter-push",
+      dependencies: [
+        "PorterAPNs", "PorterSettings", "PorterTelemetry",
+        .product(name: "porter-pushing", package: "nightporter"),
       ], swiftSettings: swift),
 
     // `make bench-relay`.
@@ -62,6 +83,12 @@ let package = Package(
 
     .testTarget(name: "PorterSettingsTests", dependencies: ["PorterSettings"], swiftSettings: swift),
     .testTarget(name: "PorterTelemetryTests", dependencies: ["PorterTelemetry"], swiftSettings: swift),
+    .testTarget(
+      name: "PorterAPNsTests",
+      dependencies: [
+        "PorterAPNs", .product(name: "porter-pushing", package: "nightporter"),
+        .product(name: "NIOCore", package: "swift-nio"),
+      ], swiftSettings: swift),
     .testTarget(name: "PorterTLSTests", dependencies: ["PorterTLS"], swiftSettings: swift),
     .testTarget(
       name: "PorterRelayServerTests",

@@ -30,11 +30,8 @@ package final class ServerLoop {
   /// Of an embedded relay that a server asks, which has all mailboxes of its clients.
   package static let relayCacheKibibytes = 16 << 10
 
-  /// Pushes that a provider's threads have before them, so that they need not wait for the outcomes to be stored.
-  private static let queueFactor = 16
-
   private let server: NotificationServer
-  private let workers: [String: ProviderWorker]
+  private let workers: [String: any Worker]
   private let deliveries = Monitor<[Delivery]>([])
   /// Raised when a delivery ends.
   private let delivered: WakeDescriptor
@@ -46,8 +43,8 @@ package final class ServerLoop {
 
   /// Ends when `stop` is raised, which any thread or signal handler may do.
   package init(
-    server: NotificationServer, providers: [String: any PushProvider], stop: WakeDescriptor,
-    clock: any Clock = SystemClock()
+    server: NotificationServer, providers: [String: any PushProvider], senders: [String: any PushSender] = [:],
+    stop: WakeDescriptor, clock: any Clock = SystemClock()
   ) throws(ServerError) {
     guard let delivered = WakeDescriptor() else { throw .noResources }
     self.server = server
@@ -56,17 +53,17 @@ package final class ServerLoop {
     self.delivered = delivered
     pausedUntil = clock.now()
     let deliveries = deliveries
-    var workers: [String: ProviderWorker] = [:]
-    for (name, provider) in providers {
-      let worker = ProviderWorker(provider) { pending, outcome in
-        let isFirst = deliveries.withLock { deliveries in
-          deliveries.append(Delivery(pending: pending, outcome: outcome))
-          return deliveries.count == 1
-        }
-        // The loop takes all that have come when it is woken.
-        if isFirst { delivered.raise() }
+    let then: Worker.Then = { pending, outcome in
+      let isFirst = deliveries.withLock { deliveries in
+        deliveries.append(Delivery(pending: pending, outcome: outcome))
+        return deliveries.count == 1
       }
-      guard let worker else { throw .noResources }
+      // The loop takes all that have come when it is woken.
+      if isFirst { delivered.raise() }
+    }
+    var workers: [String: any Worker] = senders.mapValues { SenderWorker($0, then: then) }
+    for (name, provider) in providers {
+      guard let worker = ProviderWorker(provider, then: then) else { throw .noResources }
       workers[name] = worker
     }
     self.workers = workers
@@ -136,7 +133,7 @@ package final class ServerLoop {
   private func handOver() throws(ServerError) {
     guard clock.now() >= pausedUntil else { return }
     for (name, worker) in workers.sorted(by: { $0.key < $1.key }) {
-      let most = worker.concurrency == 1 ? 1 : worker.concurrency * Self.queueFactor
+      let most = worker.capacity
       guard worker.underWay.count <= most / 2 else { continue }
       let next = try server.nextPushes(
         for: name, count: most - worker.underWay.count, underWay: worker.underWay)
@@ -173,45 +170,4 @@ package final class ServerLoop {
     if waiting[0].revents != 0 { return .stop }
     return waiting[1].revents != 0 && waiting[2].revents == 0 ? .delivery : .other
   }
-}
-
-/// One provider's threads.
-private final class ProviderWorker {
-  private struct Work {
-    var pending: ArraySlice<PendingPush> = []
-    var isClosed = false
-  }
-
-  /// Pushes that were handed over and whose outcomes were not seen yet. Belongs to the loop's thread.
-  var underWay: Set<Int64> = []
-  let concurrency: Int
-  private let work = Monitor(Work())
-
-  /// Nil if the system is out of threads. `then` is called on the worker's threads.
-  init?(_ provider: any PushProvider, then: @escaping @Sendable (PendingPush, PushOutcome) -> Void) {
-    concurrency = max(1, provider.concurrency)
-    let work = work
-    for _ in 0..<concurrency {
-      let isRunning = WorkerThread.start {
-        while true {
-          let next: PendingPush?? = work.wait(atMost: nil) { work in
-            if work.isClosed { return .some(nil) }
-            return work.pending.popFirst().map { .some($0) }
-          }
-          guard case .some(.some(let pending)) = next else { return }
-          then(pending, provider.deliverWithRetry(pending.push))
-        }
-      }
-      guard isRunning else {
-        close()
-        return nil
-      }
-    }
-  }
-
-  func deliver(_ pending: [PendingPush]) {
-    if !pending.isEmpty { work.signal { $0.pending.append(contentsOf: pending) } }
-  }
-
-  func close() { work.signal { $0.isClosed = true } }
 }

@@ -18,8 +18,8 @@ package struct OutgoingPush: Sendable {
 }
 
 /// The result of a push.
-package enum PushOutcome: Hashable, Sendable {
-  package enum Invalid: String, Hashable, Sendable {
+public enum PushOutcome: Hashable, Sendable {
+  public enum Invalid: String, Hashable, Sendable {
     case bad, topic, expired, unregistered
   }
 

@@ -16,6 +16,13 @@ int certificate_make(const char *name, int days, char **key, size_t *key_length,
 int certificate_renew(const char *name, int days, const char *key, size_t key_length, char **certificate,
                       size_t *certificate_length);
 
+/*
+ * Signs with a P-256 key as ES256 of RFC 7518 wants it, r and s of 32 bytes each. Returns 0; 1 if `key` is not a
+ * private key in PEM, 2 if it is one of another kind, -1 for want of memory.
+ */
+int certificate_sign_es256(const char *key, size_t key_length, const uint8_t *bytes, size_t count,
+                           uint8_t signature[64]);
+
 /* SHA-256, 32 bytes. */
 void certificate_digest(const uint8_t *bytes, size_t count, uint8_t digest[32]);
 

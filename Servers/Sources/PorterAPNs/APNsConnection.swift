@@ -1,0 +1,183 @@
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import NIOTLS
+import PorterServer
+
+/// What became of a request.
+enum APNsEnd {
+  case answered(PushAnswer, retryAfter: TimeAmount?)
+  /// The peer says that it has not looked at it.
+  case unprocessed
+  /// The connection or the stream ended first: nobody knows.
+  case lost
+}
+
+/// One HTTP/2 connection, by its frames. Belongs to its event loop.
+final class APNsConnection: ChannelInboundHandler {
+  typealias InboundIn = HTTP2Frame
+  typealias OutboundOut = HTTP2Frame
+
+  private struct Stream {
+    let job: Int
+    var status = 0
+    var retryAfter: TimeAmount?
+    var body: [UInt8] = []
+  }
+
+  /// A reason and a time.
+  private static let longestBody = 4_096
+
+  /// The peer's settings have arrived.
+  private(set) var isReady = false
+  /// Takes no more requests, and closes after the last one's end.
+  private(set) var isDraining = false
+  private var limit: Int
+  private let most: Int
+  private var streams: [HTTP2StreamID: Stream] = [:]
+  private var next = 1
+  private var context: ChannelHandlerContext?
+  private weak var owner: APNsCore?
+
+  /// `most`: requests at a time at most, whatever the peer allows.
+  init(owner: APNsCore, most: Int) {
+    self.owner = owner
+    self.most = most
+    limit = most
+  }
+
+  var hasRoom: Bool { isReady && !isDraining && streams.count < limit }
+
+  func start(_ job: Int, _ headers: HPACKHeaders, _ body: [UInt8]) {
+    guard let context else { return }
+    let id = HTTP2StreamID(next)
+    next += 2
+    // Before the write, which may fail at once.
+    streams[id] = Stream(job: job)
+    let written = context.eventLoop.makePromise(of: Void.self)
+    written.futureResult.assumeIsolated().whenFailure { [weak self] _ in
+      self?.stopTaking()
+      self?.end(id, .lost)
+    }
+    context.write(
+      wrapOutboundOut(HTTP2Frame(streamID: id, payload: .headers(.init(headers: headers)))), promise: written)
+    let data = context.channel.allocator.buffer(bytes: body)
+    write(id, .data(.init(data: .byteBuffer(data), endStream: true)), context)
+    context.flush()
+    // Identifiers of streams have 31 bits.
+    if next > 1 << 30 { drain() }
+  }
+
+  /// Gives a request up, and no one is told.
+  func abandon(_ job: Int) {
+    guard let context, let id = streams.first(where: { $0.value.job == job })?.key else { return }
+    streams[id] = nil
+    write(id, .rstStream(.cancel), context)
+    context.flush()
+    closeIfDrained()
+  }
+
+  func drain() {
+    isDraining = true
+    closeIfDrained()
+  }
+
+  func close() { context?.close(promise: nil) }
+
+  // MARK: The channel's events
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    let jobs = streams.values.map(\.job)
+    streams = [:]
+    stopTaking()
+    for job in jobs { owner?.ended(job, .lost, on: self) }
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    stopTaking()
+    context.close(promise: nil)
+  }
+
+  /// Before what is on it ends, which would be sent again here.
+  private func stopTaking() {
+    isDraining = true
+    owner?.closed(self)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case TLSUserEvent.handshakeCompleted(let negotiated) = event, negotiated != "h2" { context.close(promise: nil) }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let frame = unwrapInboundIn(data)
+    switch frame.payload {
+    case .settings(.settings(let settings)):
+      if let setting = settings.last(where: { $0.parameter == .maxConcurrentStreams }) {
+        limit = min(most, setting.value)
+      }
+      isReady = true
+      owner?.ready(self)
+    case .headers(let part): take(part.headers, frame.streamID, isLast: part.endStream)
+    case .data(let part): take(part, frame.streamID, context)
+    case .rstStream(let code): end(frame.streamID, code == .refusedStream ? .unprocessed : .lost)
+    case .goAway(let last, _, _): goAway(last)
+    case .settings, .priority, .pushPromise, .ping, .windowUpdate, .alternativeService, .origin: break
+    }
+  }
+
+  // MARK: Frames
+
+  private func take(_ headers: HPACKHeaders, _ id: HTTP2StreamID, isLast: Bool) {
+    guard streams[id] != nil else { return }
+    if let status = headers.first(name: ":status").flatMap(Int.init) { streams[id]?.status = status }
+    if let seconds = headers.first(name: "retry-after").flatMap(Int64.init), seconds >= 0 {
+      streams[id]?.retryAfter = min(.seconds(min(seconds, 86_400)), APNsCore.longestPause)
+    }
+    if isLast { answer(id) }
+  }
+
+  private func take(_ part: HTTP2Frame.FramePayload.Data, _ id: HTTP2StreamID, _ context: ChannelHandlerContext) {
+    guard case .byteBuffer(let buffer) = part.data else { return }
+    // The connection's window is everyone's; that of a stream is larger than any answer.
+    let count = buffer.readableBytes + (part.paddingBytes.map { $0 + 1 } ?? 0)
+    if count > 0 {
+      write(.rootStream, .windowUpdate(windowSizeIncrement: count), context)
+      context.flush()
+    }
+    guard let stream = streams[id] else { return }
+    if stream.body.count + buffer.readableBytes <= Self.longestBody {
+      streams[id]?.body += buffer.readableBytesView
+    }
+    if part.endStream { answer(id) }
+  }
+
+  private func answer(_ id: HTTP2StreamID) {
+    guard let stream = streams[id] else { return }
+    end(id, .answered(PushAnswer(status: stream.status, body: stream.body), retryAfter: stream.retryAfter))
+  }
+
+  /// What the peer had begun it will answer; the rest is free for another connection.
+  private func goAway(_ last: HTTP2StreamID) {
+    stopTaking()
+    for id in streams.keys.filter({ $0 > last }).sorted() { end(id, .unprocessed) }
+    closeIfDrained()
+  }
+
+  private func end(_ id: HTTP2StreamID, _ end: APNsEnd) {
+    guard let stream = streams.removeValue(forKey: id) else { return }
+    owner?.ended(stream.job, end, on: self)
+    closeIfDrained()
+  }
+
+  private func closeIfDrained() { if isDraining, streams.isEmpty { close() } }
+
+  private func write(_ id: HTTP2StreamID, _ payload: HTTP2Frame.FramePayload, _ context: ChannelHandlerContext) {
+    context.write(wrapOutboundOut(HTTP2Frame(streamID: id, payload: payload)), promise: nil)
+  }
+}

@@ -1,0 +1,32 @@
+import CCertificate
+
+/// A P-256 key that signs tokens (ES256), from a file that only its owner can read.
+public struct SigningKey: Sendable {
+  private let pem: [UInt8]
+
+  /// The errors name the file and say what is wrong with it.
+  public init(path: String) throws(CertificateError) {
+    pem = try KeyFile.read(path, isSecret: true)
+    var signature = [UInt8](repeating: 0, count: 64)
+    switch Self.sign([], pem, &signature) {
+    case 0: break
+    case 2: throw CertificateError("\(path): not a P-256 key, which is what ES256 needs")
+    default: throw CertificateError("\(path): not a private key in PEM")
+    }
+  }
+
+  /// Three parts joined by dots (RFC 7515). Nil for want of memory.
+  public func token(header: String, claims: String) -> String? {
+    let signed = Fingerprint.base64URL(Array(header.utf8)) + "." + Fingerprint.base64URL(Array(claims.utf8))
+    var signature = [UInt8](repeating: 0, count: 64)
+    guard Self.sign(Array(signed.utf8), pem, &signature) == 0 else { return nil }
+    return signed + "." + Fingerprint.base64URL(signature)
+  }
+
+  private static func sign(_ bytes: [UInt8], _ pem: [UInt8], _ signature: inout [UInt8]) -> Int32 {
+    pem.withUnsafeBytes { pem in
+      certificate_sign_es256(
+        pem.bindMemory(to: CChar.self).baseAddress, pem.count, bytes, bytes.count, &signature)
+    }
+  }
+}

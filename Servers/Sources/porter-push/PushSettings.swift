@@ -1,0 +1,48 @@
+import PorterAPNs
+import PorterSettings
+
+/// What `porter-push` can be configured with.
+enum PushSettings {
+  static let table = SettingsTable(
+    program: "porter-push", summary: "porter-server with providers on the network",
+    prefix: "PORTER_PUSH", defaultFile: "/etc/nightporter/porter-push.conf",
+    commands: [
+      .init("serve", help: "serve until SIGTERM"),
+      .init("check", help: "check the configuration and the key"),
+    ],
+    settings: [
+      Setting("relay", .path, default: "/var/lib/porter-push/relay.db", help: "the embedded relay's file"),
+      Setting("state", .path, default: "/var/lib/porter-push/server.db", help: "the server's own file"),
+      Setting(
+        "apns-environment", .choice(APNsOptions.Environment.allCases.map(\.rawValue)), default: "production",
+        help: "tokens of apns_prod, or those of apns_dev"),
+      Setting("apns-key", .path, help: "key from Apple, .p8, readable by its owner only"),
+      Setting("apns-key-id", .text, help: "the key's ten letters and digits"),
+      Setting("apns-team-id", .text, help: "the team's"),
+      Setting("apns-topic", .text, help: "the app's bundle identifier"),
+      Setting("apns-endpoint", .endpoint, help: "send there instead; for tests"),
+      Setting("apns-authority", .path, help: "certificates to trust there, PEM [the system's]"),
+      Setting("local-socket", .path, help: "where a device simulator listens, for tokens of apns_test"),
+      Setting(
+        "log-level", .choice(["debug", "info", "warning", "error"]), default: "info", help: "least level of a line"),
+      Setting("log-form", .choice(["logfmt", "json"]), default: "logfmt", help: "form of a line"),
+    ])
+
+  static func environment(_ settings: Settings) -> APNsOptions.Environment {
+    settings.text("apns-environment").flatMap(APNsOptions.Environment.init) ?? .production
+  }
+}
+
+extension APNsOptions {
+  init(_ settings: Settings) throws {
+    try self.init(
+      environment: PushSettings.environment(settings), key: settings.require("apns-key"),
+      keyID: settings.require("apns-key-id"), teamID: settings.require("apns-team-id"),
+      topic: settings.require("apns-topic"))
+    if settings.text("apns-endpoint") != nil {
+      let endpoint = try settings.endpoint("apns-endpoint")
+      (host, port) = (endpoint.host, endpoint.port)
+    }
+    authority = settings.text("apns-authority")
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import NIOCore
+import PorterAPNs
+import PorterServer
+import XCTest
+
+/// Connections that end or hang, and keys that cannot be used.
+final class APNsConnectionTests: XCTestCase {
+  private var mock: MockAPNs!
+  private var provider: APNsProvider!
+  private let clock = ManualClock()
+  private let outcomes = Outcomes()
+  private var sent = 0
+
+  override func setUpWithError() throws {
+    mock = try MockAPNs(streams: 20)
+    provider = try APNsProvider(mock.options(), clock: clock)
+  }
+
+  override func tearDownWithError() throws {
+    try provider.close()
+    mock.close()
+  }
+
+  private func send(count: Int = 1) {
+    for _ in 0..<count {
+      sent += 1
+      let push = ServedPush(
+        kind: .message, token: [UInt8(sent)], isAlert: true, priority: 10, payload: Array(#"{"aps":{}}"#.utf8))
+      provider.send(push, then: outcomes.note(sent))
+    }
+  }
+
+  private func assertAllAccepted(_ count: Int, file: StaticString = #filePath, line: UInt = #line) {
+    let ended = outcomes.wait(count)
+    XCTAssertEqual(ended, (1...sent).reduce(into: [:]) { $0[$1] = [.accepted] }, file: file, line: line)
+  }
+
+  func testAGoAwayInTheMiddleLosesNothingAndRepeatsNothing() throws {
+    // Three are being processed, then the peer stops taking requests.
+    try mock.plan(#"{"hold":true}"#, #"{"hold":true}"#, #"{"hold":true}"#, #"{"goaway":true}"#)
+    send(count: 10)
+    // The fourth of the old connection, and the seven that are sent again.
+    try mock.waitForRequests(3 + 1 + 7)
+    XCTAssertEqual(try mock.report().connections, 2)
+    try mock.order(#"{"release": true}"#)
+    assertAllAccepted(10)
+    let requests = try mock.report().requests
+    XCTAssertEqual(
+      requests.filter { $0.connection == 1 }.map(\.path).prefix(3), ["/3/device/01", "/3/device/02", "/3/device/03"])
+    XCTAssertEqual(
+      Set(requests.filter { $0.connection == 2 }.map(\.path)),
+      Set((4...10).map { String(format: "/3/device/%02x", $0) }))
+  }
+
+  func testPushesOfADroppedConnectionAreSentAgain() throws {
+    try mock.plan(#"{"hold":true}"#, #"{"hold":true}"#, #"{"drop":true}"#)
+    send(count: 10)
+    assertAllAccepted(10)
+    XCTAssertEqual(try mock.report().connections, 2)
+  }
+
+  func testAPushWhoseConnectionIsDroppedTwiceIsGivenBack() throws {
+    try mock.plan(#"{"drop":true}"#, #"{"drop":true}"#)
+    send()
+    XCTAssertEqual(outcomes.wait(1), [1: [.unreachable]])
+    send()
+    XCTAssertEqual(outcomes.wait(1)[2], [.accepted])
+  }
+
+  func testAStreamThatIsResetIsSentAgain() throws {
+    try mock.plan(#"{"reset":"refused"}"#, #"{"reset":"refused"}"#, #"{"reset":"other"}"#)
+    send()
+    assertAllAccepted(1)
+    XCTAssertEqual(try mock.report().connections, 1)
+  }
+
+  func testAPeerThatHangsIsGivenUpAfterTheTimeLimit() throws {
+    try mock.plan(#"{"hold":true}"#)
+    send()
+    try mock.waitForRequests(1)
+    // Its answer is awaited, and nothing else.
+    XCTAssertEqual(clock.timers, [30])
+    try clock.advance(by: .seconds(30))
+    assertAllAccepted(1)
+    XCTAssertEqual(try mock.report().connections, 2)
+  }
+
+  func testAPeerThatNeverBeginsIsGivenUpAfterTheTimeLimit() throws {
+    try mock.order(#"{"deaf": true}"#)
+    send(count: 3)
+    try provider.settle()
+    try clock.advance(by: .seconds(30))
+    XCTAssertEqual(outcomes.wait(3).values.filter { $0 == [.unreachable] }.count, 3)
+    try mock.order(#"{"deaf": false}"#)
+    send()
+    XCTAssertEqual(outcomes.wait(1)[4], [.accepted])
+  }
+
+  func testAPeerThatIsGoneMakesPushesUnreachable() throws {
+    mock.close()
+    send(count: 3)
+    XCTAssertEqual(outcomes.wait(3).values.filter { $0 == [.unreachable] }.count, 3)
+  }
+
+  func testACertificateOfAnotherAuthorityIsRefused() throws {
+    var options = try mock.options()
+    options.authority = nil
+    let other = try APNsProvider(options, clock: clock)
+    defer { try? other.close() }
+    let push = ServedPush(kind: .message, token: [1], isAlert: true, priority: 10, payload: [])
+    other.send(push, then: outcomes.note(1))
+    XCTAssertEqual(outcomes.wait(1), [1: [.unreachable]])
+    XCTAssertEqual(try mock.report().requests.count, 0)
+  }
+
+  func testAKeyThatCannotBeUsedIsSaid() throws {
+    func complaint(_ path: String, keyID: String = "ABCDE12345", topic: String = "org.example.app") -> String? {
+      do throws(APNsError) {
+        _ = try APNsOptions(environment: .sandbox, key: path, keyID: keyID, teamID: "TEAM567890", topic: topic)
+        return nil
+      } catch { return error.description }
+    }
+    XCTAssertNil(complaint(mock.key))
+    XCTAssertEqual(complaint("/nowhere/key.p8"), "/nowhere/key.p8: No such file or directory")
+    let path = mock.folder.appendingPathComponent("other.p8").path
+    for (contents, permissions, expected) in [
+      ("", 0o600, "\(path): not a private key in PEM"),
+      ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", 0o600, "\(path): not a private key in PEM"),
+      (
+        try String(contentsOfFile: mock.key, encoding: .utf8), 0o640,
+        "\(path): others can read this key (mode 640); run: chmod 600 \(path)"
+      ),
+    ] {
+      try Data(contents.utf8).write(to: URL(fileURLWithPath: path))
+      try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
+      XCTAssertEqual(complaint(path), expected)
+    }
+    XCTAssertEqual(complaint(mock.key, keyID: "short"), "the key id has ten letters and digits")
+    XCTAssertNotNil(complaint(mock.key, topic: "two words"))
+  }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import NIOCore
+import PorterAPNs
+import PorterServer
+import XCTest
+
+/// The provider beside a stand-in for Apple's service that shares no code with it.
+final class APNsTests: XCTestCase {
+  private var mock: MockAPNs!
+  private var provider: APNsProvider!
+  private let clock = ManualClock()
+  private let outcomes = Outcomes()
+  private var sent = 0
+
+  private func begin(streams: Int? = nil, _ change: (inout APNsOptions) -> Void = { _ in }) throws {
+    mock = try MockAPNs(streams: streams)
+    var options = try mock.options()
+    change(&options)
+    provider = try APNsProvider(options, clock: clock)
+  }
+
+  override func tearDownWithError() throws {
+    try provider?.close()
+    mock?.close()
+  }
+
+  private func send(_ kind: ServedPush.Kind = .message, count: Int = 1) {
+    for _ in 0..<count {
+      sent += 1
+      let isAlert = kind == .message
+      let push = ServedPush(
+        kind: kind, token: [0xab, UInt8(sent >> 8), UInt8(sent & 255)], isAlert: isAlert, priority: isAlert ? 10 : 5,
+        payload: Array(#"{"aps":{},"number":\#(sent)}"#.utf8))
+      provider.send(push, then: outcomes.note(sent))
+    }
+  }
+
+  /// Sends one and waits for its outcome.
+  private func outcome(_ kind: ServedPush.Kind = .message) -> PushOutcome? {
+    send(kind)
+    return outcomes.wait(1)[sent]?.first
+  }
+
+  // MARK: Requests
+
+  func testAPushHasTheHeadersOfItsKind() throws {
+    try begin()
+    XCTAssertEqual(outcome(.message), .accepted)
+    XCTAssertEqual(outcome(.verification), .accepted)
+    XCTAssertEqual(outcome(.wake), .accepted)
+    let requests = try mock.report().requests
+    XCTAssertEqual(requests.map(\.path), ["/3/device/ab0001", "/3/device/ab0002", "/3/device/ab0003"])
+    XCTAssertEqual(requests.map(\.apns_push_type), ["alert", "background", "background"])
+    XCTAssertEqual(requests.map(\.apns_priority), ["10", "5", "5"])
+    XCTAssertEqual(requests.map(\.apns_collapse_id), [nil, "verification", "wake"])
+    XCTAssertEqual(
+      requests.map { (Int64($0.apns_expiration) ?? 0) - clock.seconds }, [21 * 86_400, 86_400, 1_200])
+    XCTAssertEqual(requests[0].body, #"{"aps":{},"number":1}"#)
+  }
+
+  func testManyPushesShareAConnectionATokenAndTheStreamsThatThePeerAllows() throws {
+    try begin(streams: 7)
+    send(count: 200)
+    XCTAssertEqual(outcomes.wait(200).values.filter { $0 == [.accepted] }.count, 200)
+    let report = try mock.report()
+    XCTAssertEqual(Set(report.requests.map(\.authorization)).count, 1)
+    XCTAssertEqual(Set(report.requests.map(\.path)).count, 200)
+    XCTAssertEqual(report.connections, 1)
+    XCTAssertLessThanOrEqual(report.most, 7)
+  }
+
+  func testTheStreamsThatThePeerAllowsAreUsed() throws {
+    try begin(streams: 5)
+    try mock.plan(Array(repeating: #"{"hold":true}"#, count: 5))
+    send(count: 6)
+    try mock.waitForRequests(5)
+    XCTAssertEqual(try mock.report().requests.count, 5)
+    try mock.order(#"{"release": true}"#)
+    XCTAssertEqual(outcomes.wait(6).count, 6)
+    XCTAssertEqual(try mock.report().most, 5)
+  }
+
+  // MARK: The provider token
+
+  func testTheTokenIsRenewedBetweenTwentyAndSixtyMinutes() throws {
+    try begin()
+    var tokens: [String] = []
+    // Each five minutes for two hours.
+    for minute in stride(from: Int64(0), to: 120, by: 5) {
+      try mock.setTime(clock.seconds)
+      XCTAssertEqual(outcome(), .accepted, "minute \(minute)")
+      tokens.append(try XCTUnwrap(mock.report().requests.last).authorization)
+      try clock.advance(by: .minutes(5))
+    }
+    XCTAssertEqual(Set(tokens).count, 3)
+    XCTAssertEqual(Set(tokens[0..<8]).count, 1)
+    XCTAssertEqual(Set(tokens[8..<16]).count, 1)
+  }
+
+  func testAnExpiredTokenIsReplacedAtOnceAndOnce() throws {
+    try begin()
+    try mock.plan(#"{"hold":true}"#, #"{"hold":true}"#)
+    send(count: 2)
+    try mock.waitForRequests(2)
+    try clock.advance(by: .seconds(5))
+    // Both are answered that their token has expired; the one that replaces it is younger.
+    try mock.setTime(ManualClock.start + 3_603)
+    try mock.order(#"{"release": true}"#)
+    XCTAssertEqual(outcomes.wait(2), [1: [.accepted], 2: [.accepted]])
+    XCTAssertEqual(Set(try mock.report().requests.map(\.authorization)).count, 2)
+  }
+
+  func testAClockThatIsWrongDoesNotMakeTokenAfterToken() throws {
+    try begin()
+    try mock.setTime(clock.seconds + 100_000)
+    for _ in 0..<5 { XCTAssertEqual(outcome(), .unreachable) }
+    XCTAssertEqual(Set(try mock.report().requests.map(\.authorization)).count, 2)
+    // The clock has been set right.
+    try mock.setTime(clock.seconds)
+    XCTAssertEqual(outcome(), .accepted)
+  }
+
+  // MARK: Answers
+
+  func testEachDocumentedAnswerHasItsOutcome() throws {
+    try begin()
+    let table: [(Int, String, PushOutcome)] = [
+      (400, "BadDeviceToken", .invalid(.bad)), (400, "DeviceTokenNotForTopic", .invalid(.topic)),
+      (410, "ExpiredToken", .invalid(.expired)), (410, "Unregistered", .invalid(.unregistered)),
+      (400, "BadCollapseId", .rejected(status: 400)), (400, "BadExpirationDate", .rejected(status: 400)),
+      (400, "BadMessageId", .rejected(status: 400)), (400, "BadPriority", .rejected(status: 400)),
+      (400, "BadTopic", .rejected(status: 400)), (400, "DuplicateHeaders", .rejected(status: 400)),
+      (400, "InvalidPushType", .rejected(status: 400)), (400, "MissingDeviceToken", .rejected(status: 400)),
+      (400, "MissingTopic", .rejected(status: 400)), (400, "PayloadEmpty", .rejected(status: 400)),
+      (400, "TopicDisallowed", .rejected(status: 400)), (403, "Forbidden", .rejected(status: 403)),
+      (404, "BadPath", .rejected(status: 404)), (405, "MethodNotAllowed", .rejected(status: 405)),
+      (413, "PayloadTooLarge", .rejected(status: 413)), (403, "BadCertificate", .unreachable),
+      (403, "BadCertificateEnvironment", .unreachable), (403, "InvalidProviderToken", .unreachable),
+      (403, "MissingProviderToken", .unreachable), (429, "TooManyProviderTokenUpdates", .unreachable),
+    ]
+    for (status, reason, expected) in table {
+      try mock.plan(#"{"status":\#(status),"reason":"\#(reason)"}"#)
+      XCTAssertEqual(outcome(), expected, reason)
+    }
+    // Once more on a new connection, and then given back.
+    for (status, reason, expected) in [
+      (503, "ServiceUnavailable", PushOutcome.unreachable), (503, "Shutdown", .unreachable),
+      (400, "IdleTimeout", .unreachable), (410, "Other", .failed(status: 410)),
+    ] {
+      let connections = try mock.report().connections
+      try mock.plan(#"{"status":\#(status),"reason":"\#(reason)"}"#, #"{"status":\#(status),"reason":"\#(reason)"}"#)
+      XCTAssertEqual(outcome(), expected, reason)
+      XCTAssertGreaterThan(try mock.report().connections, connections, reason)
+      try mock.plan(#"{"status":\#(status),"reason":"\#(reason)"}"#)
+      XCTAssertEqual(outcome(), .accepted, reason)
+    }
+    try mock.plan(#"{"status":404,"body":"no JSON"}"#)
+    XCTAssertEqual(outcome(), .rejected(status: 404))
+  }
+
+  func testThousandsOfRefusalsDoNotFillTheWindow() throws {
+    try begin(streams: 20)
+    let refusal = #"{"status":400,"reason":"\#(String(repeating: "A", count: 1_000))"}"#
+    try mock.plan(Array(repeating: refusal, count: 200))
+    send(count: 200)
+    XCTAssertEqual(outcomes.wait(200).values.filter { $0 == [.rejected(status: 400)] }.count, 200)
+    XCTAssertEqual(try mock.report().connections, 1)
+  }
+
+  func testRetryAfterOfTheServiceIsKept() throws {
+    try begin()
+    try mock.plan(#"{"status":503,"reason":"ServiceUnavailable","retryAfter":90}"#)
+    XCTAssertEqual(outcome(), .unreachable)
+    try clock.advance(by: .seconds(89))
+    XCTAssertEqual(outcome(), .unreachable)
+    XCTAssertEqual(try mock.report().requests.count, 1)
+    try clock.advance(by: .seconds(1))
+    XCTAssertEqual(outcome(), .accepted)
+    XCTAssertEqual(try mock.report().requests.count, 2)
+  }
+
+  func testADeviceThatGetsTooManyWaitsAloneForAsLongAsItIsTold() throws {
+    try begin()
+    try mock.plan(#"{"status":429,"reason":"TooManyRequests","retryAfter":40}"#)
+    send()
+    try mock.waitForRequests(1)
+    // Another device's is not delayed; after its outcome the first one's answer has come, too.
+    XCTAssertEqual(outcome(), .accepted)
+    XCTAssertEqual(clock.timers, [40])
+    try clock.advance(by: .seconds(39))
+    XCTAssertEqual(try mock.report().requests.count, 2)
+    try clock.advance(by: .seconds(1))
+    XCTAssertEqual(outcomes.wait(1)[1], [.accepted])
+    XCTAssertEqual(
+      try mock.report().requests.map(\.path), ["/3/device/ab0001", "/3/device/ab0002", "/3/device/ab0001"])
+  }
+
+  func testAPushThatAlwaysFailsIsHeldLongerEachTimeAndThenGivenBack() throws {
+    try begin()
+    let failure = #"{"status":500,"reason":"InternalServerError"}"#
+    try mock.plan(failure)
+    send()
+    for (index, delay) in [1, 2, 4, 8, 16, 32].enumerated() {
+      try mock.waitForRequests(2 * index + 1)
+      // Another device's: after its outcome the first one's answer has come, too.
+      XCTAssertEqual(outcome(), .accepted)
+      XCTAssertEqual(clock.timers, [Int64(delay)])
+      try mock.plan(failure)
+      try clock.advance(by: .seconds(Int64(delay)))
+    }
+    XCTAssertEqual(outcomes.wait(1)[1], [.unreachable])
+    XCTAssertEqual(try mock.report().requests.count, 13)
+  }
+}

@@ -1,0 +1,63 @@
+import PorterJSON
+import PorterPlatform
+import PorterPush
+
+/// A provider that another package brings: it sends pushes side by side, without a thread for each.
+public protocol PushSender: AnyObject, Sendable {
+  /// How many pushes it takes at a time. May change.
+  var capacity: Int { get }
+  /// Returns at once. `then` is called once, on any thread, within a bounded time.
+  func send(_ push: ServedPush, then: @escaping @Sendable (PushOutcome) -> Void)
+}
+
+/// What such a provider gets.
+public struct ServedPush: Sendable {
+  public enum Kind: String, Sendable {
+    case verification, message, wake
+  }
+
+  public let kind: Kind
+  /// The device's, in hexadecimal digits. Knowing it suffices to send pushes, so it is never printed.
+  public let token: String
+  /// Whether it is shown to a person if the extension does not replace it.
+  public let isAlert: Bool
+  public let priority: Int
+  /// JSON within the platform's limit.
+  public let payload: [UInt8]
+
+  public init(kind: Kind, token: [UInt8], isAlert: Bool, priority: Int, payload: [UInt8]) {
+    self.kind = kind
+    self.token = TextEncoding.hex(token)
+    self.isAlert = isAlert
+    self.priority = priority
+    self.payload = payload
+  }
+
+  init(_ pending: PendingPush) {
+    kind =
+      switch pending.kind {
+      case .verification: .verification
+      case .message: .message
+      case .wake: .wake
+      }
+    token = TextEncoding.hex(pending.push.pushToken.bytes)
+    isAlert = pending.push.type == .alert
+    priority = pending.push.priority
+    payload = pending.push.payload.utf8
+  }
+}
+
+/// What APNs answers.
+public struct PushAnswer: Sendable, Equatable {
+  public let status: Int
+  public let reason: String?
+
+  /// `body` is empty, or an object with a reason. What else is in it is ignored, and so is a body that is no JSON.
+  public init(status: Int, body: [UInt8]) {
+    self.status = status
+    reason = (try? JSONValue(parsing: body))?["reason"]?.stringValue
+  }
+
+  /// By the table that the local provider has, too.
+  public var outcome: PushOutcome { PushOutcome(status: status, reason: reason) }
+}

@@ -481,8 +481,8 @@ char *np_state(chat_ctrl ctrl);
  * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on the library's threads; it may block. At most two calls are
  * made at the same time for each controller, one that receives and one that sends, so that a request for messages which
  * hangs delays no message that is sent. In an extension both may receive, so that no push waits for a request of another one that
- * hangs, and what is sent has one of them only. A call cannot be taken back: while both hang, what else waits for the relay, the
- * push of somebody who calls too, waits until one of them returns, which timeout_ms bounds for a transport that heeds it. The only
+ * hangs, and what is sent has one of them only. A call cannot be taken back: while both hang, what else waits for the relay, a
+ * call's push too, waits until one of them returns, which timeout_ms bounds for a transport that heeds it. The only
  * function of this library that it may call is np_relay_ready().
  */
 typedef np_error (*np_relay_exchange)(void *context, const uint8_t *request, size_t request_length, uint8_t **answer,

@@ -152,7 +152,7 @@ package final class ServerLoop {
 
   private enum End {
     case stop
-    /// Pushes have ended, and the relay has woken nobody.
+    /// Pushes have ended, and the relay has raised no wake-up.
     case delivery
     /// The relay, or the deadline.
     case other

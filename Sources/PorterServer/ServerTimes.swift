@@ -47,7 +47,7 @@ struct ServerTimes {
 
   var isRelayDown: Bool { relayBackoff != nil }
 
-  /// Whether to ask the relay though it has woken nobody.
+  /// Whether to ask the relay though it has raised no wake-up.
   func isRelayDue(now: Moment) -> Bool {
     hasMoreAtRelay || isRelayDown || now >= min(listenCheck, heldNotification ?? listenCheck)
   }

@@ -1,7 +1,7 @@
 import PorterCrypto
 import PorterPlatform
 
-/// A connection with all that receiving a message on it needs, read at once.
+/// A connection with all that receiving a message on it needs, read with one statement.
 package struct Conversation: Sendable {
   /// With its `reading`.
   package var connection: StoredConnection

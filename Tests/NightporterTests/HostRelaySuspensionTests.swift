@@ -3,7 +3,7 @@ import Foundation
 import PorterPlatform
 import XCTest
 
-/// A host's transport that can come to rest: it is told when, and nothing of it is in use afterwards.
+/// A host's transport that can come to rest: it hears when, and nothing of it is in use afterwards.
 final class HostRelaySuspensionTests: XCTestCase {
   /// Holds each exchange until it is suspended.
   private final class Transport: @unchecked Sendable {

@@ -9,7 +9,7 @@ enum APNsEnd {
   case answered(PushAnswer, retryAfter: TimeAmount?)
   /// The peer says that it has not looked at it.
   case unprocessed
-  /// The connection or the stream ended first: nobody knows.
+  /// The connection or the stream ended first: the outcome is unknown.
   case lost
 }
 
@@ -52,7 +52,7 @@ final class APNsConnection: ChannelInboundHandler {
     guard let context else { return }
     let id = HTTP2StreamID(next)
     next += 2
-    // Before the write, which may fail at once.
+    // Before the write, which may fail immediately.
     streams[id] = Stream(job: job)
     let written = context.eventLoop.makePromise(of: Void.self)
     written.futureResult.assumeIsolated().whenFailure { [weak self] _ in
@@ -68,7 +68,7 @@ final class APNsConnection: ChannelInboundHandler {
     if next > 1 << 30 { drain() }
   }
 
-  /// Gives a request up, and no one is told.
+  /// Gives a request up without reporting it.
   func abandon(_ job: Int) {
     guard let context, let id = streams.first(where: { $0.value.job == job })?.key else { return }
     streams[id] = nil

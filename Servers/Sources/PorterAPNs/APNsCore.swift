@@ -145,7 +145,7 @@ final class APNsCore: @unchecked Sendable {
     if let job = jobs[number], job.losses > 1 { finish(number, .unreachable) } else { again(number) }
   }
 
-  /// Nobody waits for its answer on a new connection.
+  /// On a new connection no push waits for its answer.
   private func retire(_ connection: APNsConnection) {
     if self.connection === connection { self.connection = nil }
     connection.drain()

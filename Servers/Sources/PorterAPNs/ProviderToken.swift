@@ -22,7 +22,7 @@ struct ProviderToken {
     self.teamID = teamID
   }
 
-  /// Nil for want of memory.
+  /// Nil without memory.
   mutating func current(_ clock: any APNsClock) -> String? {
     let now = clock.now
     if let made, now - made.at < Self.renewal { return made.text }

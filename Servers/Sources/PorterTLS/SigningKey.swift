@@ -15,7 +15,7 @@ public struct SigningKey: Sendable {
     }
   }
 
-  /// Three parts joined by dots (RFC 7515). Nil for want of memory.
+  /// Three parts joined by dots (RFC 7515). Nil without memory.
   public func token(header: String, claims: String) -> String? {
     let signed = Fingerprint.base64URL(Array(header.utf8)) + "." + Fingerprint.base64URL(Array(claims.utf8))
     var signature = [UInt8](repeating: 0, count: 64)

@@ -1,5 +1,5 @@
-"""A stand-in for Apple's service, over the library h2. It checks each provider token with the library cryptography, and plays what it
-is told: a line of JSON on standard input, answered by one on standard output.
+"""A stand-in for Apple's service, over the library h2. It checks each provider token with the library cryptography, and plays what
+its input names: a line of JSON on standard input, answered by one on standard output.
 
     {"plan": [{"status": 410, "reason": "Unregistered"}, …]}   one for each of the next requests; without one it accepts
         {"hold": true}            answers nothing until "release"

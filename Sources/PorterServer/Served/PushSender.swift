@@ -6,7 +6,7 @@ import PorterPush
 public protocol PushSender: AnyObject, Sendable {
   /// How many pushes it takes at a time. May change.
   var capacity: Int { get }
-  /// Returns at once. `then` is called once, on any thread, within a bounded time.
+  /// Returns immediately. `then` is called once, on any thread, within a bounded time.
   func send(_ push: ServedPush, then: @escaping @Sendable (PushOutcome) -> Void)
 }
 

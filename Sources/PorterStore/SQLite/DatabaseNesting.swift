@@ -1,6 +1,6 @@
 /// Parts of a transaction.
 extension Database {
-  /// Runs `body` inside the running transaction. If it throws, what it changed is undone and the transaction goes on, unless
+  /// Runs `body` inside the running transaction. If it throws, what it changed is undone and the transaction continues, unless
   /// SQLite has rolled it back as a whole (a full disk); then the next statement fails.
   package func nested<Result, Failure: SQLiteFailure>(
     throwing failure: Failure.Type, _ body: () throws(Failure) -> Result

@@ -18,7 +18,7 @@ int certificate_renew(const char *name, int days, const char *key, size_t key_le
 
 /*
  * Signs with a P-256 key as ES256 of RFC 7518 wants it, r and s of 32 bytes each. Returns 0; 1 if `key` is not a
- * private key in PEM, 2 if it is one of another kind, -1 for want of memory.
+ * private key in PEM, 2 if it is one of another kind, -1 without memory.
  */
 int certificate_sign_es256(const char *key, size_t key_length, const uint8_t *bytes, size_t count,
                            uint8_t signature[64]);

@@ -21,19 +21,31 @@ final class ReadmeTests: XCTestCase {
     XCTAssertEqual(answer["quiescent"], true)
   }
 
-  /// The first block of C in the README.
-  private func example() throws -> String {
+  func testTheExampleOfARelayOnTheNetworkCompiles() throws {
+    let source = FileManager.default.temporaryDirectory.appendingPathComponent("readme-\(UUID().uuidString).c")
+    addTeardownBlock { try FileManager.default.removeItem(at: source) }
+    try ("#include <nightporter.h>\n" + example(1) + "\nint main(void) { return use_relay(NULL, \"\"); }\n")
+      .write(to: source, atomically: true, encoding: .utf8)
+    let compiler = try ChildProcess.run(
+      "/usr/bin/cc", flags + ["-fsyntax-only", "-I", Places.root.appendingPathComponent("Include").path, source.path],
+      within: 60)
+    XCTAssertEqual(compiler.ending, .exited(0), "the README's example does not compile")
+  }
+
+  /// The block of C in the README with this number, from 0.
+  private func example(_ number: Int = 0) throws -> String {
     let readme = try String(contentsOf: Places.root.appendingPathComponent("README.md"), encoding: .utf8)
-    let blocks = readme.components(separatedBy: "```c\n")
-    let block = try XCTUnwrap(blocks.dropFirst().first, "the README has no C")
+    let blocks = readme.components(separatedBy: "```c\n").dropFirst()
+    let block = try XCTUnwrap(blocks.dropFirst(number).first, "the README has less C")
     return try XCTUnwrap(block.components(separatedBy: "```").first)
   }
+
+  private let flags = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"]
 
   private func compiled(_ source: String, in directory: URL) throws -> String {
     let file = directory.appendingPathComponent("extension.c")
     let program = directory.appendingPathComponent("extension").path
     try source.write(to: file, atomically: true, encoding: .utf8)
-    let flags = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"]
     let compiler = try ChildProcess.run(
       "/usr/bin/cc",
       flags + [

@@ -20,7 +20,7 @@ os.environ.setdefault("NIGHTPORTER_LIBRARY", str(REPOSITORY / ".build" / "debug"
 from nightporter import ArgumentError, CallError, Role, SyncController  # noqa: E402
 from nightporter import Relay as NetworkRelay  # noqa: E402
 
-# `swift build` in Servers makes it. Without it, only the relay in Python is tested against.
+# `swift build --package-path Servers` makes it.
 PORTER_RELAY = REPOSITORY / "Servers" / ".build" / "debug" / "porter-relay"
 
 
@@ -167,29 +167,27 @@ class EngineTests(Conversation, NetCase):
                 SyncController(self.folder / "dave", relay=relay).open()
 
 
-if PORTER_RELAY.exists():
+class PorterRelayTests(Conversation, NetCase):
+    def setUp(self) -> None:
+        super().setUp()
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        self.process = subprocess.Popen(
+            [PORTER_RELAY, "serve", "--data", self.folder / "relay", "--listen", f"127.0.0.1:{port}",
+             "--operators", "127.0.0.1:0"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        self.addCleanup(self.stop)
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if found := re.search(r"https://\S+", line):
+                self.url = found.group()
+                break
 
-    class PorterRelayTests(Conversation, NetCase):
-        def setUp(self) -> None:
-            super().setUp()
-            with socket.create_server(("127.0.0.1", 0)) as free:
-                port = free.getsockname()[1]
-            self.process = subprocess.Popen(
-                [PORTER_RELAY, "serve", "--data", self.folder / "relay", "--listen", f"127.0.0.1:{port}",
-                 "--operators", "127.0.0.1:0"],
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            )  # fmt: skip
-            self.addCleanup(self.stop)
-            assert self.process.stdout is not None
-            for line in self.process.stdout:
-                if found := re.search(r"https://\S+", line):
-                    self.url = found.group()
-                    break
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.communicate()
+        self.assertEqual(self.process.returncode, 0)
 
-        def stop(self) -> None:
-            self.process.terminate()
-            self.process.communicate()
-            self.assertEqual(self.process.returncode, 0)
-
-        def connections(self) -> int:
-            return len(peers())
+    def connections(self) -> int:
+        return len(peers())

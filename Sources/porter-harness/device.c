@@ -14,7 +14,7 @@
 
 const char device_usage[] =
     "porter-harness device [--scenario NAME] [--json] [--page FILE] [--messages N] [--keep DIR] [--log]\n"
-    "                      [--server FILE] [--memory-limit MB] [--time-limit MS]\n"
+    "                      [--server FILE] [--network DIR] [--memory-limit MB] [--time-limit MS]\n"
     "                      [--kill-extension-after STAGE] [--freeze-without-suspending] [--plain]\n"
     "  Plays a device: a server, two apps and notification extensions as processes, pushes, freezing, phone limits.\n"
     "  --scenario NAME     play another night than the story; `porter-harness scenarios` lists them\n"
@@ -24,6 +24,8 @@ const char device_usage[] =
     "  --keep DIR          work in DIR and keep it, with the processes' logs\n"
     "  --log               write the library's log of each process to DIR/log.NAME\n"
     "  --server FILE       the notification server (default: porter-server beside this program)\n"
+    "  --network DIR       a relay on the network (DIR/porter-relay), a server that reaches it (DIR/porter-push) and\n"
+    "                      two phones, in four network namespaces; at the loopback address if the system allows none\n"
     "  --memory-limit MB   memory limit of an extension (default 24)\n"
     "  --time-limit MS     time limit of an extension (default 30000)\n"
     "  --kill-extension-after STAGE\n"
@@ -78,6 +80,7 @@ static bool read_options(int count, char **words, struct options *options) {
     else if (strcmp(word, "--page") == 0) options->page = words[++index];
     else if (strcmp(word, "--keep") == 0) options->keep = words[++index];
     else if (strcmp(word, "--server") == 0) options->server_program = words[++index];
+    else if (strcmp(word, "--network") == 0) options->network = words[++index];
     else if (strcmp(word, "--kill-extension-after") == 0) options->kill_stage = words[++index];
     else if (strcmp(word, "--messages") == 0 && read_count(next, 50, &options->messages)) index++;
     else if (strcmp(word, "--memory-limit") == 0 && read_count(next, 1024, &options->megabytes)) index++;
@@ -112,16 +115,19 @@ static bool prepare(struct device *device) {
   struct text server = {0};
   const char *slash = strrchr(device->program, '/');
   if (device->options.server_program != NULL) text_add_string(&server, device->options.server_program);
+  else if (device->options.network != NULL) text_format(&server, "%s/porter-push", device->options.network);
   else text_format(&server, "%.*s/porter-server", (int)(slash - device->program), device->program);
   device->server_program = server.bytes;
-  device->relay = device_path(device, "relay");
+  /* A relay on the network has an address once it is running. */
+  if (device->options.network == NULL) device->relay = device_path(device, "relay");
   return true;
 }
 
 bool device_start(struct device *device, struct process *process, const char *actor, char *const *arguments,
                   const char *extra) {
   char *log = device_log_path(device, actor);
-  bool started = process_start(process, arguments, log, extra);
+  int network = device->options.network == NULL ? -1 : device->network.namespaces[network_place(actor)];
+  bool started = process_start(process, arguments, log, extra, network);
   free(log);
   if (started) record_started(&device->record, actor, process->pid, process->started_at);
   return started;
@@ -151,6 +157,8 @@ static void clear_up(struct device *device) {
   end_host(&device->alice);
   end_host(&device->bob);
   process_end(&device->server);
+  process_end(&device->relay_server);
+  network_close(&device->network);
   push_socket_close(&device->pushes);
   if (device->directory != NULL && device->options.keep == NULL)
     nftw(device->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
@@ -263,6 +271,8 @@ int device_main(int argument_count, char **arguments) {
   struct device device = {
       .extension = {.input = -1, .output = -1},
       .server = {.input = -1, .output = -1},
+      .relay_server = {.input = -1, .output = -1},
+      .network.namespaces = {-1, -1, -1, -1},
       .alice.process = {.input = -1, .output = -1},
       .bob.process = {.input = -1, .output = -1},
       .pushes.listener = -1,

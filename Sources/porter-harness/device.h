@@ -3,6 +3,7 @@
 #define PORTER_DEVICE_H
 
 #include "json.h"
+#include "network.h"
 #include "process.h"
 #include "push_socket.h"
 #include "screen.h"
@@ -22,7 +23,8 @@ struct options {
   int milliseconds;
   const char *keep;           /* a working directory to keep; NULL: a temporary one */
   const char *kill_stage;     /* where the first extension is killed; NULL: nowhere */
-  const char *server_program; /* NULL: porter-server beside this program */
+  const char *server_program; /* NULL: porter-server beside this program; on the network porter-push */
+  const char *network;        /* where porter-relay and porter-push are; NULL: the embedded relay */
   const char *scenario;       /* NULL: the story */
   const char *page;           /* where to write the night as a page; NULL: nowhere */
 };
@@ -59,10 +61,12 @@ struct device {
   char *directory;
   char *program;
   char *server_program;
-  char *relay;
+  char *relay;                /* the embedded relay's file, or the address of the one on the network */
   char *server_link;
   char token[65];
   struct push_socket pushes;
+  struct network network;
+  struct process relay_server;
   struct process server;
   struct host alice;
   struct host bob;
@@ -143,7 +147,7 @@ bool story_run(struct device *device);
 /* The circumstances in which an extension gets a push. */
 struct presenting {
   const char *kill_stage; /* where it is killed (debug builds); NULL: nowhere */
-  const char *relay;      /* a transport of its own, see host_relay(); NULL: the relay's file */
+  const char *relay;      /* a transport of its own, see host_relay(); NULL: the device's relay */
   bool locked;            /* before the device's first unlock: the keychain does not give out the key */
 };
 

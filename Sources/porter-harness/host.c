@@ -143,6 +143,19 @@ static bool read_key(struct device *device, struct host *host, char key[KEYCHAIN
   return device_fail(device, "the app has a key for its store", strerror(errno));
 }
 
+/* Before the start of the chat. */
+static bool use_network(struct device *device, struct host *host) {
+  struct text address = {0};
+  json_write_string(&address, device->relay);
+  struct json *answer = host_line(device, host, ANSWER_TIME, "np_set_relay $c %s", text_string(&address));
+  const char *result = json_string_at(answer, "result");
+  bool good = result != NULL && strcmp(result, "NP_OK") == 0;
+  if (answer != NULL && !good) device_fail(device, "the app takes a relay on the network", "it does not");
+  json_free(answer);
+  text_free(&address);
+  return good;
+}
+
 static bool open_store(struct device *device, struct host *host, int role) {
   char key[KEYCHAIN_TEXT_BYTES];
   if (!read_key(device, host, key)) return false;
@@ -161,5 +174,5 @@ static bool open_store(struct device *device, struct host *host, int role) {
     text_free(&came);
   }
   json_free(answer);
-  return open;
+  return open && (device->options.network == NULL || use_network(device, host));
 }

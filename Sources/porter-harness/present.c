@@ -12,7 +12,9 @@
 
 static bool start_extension(struct device *device, const struct presenting *how) {
   struct text halt = {0};
-  char *relay = how->relay == NULL ? NULL : copy_string(how->relay);
+  const char *usual = device->options.network == NULL ? NULL : device->relay;
+  const char *chosen = how->relay == NULL ? usual : how->relay;
+  char *relay = chosen == NULL ? NULL : copy_string(chosen);
   char *arguments[12] = {device->program, "extension", "--store", device->alice.store};
   size_t count = 4;
   if (device->alice.key_file != NULL && !how->locked) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #ifdef __linux__
+#include <sched.h>
 #include <sys/prctl.h>
 #endif
 #ifdef __APPLE__
@@ -23,9 +24,12 @@
 /* ------------------------------------------------------------------------------------------------ start */
 
 /* In the child, behind fork(): only what POSIX allows there. */
-static void become(char *const *arguments, const int *input, const int *output, int log, pid_t parent) {
+static void become(char *const *arguments, const int *input, const int *output, int log, pid_t parent, int network) {
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (network >= 0 && setns(network, CLONE_NEWNET) != 0) _exit(127);
+#else
+  (void)network;
 #endif
   if (getppid() != parent) _exit(127);
   sigset_t none;
@@ -42,7 +46,8 @@ static void close_both(const int *pair) {
   close(pair[1]);
 }
 
-bool process_start(struct process *process, char *const *arguments, const char *log_path, const char *extra) {
+bool process_start(struct process *process, char *const *arguments, const char *log_path, const char *extra,
+                   int network) {
   int input[2];
   int output[2];
   *process = (struct process){.input = -1, .output = -1};
@@ -67,7 +72,7 @@ bool process_start(struct process *process, char *const *arguments, const char *
   pid_t pid = fork();
   if (pid == 0) {
     if (changed != NULL) putenv(changed);
-    become(arguments, input, output, log, parent);
+    become(arguments, input, output, log, parent, network);
   }
   int error = errno;
   free(changed);

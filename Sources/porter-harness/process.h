@@ -26,10 +26,10 @@ struct ending {
 
 /*
  * Starts a program with its standard error appended to `log`. `extra` is one "NAME=value" for its environment, or NULL.
- * The child ends with this process, whatever ends it (where the system can do that). False with errno when it could not
- * be started.
+ * `network` is a descriptor of the network namespace that it is to be in, or -1: this process's. The child ends with
+ * this process, whatever ends it (where the system can do that). False with errno when it could not be started.
  */
-bool process_start(struct process *process, char *const *arguments, const char *log, const char *extra);
+bool process_start(struct process *process, char *const *arguments, const char *log, const char *extra, int network);
 
 /* Writes everything, or returns false. */
 bool process_write(struct process *process, const char *bytes, size_t length);

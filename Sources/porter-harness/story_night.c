@@ -25,6 +25,19 @@ bool story_suspend(struct device *device) {
   return good;
 }
 
+/* Rule 6: no connection to a relay outlives the suspension. */
+static bool check_connections(struct device *device) {
+  if (device->options.network == NULL) return true;
+  int count = network_connections(device->alice.process.pid);
+  if (count == 0) return true;
+  struct text came = {0};
+  if (count < 0) text_add_string(&came, strerror(errno));
+  else text_format(&came, "%d are open", count);
+  device_fail(device, "a frozen app has no connection", text_string(&came));
+  text_free(&came);
+  return false;
+}
+
 /* Checks what the app holds; kills it, as a phone would, if that includes a lock. */
 static bool check_holding(struct device *device) {
   struct holding holding;
@@ -46,7 +59,7 @@ static bool check_holding(struct device *device) {
     text_free(&came);
   }
   text_free(&holding.description);
-  return good;
+  return good && check_connections(device);
 }
 
 bool story_freeze(struct device *device) {
@@ -54,8 +67,11 @@ bool story_freeze(struct device *device) {
   if (!process_freeze(&device->alice.process)) return device_fail(device, "the app can be frozen", "it ended");
   /* Check again: nothing between the first check and the freeze may have taken a lock. */
   if (!check_holding(device)) return false;
-  timeline_tell(&device->timeline, "device", "frozen", "\"locks\":0,\"openFiles\":0",
-                "freezes alice's app: no lock, no open file of the store");
+  bool network = device->options.network != NULL;
+  timeline_tell(&device->timeline, "device", "frozen",
+                network ? "\"locks\":0,\"openFiles\":0,\"connections\":0" : "\"locks\":0,\"openFiles\":0",
+                network ? "freezes alice's app: no lock, no open file of the store, no connection"
+                        : "freezes alice's app: no lock, no open file of the store");
   return true;
 }
 

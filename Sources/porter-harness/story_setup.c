@@ -13,21 +13,81 @@ static bool listen_for_pushes(struct device *device, const char *socket) {
   return device_fail(device, "the push socket opens", strerror(errno));
 }
 
-bool story_start_server(struct device *device) {
+static void tell_network(struct device *device) {
+  struct text fields = {0};
+  struct text said = {0};
+  bool separate = network_is_separate(&device->network);
+  text_format(&fields, "\"namespaces\":%s,\"address\":\"%s\",\"obstacle\":", separate ? "true" : "false",
+              device->network.address);
+  json_write_string(&fields, text_string(&device->network.obstacle));
+  if (separate)
+    text_add_string(&said, "makes four networks: two phones, a server and a relay, with links to the relay alone");
+  else
+    text_format(&said, "has no network namespaces (%s): all are at the loopback address",
+                text_string(&device->network.obstacle));
+  timeline_tell(&device->timeline, "device", "network", text_string(&fields), text_string(&said));
+  text_free(&fields);
+  text_free(&said);
+}
+
+/* Its own certificate: the fingerprint in its address is all that the others know of it. */
+static bool start_relay(struct device *device) {
+  network_open(&device->network);
+  tell_network(device);
+  char *data = device_path(device, "relay");
+  struct text program = {0};
+  struct text listen = {0};
+  text_format(&program, "%s/porter-relay", device->options.network);
+  text_format(&listen, "%s:0", device->network.address);
+  char *arguments[] = {program.bytes, "serve", "--config", "/dev/null", "--data", data, "--listen", listen.bytes,
+                       "--operators", "127.0.0.1:0", NULL};
+  bool started = device_start(device, &device->relay_server, "relay", arguments, NULL);
+  if (!started) device_fail(device, "the relay starts", strerror(errno));
+  device->relay = started ? device_line(device, &device->relay_server, deadline_after(10000)) : NULL;
+  const char *wanted = "the relay's first line is its address, https://…#…";
+  if (started && device->relay == NULL) device_fail_silent(device, &device->relay_server, "relay", wanted);
+  else if (started && strncmp(device->relay, "https://", 8) != 0) device_fail(device, wanted, device->relay);
+  else if (started) story_tell(device, "relay", "relayStarted", "is running, and reached over TLS by its fingerprint");
+  text_free(&program);
+  text_free(&listen);
+  free(data);
+  return device->expected.length == 0;
+}
+
+static bool start_server(struct device *device, char *socket) {
   char *state = device_path(device, "server");
+  bool embedded = device->options.network == NULL;
+  char *arguments[12] = {device->server_program};
+  size_t count = 1;
+  if (!embedded) {
+    arguments[count++] = "serve";
+    arguments[count++] = "--config";
+    arguments[count++] = "/dev/null";
+  }
+  arguments[count++] = "--relay";
+  arguments[count++] = device->relay;
+  arguments[count++] = "--state";
+  arguments[count++] = state;
+  arguments[count++] = "--local-socket";
+  arguments[count++] = socket;
+  bool started = device_start(device, &device->server, "server", arguments, NULL);
+  free(state);
+  return started || device_fail(device, "the server starts", strerror(errno));
+}
+
+bool story_start_server(struct device *device) {
+  if (device->options.network != NULL && device->relay == NULL && !start_relay(device)) return false;
   char *socket = device_path(device, "push.socket");
-  char *arguments[] = {device->server_program, "--relay", device->relay, "--state", state, "--local-socket",
-                       socket, NULL};
-  bool started = listen_for_pushes(device, socket);
-  if (started && !device_start(device, &device->server, "server", arguments, NULL))
-    started = device_fail(device, "the server starts", strerror(errno));
+  bool started = listen_for_pushes(device, socket) && start_server(device, socket);
   char *link = started ? device_line(device, &device->server, deadline_after(10000)) : NULL;
   const char *wanted = "the server's first line is its link, ntf:…";
   if (started && link == NULL) started = device_fail_silent(device, &device->server, "server", wanted);
   else if (started && strncmp(link, "ntf:", 4) != 0) started = device_fail(device, wanted, link);
   device->server_link = link;
-  if (started) story_tell(device, "server", "serverStarted", "is running, and reached through the embedded relay");
-  free(state);
+  if (started)
+    story_tell(device, "server", "serverStarted",
+               device->options.network == NULL ? "is running, and reached through the embedded relay"
+                                               : "is running, and reached through the relay on the network");
   free(socket);
   return started;
 }
@@ -41,9 +101,13 @@ static bool start_app(struct device *device, struct host *host, const char *name
   json_free(user);
 
   text_clear(&text);
-  text_add_string(&text, "/_network {\"relay\":");
-  json_write_string(&text, device->relay);
-  text_add_string(&text, ",\"ntfServer\":");
+  text_add_string(&text, "/_network {");
+  if (device->options.network == NULL) {
+    text_add_string(&text, "\"relay\":");
+    json_write_string(&text, device->relay);
+    text_add_string(&text, ",");
+  }
+  text_add_string(&text, "\"ntfServer\":");
   json_write_string(&text, device->server_link);
   text_add_string(&text, "}");
   bool started = user != NULL && story_command(device, host, text_string(&text), "cmdOk") &&

@@ -13,6 +13,7 @@ let package = Package(
   products: [
     .executable(name: "porter-relay", targets: ["porter-relay"]),
     .executable(name: "porter-push", targets: ["porter-push"]),
+    .executable(name: "porter-admin", targets: ["porter-admin"]),
   ],
   dependencies: [
     .package(name: "nightporter", path: ".."),
@@ -67,6 +68,13 @@ let package = Package(
       name: "porter-push",
       dependencies: [
         "PorterAPNs", "PorterSettings", "PorterTelemetry",
+        .product(name: "porter-pushing", package: "nightporter"),
+      ], swiftSettings: swift),
+    .executableTarget(
+      name: "porter-admin",
+      dependencies: [
+        "PorterSettings", "PorterTLS",
+        .product(name: "porter-serving", package: "nightporter"),
         .product(name: "porter-pushing", package: "nightporter"),
       ], swiftSettings: swift),
 

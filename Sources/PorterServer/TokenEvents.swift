@@ -54,7 +54,7 @@ extension NotificationServer {
     return (reply, step.next)
   }
 
-  private static func step(_ before: ServerToken.State, _ event: ServerToken.Event) -> MachineStep<ServerToken> {
+  static func step(_ before: ServerToken.State, _ event: ServerToken.Event) -> MachineStep<ServerToken> {
     let step = ServerToken.step(before, event)
     if StepRecord.isOn {
       StepRecord.add(

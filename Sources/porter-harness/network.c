@@ -123,10 +123,10 @@ static bool make_links(struct network *network) {
                 "address add " RELAY_ADDRESS " peer 192.0.2.%d dev %s\nlink set %s up\n",
                 names[place], (int)getpid(), network->namespaces[place], 11 + place, names[place], names[place]);
   bool made = configure(network, PLACE_RELAY, &relay);
-  for (int place = 0; made && place < PLACE_RELAY; place++) {
+  for (enum place place = PLACE_ALICE; made && place < PLACE_RELAY; place++) {
     text_clear(&host);
     text_format(&host, "link set lo up\naddress add 192.0.2.%d peer " RELAY_ADDRESS " dev relay\nlink set relay up\n",
-                11 + place);
+                11 + (int)place);
     made = configure(network, place, &host);
   }
   text_free(&relay);

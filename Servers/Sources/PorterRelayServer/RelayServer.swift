@@ -63,6 +63,16 @@ public final class RelayServer: Sendable {
   /// Reads the certificate's files again.
   public func reloadCertificate() { Self.reload(surroundings, always: true) }
 
+  /// Is not ready any more, ends the streams, and asks connections to end after what they are doing; others are still served, so
+  /// that what comes until the last client has noticed is not lost. `done` is called on any thread when no connection is left, or
+  /// when the time for that is over.
+  public func drain(done: @escaping @Sendable () -> Void) {
+    surroundings.set(serving: false)
+    surroundings.log(.info, "draining")
+    surroundings.hub.stop()
+    connections.drain(for: surroundings.options.drainTime, on: group.next()).whenComplete { _ in done() }
+  }
+
   /// Takes no more connections, finishes the exchanges that were read, ends the streams, and closes the back end.
   public func stop() {
     surroundings.set(serving: false)

@@ -27,6 +27,8 @@ public struct RelayServerOptions: Sendable {
   public var silence = TimeAmount.seconds(30)
   /// How long a stop waits for what is in progress.
   public var grace = TimeAmount.seconds(10)
+  /// How long a drain waits for connections to end.
+  public var drainTime = TimeAmount.minutes(1)
   public var threads = 2
 
   public init() {}

@@ -11,6 +11,8 @@
 public struct SignalWaiter: Sendable {
   public enum Order: Equatable {
     case reload
+    /// End without taking anything new, once what has begun is done.
+    case drain
     case stop
   }
 
@@ -19,14 +21,21 @@ public struct SignalWaiter: Sendable {
   public init() {
     _ = signal(SIGPIPE, SIG_IGN)
     sigemptyset(&signals)
-    for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, number) }
+    for number in [SIGTERM, SIGINT, SIGHUP, SIGUSR1] { sigaddset(&signals, number) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
+
+  /// What an operator's SIGTERM would do. From any thread.
+  public static func raiseStop() { kill(getpid(), SIGTERM) }
 
   public func next() -> Order {
     var waited = signals
     var number: Int32 = 0
     while sigwait(&waited, &number) != 0 {}
-    return number == SIGHUP ? .reload : .stop
+    switch number {
+    case SIGHUP: return .reload
+    case SIGUSR1: return .drain
+    default: return .stop
+    }
   }
 }

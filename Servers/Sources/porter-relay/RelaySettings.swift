@@ -8,7 +8,7 @@ enum RelaySettings {
     program: "porter-relay", summary: "a relay on the network",
     prefix: "PORTER_RELAY", defaultFile: "/etc/nightporter/porter-relay.conf",
     commands: [
-      .init("serve", help: "serve until SIGTERM; SIGHUP reads the certificate again"),
+      .init("serve", help: "serve until SIGTERM; SIGHUP reads the certificate again, SIGUSR1 drains and ends"),
       .init("address", help: "print the address for clients, with the fingerprint of the key"),
       .init("check", help: "check the configuration, the certificate and its key"),
     ],
@@ -43,6 +43,7 @@ enum RelaySettings {
     Setting("idle-time", .duration(1...86_400), default: "5m", help: "how long a connection may do nothing"),
     Setting("request-time", .duration(1...3_600), default: "15s", help: "how long a request may take to arrive"),
     Setting("grace", .duration(1...600), default: "10s", help: "how long a stop waits for what is in progress"),
+    Setting("drain-time", .duration(1...86_400), default: "1m", help: "how long a drain waits for connections to end"),
     Setting("threads", .integer(1...256), default: "2", help: "threads for connections"),
   ]
 
@@ -71,6 +72,7 @@ extension RelayServerOptions {
     idleTime = .seconds(Int64(try settings.number("idle-time")))
     requestTime = .seconds(Int64(try settings.number("request-time")))
     grace = .seconds(Int64(try settings.number("grace")))
+    drainTime = .seconds(Int64(try settings.number("drain-time")))
     threads = try settings.number("threads")
   }
 

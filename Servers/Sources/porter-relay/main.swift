@@ -102,8 +102,22 @@ func serve(_ settings: Settings) throws {
   }
   log(.info, "serving", ["port": String(server.port), "operators": String(server.operatorsPort)])
   put(try address(settings, keeper, port: server.port) + "\n", to: 1)
-  while signals.next() == .reload { server.reloadCertificate() }
+  wait(signals, server)
   server.stop()
+}
+
+/// Returns when the server is to stop.
+func wait(_ signals: SignalWaiter, _ server: RelayServer) {
+  var isDraining = false
+  while true {
+    switch signals.next() {
+    case .reload: server.reloadCertificate()
+    case .drain:
+      if !isDraining { server.drain { SignalWaiter.raiseStop() } }
+      isDraining = true
+    case .stop: return
+    }
+  }
 }
 
 func run() throws {

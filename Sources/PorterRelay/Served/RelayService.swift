@@ -259,4 +259,5 @@ public struct RelayServiceError: Error, CustomStringConvertible {
   public let description: String
 
   init(_ error: RelayError) { description = error.description }
+  init(_ text: String) { description = text }
 }

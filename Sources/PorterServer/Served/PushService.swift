@@ -72,4 +72,5 @@ public struct PushServiceError: Error, CustomStringConvertible {
   public let description: String
 
   init(_ error: ServerError) { description = error.description }
+  init(_ text: String) { description = text }
 }

@@ -17,6 +17,8 @@ final class RequestClock: ChannelInboundHandler, RemovableChannelHandler {
   private var state = State.resting
   private var timer: Scheduled<Void>?
   private var context: ChannelHandlerContext?
+  /// The connection was asked to end: the pipeline closes it as soon as no request is complete, and takes no answer to another.
+  private(set) var isQuiescing = false
   /// Called when a request, or the rest between two, took too long.
   var onTimeout: (() -> Void)?
 
@@ -40,6 +42,11 @@ final class RequestClock: ChannelInboundHandler, RemovableChannelHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     begin()
     context.fireChannelRead(data)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if event is ChannelShouldQuiesceEvent { isQuiescing = true }
+    context.fireUserInboundEventTriggered(event)
   }
 
   /// A request has begun, unless one is being read or carried out.

@@ -57,7 +57,7 @@ final class RequestHandler: ChannelInboundHandler {
 
   /// What is no HTTP is answered if no answer has begun; then the decoder closes the connection.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    if let error = error as? HTTPParserError, clock != nil {
+    if let error = error as? HTTPParserError, let clock, !clock.isQuiescing {
       switch state {
       case .waiting, .reading, .ending:
         let isTooLong = error == .headerOverflow

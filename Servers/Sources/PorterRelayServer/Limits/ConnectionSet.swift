@@ -6,8 +6,11 @@ final class ConnectionSet: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
     var counts: [Source: Int] = [:]
+    /// Those that were asked to end: a pipeline takes that once.
+    var asked: Set<ObjectIdentifier> = []
     var isStopping = false
-    var emptied: EventLoopPromise<Void>?
+    /// What waits for the end of the last connection.
+    var emptied: [EventLoopPromise<Void>] = []
   }
 
   private let most: Int
@@ -37,26 +40,50 @@ final class ConnectionSet: Sendable {
   }
 
   private func remove(_ identifier: ObjectIdentifier, _ source: Source) {
-    let emptied = state.withLock { state -> EventLoopPromise<Void>? in
+    let emptied = state.withLock { state -> [EventLoopPromise<Void>] in
       state.channels[identifier] = nil
+      state.asked.remove(identifier)
       let left = state.counts[source, default: 1] - 1
       state.counts[source] = left > 0 ? left : nil
-      return state.isStopping && state.channels.isEmpty ? state.emptied : nil
+      guard state.channels.isEmpty else { return [] }
+      defer { state.emptied = [] }
+      return state.emptied
     }
-    emptied?.succeed()
+    for promise in emptied { promise.succeed() }
+  }
+
+  /// Asks each to end after what it is doing, and takes more. Succeeds when none is left, or after `patience`.
+  func drain(for patience: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<Void> {
+    let promise = loop.makePromise(of: Void.self)
+    if quiesce(promise, { _ in }) { promise.succeed() }
+    // Whichever comes first.
+    let result = loop.makePromise(of: Void.self)
+    let deadline = loop.scheduleTask(in: patience) { result.succeed() }
+    promise.futureResult.whenComplete { _ in
+      deadline.cancel()
+      result.succeed()
+    }
+    return result.futureResult
+  }
+
+  /// Whether no connection is open.
+  private func quiesce(_ promise: EventLoopPromise<Void>, _ change: (inout State) -> Void) -> Bool {
+    let (channels, isEmpty) = state.withLock { state in
+      change(&state)
+      let channels = state.channels.filter { !state.asked.contains($0.key) }
+      state.asked.formUnion(channels.keys)
+      if !state.channels.isEmpty { state.emptied.append(promise) }
+      return (channels.values, state.channels.isEmpty)
+    }
+    for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
+    return isEmpty
   }
 
   /// Takes no more, and asks each to end after what it is doing. Succeeds when none is left, and closes those that are left
   /// after `grace`.
   func stop(after grace: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<Void> {
     let promise = loop.makePromise(of: Void.self)
-    let channels = state.withLock { state in
-      state.isStopping = true
-      state.emptied = promise
-      return Array(state.channels.values)
-    }
-    if channels.isEmpty { promise.succeed() }
-    for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
+    if quiesce(promise, { $0.isStopping = true }) { promise.succeed() }
     let deadline = loop.scheduleTask(in: grace) { [self] in
       for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
     }

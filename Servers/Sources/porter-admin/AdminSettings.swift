@@ -1,0 +1,26 @@
+import PorterSettings
+
+/// What `porter-admin` can be asked.
+enum AdminSettings {
+  static let table = SettingsTable(
+    program: "porter-admin", summary: "looks after the data of a relay or a notification server",
+    prefix: "PORTER_ADMIN", defaultFile: "/etc/nightporter/porter-admin.conf",
+    commands: [
+      .init("verify", help: "check a data folder, or a backup; exit status 1 if something is wrong with it"),
+      .init("backup", help: "copy a data folder as it is at one moment, to a new folder --to"),
+      .init("restore", help: "put the backup --from in place of a data folder that is not being served"),
+      .init("drain", help: "let a server finish what it has begun, take nothing new, and end"),
+      .init("token", help: "show --token of a notification server"),
+      .init("revoke", help: "delete --token of a notification server, as its client could"),
+      .init("mailbox", help: "show what --mailbox at a relay has used of its quota"),
+    ],
+    settings: [
+      Setting("data", .path, default: "/var/lib/porter-relay", help: "a relay's or a notification server's folder"),
+      Setting("to", .path, help: "folder of a backup; must not exist"),
+      Setting("from", .path, help: "folder of a backup"),
+      Setting("replace", .choice(["no", "yes"]), default: "no", help: "whether a restore may replace what is there"),
+      Setting("wait", .duration(1...86_400), default: "5m", help: "how long to wait for the end of a drain"),
+      Setting("token", .text, help: "its identifier, or PROVIDER:HEX, a device's; - for standard input"),
+      Setting("mailbox", .text, help: "its identifier, the recipient's or the sender's; - for standard input"),
+    ])
+}

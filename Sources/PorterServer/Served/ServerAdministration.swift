@@ -1,0 +1,90 @@
+import PorterMachines
+import PorterPlatform
+import PorterPush
+import PorterStore
+
+/// What an operator does with a notification server's state, beside the process that serves it or without one.
+public struct ServerAdministration: Sendable {
+  public struct Token: Sendable {
+    let number: Int64
+    /// base64url.
+    public let id: String
+    public let provider: String
+    /// A state of the machine server_token.
+    public let state: String
+    /// Minutes between wake-ups; 0 for none.
+    public let interval: Int
+    /// Seconds since 1970.
+    public let lastUse: Int
+    /// By status.
+    public let subscriptions: [String: Int]
+    /// Pushes that are due.
+    public let pushes: Int
+  }
+
+  private let path: String
+
+  public init(state path: String) { self.path = path }
+
+  /// `name` is a token's identifier, or PROVIDER:HEX, a device's: that may have more than one.
+  public func tokens(_ name: String) throws(PushServiceError) -> [Token] {
+    let parts = name.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    var (id, pushToken): ([UInt8]?, PushToken?) = (nil, nil)
+    if parts.count == 2 {
+      pushToken = TextEncoding.hexDecoded(parts[1]).flatMap { PushToken(provider: String(parts[0]), bytes: $0) }
+    } else {
+      id = TextEncoding.base64URLDecoded(name)
+    }
+    guard id != nil || pushToken != nil else {
+      throw PushServiceError("expected a token's identifier, or PROVIDER:HEX")
+    }
+    return try using { (state) throws(ServerError) in
+      try state.summaries(id: id, pushToken: pushToken).map(Token.init)
+    }
+  }
+
+  /// Deletes it with its subscriptions, notifications and pushes; its client learns of that when it asks. False if it is not
+  /// there any more.
+  public func revoke(_ token: Token) throws(PushServiceError) -> Bool {
+    try using { (state) throws(ServerError) in try state.revoke(token.number) }
+  }
+
+  /// What is wrong with the file; empty if nothing.
+  public func problems() -> [String] {
+    do throws(PushServiceError) {
+      return try using { (state) throws(ServerError) in try state.problems() }
+    } catch {
+      return [error.description]
+    }
+  }
+
+  /// Copies the file as it is at one moment to a new file, which must not exist.
+  public func backUp(to copy: String) throws(PushServiceError) {
+    try using { (state) throws(ServerError) in
+      try state.storage { () throws(SQLiteError) in try state.database.backUp(to: copy) }
+    }
+  }
+
+  private func using<Result>(_ body: (ServerState) throws(ServerError) -> Result) throws(PushServiceError) -> Result {
+    do throws(ServerError) {
+      let state = try ServerState(path: path, access: .look, ports: .system)
+      defer { try? state.close() }
+      return try body(state)
+    } catch {
+      throw PushServiceError(error)
+    }
+  }
+}
+
+extension ServerAdministration.Token {
+  init(_ summary: ServerState.TokenSummary) {
+    number = summary.status.number
+    id = TextEncoding.base64URL(summary.id)
+    provider = summary.provider
+    state = summary.status.state.name
+    interval = summary.period
+    lastUse = Int(summary.usedAt.milliseconds / 1_000)
+    subscriptions = summary.subscriptions
+    pushes = summary.pushes
+  }
+}

@@ -1,0 +1,53 @@
+import CSQLite
+import PorterPlatform
+
+extension Database {
+  /// Copies the file as it is at one moment to a new file. All pages are copied in one read transaction: writers do not wait for
+  /// it, and what they commit meanwhile does not make it begin again.
+  ///
+  /// For files that are not sealed. What was written is deleted if the copy cannot be completed.
+  package func backUp(to path: String) throws(SQLiteError) {
+    guard let handle else { throw SQLiteError(kind: .closed) }
+    let path = try Self.plainPath(path, ports.files)
+    // Created here: SQLite would create it with permissions for others, and write into one that is there.
+    do throws(SystemError) { ports.files.close(try ports.files.open(path, for: .creating)) } catch {
+      throw SQLiteError(kind: .cannotOpen, systemError: error.code)
+    }
+    do throws(SQLiteError) {
+      let copy = try Self.open(path, Options(access: .readWrite, ports: ports))
+      defer { sqlite3_close(copy) }
+      try Self.copyPages(of: handle, to: copy)
+      try carryingBackup { () throws(SystemError) in try ports.files.synchronize(path) }
+      try carryingBackup { () throws(SystemError) in try ports.files.synchronize(Self.directory(of: path)) }
+    } catch {
+      try? ports.files.remove(path)
+      throw error
+    }
+  }
+
+  private static func copyPages(of source: OpaquePointer, to copy: OpaquePointer) throws(SQLiteError) {
+    guard let backup = sqlite3_backup_init(copy, "main", source, "main") else {
+      throw SQLiteError(code: sqlite3_errcode(copy), in: copy)
+    }
+    let code = sqlite3_backup_step(backup, -1)
+    sqlite3_backup_finish(backup)
+    guard code == SQLITE_DONE else { throw SQLiteError(code: code, in: copy) }
+  }
+
+  private static func directory(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+    return String(path[..<slash])
+  }
+
+  private func carryingBackup(_ body: () throws(SystemError) -> Void) throws(SQLiteError) {
+    do throws(SystemError) { try body() } catch { throw SQLiteError(kind: .ioError, systemError: error.code) }
+  }
+
+  /// Rows that refer to rows that do not exist, as `table: number`; empty if there are none.
+  package func foreignKeyCheck() throws(SQLiteError) -> [String] {
+    let tables = try rows("PRAGMA foreign_key_check") { $0.text(0) }
+    var counts: [String: Int] = [:]
+    for table in tables { counts[table, default: 0] += 1 }
+    return counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+  }
+}

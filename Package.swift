@@ -26,6 +26,8 @@ let package = Package(
     .library(name: "porter-serving", targets: ["PorterRelay"]),
     // The same of PorterServer, for providers on the network.
     .library(name: "porter-pushing", targets: ["PorterServer"]),
+    // The transport to a relay on the network, as a part of a program.
+    .library(name: "porter-net", targets: ["CNightporterNet"]),
     // For tests: disks fail in a process that preloads it (LD_PRELOAD).
     .library(name: "faulty-vfs", type: .dynamic, targets: ["CFaultyVFS"]),
   ],
@@ -84,7 +86,7 @@ let package = Package(
 
     // The transport to a relay on the network, in C.
     .target(
-      name: "CNightporterNet", dependencies: ["CCurl"],
+      name: "CNightporterNet", dependencies: ["CCurl", "CNightporter"],
       cSettings: [.headerSearchPath("../../Include"), .define("_GNU_SOURCE")]),
 
     // Programs.

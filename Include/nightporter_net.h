@@ -38,6 +38,13 @@ extern "C" {
 /* The version of the loaded library, such as "0.1.0"; NP_VERSION is that of the header. Static. */
 const char *np_net_version(void);
 
+/* What becomes of the stream of news. Values are never reused. */
+typedef enum np_net_stream {
+  NP_NET_STREAM_OPEN = 1,  /* it has begun; if something came meanwhile, `ready` follows */
+  NP_NET_STREAM_RESET = 2, /* it has begun, and the relay has forgotten what was subscribed, as after a restart. `ready` follows */
+  NP_NET_STREAM_ENDED = 3  /* it ended, or could not be opened. The transport tries again by itself */
+} np_net_stream;
+
 typedef struct np_net_options {
   size_t size;              /* sizeof(np_net_options) of the host's header */
   np_error (*ready)(void *context); /* called when something may wait at the relay: np_relay_ready, with the controller as its
@@ -54,6 +61,8 @@ typedef struct np_net_options {
   int isolate;              /* not 0, with a SOCKS proxy without a user: the transport has random credentials, so that Tor gives it
                                circuits that it shares with nothing else */
   int connect_timeout_ms;   /* for a connection, with TLS; the exchange's own time counts too. 0: 10000. At most 60000 */
+  void (*stream)(void *context, np_net_stream state); /* what becomes of the stream of news, with the context of `ready` and on its
+                               terms. NULL, as a controller needs it: the engine finds out by itself */
 } np_net_options;
 
 /*
@@ -62,7 +71,7 @@ typedef struct np_net_options {
  * url      "https://HOST[:PORT][#FINGERPRINT[,FINGERPRINT]]", as `porter-relay address` prints it. With a fingerprint, only a
  *          certificate with that key is accepted, and no authority, name or date counts. Without one, a certificate
  *          is verified by the authorities and its name. The TLS version is 1.3.
- * options  NULL: all as 0. Copied, with its strings.
+ * options  NULL: all as 0. Copied, with its strings. A structure of an earlier header, which ends before `stream`, is taken.
  * relay    is filled in, if the result is NP_OK.
  *
  * NP_ERROR_NULL for a missing argument. NP_ERROR_ARGUMENT for another kind of address or proxy, an address that ends in

@@ -33,10 +33,25 @@ let package = Package(
         "CCertificate", .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOCore", package: "swift-nio"),
       ], swiftSettings: swift),
+    // For the operator.
+    .target(
+      name: "PorterOperators",
+      dependencies: [
+        "PorterTelemetry",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ], swiftSettings: swift),
+    // A relay on the network, for porter-push.
+    .target(
+      name: "PorterNetRelay",
+      dependencies: [
+        .product(name: "porter-pushing", package: "nightporter"), .product(name: "porter-net", package: "nightporter"),
+      ], swiftSettings: swift),
     .target(
       name: "PorterRelayServer",
       dependencies: [
-        "PorterTLS", "PorterTelemetry",
+        "PorterOperators", "PorterTLS", "PorterTelemetry",
         .product(name: "porter-serving", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -67,8 +82,10 @@ let package = Package(
     .executableTarget(
       name: "porter-push",
       dependencies: [
-        "PorterAPNs", "PorterSettings", "PorterTelemetry",
+        "PorterAPNs", "PorterNetRelay", "PorterOperators", "PorterSettings", "PorterTelemetry",
         .product(name: "porter-pushing", package: "nightporter"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ], swiftSettings: swift),
     .executableTarget(
       name: "porter-admin",

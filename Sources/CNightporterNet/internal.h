@@ -135,12 +135,15 @@ struct news {
   unsigned failures;
   bool has_begun; /* its first event came */
   bool is_unreachable;
+  bool end_is_due; /* to be reported when the lock is not held */
 };
 
 /* Does what is due, and returns for how long nothing is. The lock is held. */
 int news_step(struct link *link, uint64_t now);
 void news_ended(struct link *link, CURLcode code);
 void news_close(struct link *link);
+/* Whether the stream has ended since this was last asked. The lock is held. */
+bool news_take_end(struct link *link);
 /* A new name, of which the relay knows nothing. */
 bool news_begin(struct news *news);
 
@@ -171,6 +174,7 @@ void links_stop(struct net *net);
 struct net {
   struct settings settings;
   np_error (*ready)(void *context);
+  void (*stream)(void *context, np_net_stream state);
   void *ready_context;
   np_log_sink log;
   void *log_context;

@@ -113,7 +113,9 @@ static void *run(void *context) {
     take_results(link);
     /* What ended may have made something else due. */
     int due = is_over(link) ? 0 : news_step(link, now_ms());
+    bool tells_end = news_take_end(link);
     pthread_mutex_unlock(&net->lock);
+    if (tells_end) net->stream(net->ready_context, NP_NET_STREAM_ENDED);
     curl_multi_poll(link->multi, NULL, 0, due < wait ? due : wait, NULL);
     pthread_mutex_lock(&net->lock);
   }

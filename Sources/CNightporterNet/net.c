@@ -159,12 +159,12 @@ static bool curl_works;
 
 static void start_curl(void) { curl_works = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK; }
 
-/* A structure of a newer header is longer; what this library does not know is left out. */
+/* A newer header's structure is longer: what this library does not know is left out. An older one's has no `stream`. */
 static bool read_options(np_net_options *copy, const np_net_options *options) {
   *copy = (np_net_options){.size = sizeof *copy};
   if (options == NULL) return true;
-  if (options->size < sizeof *copy) return false;
-  *copy = *options;
+  if (options->size < offsetof(np_net_options, stream)) return false;
+  memcpy(copy, options, options->size < sizeof *copy ? options->size : sizeof *copy);
   return true;
 }
 
@@ -174,6 +174,7 @@ static np_error make(const char *url, const np_net_options *options, struct net 
   pthread_mutex_init(&net->lock, NULL);
   net->references = 1;
   net->ready = options->ready;
+  net->stream = options->stream;
   net->ready_context = options->ready_context;
   net->log = options->log;
   net->log_context = options->log_context;

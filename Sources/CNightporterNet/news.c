@@ -23,13 +23,19 @@ static bool is_id(const char *text, size_t length) {
   return true;
 }
 
+static void begin_stream(struct net *net, bool is_reset) {
+  if (!net->news.has_begun || is_reset) {
+    if (net->stream != NULL) net->stream(net->ready_context, is_reset ? NP_NET_STREAM_RESET : NP_NET_STREAM_OPEN);
+  }
+  net->news.has_begun = true;
+  net->news.failures = 0;
+}
+
 static void end_event(struct net *net) {
   struct news *news = &net->news;
-  bool asks = strcmp(news->event, "news") == 0 || strcmp(news->event, "reset") == 0;
-  if (asks || strcmp(news->event, "open") == 0) {
-    news->has_begun = true;
-    news->failures = 0;
-  }
+  bool is_reset = strcmp(news->event, "reset") == 0;
+  bool asks = is_reset || strcmp(news->event, "news") == 0;
+  if (asks || strcmp(news->event, "open") == 0) begin_stream(net, is_reset);
   if (news->id[0] != '\0') memcpy(news->last_id, news->id, sizeof news->last_id);
   news->event[0] = news->id[0] = '\0';
   if (asks) net->ready(net->ready_context);
@@ -138,6 +144,7 @@ static unsigned pause_ms(const struct news *news) {
 
 static void open_again_later(struct link *link, uint64_t now) {
   struct news *news = &link->net->news;
+  news->end_is_due = true;
   news->opens = now + pause_ms(news);
   if (news->failures < 16) news->failures++;
 }
@@ -174,6 +181,13 @@ void news_ended(struct link *link, CURLcode code) {
   news->is_unreachable = news->response.status == 0 && code != CURLE_OK;
   news_close(link);
   open_again_later(link, now_ms());
+}
+
+bool news_take_end(struct link *link) {
+  struct net *net = link->net;
+  bool is_due = net->news.owner == link && net->news.end_is_due && net->stream != NULL;
+  if (is_due) net->news.end_is_due = false;
+  return is_due;
 }
 
 /* The stream has one owner: the current link, once the one before it has closed it. */

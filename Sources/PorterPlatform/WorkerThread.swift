@@ -111,6 +111,12 @@ package final class WakeDescriptor: Sendable {
     _ = write(writing, &byte, 1)
   }
 
+  /// Waits until it is raised. False if that was not within the time.
+  package func waits(atMost span: Span) -> Bool {
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&waiting, 1, Int32(clamping: max(0, span.milliseconds &+ 1))) > 0
+  }
+
   package func lower() {
     var buffer = (UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0))
     while withUnsafeMutableBytes(of: &buffer, { read(descriptor, $0.baseAddress, $0.count) }) == 64 {}

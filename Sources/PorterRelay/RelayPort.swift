@@ -26,6 +26,13 @@ package protocol RelayPort: Sendable {
   /// Makes the descriptor unreadable until the next wake-up.
   func drainWake()
 
+  /// Whether the relay has forgotten what was subscribed since this was last asked, as far as it says so: then subscribe
+  /// again.
+  func takeReset() -> Bool
+
+  /// Why the latest exchange failed, where the transport knows more than the error says. From any thread.
+  var problem: String? { get }
+
   /// Releases everything; further exchanges throw `closed`. Closing twice is harmless.
   func close()
 }
@@ -34,4 +41,6 @@ extension RelayPort {
   package func open() {}
   package var endsExchanges: Bool { isLocal }
   package var sending: any RelayPort { self }
+  package func takeReset() -> Bool { false }
+  package var problem: String? { nil }
 }

@@ -73,6 +73,8 @@ package final class NotificationServer {
       try wakeDevices()
       try sweepIfDue()
       let now = clock.now()
+      // Whether it succeeds or is tried again later.
+      if port.takeReset() { times.listenCheck = now }
       guard now >= times.relayRetry, isWoken || times.isRelayDue(now: now) else { return }
       times.hasMoreAtRelay = false
       try listenIfDue()
@@ -81,8 +83,8 @@ package final class NotificationServer {
       try checkSubscriptions()
       times.relayWorked()
     } catch {
-      guard error.isTemporary else { throw error }
-      times.relayFailed(now: clock.now())
+      guard error.mayPass(at: port) else { throw error }
+      times.relayFailed(error, now: clock.now())
       // It is asked anew then.
       times.hasMoreAtRelay = false
       log(.warning, "serving failed, trying again later", ["reason": "\(error)"])
@@ -103,6 +105,18 @@ package final class NotificationServer {
       deadline = min(deadline, now + .milliseconds(max(0, wake &- wall)))
     }
     return deadline
+  }
+
+  /// What is wrong now.
+  package var problems: [ServerProblem] {
+    var problems: [ServerProblem] = []
+    if let failure = times.failure {
+      problems.append(ServerProblem(part: failure.isAboutRelay ? .relay : .state, reason: "\(failure)"))
+    }
+    for name in times.providerPauses.keys.sorted() {
+      problems.append(ServerProblem(part: .provider(name), reason: "cannot be reached"))
+    }
+    return problems
   }
 
   // MARK: Being woken

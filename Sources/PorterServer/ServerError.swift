@@ -60,6 +60,14 @@ extension ServerError {
     if case .push(.malformed) = self { true } else { false }
   }
 
+  /// Otherwise it is about the server's own file.
+  var isAboutRelay: Bool {
+    switch self {
+    case .relay, .mailboxUnknown: true
+    default: false
+    }
+  }
+
   /// Whether the same request may succeed later without any change.
   var isTemporary: Bool {
     switch self {
@@ -68,6 +76,17 @@ extension ServerError {
     case .cannotOpenState, .notServerState, .newerState, .stateInUse, .neverRan, .damaged, .mailboxUnknown, .push,
       .crypto, .socketPathTooLong, .noResources:
       false
+    }
+  }
+}
+
+extension ServerError {
+  /// Whether to try again later. A relay that is a file fails for good where one on the network may be repaired: an answer
+  /// that does not read, or a mailbox that a restored backup has again.
+  func mayPass(at relay: any RelayPort) -> Bool {
+    switch self {
+    case .relay, .mailboxUnknown: isTemporary || !relay.isLocal
+    default: isTemporary
     }
   }
 }

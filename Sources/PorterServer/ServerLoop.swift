@@ -38,16 +38,20 @@ package final class ServerLoop {
   private let stop: WakeDescriptor
   private let clock: any Clock
   private let turns = Monitor(Turns())
+  private let status: ServerStatus
+  /// Why pushes wait, until `pausedUntil`.
+  private var stateFailure: ServerError?
   private static let pause = Span.seconds(1)
   private var pausedUntil: Moment
 
   /// Ends when `stop` is raised, which any thread or signal handler may do.
   package init(
     server: NotificationServer, providers: [String: any PushProvider], senders: [String: any PushSender] = [:],
-    stop: WakeDescriptor, clock: any Clock = SystemClock()
+    status: ServerStatus = ServerStatus(), stop: WakeDescriptor, clock: any Clock = SystemClock()
   ) throws(ServerError) {
     guard let delivered = WakeDescriptor() else { throw .noResources }
     self.server = server
+    self.status = status
     self.stop = stop
     self.clock = clock
     self.delivered = delivered
@@ -79,6 +83,7 @@ package final class ServerLoop {
       try server.serve(isWoken: isWoken)
       try toleratingTransientErrors { () throws(ServerError) in try handOver() }
       let deadline = try nextDeadline()
+      report()
       note(clock.now() - began)
       switch wait(until: deadline) {
       case .stop: return
@@ -89,7 +94,10 @@ package final class ServerLoop {
       delivered.lower()
       let ended = takeDeliveries()
       guard !ended.isEmpty else { continue }
-      for delivery in ended { workers[delivery.pending.provider]?.underWay.remove(delivery.pending.sequence) }
+      for delivery in ended {
+        workers[delivery.pending.provider]?.underWay.remove(delivery.pending.sequence)
+        status.count(delivery.outcome, of: delivery.pending.provider)
+      }
       // Pushes whose outcome cannot be stored are sent once more.
       try toleratingTransientErrors { () throws(ServerError) in
         try server.finish(ended.map { ($0.pending, $0.outcome) })
@@ -103,6 +111,12 @@ package final class ServerLoop {
       defer { turns = Turns() }
       return turns
     }
+  }
+
+  private func report() {
+    if clock.now() >= pausedUntil { stateFailure = nil }
+    let state = stateFailure.map { ServerProblem(part: .state, reason: "\($0)") }
+    status.update(server.problems + (state.map { [$0] } ?? []), isServing: true)
   }
 
   private func note(_ turn: Span) {
@@ -119,6 +133,7 @@ package final class ServerLoop {
       guard error.isTemporary else { throw error }
       server.log(.warning, "pushes wait", ["reason": "\(error)"])
       pausedUntil = clock.now() + Self.pause
+      stateFailure = error
     }
   }
 

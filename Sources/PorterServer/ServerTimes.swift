@@ -37,6 +37,8 @@ struct ServerTimes {
   /// When the relay has a notification due that it withheld when it was last asked.
   var heldNotification: Moment?
   private(set) var relayRetry: Moment
+  /// Why the relay, or the state file, could not be used in the latest turn.
+  private(set) var failure: ServerError?
   private var relayBackoff: Backoff?
   /// Providers that are paused because they could not be reached.
   private(set) var providerPauses: [String: (until: Moment, backoff: Backoff)] = [:]
@@ -52,9 +54,13 @@ struct ServerTimes {
     hasMoreAtRelay || isRelayDown || now >= min(listenCheck, heldNotification ?? listenCheck)
   }
 
-  mutating func relayWorked() { relayBackoff = nil }
+  mutating func relayWorked() {
+    relayBackoff = nil
+    failure = nil
+  }
 
-  mutating func relayFailed(now: Moment) {
+  mutating func relayFailed(_ error: ServerError, now: Moment) {
+    failure = error
     var backoff = relayBackoff ?? Self.backoff
     relayRetry = now + backoff.next()
     relayBackoff = backoff

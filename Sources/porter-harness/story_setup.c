@@ -57,12 +57,14 @@ static bool start_relay(struct device *device) {
 static bool start_server(struct device *device, char *socket) {
   char *state = device_path(device, "server");
   bool embedded = device->options.network == NULL;
-  char *arguments[12] = {device->server_program};
+  char *arguments[14] = {device->server_program};
   size_t count = 1;
   if (!embedded) {
     arguments[count++] = "serve";
     arguments[count++] = "--config";
     arguments[count++] = "/dev/null";
+    arguments[count++] = "--operators";
+    arguments[count++] = "127.0.0.1:0";
   }
   arguments[count++] = "--relay";
   arguments[count++] = device->relay;

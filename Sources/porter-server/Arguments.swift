@@ -51,8 +51,15 @@ enum Arguments: Equatable {
     } else {
       let serving = try Self.serving(arguments[...], allowed: nil)
       guard !serving.relay.isEmpty else { throw Mistake(text: "--relay is missing") }
+      try Self.checkRelay(serving.relay)
       guard !serving.locals.isEmpty else { throw Mistake(text: "--local-socket is missing") }
       self = .serve(serving)
+    }
+  }
+
+  private static func checkRelay(_ path: String) throws(Mistake) {
+    guard !path.contains("://") else {
+      throw Mistake(text: "--relay takes a file here; a relay on the network is for porter-push, in Servers")
     }
   }
 
@@ -65,6 +72,7 @@ enum Arguments: Equatable {
       if name == "--relay" { relay = value } else { address = value }
     }
     guard !relay.isEmpty else { throw Mistake(text: "--relay is missing") }
+    try checkRelay(relay)
     guard !address.isEmpty else { throw Mistake(text: "--to is missing") }
     return .send(relay: relay, address: address)
   }

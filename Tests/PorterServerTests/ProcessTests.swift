@@ -135,6 +135,7 @@ final class ProcessTests: XCTestCase {
       ([], 2, "--state is missing"),
       (["--state", path("s"), "--relay", path("r")], 2, "--local-socket is missing"),
       (["--state", path("s")] + socket, 2, "--relay is missing"),
+      (["--state", path("s"), "--relay", "https://relay"] + socket, 2, "a relay on the network is for porter-push"),
       (["--sate", path("s")], 2, "unknown option --sate"),
       (["--state"], 2, "--state needs a value"),
       (["--state", path("s"), "--relay", path("r"), "--ready-fd", "x"] + socket, 2, "--ready-fd"),

@@ -4,6 +4,7 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 import NIOTLS
+import PorterOperators
 public import PorterTLS
 public import PorterTelemetry
 
@@ -21,7 +22,7 @@ public final class RelayServer: Sendable {
   private let surroundings: Surroundings
   private let connections: ConnectionSet
   private let listener: any Channel
-  private let operators: (any Channel)?
+  private let operators: OperatorServer?
   private let upkeep: [RepeatedTask]
 
   /// Binds its addresses and serves. `backEnd` makes the back end, from what tells the listeners' streams of news.
@@ -45,7 +46,8 @@ public final class RelayServer: Sendable {
       listener = try Self.bootstrap(group, surroundings, connections)
         .bind(host: options.host, port: options.port).wait()
       operators = try options.operatorsHost.map { host in
-        try OperatorHandler.bootstrap(group, surroundings).bind(host: host, port: options.operatorsPort).wait()
+        try OperatorServer(
+          host: host, port: options.operatorsPort, on: group, patience: options.requestTime, surroundings)
       }
     } catch {
       try? group.syncShutdownGracefully()
@@ -58,7 +60,7 @@ public final class RelayServer: Sendable {
   }
 
   public var port: Int { listener.localAddress?.port ?? 0 }
-  public var operatorsPort: Int { operators?.localAddress?.port ?? 0 }
+  public var operatorsPort: Int { operators?.port ?? 0 }
 
   /// Reads the certificate's files again.
   public func reloadCertificate() { Self.reload(surroundings, always: true) }
@@ -81,7 +83,7 @@ public final class RelayServer: Sendable {
     try? listener.close().wait()
     surroundings.hub.stop()
     try? connections.stop(after: surroundings.options.grace, on: group.next()).wait()
-    try? operators?.close().wait()
+    operators?.close()
     surroundings.backEnd.close()
     try? group.syncShutdownGracefully()
     surroundings.log(.info, "stopped")

@@ -1,4 +1,6 @@
 import PorterAPNs
+import PorterNetRelay
+import PorterServer
 import PorterSettings
 
 /// What `porter-push` can be configured with.
@@ -11,7 +13,12 @@ enum PushSettings {
       .init("check", help: "check the configuration and the key"),
     ],
     settings: [
-      Setting("relay", .path, default: "/var/lib/porter-push/relay.db", help: "the embedded relay's file"),
+      Setting(
+        "relay", .text, default: "/var/lib/porter-push/relay.db",
+        help: "https://HOST[:PORT][#FINGERPRINT], as porter-relay address prints it, or an embedded relay's file"),
+      Setting(
+        "relay-authority", .path, help: "certificates to trust at a relay without fingerprint, PEM [the system's]"),
+      Setting("relay-proxy", .text, isSecret: true, help: "http://HOST:PORT or socks5h://HOST:PORT on the way to it"),
       Setting("state", .path, default: "/var/lib/porter-push/server.db", help: "the server's own file"),
       Setting(
         "apns-environment", .choice(APNsOptions.Environment.allCases.map(\.rawValue)), default: "production",
@@ -22,6 +29,7 @@ enum PushSettings {
       Setting("apns-topic", .text, help: "the app's bundle identifier"),
       Setting("apns-endpoint", .endpoint, help: "send there instead; for tests"),
       Setting("apns-authority", .path, help: "certificates to trust there, PEM [the system's]"),
+      Setting("operators", .endpoint, default: "127.0.0.1:9465", help: "plain HTTP with /health, /ready and /metrics"),
       Setting("local-socket", .path, help: "where a device simulator listens, for tokens of apns_test"),
       Setting(
         "log-level", .choice(["debug", "info", "warning", "error"]), default: "info", help: "least level of a line"),
@@ -30,6 +38,19 @@ enum PushSettings {
 
   static func environment(_ settings: Settings) -> APNsOptions.Environment {
     settings.text("apns-environment").flatMap(APNsOptions.Environment.init) ?? .production
+  }
+}
+
+extension PushService.Relay {
+  init(_ settings: Settings, log: @escaping @Sendable (String, String) -> Void) throws {
+    let place = try settings.require("relay")
+    guard place.contains("://") else {
+      self = .file(place)
+      return
+    }
+    self = .transport(
+      try NetworkRelay(
+        place, authority: settings.text("relay-authority"), proxy: settings.text("relay-proxy"), log: log))
   }
 }
 

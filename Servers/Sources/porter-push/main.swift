@@ -1,4 +1,7 @@
+import NIOCore
+import NIOPosix
 import PorterAPNs
+import PorterOperators
 import PorterServer
 import PorterSettings
 import PorterTelemetry
@@ -19,6 +22,28 @@ func put(_ text: String, to descriptor: Int32) {
   }
 }
 
+/// The providers that are configured, by the names that clients give them.
+struct Senders {
+  let byName: [String: any PushSender]
+  /// Blocks until their threads have ended.
+  let close: () throws -> Void
+
+  init(_ settings: Settings, log: @escaping @Sendable (String, String) -> Void) throws {
+    var senders: [String: any PushSender] = [:]
+    var closing: [() throws -> Void] = []
+    if settings.text("apns-key") != nil {
+      let provider = try APNsProvider(APNsOptions(settings), log: log)
+      senders[PushSettings.environment(settings).provider] = provider
+      closing.append(provider.close)
+    }
+    guard !senders.isEmpty || settings.text("local-socket") != nil else {
+      throw SettingsError("no provider is configured: set apns-key and what belongs to it; see --help")
+    }
+    byName = senders
+    close = { for close in closing { try close() } }
+  }
+}
+
 func serve(_ settings: Settings) throws {
   let signals = SignalWaiter()
   // What it makes is for this user alone.
@@ -29,14 +54,20 @@ func serve(_ settings: Settings) throws {
   let log: @Sendable (String, String) -> Void = { name, line in
     writer.line(LogWriter.Level.allCases.first { $0.name == name } ?? .error, line)
   }
-  let provider = try APNsProvider(APNsOptions(settings), log: log)
-  var options = PushService.Options(relay: try settings.require("relay"), state: try settings.require("state"))
+  let senders = try Senders(settings, log: log)
+  var options = PushService.Options(
+    relay: try PushService.Relay(settings, log: log), state: try settings.require("state"))
   options.locals = settings.text("local-socket").map { ["apns_test": $0] } ?? [:]
-  let name = PushSettings.environment(settings).provider
-  let service = try PushService(options, senders: [name: provider], log: log)
-  put("\(service.link)\n", to: 1)
-  try service.run { while signals.next() == .reload {} }
-  try provider.close()
+  let service = try PushService(options, senders: senders.byName, log: log)
+  let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  defer { try? group.syncShutdownGracefully() }
+  let place = try settings.endpoint("operators")
+  let operators = try OperatorServer(
+    host: place.host, port: place.port, on: group, patience: .seconds(15), PushOperators(service))
+  writer(.info, "starting", ["operators": String(operators.port)])
+  try service.run(began: { put("\($0)\n", to: 1) }, until: { while signals.next() == .reload {} })
+  operators.close()
+  try senders.close()
 }
 
 do {
@@ -45,7 +76,8 @@ do {
   case .printing(let settings): put(settings.listing, to: 1)
   case .command("serve", let settings): try serve(settings)
   case .command(_, let settings):
-    try APNsProvider(APNsOptions(settings)).close()
+    try Senders(settings, log: { _, _ in }).close()
+    _ = try PushService.Relay(settings, log: { _, _ in })
     put("ok\n", to: 1)
   }
 } catch {

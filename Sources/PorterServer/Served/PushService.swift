@@ -3,54 +3,81 @@ import PorterRelay
 
 /// A notification server for a program of another package.
 public final class PushService {
-  public struct Options: Sendable {
+  public enum Relay: Sendable {
     /// The embedded relay's file.
-    public var relay: String
+    case file(String)
+    case transport(any RelayTransport)
+  }
+
+  public struct Options: Sendable {
+    public var relay: Relay
     /// The server's own file.
     public var state: String
     /// Sockets of device simulators by the name of the provider that each stands for.
     public var locals: [String: String] = [:]
 
-    public init(relay: String, state: String) {
+    public init(relay: Relay, state: String) {
       self.relay = relay
       self.state = state
     }
   }
 
-  /// The address for clients.
-  public var link: String { "\(server.link)" }
-  private let server: NotificationServer
+  private let providers: [String: any PushProvider]
+  private let senders: [String: any PushSender]
   private let state: ServerState
-  private let relay: EmbeddedRelay
+  private let relay: any RelayPort
   private let stop: WakeDescriptor
-  private let loop: ServerLoop
+  private let log: Log
+  private let status = ServerStatus()
 
-  /// `log` gets lines without identifiers, each with a level from `debug` to `error`.
+  /// Opens the server's file, and leaves the relay to `run`. `log` gets lines without identifiers, each with a level from
+  /// `debug` to `error`.
   public init(
     _ options: Options, senders: [String: any PushSender],
     log: (@Sendable (_ level: String, _ line: String) -> Void)? = nil
   ) throws(PushServiceError) {
-    let log = log.map { log in Log(minimum: .debug) { log("\($0)", $1) } } ?? .silent
+    self.senders = senders
+    self.log = log.map { log in Log(minimum: .debug) { log("\($0)", $1) } } ?? .silent
     do throws(ServerError) {
       guard let stop = WakeDescriptor() else { throw .noResources }
       self.stop = stop
       var providers: [String: any PushProvider] = [:]
       for (name, path) in options.locals { providers[name] = try LocalProvider(path: path) }
+      self.providers = providers
       state = try ServerState(path: options.state, access: .serve, ports: .system)
-      relay = EmbeddedRelay(
-        path: options.relay, ports: .system, log: log, cacheKibibytes: ServerLoop.relayCacheKibibytes)
-      server = try NotificationServer(
-        state: state, relay: relay, providers: Set(providers.keys).union(senders.keys), ports: .system, log: log)
-      loop = try ServerLoop(server: server, providers: providers, senders: senders, stop: stop)
+      switch options.relay {
+      case .file(let path):
+        relay = EmbeddedRelay(
+          path: path, ports: .system, log: self.log, cacheKibibytes: ServerLoop.relayCacheKibibytes)
+      case .transport(let transport):
+        guard let port = TransportRelay(transport) else { throw .noResources }
+        relay = port
+      }
     } catch {
       throw PushServiceError(error)
     }
   }
 
+  /// One line for each thing that is wrong now. From any thread, as all of these.
+  public var problems: [String] {
+    status.problems.map { problem in
+      guard problem.part == .relay, let reason = relay.problem else { return problem.description }
+      return "\(problem) (\(reason))"
+    }
+  }
+
+  /// Whether clients are served: the relay has been reached, and is.
+  public var isReady: Bool { status.isReady }
+
+  /// How many pushes have ended, by provider and outcome.
+  public var outcomes: [PushCount: Int] { status.outcomes }
+
   /// Serves until `stopped` returns, which is called on a thread of its own. Pushes in progress then are sent again after
-  /// the next start.
-  public func run(until stopped: @escaping @Sendable () -> Void) throws(PushServiceError) {
-    // Removes the wake socket, whatever happens.
+  /// the next start. `began` gets the address for clients, once the relay has been reached.
+  public func run(
+    began: (_ link: String) -> Void, until stopped: @escaping @Sendable () -> Void
+  ) throws(PushServiceError) {
+    // Removes an embedded relay's wake socket, whatever happens.
     defer { relay.close() }
     do throws(ServerError) {
       let stop = stop
@@ -59,10 +86,31 @@ public final class PushService {
         stop.raise()
       }
       guard isWaiting else { throw .noResources }
-      try loop.run()
+      if let server = try start() {
+        status.update([], isServing: true)
+        began("\(server.link)")
+        try ServerLoop(server: server, providers: providers, senders: senders, status: status, stop: stop).run()
+      }
       try state.close()
     } catch {
       throw PushServiceError(error)
+    }
+  }
+
+  /// Waits for a relay on the network that cannot be reached. Nil if the service is stopped before.
+  private func start() throws(ServerError) -> NotificationServer? {
+    var backoff = ServerTimes.backoff
+    let names = Set(providers.keys).union(senders.keys)
+    while true {
+      do throws(ServerError) {
+        return try NotificationServer(state: state, relay: relay, providers: names, ports: .system, log: log)
+      } catch {
+        guard error.mayPass(at: relay) else { throw error }
+        status.update([ServerProblem(part: .relay, reason: "\(error)")])
+        let pause = backoff.next()
+        log(.warning, "cannot start yet", ["reason": "\(error)", "retryInMs": "\(pause.milliseconds)"])
+        if stop.waits(atMost: pause) { return nil }
+      }
     }
   }
 }

@@ -52,7 +52,7 @@ class NewsTests(NetCase):
         server = self.serve(**options)
         server.news_handler = next_one
         self.driver = self.drive()
-        self.driver.open(self.pinned(server), news=1)
+        self.driver.open(self.pinned(server), news=1, stream=1)
         self.driver.exchange()
         return server, self.streams(server, 1)
 
@@ -84,6 +84,15 @@ class NewsTests(NetCase):
                 self.listen(story(*parts), versions=versions)
                 self.driver.await_line("ready")
                 self.driver.await_line("ready")
+
+    def test_what_becomes_of_the_stream_is_reported(self) -> None:
+        ending = story(OPEN, event("news", "a.2"), event("reset", "b.1"), ends=True)
+        self.listen(ending, status(503), story(event("news", "b.1")))
+        for line in ("stream-open", "ready", "stream-reset", "ready", "stream-ended", "stream-ended", "stream-open", "ready"):
+            self.driver.await_line(line)
+        self.driver.suspend()
+        lines = ("stream-open", "stream-reset", "stream-ended")
+        self.assertEqual([self.driver.of(line).qsize() for line in lines] + [self.readies()], [0, 0, 0, 0])
 
     def test_events_arrive_in_any_pieces(self) -> None:
         whole = OPEN + event("news", "a.2").replace(b"\n", b"\r\n") + event("news", "a.3")

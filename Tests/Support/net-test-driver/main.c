@@ -2,7 +2,7 @@
  * A host of libnightporter-net that does what it reads, line by line, and reports what happens: with nothing else in its process, so
  * that its descriptors and threads are the library's, and so that it runs under sanitizers and valgrind.
  *
- *   open URL [proxy=…] [ca=…] [isolate=1] [connect=MS] [news=1]   opened, or refused CODE
+ *   open URL [proxy=…] [ca=…] [isolate=1] [connect=MS] [news=1 [stream=1]]   opened, or refused CODE
  *   exchange NAME MS HEX         later: answer NAME CODE FAILURE HEX, from a thread of its own
  *   suspend, resume, free        suspended, resumed, freed
  *   count                        count SOCKETS THREADS, beside the main one
@@ -10,7 +10,7 @@
  *                                joined may be seen in /proc for a moment
  *   quit
  *
- * "ready" is written for each news.
+ * "ready" is written for each news, and with stream=1 "stream-open", "stream-reset" and "stream-ended".
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -40,6 +40,12 @@ static np_error ready(void *context) {
   (void)context;
   say("ready");
   return NP_OK;
+}
+
+static void stream(void *context, np_net_stream state) {
+  (void)context;
+  static const char *const names[] = {"", "stream-open", "stream-reset", "stream-ended"};
+  say(names[state]);
 }
 
 /* ------------------------------------------------------------------------------------------------ exchanges */
@@ -122,6 +128,7 @@ static void open_relay(char *words) {
     else if (option(word, "isolate") != NULL) options.isolate = atoi(option(word, "isolate"));
     else if (option(word, "connect") != NULL) options.connect_timeout_ms = atoi(option(word, "connect"));
     else if (option(word, "news") != NULL) options.ready = ready;
+    else if (option(word, "stream") != NULL) options.stream = stream;
   }
   np_error code = np_net_relay(url == NULL ? "" : url, &options, &relay);
   char line[32];

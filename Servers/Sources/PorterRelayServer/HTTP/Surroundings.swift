@@ -1,10 +1,11 @@
 import NIOCore
+import PorterOperators
 import PorterTLS
 import PorterTelemetry
 import Synchronization
 
 /// What all connections share.
-final class Surroundings: Sendable {
+final class Surroundings: OperatorSource {
   let options: RelayServerOptions
   let backEnd: any RelayBackEnd
   let hub: NewsHub

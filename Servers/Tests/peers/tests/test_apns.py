@@ -2,19 +2,15 @@
 
 import asyncio
 import json
-import os
-import signal
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from .support import PATIENCE, ROOT
+from .push import PushServer, acquaint, begin, text
+from .support import PATIENCE
 
-PROGRAM = os.environ.get("PORTER_PUSH_PROGRAM", str(ROOT / "Servers/.build/debug/porter-push"))
-os.environ.setdefault("NIGHTPORTER_LIBRARY", str(ROOT / ".build/debug/libnightporter.so"))
-sys.path.insert(0, str(ROOT / "bindings/python"))
 STAND_IN = Path(__file__).parents[1] / "apns.py"
 TOKEN = "ab" * 32
 
@@ -40,13 +36,12 @@ class Apple:
         self.process.stdout.close()
 
 
-def settings(folder: str, port: int) -> list[str]:
-    values = {
-        "relay": f"{folder}/relay.db", "state": f"{folder}/server.db", "apns-environment": "sandbox",
-        "apns-key": f"{folder}/AuthKey.p8", "apns-key-id": "ABCDE12345", "apns-team-id": "TEAM567890",
-        "apns-topic": "org.example.app", "apns-endpoint": f"localhost:{port}", "apns-authority": f"{folder}/server.pem",
+def settings(folder: str, port: int) -> dict[str, str]:
+    return {
+        "relay": f"{folder}/relay.db", "apns_environment": "sandbox",
+        "apns_key": f"{folder}/AuthKey.p8", "apns_key_id": "ABCDE12345", "apns_team_id": "TEAM567890",
+        "apns_topic": "org.example.app", "apns_endpoint": f"localhost:{port}", "apns_authority": f"{folder}/server.pem",
     }
-    return [f"--{name}={value}" for name, value in values.items()]
 
 
 class PushProgramTests(unittest.TestCase):
@@ -57,48 +52,20 @@ class PushProgramTests(unittest.TestCase):
         self.apple = Apple(self.folder)
         self.addCleanup(self.apple.close)
 
-    def serve(self) -> str:
-        """Its link."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PORTER_PUSH_")}
-        self.server = subprocess.Popen(
-            [PROGRAM, "serve", *settings(self.folder, self.apple.port)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, env=environment)
-        self.addCleanup(self.end)
-        return self.server.stdout.readline().strip()
-
-    def end(self) -> int:
-        if self.server.poll() is None:
-            self.server.send_signal(signal.SIGTERM)
-        self.lines = self.server.communicate(timeout=PATIENCE)[1] if not self.server.stdout.closed else self.lines
-        return self.server.returncode
-
     def test_a_message_is_delivered_through_apns(self) -> None:
-        link = self.serve()
-        asyncio.run(asyncio.wait_for(self.story(link), PATIENCE))
-        self.assertEqual(self.end(), 0)
-        self.assertNotIn(TOKEN, self.lines)
+        server = PushServer(self.folder, **settings(self.folder, self.apple.port))
+        self.addCleanup(server.end)
+        asyncio.run(asyncio.wait_for(self.story(server.link()), PATIENCE))
+        self.assertEqual(server.end(), 0)
+        self.assertNotIn(TOKEN, server.lines())
 
     async def story(self, link: str) -> None:
         from nightporter import Controller
 
-        async def start(c: "Controller", name: str) -> None:
-            await c.send('/_create user {"profile":{"displayName":"%s","fullName":""}}' % name)
-            await c.send(f"/_network {json.dumps({'relay': self.folder + '/relay.db', 'ntfServer': link})}")
-            await c.send("/_start")
-
-        async def contact(c: "Controller") -> int:
-            async for event in c.events():
-                if event["type"] == "contactConnected":
-                    return event["contact"]["contactId"]
-            raise AssertionError("no events")
-
         async with Controller(f"{self.folder}/alice") as alice, Controller(f"{self.folder}/bob") as bob:
-            await start(alice, "alice")
-            await start(bob, "bob")
-            invitation = await alice.send("/_connect 1")
-            await bob.send("/connect " + invitation["connLinkInvitation"]["connFullLink"])
-            known = await contact(bob)
-            await contact(alice)
+            await begin(alice, "alice", link, relay=f"{self.folder}/relay.db")
+            await begin(bob, "bob", None, relay=f"{self.folder}/relay.db")
+            known = await acquaint(alice, bob)
 
             # The first push is refused, and comes again: Apple was busy.
             self.apple.order(plan=[{"status": 503, "reason": "ServiceUnavailable"}])
@@ -111,7 +78,7 @@ class PushProgramTests(unittest.TestCase):
             self.assertEqual(status["status"], "ACTIVE")
 
             await alice.suspend()
-            await bob.send(f'/_send @{known} json [{{"msgContent":{{"type":"text","text":"hello"}}}}]')
+            await bob.send(text(known, "hello"))
             push = await asyncio.to_thread(self.apple.push, 3)
             self.assertEqual((push["apns_push_type"], push["apns_priority"]), ("alert", "10"))
             self.assertNotIn("hello", push["body"])
@@ -119,10 +86,10 @@ class PushProgramTests(unittest.TestCase):
 
     def test_a_key_that_cannot_be_used_is_said_at_the_start(self) -> None:
         def complaint() -> str:
-            arguments = [PROGRAM, "serve", *settings(self.folder, self.apple.port)]
-            ended = subprocess.run(arguments, capture_output=True, text=True, timeout=PATIENCE)
-            self.assertEqual(ended.returncode, 1)
-            return ended.stderr
+            server = PushServer(self.folder, **settings(self.folder, self.apple.port))
+            self.assertEqual(server.process.wait(PATIENCE), 1)
+            server.end()
+            return server.lines()
 
         key = Path(self.folder) / "AuthKey.p8"
         key.chmod(0o644)

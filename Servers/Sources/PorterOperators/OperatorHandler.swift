@@ -3,25 +3,27 @@ import NIOHTTP1
 import NIOPosix
 import PorterTelemetry
 
-/// `/health`, `/ready` and `/metrics`, over plain HTTP at an address that only the operator reaches.
+/// One connection of an operator.
 final class OperatorHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  private let surroundings: Surroundings
+  private let source: any OperatorSource
   private var head: HTTPRequestHead?
 
-  init(_ surroundings: Surroundings) { self.surroundings = surroundings }
+  private init(_ source: any OperatorSource) { self.source = source }
 
-  static func bootstrap(_ group: MultiThreadedEventLoopGroup, _ surroundings: Surroundings) -> ServerBootstrap {
+  static func bootstrap(
+    _ group: MultiThreadedEventLoopGroup, _ patience: TimeAmount, _ source: any OperatorSource
+  ) -> ServerBootstrap {
     ServerBootstrap(group: group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
-          try pipeline.addHandler(IdleStateHandler(readTimeout: surroundings.options.requestTime))
+          try pipeline.addHandler(IdleStateHandler(readTimeout: patience))
           try pipeline.configureHTTPServerPipeline()
-          try pipeline.addHandler(OperatorHandler(surroundings))
+          try pipeline.addHandler(OperatorHandler(source))
         }
       }
   }
@@ -48,10 +50,10 @@ final class OperatorHandler: ChannelInboundHandler {
     guard head.method == .GET else { return (.methodNotAllowed, "only GET\n") }
     switch head.uri {
     case "/health":
-      let problems = surroundings.problems
+      let problems = source.problems
       return problems.isEmpty ? (.ok, "ok\n") : (.serviceUnavailable, problems.joined(separator: "\n") + "\n")
-    case "/ready": return surroundings.isReady ? (.ok, "ready\n") : (.serviceUnavailable, "not ready\n")
-    case "/metrics": return (.ok, surroundings.metrics.text)
+    case "/ready": return source.isReady ? (.ok, "ready\n") : (.serviceUnavailable, "not ready\n")
+    case "/metrics": return (.ok, source.metrics.text)
     default: return (.notFound, "no such path\n")
     }
   }

@@ -1,0 +1,30 @@
+import PorterOperators
+import PorterServer
+import PorterTelemetry
+
+/// What `porter-push` says of itself.
+///
+/// `@unchecked Sendable`: the service is asked only what any thread may ask.
+final class PushOperators: OperatorSource, @unchecked Sendable {
+  private let service: PushService
+
+  init(_ service: PushService) { self.service = service }
+
+  var problems: [String] { service.problems }
+  var isReady: Bool { service.isReady }
+
+  /// As of now: the service counts by itself.
+  var metrics: Metrics {
+    let metrics = Metrics()
+    metrics.declare(counter: "porter_push_pushes_total", help: "Pushes that have ended, by provider and outcome.")
+    for (push, count) in service.outcomes {
+      metrics.count(
+        "porter_push_pushes_total", "provider=\"\(push.provider)\",outcome=\"\(push.outcome)\"", by: count)
+    }
+    let isHealthy = problems.isEmpty
+    metrics.declare(gauge: "porter_push_healthy", help: "1 if nothing is wrong.") { isHealthy ? 1 : 0 }
+    let isReady = isReady
+    metrics.declare(gauge: "porter_push_ready", help: "1 if the relay is reached.") { isReady ? 1 : 0 }
+    return metrics
+  }
+}

@@ -1,0 +1,131 @@
+"""porter-push in a process of its own, a device that gets its pushes, and people who have the library."""
+
+import http.client
+import json
+import os
+import queue
+import re
+import signal
+import socketserver
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from .support import PATIENCE, ROOT
+
+PROGRAM = os.environ.get("PORTER_PUSH_PROGRAM", str(ROOT / "Servers/.build/debug/porter-push"))
+os.environ.setdefault("NIGHTPORTER_LIBRARY", str(ROOT / ".build/debug/libnightporter.so"))
+os.environ.setdefault("NIGHTPORTER_NET_LIBRARY", str(ROOT / ".build/debug/libnightporter-net.so"))
+sys.path.insert(0, str(ROOT / "bindings/python"))
+
+
+class PushServer:
+    """`settings` are the program's, by their names; `-` is `_` here."""
+
+    def __init__(self, folder: str, **settings: str):
+        values = {"state": f"{folder}/server.db", "operators": "127.0.0.1:0"}
+        values.update({name.replace("_", "-"): value for name, value in settings.items()})
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PORTER_PUSH_")}
+        self.log = open(f"{folder}/push.log", "a+")
+        self.start = self.log.tell()
+        self.process = subprocess.Popen(
+            [PROGRAM, "serve", *(f"--{name}={value}" for name, value in values.items())],
+            stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment)
+
+    def link(self) -> str:
+        """Waits for it: the relay has been reached then."""
+        line = self.process.stdout.readline().strip()
+        assert line, "porter-push ended: " + self.lines()
+        return line
+
+    def lines(self) -> str:
+        return Path(self.log.name).read_text()[self.start :]
+
+    def wait(self, until) -> None:
+        end = time.monotonic() + PATIENCE
+        while not until():
+            assert self.process.poll() is None and time.monotonic() < end, self.lines()
+            time.sleep(0.01)
+
+    def wait_for_line(self, text: str) -> None:
+        self.wait(lambda: text in self.lines())
+
+    def operator(self, path: str) -> tuple[int, str]:
+        self.wait_for_line("operators=")
+        port = int(re.findall(r"operators=(\d+)", self.lines())[-1])
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        connection.request("GET", path)
+        response = connection.getresponse()
+        text = response.read().decode()
+        connection.close()
+        return response.status, text
+
+    def wait_for_health(self, status: int, text: str) -> None:
+        self.wait(lambda: (answer := self.operator("/health"))[0] == status and text in answer[1])
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        code = self.process.wait(PATIENCE)
+        if not self.log.closed:
+            self.process.stdout.close()
+            self.log.close()
+        return code
+
+
+class Device:
+    """A phone, as the local provider reaches it."""
+
+    def __init__(self, path: str):
+        pushes: queue.Queue[dict] = queue.Queue()
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                if line := self.rfile.readline():
+                    pushes.put(json.loads(line))
+                    self.wfile.write(b'{"status":200}\n')
+
+        self.pushes = pushes
+        self.server = socketserver.ThreadingUnixStreamServer(path, Handler)
+        self.thread = threading.Thread(target=self.server.serve_forever)
+        self.thread.start()
+
+    def push(self) -> dict:
+        """Waits for it."""
+        return self.pushes.get(timeout=PATIENCE)
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+async def begin(c, name: str, link: str | None, relay: str | None = None) -> None:
+    """`relay` is an embedded relay's file."""
+    await c.send('/_create user {"profile":{"displayName":"%s","fullName":""}}' % name)
+    network = {name: value for name, value in (("relay", relay), ("ntfServer", link)) if value}
+    if network:
+        await c.send(f"/_network {json.dumps(network)}")
+    await c.send("/_start")
+
+
+async def contact(c) -> int:
+    async for event in c.events():
+        if event["type"] == "contactConnected":
+            return event["contact"]["contactId"]
+    raise AssertionError("no events")
+
+
+async def acquaint(alice, bob) -> int:
+    """Alice, as Bob knows her."""
+    invitation = await alice.send("/_connect 1")
+    await bob.send("/connect " + invitation["connLinkInvitation"]["connFullLink"])
+    known = await contact(bob)
+    await contact(alice)
+    return known
+
+
+def text(known: int, words: str) -> str:
+    return f'/_send @{known} json [{{"msgContent":{{"type":"text","text":"{words}"}}}}]'

@@ -149,6 +149,7 @@ struct presenting {
   const char *kill_stage; /* where it is killed (debug builds); NULL: nowhere */
   const char *relay;      /* a transport of its own, see host_relay(); NULL: the device's relay */
   bool locked;            /* before the device's first unlock: the keychain does not give out the key */
+  bool dozes;             /* its store keeps its files open between two pushes */
 };
 
 /*
@@ -159,6 +160,14 @@ bool present_push(struct device *device, const struct push *push, const struct p
 
 /* present_push() with nothing but a stage, and without the answer. */
 bool present(struct device *device, const struct push *push, const char *kill_stage);
+
+/*
+ * Starts an extension that stays, and whose store dozes between two pushes; hands it one push after another. Afterwards
+ * it holds no lock on the store, and has files of it open if it `dozes`. After the first push it closes the store,
+ * which it opened before it was asked to doze. It is ended by device_end().
+ */
+bool present_stay(struct device *device);
+bool present_again(struct device *device, const struct push *push, bool dozes, struct json **answer);
 
 /* `porter-harness device …` */
 int device_main(int argument_count, char **arguments);

@@ -6,6 +6,7 @@
 
 #include "device.h"
 #include "invoke.h"
+#include "locks.h"
 
 /* How often a running extension's memory is checked. */
 #define LOOK_INTERVAL 5
@@ -25,6 +26,7 @@ static bool start_extension(struct device *device, const struct presenting *how)
     arguments[count++] = "--relay";
     arguments[count++] = relay;
   }
+  if (how->dozes) arguments[count++] = "--doze";
   if (device->options.log) arguments[count++] = "--log";
   if (how->kill_stage != NULL) text_format(&halt, "PORTER_HALT_AT=%s", how->kill_stage);
   const char *environment = how->kill_stage == NULL ? NULL : text_string(&halt);
@@ -47,8 +49,8 @@ static bool kill_for(struct device *device, const char *limit, const char *came)
 }
 
 /* The extension's answer within its limits; NULL when it ended or had to be killed. */
-static char *answer_within_limits(struct device *device) {
-  uint64_t end = device->extension.started_at + (uint64_t)device->options.milliseconds * 1000;
+static char *answer_within_limits(struct device *device, uint64_t began) {
+  uint64_t end = began + (uint64_t)device->options.milliseconds * 1000;
   for (;;) {
     char *line = process_take_line(&device->extension);
     if (line != NULL) return line;
@@ -94,16 +96,22 @@ static void tell_outcome(struct device *device, const struct json *answer, doubl
   text_free(&said);
 }
 
-static void count(struct device *device, const struct json *answer, double milliseconds, uint64_t memory) {
+/* Shows what the answer says. */
+static void apply(struct device *device, const struct json *answer, uint64_t memory) {
   struct summary *summary = &device->summary;
-  tell_outcome(device, answer, milliseconds, memory);
   summary->notifications += (unsigned)json_count(json_at(answer, "notifications"));
   screen_apply(&device->screen, &device->timeline, answer);
   if (device->screen.badge >= 0) summary->badge = device->screen.badge;
-  if (milliseconds > summary->cold_start_ms) summary->cold_start_ms = milliseconds;
   if (memory > summary->peak_memory) summary->peak_memory = memory;
   if (strcmp(summary->outcome, "presented") != 0)
     snprintf(summary->outcome, sizeof summary->outcome, "%s", json_string_at(answer, "outcome"));
+}
+
+static void count(struct device *device, const struct json *answer, double milliseconds, uint64_t memory) {
+  struct summary *summary = &device->summary;
+  tell_outcome(device, answer, milliseconds, memory);
+  apply(device, answer, memory);
+  if (milliseconds > summary->cold_start_ms) summary->cold_start_ms = milliseconds;
 }
 
 /* ------------------------------------------------------------------------------------------------ the push */
@@ -149,7 +157,7 @@ bool present_push(struct device *device, const struct push *push, const struct p
   /* A child that has already ended is found when it is waited for. */
   if (process_write(&device->extension, push->payload, strlen(push->payload)))
     process_write(&device->extension, "\n", 1);
-  char *answer = answer_within_limits(device);
+  char *answer = answer_within_limits(device, device->extension.started_at);
   double milliseconds = (double)(now_microseconds() - device->extension.started_at) / 1000;
   pid_t pid = device->extension.pid;
   wait_for_end(device, &ending);
@@ -160,6 +168,59 @@ bool present_push(struct device *device, const struct push *push, const struct p
   bool good = how->kill_stage != NULL ? check_killed(device, &ending, how->kill_stage)
                                       : check_answer(device, json, answer, &ending, how->locked);
   if (good && how->kill_stage == NULL) count(device, json, milliseconds, ending.peak_memory);
+  free(answer);
+  if (good) *content = json;
+  else json_free(json);
+  return good;
+}
+
+/* ------------------------------------------------------------------------------------------------ dozing */
+
+bool present_stay(struct device *device) {
+  if (!start_extension(device, &(struct presenting){.dozes = true})) return false;
+  timeline_tell(&device->timeline, "device", "extensionStarted", "", "starts an extension that stays");
+  return true;
+}
+
+/* Between two pushes its files are open, and not locked: the system may freeze it at any moment. */
+static bool check_rest(struct device *device, const struct json *answer, bool dozes, double milliseconds) {
+  struct holding holding;
+  struct text fields = {0};
+  struct text said = {0};
+  if (!holding_of(device->extension.pid, device->alice.store, &holding))
+    return device_fail(device, "the system reports the locks that are held", strerror(errno));
+  bool good = holding.locks == 0 && (holding.open_files > 0) == dozes;
+  if (good) {
+    text_add_string(&fields, "\"outcome\":");
+    json_write_string(&fields, json_string_at(answer, "outcome"));
+    text_format(&fields, ",\"milliseconds\":%.3f,\"locks\":0,\"openFiles\":%u", milliseconds, holding.open_files);
+    text_format(&said, "answers \"%s\" after %.1f ms, and %s: %u open files of the store, no lock",
+                json_string_at(answer, "outcome"), milliseconds, dozes ? "dozes" : "closes", holding.open_files);
+    timeline_tell(&device->timeline, "extension", dozes ? "dozes" : "answer", text_string(&fields), text_string(&said));
+  } else {
+    text_format(&said, "%u locks and %u open files: %s", holding.locks, holding.open_files,
+                text_string(&holding.description));
+    device_fail(device, dozes ? "a dozing extension has its store's files open, and no lock" : "the store is closed",
+                text_string(&said));
+  }
+  text_free(&holding.description);
+  text_free(&fields);
+  text_free(&said);
+  return good;
+}
+
+bool present_again(struct device *device, const struct push *push, bool dozes, struct json **content) {
+  uint64_t began = now_microseconds();
+  *content = NULL;
+  if (process_write(&device->extension, push->payload, strlen(push->payload)))
+    process_write(&device->extension, "\n", 1);
+  char *answer = answer_within_limits(device, began);
+  double milliseconds = (double)(now_microseconds() - began) / 1000;
+  struct json *json = answer == NULL ? NULL : json_parse(answer, strlen(answer));
+  bool good = json_string_at(json, "outcome") != NULL;
+  if (!good) device_fail(device, "the extension answers with an outcome", answer == NULL ? "no answer" : answer);
+  good = good && check_rest(device, json, dozes, milliseconds);
+  if (good) apply(device, json, process_peak_memory(device->extension.pid));
   free(answer);
   if (good) *content = json;
   else json_free(json);

@@ -31,6 +31,8 @@ static const struct scenario scenarios[] = {
      scenario_force_quit},
     {"killed-at-every-step", "The extension is killed at each step of a push; each message is shown once.",
      scenario_killed_at_every_step},
+    {"dozing", "An extension stays between pushes; its store's files are open, and it holds no lock, even when frozen.",
+     scenario_dozing},
 };
 
 const struct scenario *scenario_at(size_t index) {

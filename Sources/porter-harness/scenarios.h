@@ -21,5 +21,6 @@ bool scenario_share(struct device *device);
 bool scenario_clock_moved(struct device *device);
 bool scenario_force_quit(struct device *device);
 bool scenario_killed_at_every_step(struct device *device);
+bool scenario_dozing(struct device *device);
 
 #endif

@@ -180,6 +180,16 @@ bool stage_push(struct device *device, const char *outcome, const struct present
   return answer != NULL || killed;
 }
 
+bool stage_push_again(struct device *device, bool dozes) {
+  struct push *push = next_alert(device, deadline_after(EVENT_TIME));
+  if (push == NULL) return device_fail(device, "a push comes", "none within 15 s");
+  struct json *answer = NULL;
+  bool good = present_again(device, push, dozes, &answer) && check_outcome(device, answer, "presented");
+  push_free(push);
+  json_free(answer);
+  return good;
+}
+
 bool stage_push_until(struct device *device, unsigned count) {
   static const struct presenting usual;
   uint64_t deadline = deadline_after(2 * EVENT_TIME);

@@ -62,6 +62,14 @@ bool stage_push(struct device *device, const char *outcome, const struct present
 /* The same, for the answer, to be freed; `outcome` may be NULL. NULL when it was killed as planned, too. */
 struct json *stage_answer(struct device *device, const char *outcome, const struct presenting *how);
 
+/* An extension that stays, whose store dozes between two pushes; hands it the next push, which is presented. */
+bool stage_stay(struct device *device);
+bool stage_push_again(struct device *device, bool dozes);
+
+/* The system freezes it, and thaws it again. It holds no lock while it is frozen. */
+bool stage_freeze_extension(struct device *device);
+bool stage_thaw_extension(struct device *device);
+
 /* Hands pushes to extensions until `count` notifications are or were on the screen, and then what is left of them. */
 bool stage_push_until(struct device *device, unsigned count);
 

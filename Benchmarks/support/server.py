@@ -85,7 +85,7 @@ class ServerFiles:
     def _fill(self, store: sqlite3.Connection, tokens: int) -> None:
         (notifier,) = store.execute("SELECT notifier FROM subscription").fetchone()
         (mailbox,) = store.execute("SELECT mailbox FROM relay.notifier WHERE identifier = ?", (notifier,)).fetchone()
-        store.execute("UPDATE token SET number = 1, period = 1440, woken_at = strftime('%s') * 1000")
+        store.execute("UPDATE token SET number = 1, period = 1440, wake_series = 1")
         store.execute("UPDATE subscription SET number = 1, token = 1")
         store.execute("DELETE FROM push")
         store.execute("DELETE FROM relay.message")
@@ -97,11 +97,19 @@ class ServerFiles:
         random = {name: "randomblob(32)" for name in ("recipient", "recipient_key", "sender")}
         copy_rows(store, "relay.mailbox", copies, "number = 1", {"number": "n + 1"} | random)
         copy_rows(store, "relay.notifier", copies, "mailbox = 1", {"mailbox": "n + 1", "identifier": "randomblob(24)"})
-        made = {"id": "randomblob(24)", "push_token": "randomblob(32)", "signing_key": "randomblob(32)"}
+        made = {"id": "randomblob(24)", "push_token": "randomblob(32)", "signing_key": "randomblob(32)", "wake_series": "n + 1"}
         copy_rows(store, "token", copies, "number = 1", {"number": "n + 1"} | made)
         made = {"number": "n + 1", "token": "n + 1"}
         made["notifier"] = "(SELECT identifier FROM relay.notifier WHERE mailbox = n + 1)"
         copy_rows(store, "subscription", copies, "number = 1", made)
+        store.execute("DELETE FROM wake")
+        store.execute("UPDATE wake_series SET last = ?", (tokens,))
+        store.execute(
+            """
+            INSERT INTO wake (due_at, token, series, woken_at)
+            SELECT unixepoch() * 1000 + 86400000, number, wake_series, unixepoch() * 1000 FROM token
+            """
+        )
 
     def make_due(self, kind: str, number: int) -> None:
         """A push of this kind for each of `BACKLOG` tokens, spread over all of them."""
@@ -111,7 +119,7 @@ class ServerFiles:
         with closing(sqlite3.connect(self.relay if kind == "message" else self.state, timeout=PATIENCE)) as store, store:
             if kind == "wake":
                 store.execute(
-                    f"{numbers} UPDATE token SET woken_at = 1 WHERE number IN (SELECT token FROM ({chosen}))"
+                    f"{numbers} UPDATE wake SET due_at = 1 WHERE token IN (SELECT token FROM ({chosen}))"
                 )
                 return
             (last,) = store.execute("SELECT coalesce(max(number), 0) FROM message").fetchone()

@@ -148,7 +148,7 @@ package final class NotificationServer {
   /// A slice of the check that is under way, if one is.
   private func checkSubscriptions() throws(ServerError) {
     guard let last = times.checkedThrough else { return }
-    let records = try state.subscriptions(after: last, limit: ServerTimes.slice)
+    let records = try state.subscriptions(after: last, limit: ServerTimes.checkSlice)
     guard let end = records.last else { return times.checkedThrough = nil }
     let statuses = try subscribeAtRelay(records.map { (notifier: $0.notifier, key: $0.key) })
     let changed = zip(records, statuses).filter { $0.status != $1 }
@@ -160,7 +160,7 @@ package final class NotificationServer {
         }
       }
     }
-    times.checkedThrough = records.count < ServerTimes.slice ? nil : end.number
+    times.checkedThrough = records.count < ServerTimes.checkSlice ? nil : end.number
     if times.checkedThrough != nil { times.hasMoreAtRelay = true }
   }
 

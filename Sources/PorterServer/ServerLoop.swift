@@ -78,14 +78,16 @@ package final class ServerLoop {
   /// Returns when `stop` is raised. Pushes in progress then are sent again after the next start.
   package func run() throws(ServerError) {
     var isWoken = true
+    var began = clock.now()
     while true {
-      let began = clock.now()
       try server.serve(isWoken: isWoken)
       try toleratingTransientErrors { () throws(ServerError) in try handOver() }
       let deadline = try nextDeadline()
       report()
       note(clock.now() - began)
-      switch wait(until: deadline) {
+      let end = wait(until: deadline)
+      began = clock.now()
+      switch end {
       case .stop: return
       case .delivery: isWoken = false
       case .other: isWoken = true

@@ -16,12 +16,13 @@ struct ServerTimes {
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(60)
   static let backoff = Backoff(first: firstRetry, last: lastRetry)
-  /// What one turn of the loop does at most of work that grows with the number of tokens: some milliseconds of it, so that
-  /// nothing waits for it. The rest is the next turn's.
+  /// What one turn of the loop does at most of each work that grows with the number of tokens, so that nothing waits for it. The
+  /// rest is the next turn's. Counts and not times, which on a busy machine would be over when little was done.
   static let slice = 128
-  /// Requests, and batches of notifications, of one turn at most, and the time after which it begins no other.
-  static let longestService = 16
-  static let longestTurn = Span.milliseconds(20)
+  /// The same for subscriptions to check: of each, a signature is made and proven.
+  static let checkSlice = 16
+  /// The same for requests, each of which waits for the disk.
+  static let requestsOfATurn = 4
   /// The shortest period of wake-ups, in minutes.
   static let shortestPeriod = 20
 

@@ -7,8 +7,7 @@ extension NotificationServer {
   /// Serves requests until the mailbox is empty, or the turn has served its share.
   func serveRequests() throws(ServerError) {
     let (recipient, key) = (mailbox.recipient, identity.recipientKey)
-    let end = clock.now() + ServerTimes.longestTurn
-    for number in 0..<ServerTimes.longestService where number == 0 || clock.now() < end {
+    for _ in 0..<ServerTimes.requestsOfATurn {
       let message: RelayMessage?
       do throws(RelayError) { message = try relay.getMessage(recipient, key: key) } catch {
         throw error == .auth ? .mailboxUnknown : .relay(error)

@@ -5,23 +5,19 @@ import PorterPush
 import PorterRelay
 
 extension NotificationServer {
-  /// Takes notifications until the relay has none left that are due, or the turn has taken its share, and remembers when to
-  /// ask for the others. They are acknowledged after they are stored: a crash in between repeats a hint, and loses none.
+  /// Takes a slice of the notifications that are due, and remembers when to ask for the others. They are acknowledged after they
+  /// are stored: a crash in between repeats a hint, and loses none.
   func takeNotifications() throws(ServerError) {
-    let end = clock.now() + ServerTimes.longestTurn
-    for number in 0..<ServerTimes.longestService where number == 0 || clock.now() < end {
-      let due = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
-        try notifiers.dueNotifications(limit: ServerTimes.slice)
-      }
-      times.heldNotification = due.nextIn.map { clock.now() + .milliseconds(Int64($0)) }
-      let pending = due.notifications
-      guard !pending.isEmpty else { return }
-      try state.transaction { () throws(ServerError) in
-        for notification in pending { try take(notification) }
-      }
-      try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in try notifiers.acknowledge(pending)
-      }
+    let due = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
+      try notifiers.dueNotifications(limit: ServerTimes.slice)
     }
+    times.heldNotification = due.nextIn.map { clock.now() + .milliseconds(Int64($0)) }
+    let pending = due.notifications
+    guard !pending.isEmpty else { return }
+    try state.transaction { () throws(ServerError) in
+      for notification in pending { try take(notification) }
+    }
+    try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in try notifiers.acknowledge(pending) }
     times.hasMoreAtRelay = true
   }
 
@@ -45,12 +41,12 @@ extension NotificationServer {
   /// Queues `checkMessages` pushes whose period is over.
   func wakeDevices() throws(ServerError) {
     let wall = clock.wall()
-    let due = try state.tokensToWake(at: wall, limit: ServerTimes.slice)
+    let due = try state.dueWakes(at: wall, limit: ServerTimes.slice)
     guard !due.isEmpty else { return }
     try state.transaction { () throws(ServerError) in
-      for token in due {
-        _ = try raise(.wakeDue, of: token)
-        try state.noteWake(of: token.number, at: wall)
+      for wake in due {
+        try state.drop(wake)
+        if let token = wake.token { _ = try raise(.wakeDue, of: token) }
       }
     }
     if due.count == ServerTimes.slice { times.hasMoreToDo = true }

@@ -83,8 +83,10 @@ extension NotificationServer {
     case .deleteSubscriptions: try state.deleteSubscriptions(token: number)
     case .sendVerification: try state.enqueue(.verification, token: number)
     case .sendMessage: try state.enqueue(.message, token: number)
-    case .sendWake: try state.enqueue(.wake, token: number)
-    case .saveStatus: try state.save(next, of: number)
+    case .sendWake:
+      try state.enqueue(.wake, token: number)
+      try state.scheduleWake(of: number, at: clock.wall())
+    case .saveStatus: try state.save(next, of: number, at: clock.wall())
     case .replyToken: return token.map { .token(id: $0.id, boxKey: $0.boxKey) }
     case .replyStatus, .replyOk: return .done
     case .admitSubscription: return .admitted

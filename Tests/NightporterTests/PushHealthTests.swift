@@ -16,7 +16,7 @@ final class PushHealthTests: XCTestCase {
       alice.server?.providerAnswers(.invalid(reason))
       try alice.wait(status) {
         // A wake-up is due, which the server looks for whenever it is asked something.
-        try alice.execute("UPDATE token SET woken_at = 0")
+        try alice.execute("UPDATE wake SET due_at = 0")
         return alice.check() == status
       }
       alice.server?.providerAnswers(.accepted)

@@ -88,9 +88,9 @@ final class KillTests: XCTestCase {
       """
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
       INSERT INTO token (id, provider, push_token, generation, signing_key, client_box_key, box_key, push_key, code, state,
-        period, woken_at, used_at)
+        used_at)
       SELECT randomblob(24), provider, randomblob(32), 0, randomblob(32), client_box_key, box_key, push_key, code, state,
-        period, woken_at, used_at FROM token, n WHERE id = ?1
+        used_at FROM token, n WHERE id = ?1
       """, [.blob(device.token), .integer(Int64(Self.tokens - 1))])
     try database.run(
       """

@@ -45,7 +45,7 @@ final class ServerGrowthTests: XCTestCase {
     let device = try Device(world)
     try device.activate()
     try addTokens(300, like: device)
-    try world.state.database.run("UPDATE token SET period = 20 WHERE provider = 'apns_dev'")
+    try setPeriods(20, world)
     world.clock.advance(by: .seconds(20 * 60))
     var queued: [Int64] = []
     let statements = Mutex<[String]>([])
@@ -59,6 +59,63 @@ final class ServerGrowthTests: XCTestCase {
     XCTAssertEqual(queued, [128, 256, 300])
     XCTAssertLessThanOrEqual(statements.withLock { $0.count { $0 == "COMMIT" } }, 4, "a slice is one transaction")
     XCTAssertGreaterThan(try world.server.nextDeadline(), world.clock.now())
+  }
+
+  /// A wake-up changes what is kept of wake-ups, which is narrow and in their order, and neither a token nor an index of tokens.
+  func testAWakeUpWritesNoToken() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    try addTokens(300, like: device)
+    try setPeriods(20, world)
+    try world.state.database.execute(
+      "CREATE TEMP TRIGGER writing BEFORE UPDATE ON main.token BEGIN SELECT RAISE(ABORT, 'a token is written'); END")
+    world.clock.advance(by: .seconds(20 * 60))
+    let before = try world.state.database.integer("SELECT min(due_at) FROM wake")
+    repeat { try world.server.serve() } while world.server.hasMoreToDo
+    XCTAssertEqual(try world.state.database.integer("SELECT count(*) FROM push"), 300)
+    // Each is scheduled anew, a period later.
+    let scheduled = "FROM wake JOIN token ON token.number = wake.token AND token.wake_series = wake.series"
+    XCTAssertEqual(try world.state.database.integer("SELECT count(*) \(scheduled)"), 300)
+    XCTAssertEqual(
+      try world.state.database.integer("SELECT min(due_at) \(scheduled)"), before.map { $0 + 20 * 60_000 })
+  }
+
+  func testWakeUpsThatAreOfNoUseAreDropped() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    func wakes() throws -> Int64? { try world.state.database.integer("SELECT count(*) FROM wake") }
+    for minutes in [20, 30, 0, 40] { _ = try device.ask(.setPeriod(token: device.token, minutes: minutes)) }
+    XCTAssertEqual(try wakes(), 3)
+    world.clock.advance(by: .seconds(39 * 60))
+    try world.run()
+    XCTAssertTrue(world.provider.take().isEmpty, "of a period that was replaced")
+    XCTAssertEqual(try wakes(), 1)
+    _ = try device.ask(.delete(token: device.token))
+    world.clock.advance(by: .seconds(60))
+    try world.run()
+    XCTAssertEqual(try wakes(), 0)
+    XCTAssertTrue(world.provider.take().isEmpty)
+  }
+
+  /// A token that gets no pushes costs nothing until it is verified again; then it is woken as before.
+  func testATokenThatIsVerifiedAgainIsWokenAgain() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    _ = try device.ask(.setPeriod(token: device.token, minutes: 20))
+    try world.state.database.run("UPDATE token SET state = 'expired'")
+    world.clock.advance(by: .seconds(3_600))
+    try world.run()
+    XCTAssertTrue(world.provider.take().isEmpty)
+    XCTAssertEqual(try world.state.database.integer("SELECT count(*) FROM wake"), 0)
+    try device.activate()
+    _ = world.provider.take()
+    world.clock.advance(by: .seconds(20 * 60))
+    try world.run()
+    XCTAssertEqual(world.provider.take().count, 1)
+    XCTAssertEqual(try world.state.database.integer("SELECT count(*) FROM wake"), 1)
   }
 
   func testSubscriptionsAreCheckedInSlicesAfterAStart() throws {
@@ -80,7 +137,26 @@ final class ServerGrowthTests: XCTestCase {
       refused.append(
         try world.state.database.integer("SELECT count(*) FROM subscription WHERE status <> 'ACTIVE'") ?? -1)
     } while world.server.hasMoreToDo
-    XCTAssertEqual(refused, [127, 255, 299])
+    // The first is known to the relay; none of 16 is checked with others for longer than it takes to prove 16 signatures.
+    XCTAssertEqual(refused, (1...18).map { Int64($0 * 16 - 1) } + [299])
+  }
+
+  /// However many come, a turn takes a slice of them, by count: a clock that stands still ends none earlier.
+  func testATurnTakesASliceOfNotificationsAndRequests() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    let mailboxes = try (0..<5).flatMap { _ in try device.subscribedMailboxes(26) }
+    for mailbox in mailboxes { try device.receive("hello", in: mailbox) }
+    try world.server.serve()
+    XCTAssertTrue(world.server.hasMoreToDo)
+    XCTAssertEqual(try notificationsAtTheRelay(world), 2)
+    for _ in 0..<6 { try device.send(.check(token: device.token)) }
+    try world.server.serve()
+    var answered = 0
+    while try device.answer() != nil { answered += 1 }
+    XCTAssertEqual(answered, 4)
+    XCTAssertTrue(world.server.hasMoreToDo)
   }
 
   func testWhatIsPastItsTimeIsSweptInSlices() throws {
@@ -252,9 +328,26 @@ final class ServerGrowthTests: XCTestCase {
       """
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
       INSERT INTO token (id, provider, push_token, generation, signing_key, client_box_key, box_key, push_key, code, state,
-        period, woken_at, used_at)
+        used_at)
       SELECT randomblob(24), 'apns_dev', randomblob(32), 0, randomblob(32), client_box_key, box_key, push_key, code, state,
-        60, woken_at, used_at FROM token, n WHERE id = ?1
+        used_at FROM token, n WHERE id = ?1
       """, [.blob(device.token), .integer(Int64(count))])
+    try setPeriods(60, device.world)
+  }
+
+  private func notificationsAtTheRelay(_ world: World) throws -> Int64? {
+    let relay = try Database(path: world.relayPath)
+    defer { XCTAssertNoThrow(try relay.close()) }
+    return try relay.integer("SELECT count(*) FROM notification")
+  }
+
+  /// Of those tokens.
+  private func setPeriods(_ minutes: Int, _ world: World) throws {
+    try world.state.transaction { () throws(ServerError) in
+      let tokens = try world.state.database.allRows("SELECT number FROM token WHERE provider = 'apns_dev'") {
+        $0.integer(0)
+      }
+      for token in tokens { try world.state.setPeriod(of: token, minutes: minutes, at: world.clock.wall()) }
+    }
   }
 }

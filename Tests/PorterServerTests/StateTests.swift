@@ -98,6 +98,31 @@ final class StateTests: XCTestCase {
     XCTAssertEqual(error { _ = try ServerState(path: path, access: .look) }, .newerState(version: 99))
   }
 
+  /// A token's period and its last wake-up are taken over from a state of an earlier version.
+  func testWakeUpsOfAnEarlierVersionAreKept() throws {
+    let database = try Database(path: path)
+    for migration in ServerState.migrations.prefix(2) { try database.execute(migration) }
+    try database.execute("PRAGMA application_id = \(0x4E50_7376)")
+    try database.setUserVersion(2)
+    for (number, period) in [(7, 20), (8, 0), (9, 30)] {
+      try database.run(
+        """
+        INSERT INTO token (number, id, provider, push_token, generation, signing_key, client_box_key, box_key, push_key, code,
+          state, period, woken_at, used_at)
+        VALUES (?1, randomblob(24), 'apns_test', x'00', 3, x'00', x'00', x'00', x'00', x'00', 'active', ?2, 1000000, 1)
+        """, [.integer(Int64(number)), .integer(Int64(period))])
+    }
+    try database.close()
+    let state = try ServerState(path: path, access: .serve)
+    XCTAssertEqual(try state.nextWake(), 1_000_000 + 20 * 60_000)
+    let due = try state.dueWakes(at: WallTime(milliseconds: 1_000_000 + 30 * 60_000), limit: 10)
+    XCTAssertEqual(due.map(\.token?.number), [7, 9])
+    XCTAssertEqual(due.map(\.dueAt), [2_200_000, 2_800_000])
+    XCTAssertEqual(
+      try state.dueWakes(at: WallTime(milliseconds: 999_999), limit: 10).count, 2, "the clock was set back")
+    try state.close()
+  }
+
   func testAMissingDirectoryIsReported() throws {
     let path = directory.appendingPathComponent("missing/server.db").path
     XCTAssertEqual(error { _ = try ServerState(path: path, access: .serve) }, .cannotOpenState(systemError: ENOENT))

@@ -101,7 +101,7 @@ package final class ServerState {
     }
   }
 
-  private static let migrations = [
+  static let migrations = [
     """
     CREATE TABLE identity (
       number INTEGER PRIMARY KEY CHECK (number = 1),
@@ -193,6 +193,32 @@ package final class ServerState {
     ALTER TABLE push ADD COLUMN provider TEXT NOT NULL DEFAULT '';
     UPDATE push SET provider = (SELECT provider FROM token WHERE number = push.token);
     CREATE INDEX push_provider ON push (provider, sequence);
+    """,
+    // Wake-ups in a narrow table, in the order in which they are due: one changes the pages of those that are due with it, and no
+    // token's.
+    """
+    -- The next of each token that has a period. One of another series than its token's is dropped when it is due.
+    CREATE TABLE wake (
+      -- Milliseconds since 1970.
+      due_at INTEGER NOT NULL,
+      token INTEGER NOT NULL,
+      series INTEGER NOT NULL,
+      -- The one before it, or when the series began.
+      woken_at INTEGER NOT NULL,
+      PRIMARY KEY (due_at, token, series)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX wake_woken ON wake (woken_at);
+    INSERT INTO wake (due_at, token, series, woken_at)
+      SELECT woken_at + period * 60000, number, number, woken_at FROM token WHERE period > 0;
+
+    -- No series is given to two tokens, also when one gets the number of another that was deleted.
+    CREATE TABLE wake_series (last INTEGER NOT NULL) STRICT;
+    INSERT INTO wake_series (last) SELECT coalesce(max(number), 0) FROM token;
+    ALTER TABLE token ADD COLUMN wake_series INTEGER NOT NULL DEFAULT 0;
+    UPDATE token SET wake_series = number WHERE period > 0;
+    DROP INDEX token_wake;
+    DROP INDEX token_woken;
+    ALTER TABLE token DROP COLUMN woken_at;
     """,
   ]
 }

@@ -85,8 +85,8 @@ extension ServerState {
       try database.run(
         """
         INSERT INTO token (id, provider, push_token, generation, signing_key, client_box_key, box_key, push_key, code, state,
-          woken_at, used_at)
-        VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)
+          used_at)
+        VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
         """,
         [
           .blob(token.id), .text(token.pushToken.provider), .blob(token.pushToken.bytes), .blob(token.signingKey.bytes),
@@ -114,10 +114,11 @@ extension ServerState {
     }
   }
 
-  func save(_ state: ServerToken.State, of number: Int64) throws(ServerError) {
+  func save(_ state: ServerToken.State, of number: Int64, at time: WallTime) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run("UPDATE token SET state = ?2 WHERE number = ?1", [.integer(number), .text(state.name)])
     }
+    try restartWakes(of: number, at: time)
   }
 
   /// Deletes its subscriptions, notifications and pushes too, and the requests whose answers are forgotten already: none of
@@ -165,45 +166,5 @@ extension ServerState {
     try database.allRows(
       Self.tokenColumns + " WHERE used_at < ?1 AND state <> '\(ServerToken.State.expired.name)' LIMIT ?2",
       [.integer(time.milliseconds), .integer(Int64(limit))], Self.token)
-  }
-
-  // MARK: Wake-ups
-
-  func setPeriod(of number: Int64, minutes: Int, at time: WallTime) throws(ServerError) {
-    try storage { () throws(SQLiteError) in
-      try database.run(
-        "UPDATE token SET period = ?2, woken_at = ?3 WHERE number = ?1",
-        [.integer(number), .integer(Int64(minutes)), .integer(time.milliseconds)])
-    }
-  }
-
-  func noteWake(of number: Int64, at time: WallTime) throws(ServerError) {
-    try storage { () throws(SQLiteError) in
-      try database.run(
-        "UPDATE token SET woken_at = ?2 WHERE number = ?1", [.integer(number), .integer(time.milliseconds)])
-    }
-  }
-
-  /// Active tokens whose period is over. A token last woken in the future is due too: the wall clock was set back.
-  func tokensToWake(at time: WallTime, limit: Int) throws(ServerError) -> [TokenStatus] {
-    let bindings: [Binding] = [.integer(time.milliseconds), .integer(Int64(limit))]
-    var due: [TokenStatus] = []
-    for index in ["token_wake WHERE woken_at + period * 60000 <= ?1", "token_woken WHERE woken_at > ?1"] {
-      due += try database.allRows(
-        "SELECT number, generation, state FROM token INDEXED BY \(index) AND \(Self.isWoken) LIMIT ?2", bindings,
-        Self.tokenStatus)
-    }
-    return Array(due.prefix(limit))
-  }
-
-  /// As the indexes have it: a parameter would not match them.
-  private static let isWoken = "period > 0 AND state = '\(ServerToken.State.active.name)'"
-
-  /// Milliseconds since 1970; nil if no token is due to be woken.
-  func nextWake() throws(ServerError) -> Int64? {
-    try storage { () throws(SQLiteError) in
-      try database.integer(
-        "SELECT min(woken_at + period * 60000) FROM token INDEXED BY token_wake WHERE \(Self.isWoken)")
-    }
   }
 }

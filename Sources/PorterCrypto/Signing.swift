@@ -71,6 +71,15 @@ package struct SigningKeyPair: Sendable, Redacted {
   /// The seed, in a copy that is not wiped: for handing the key over inside a box.
   package func exposeSeed() -> [UInt8] { secret.slice(0..<Self.seedCount).exposeForStorage() }
 
+  /// 32 bytes that follow from the key and tell nothing of it, others for each purpose: BLAKE2b under the seed.
+  package func derive(for purpose: [UInt8]) -> [UInt8] {
+    var derived = [UInt8](repeating: 0, count: AuthenticationKey.tagCount)
+    _ = secret.withPointer {
+      crypto_generichash(&derived, derived.count, purpose, UInt64(purpose.count), $0, Self.seedCount)
+    }
+    return derived
+  }
+
   /// 64 bytes; the same for the same message (RFC 8032).
   package func sign(_ message: [UInt8]) -> [UInt8] {
     var signature = [UInt8](repeating: 0, count: SigningPublicKey.signatureCount)

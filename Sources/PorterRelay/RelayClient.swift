@@ -123,13 +123,37 @@ package struct RelayClient: Sendable {
     try exchangeBatch(mailboxes) { .subscribe($0) }
   }
 
-  /// Whether something waits in each of these mailboxes: one result for each, in order. Changes nothing.
+  /// Whether something waits in each of these mailboxes: one result for each, in order. By keys that follow from the mailboxes'
+  /// own and are shared with the relay when it does not know them yet; a signature for each mailbox costs far more.
   ///
   /// Throws `syntax` for a relay that does not know the command.
   package func check(
     _ mailboxes: [(recipient: RelayIdentifier, key: SigningKeyPair)]
   ) throws(RelayError) -> [RelaySubscription] {
-    try exchangeBatch(mailboxes) { .check($0) }
+    try version.exchange(
+      .checkByKeys, { () throws(RelayError) in try checkByKeys(mailboxes) },
+      orEarlier: { () throws(RelayError) in try exchangeBatch(mailboxes) { .check($0) } })
+  }
+
+  private func checkByKeys(
+    _ mailboxes: [(recipient: RelayIdentifier, key: SigningKeyPair)]
+  ) throws(RelayError) -> [RelaySubscription] {
+    let known = mailboxes.map { (recipient: $0.recipient, key: $0.key, shared: RelayCheckKey(of: $0.key)) }
+    var results = try exchange(known) { (correlation, chunk) in
+      .checkByKeys(
+        chunk.map { .init(entity: $0.recipient, tag: $0.shared.tag(correlation: correlation, $0.recipient)) })
+    }
+    let refused = results.indices.filter { results[$0] == .auth }
+    let shared = try exchange(refused.map { known[$0] }) { (correlation, chunk) in
+      .shareCheckKeys(
+        chunk.map { mailbox in
+          let signed = RelayRequest.signedBytes(
+            correlation: correlation, sharing: mailbox.shared, of: mailbox.recipient)
+          return .init(entity: mailbox.recipient, key: mailbox.shared, signature: mailbox.key.sign(signed))
+        })
+    }
+    for (index, result) in zip(refused, shared) { results[index] = result }
+    return results
   }
 
   /// Like `subscribe`; afterwards `arrivals` names what came to the mailboxes that were subscribed under `key`. The position
@@ -252,6 +276,23 @@ extension RelayClient {
       guard answers.count == chunk.count else { throw .answer }
       results += answers
       isDue = !rest.isEmpty
+    }
+    return results
+  }
+
+  /// The same for a command whose entries are proven otherwise; one result for each, in order.
+  private func exchange<Entity>(
+    _ entities: [Entity], _ command: (RelayIdentifier, ArraySlice<Entity>) -> RelayCommand
+  ) throws(RelayError) -> [RelaySubscription] {
+    var results: [RelaySubscription] = []
+    while results.count < entities.count {
+      let chunk = entities[results.count...].prefix(RelayLimits.batch)
+      let correlation = try newIdentifier()
+      let request = RelayRequest(correlation: correlation, entity: nil, command: command(correlation, chunk))
+      guard case .subscriptions(let answers) = try exchange(request), answers.count == chunk.count else {
+        throw .answer
+      }
+      results += answers
     }
     return results
   }

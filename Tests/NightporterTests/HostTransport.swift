@@ -8,7 +8,7 @@ import XCTest
 /// A host's own transport, in front of an embedded relay: it can hang, and fail for one kind of request.
 final class HostTransport: @unchecked Sendable {
   enum Kind: Equatable {
-    case create, secure, subscribe, check, arrivals, send, get, acknowledge, notifier, other
+    case create, secure, subscribe, check, checkByKeys, shareKeys, arrivals, send, get, acknowledge, notifier, other
 
     /// Carried out by the lane that sends.
     fileprivate var isSending: Bool { [.create, .send, .notifier].contains(self) }
@@ -161,7 +161,7 @@ final class HostTransport: @unchecked Sendable {
 
   private static func isNew(_ request: [UInt8]) -> Bool {
     switch try? RelayRequest(decoding: request).command {
-    case .check, .listen, .arrivals, .acknowledgeAndGet: true
+    case .check, .checkByKeys, .shareCheckKeys, .listen, .arrivals, .acknowledgeAndGet: true
     default: false
     }
   }
@@ -174,6 +174,8 @@ final class HostTransport: @unchecked Sendable {
     case .getMessage, .getMessageWithAge, .acknowledgeAndGet: .get
     case .subscribe, .listen: .subscribe
     case .check: .check
+    case .checkByKeys: .checkByKeys
+    case .shareCheckKeys: .shareKeys
     case .arrivals: .arrivals
     case .acknowledge: .acknowledge
     case .enableNotifier, .disableNotifier: .notifier

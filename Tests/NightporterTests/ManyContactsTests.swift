@@ -109,6 +109,7 @@ final class ManyContactsTests: XCTestCase {
     let (service, transport) = try makeExtension(meeting)
     transport.speakAnEarlierVersion()
     XCTAssertEqual(service.push(wake).bodies, ["again"])
+    XCTAssertEqual(transport.count(.checkByKeys), 1, "once refused, it is not asked again")
     XCTAssertEqual(transport.count(.check), 1, "once refused, it is not asked again")
     XCTAssertGreaterThan(transport.count(.get), 20)
   }
@@ -132,11 +133,14 @@ final class ManyContactsTests: XCTestCase {
     XCTAssertEqual(answer.bodies, ["hello"], answer.description)
     XCTAssertEqual(answer["outcome"].text, "presented")
     XCTAssertEqual(answer["work"].text, "ran")
-    XCTAssertEqual(transport.count(.check), 2, "256 fit into a request")
+    XCTAssertEqual(transport.count(.checkByKeys), 2, "256 fit into a request")
+    XCTAssertEqual(transport.count(.shareKeys), 2, "the relay knows no key yet")
     XCTAssertEqual(transport.count(.get), 2, "the message, and that none is left")
     XCTAssertEqual(claims.withLock { $0 }, 1)
     XCTAssertEqual(service.push(wake)["outcome"].text, "nothingNew")
     XCTAssertEqual(transport.count(.get), 2)
+    XCTAssertEqual(transport.count(.checkByKeys), 4)
+    XCTAssertEqual(transport.count(.shareKeys) + transport.count(.check), 2, "nothing is signed for each contact again")
   }
 
   func testAWakePushWithoutARelayEndsOffline() throws {
@@ -144,9 +148,9 @@ final class ManyContactsTests: XCTestCase {
     try addContacts(5, to: meeting)
     send("hello", meeting)
     let (service, transport) = try makeExtension(meeting)
-    transport.fail(.check)
+    transport.fail(.checkByKeys)
     XCTAssertEqual(service.push(wake)["outcome"].text, "offline")
-    XCTAssertEqual(transport.count(.check), 1)
+    XCTAssertEqual(transport.count(.checkByKeys), 1)
   }
 
   // MARK: What it costs
@@ -167,7 +171,7 @@ final class ManyContactsTests: XCTestCase {
   }
 
   private func requests(_ transport: HostTransport) -> [HostTransport.Kind: Int] {
-    let kinds: [HostTransport.Kind] = [.subscribe, .check, .arrivals, .get]
+    let kinds: [HostTransport.Kind] = [.subscribe, .check, .checkByKeys, .shareKeys, .arrivals, .get]
     return Dictionary(uniqueKeysWithValues: kinds.map { ($0, transport.count($0)) })
   }
 

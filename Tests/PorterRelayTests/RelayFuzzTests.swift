@@ -67,7 +67,7 @@ final class RelayFuzzTests: RelayTestCase {
           attempt: attempt, notify: notify, body: body + [UInt8](repeating: 0, count: RelayLimits.body))
       }
     case .deleteMailbox, .getMessage, .getMessageWithAge, .acknowledge, .acknowledgeAndGet, .secureMailbox,
-      .enableNotifier, .disableNotifier, .subscribe, .check:
+      .enableNotifier, .disableNotifier, .subscribe, .check, .checkByKeys, .shareCheckKeys:
       if case .deleteMailbox = request.command { request.command = .getMessage }
       request.entity = mailbox.recipient
       key = mailbox.recipientKey

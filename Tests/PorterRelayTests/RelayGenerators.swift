@@ -57,7 +57,7 @@ enum RelayGenerators {
   }
 
   private static func command(_ choices: Choices) -> RelayCommand {
-    switch choices.number(below: 18) {
+    switch choices.number(below: 20) {
     case 0: .getMessage
     case 15: .getMessageWithAge
     case 16: .acknowledgeAndGet(message: identifier(choices))
@@ -74,6 +74,14 @@ enum RelayGenerators {
     case 10: .notifications(service: signingKey(choices), limit: choices.draw(.number()))
     case 11: .dueNotifications(service: signingKey(choices), limit: choices.draw(.number()))
     case 12: .check(entries(choices))
+    case 17:
+      .checkByKeys(list(choices) { RelayCommand.Tagged(entity: identifier($0), tag: bytes($0, 32)) })
+    case 18:
+      .shareCheckKeys(
+        list(choices) {
+          RelayCommand.SharedKey(
+            entity: identifier($0), key: made(RelayCheckKey(bytes: bytes($0, 32))), signature: bytes($0, 64))
+        })
     case 13: .listen(key: signingKey(choices), entries(choices))
     case 14: .arrivals(key: signingKey(choices), after: position(choices), limit: choices.draw(.number()))
     default: .acknowledgeNotifications(service: signingKey(choices), list(choices) { nonce($0) })

@@ -20,6 +20,7 @@ final class RelayFile {
   private var durability: Database.Durability?
   private var nextSweep = Moment(nanoseconds: .min)
   private var decoyKey: SigningPublicKey?
+  private var decoyCheckKey: RelayCheckKey?
   private var age: RelayAge?
   /// Several requests are carried out in one transaction.
   private var isGathering = false
@@ -169,6 +170,14 @@ final class RelayFile {
     return key
   }
 
+  /// In place of one that a mailbox does not have.
+  func someCheckKey() throws(RelayError) -> RelayCheckKey {
+    if let decoyCheckKey { return decoyCheckKey }
+    guard let key = RelayCheckKey(bytes: randomness.bytes(RelayCheckKey.count)) else { throw .unavailable }
+    decoyCheckKey = key
+    return key
+  }
+
   // MARK: Retention
 
   /// Removes some of the messages past their retention: seldom, and never more at a time than a sender can wait for.
@@ -194,7 +203,7 @@ final class RelayFile {
 extension RelayFile {
   /// "NPRL" in the file's header.
   private static let applicationIdentifier: Int64 = 0x4e50_524c
-  private static let schemaVersion: Int64 = 3
+  private static let schemaVersion: Int64 = 4
 
   private func migrate() throws(RelayError) {
     // Another process may take the file over to a later version at any moment, also after it was opened here.
@@ -208,17 +217,13 @@ extension RelayFile {
     try commit(.full) { () throws(RelayError) in
       try storage { () throws(SQLiteError) in
         guard try !isCurrent() else { return }
-        if try isOfVersion(2) { return try database.execute(Self.thirdVersion) }
-        if try isOfVersion(1) {
-          try database.execute(Self.secondVersion)
-          return try database.execute(Self.thirdVersion)
-        }
-        guard try database.integer("SELECT count(*) FROM sqlite_master") == 0 else {
+        let version = try database.userVersion
+        let isKnown = try isOfVersion(version) && (1..<Self.schemaVersion).contains(version)
+        let known = isKnown ? version : 0
+        if known == 0, try database.integer("SELECT count(*) FROM sqlite_master") != 0 {
           throw SQLiteError(kind: .schema, detail: "the file is a database, but not a relay's of this version")
         }
-        try database.execute(Self.firstVersion)
-        try database.execute(Self.secondVersion)
-        try database.execute(Self.thirdVersion)
+        for version in Self.versions.dropFirst(Int(known)) { try database.execute(version) }
       }
     }
     // Into the header, where the next opening looks. Otherwise it asks.
@@ -231,6 +236,9 @@ extension RelayFile {
     guard try database.userVersion == version else { return false }
     return try database.integer("PRAGMA application_id") == Self.applicationIdentifier
   }
+
+  /// What each adds to the one before it.
+  private static let versions = [firstVersion, secondVersion, thirdVersion, fourthVersion]
 
   /// An acknowledged message stays as a row without a body until its retention ends, so that a late repeat of its
   /// sending is recognised by `attempt`.
@@ -307,6 +315,12 @@ extension RelayFile {
     ALTER TABLE notification ADD COLUMN held_until INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX notification_held ON notification(held_until) WHERE held_until > 0;
     ALTER TABLE listener ADD COLUMN unanswered_since INTEGER;
+    PRAGMA user_version=3;
+    """
+
+  private static let fourthVersion = """
+    -- Null until its owner has shared one.
+    ALTER TABLE mailbox ADD COLUMN check_key BLOB;
     PRAGMA user_version=\(schemaVersion);
     """
 }

@@ -32,7 +32,8 @@ extension RelayFile {
       return .init(answer: try enableNotifier(request, notifierKey: notifierKey, boxKey: boxKey))
     case .disableNotifier: return .init(answer: try disableNotifier(request))
     case .deleteMailbox: return .init(answer: try deleteMailbox(request))
-    case .subscribe, .check, .listen, .arrivals: return .init(answer: try answer(listening: request, from: caller))
+    case .subscribe, .check, .checkByKeys, .shareCheckKeys, .listen, .arrivals:
+      return .init(answer: try answer(listening: request, from: caller))
     case .subscribeNotifiers(let service, let entries):
       return .init(
         answer: try subscribeNotifiers(
@@ -51,6 +52,8 @@ extension RelayFile {
     case .subscribe(let entries):
       return try subscribe(request, entries: entries, listener: try caller.startListening())
     case .check(let entries): return try check(request, entries: entries)
+    case .checkByKeys(let entries): return try checkByKeys(request, entries)
+    case .shareCheckKeys(let entries): return try shareCheckKeys(request, entries)
     case .listen(let key, let entries):
       return try listen(
         request, key: key, entries: entries, listener: try caller.startListening(), generation: caller.generation)

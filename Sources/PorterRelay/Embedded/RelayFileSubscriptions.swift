@@ -157,10 +157,15 @@ extension RelayFile {
   private func isAuthorized(
     _ entry: RelayCommand.Entry, of request: RelayRequest, key: SigningPublicKey?
   ) throws(RelayError) -> Bool {
-    let bytes = RelayRequest.signedBytes(
-      correlation: request.correlation, entry: entry.entity, of: request.command)
+    try isAuthorized(
+      entry.signature,
+      of: RelayRequest.signedBytes(correlation: request.correlation, entry: entry.entity, of: request.command), key: key
+    )
+  }
+
+  func isAuthorized(_ signature: [UInt8], of bytes: [UInt8], key: SigningPublicKey?) throws(RelayError) -> Bool {
     do throws(RelayError) {
-      try authorize(entry.signature, of: bytes, key: key)
+      try authorize(signature, of: bytes, key: key)
       return true
     } catch {
       if error == .auth { return false }

@@ -51,6 +51,11 @@ struct RelayReader {
     return position
   }
 
+  mutating func checkKey() throws(RelayError) -> RelayCheckKey {
+    guard let key = RelayCheckKey(bytes: try bytes(RelayCheckKey.count)) else { throw .syntax }
+    return key
+  }
+
   mutating func signingKey() throws(RelayError) -> SigningPublicKey {
     guard let key = SigningPublicKey(bytes: try bytes(SigningPublicKey.count)) else { throw .syntax }
     return key

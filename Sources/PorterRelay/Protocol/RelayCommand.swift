@@ -13,6 +13,19 @@ package enum RelayCommand: Hashable, Sendable {
     }
   }
 
+  /// One mailbox of a batch, with a key to ask about it by, and the signature by the mailbox's own key.
+  package struct SharedKey: Hashable, Sendable {
+    package var entity: RelayIdentifier
+    package var key: RelayCheckKey
+    package var signature: [UInt8]
+  }
+
+  /// One mailbox of a batch, with the tag by the key that was shared for it.
+  package struct Tagged: Hashable, Sendable {
+    package var entity: RelayIdentifier
+    package var tag: [UInt8]
+  }
+
   // No entity yet; signed by the recipient's key.
   case createMailbox(recipientKey: SigningPublicKey, senderKey: SigningPublicKey?)
 
@@ -36,6 +49,10 @@ package enum RelayCommand: Hashable, Sendable {
   // Recipients' ends, for asking about many at the same time; each entry is signed by its recipient's key.
   /// Which of them have something. The request is not signed.
   case check([Entry])
+  /// The same by keys that were shared before: no signature is made or proven.
+  case checkByKeys([Tagged])
+  /// `check`, which shares these keys with the relay.
+  case shareCheckKeys([SharedKey])
   /// Like `subscribe`, under a key of the process that listens; it signs the request.
   case listen(key: SigningPublicKey, [Entry])
   /// To which of the mailboxes under this key something came after the position.
@@ -68,6 +85,8 @@ extension RelayCommand {
     case arrivals = 16
     case getMessageWithAge = 17
     case acknowledgeAndGet = 18
+    case checkByKeys = 19
+    case shareCheckKeys = 20
   }
 
   var tag: Tag {
@@ -81,6 +100,8 @@ extension RelayCommand {
     case .acknowledgeAndGet: .acknowledgeAndGet
     case .subscribe: .subscribe
     case .check: .check
+    case .checkByKeys: .checkByKeys
+    case .shareCheckKeys: .shareCheckKeys
     case .listen: .listen
     case .arrivals: .arrivals
     case .enableNotifier: .enableNotifier
@@ -111,6 +132,9 @@ extension RelayCommand {
       bytes += body
     case .subscribe(let entries), .check(let entries):
       bytes.append(list: entries) { $0 += $1.entity.bytes + $1.signature }
+    case .checkByKeys(let entries): bytes.append(list: entries) { $0 += $1.entity.bytes + $1.tag }
+    case .shareCheckKeys(let entries):
+      bytes.append(list: entries) { $0 += $1.entity.bytes + $1.key.bytes + $1.signature }
     case .listen(let key, let entries):
       bytes += key.bytes
       bytes.append(list: entries) { $0 += $1.entity.bytes + $1.signature }
@@ -152,6 +176,16 @@ extension RelayCommand {
     case .acknowledgeAndGet: self = .acknowledgeAndGet(message: try reader.identifier())
     case .subscribe: self = .subscribe(try Self.entries(reading: &reader))
     case .check: self = .check(try Self.entries(reading: &reader))
+    case .checkByKeys:
+      self = .checkByKeys(
+        try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in
+          Tagged(entity: try reader.identifier(), tag: Array(try reader.bytes(AuthenticationKey.tagCount)))
+        })
+    case .shareCheckKeys:
+      self = .shareCheckKeys(
+        try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in
+          SharedKey(entity: try reader.identifier(), key: try reader.checkKey(), signature: try reader.signature())
+        })
     case .listen: self = .listen(key: try reader.signingKey(), try Self.entries(reading: &reader))
     case .arrivals:
       self = .arrivals(

@@ -6,7 +6,7 @@ package struct RelayRequest: Hashable, Sendable {
   package var correlation: RelayIdentifier
   /// Nil for commands that concern no entity, or several.
   package var entity: RelayIdentifier?
-  /// Nil for `subscribe` and `check`, whose entries are signed individually, and for a send to a mailbox that is not secured.
+  /// Nil for `subscribe`, `check` and its kin, whose entries are proven individually, and for a send to a mailbox that is not secured.
   package var signature: [UInt8]?
   package var command: RelayCommand
 
@@ -69,6 +69,14 @@ extension RelayRequest {
     default: break
     }
     return signedBytes(correlation: correlation, entity: entry, fields: fields)
+  }
+
+  /// The same for a key that is shared, which is the entry's own.
+  static func signedBytes(
+    correlation: RelayIdentifier, sharing key: RelayCheckKey, of entry: RelayIdentifier
+  ) -> [UInt8] {
+    signedBytes(
+      correlation: correlation, entity: entry, fields: [RelayCommand.Tag.shareCheckKeys.rawValue] + key.bytes)
   }
 
   private static func signedBytes(

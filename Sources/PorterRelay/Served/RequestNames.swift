@@ -4,9 +4,9 @@ extension RelayCommand {
   var writes: Bool {
     switch self {
     case .createMailbox, .secureMailbox, .send, .acknowledge, .acknowledgeAndGet, .enableNotifier, .disableNotifier,
-      .deleteMailbox, .subscribe, .listen, .subscribeNotifiers, .acknowledgeNotifications:
+      .deleteMailbox, .subscribe, .shareCheckKeys, .listen, .subscribeNotifiers, .acknowledgeNotifications:
       true
-    case .getMessage, .getMessageWithAge, .check, .arrivals, .notifications, .dueNotifications: false
+    case .getMessage, .getMessageWithAge, .check, .checkByKeys, .arrivals, .notifications, .dueNotifications: false
     }
   }
 
@@ -15,8 +15,8 @@ extension RelayCommand {
     switch self {
     case .createMailbox, .secureMailbox, .send, .enableNotifier, .disableNotifier, .deleteMailbox: true
     case .acknowledge, .acknowledgeAndGet, .subscribe, .listen, .subscribeNotifiers, .acknowledgeNotifications,
-      .getMessage,
-      .getMessageWithAge, .check, .arrivals, .notifications, .dueNotifications:
+      .getMessage, .getMessageWithAge, .check, .checkByKeys, .shareCheckKeys, .arrivals, .notifications,
+      .dueNotifications:
       false
     }
   }
@@ -35,6 +35,8 @@ extension RelayCommand {
     case .deleteMailbox: "deleteMailbox"
     case .subscribe: "subscribe"
     case .check: "check"
+    case .checkByKeys: "checkByKeys"
+    case .shareCheckKeys: "shareCheckKeys"
     case .listen: "listen"
     case .arrivals: "arrivals"
     case .subscribeNotifiers: "subscribeNotifiers"

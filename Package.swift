@@ -24,6 +24,8 @@ let package = Package(
     .executable(name: "porter-machines", targets: ["porter-machines"]),
     // For Servers/, which is a package of its own: the public part of PorterRelay.
     .library(name: "porter-serving", targets: ["PorterRelay"]),
+    // A relay whose mailboxes are kept in a cluster, whatever that is.
+    .library(name: "porter-clustering", targets: ["PorterRelayCluster"]),
     // The same of PorterServer, for providers on the network.
     .library(name: "porter-pushing", targets: ["PorterServer"]),
     // The transport to a relay on the network, as a part of a program.
@@ -64,6 +66,8 @@ let package = Package(
       swiftSettings: swift),
     .target(
       name: "PorterRelay", dependencies: ["PorterStore", "PorterCrypto", "PorterPlatform"], swiftSettings: swift),
+    .target(
+      name: "PorterRelayCluster", dependencies: ["PorterRelay", "PorterCrypto", "PorterPlatform"], swiftSettings: swift),
     .target(
       name: "PorterPush", dependencies: ["PorterJSON", "PorterCrypto", "PorterPlatform", "PorterSchema"],
       swiftSettings: swift),

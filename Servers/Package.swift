@@ -8,12 +8,20 @@ let swift: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// Without this trait nothing here needs libnats: a relay for one machine is then built with
+/// `--disable-default-traits --product porter-relay`.
+let clustered = TargetDependencyCondition.when(traits: ["JetStream"])
+
 let package = Package(
   name: "nightporter-servers",
   products: [
     .executable(name: "porter-relay", targets: ["porter-relay"]),
     .executable(name: "porter-push", targets: ["porter-push"]),
     .executable(name: "porter-admin", targets: ["porter-admin"]),
+  ],
+  traits: [
+    .trait(name: "JetStream", description: "Mailboxes and tokens in a NATS cluster; needs libnats."),
+    .default(enabledTraits: ["JetStream"]),
   ],
   dependencies: [
     .package(name: "nightporter", path: ".."),
@@ -23,6 +31,7 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     // Makes a relay's own certificate.
     .target(name: "CCertificate", dependencies: ["CCrypto"]),
     .target(name: "PorterSettings", swiftSettings: swift),
@@ -61,6 +70,13 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ], swiftSettings: swift),
     .target(
+      name: "PorterJetStream",
+      dependencies: [
+        "CNATS", "PorterRelayServer", "PorterTelemetry",
+        .product(name: "porter-serving", package: "nightporter"),
+        .product(name: "porter-clustering", package: "nightporter"),
+      ], swiftSettings: swift),
+    .target(
       name: "PorterAPNs",
       dependencies: [
         "PorterTLS",
@@ -76,6 +92,7 @@ let package = Package(
       name: "porter-relay",
       dependencies: [
         "PorterRelayServer", "PorterSettings", "PorterTLS", "PorterTelemetry",
+        .byName(name: "PorterJetStream", condition: clustered),
         .product(name: "porter-serving", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),
       ], swiftSettings: swift),

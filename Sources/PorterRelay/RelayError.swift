@@ -87,7 +87,7 @@ extension RelayError: SQLiteFailure {
 
 extension RelayError {
   /// Runs `body`, and rethrows its error as `crypto`.
-  static func mappingErrors<Result>(from _: CryptoError.Type, _ body: () throws(CryptoError) -> Result)
+  package static func mappingErrors<Result>(from _: CryptoError.Type, _ body: () throws(CryptoError) -> Result)
     throws(RelayError) -> Result
   {
     do throws(CryptoError) { return try body() } catch { throw .crypto(error) }

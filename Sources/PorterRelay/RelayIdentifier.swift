@@ -26,7 +26,7 @@ package struct RelayIdentifier: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Used where a request could not be read far enough to find its own.
-  static let zero = RelayIdentifier(checked: [UInt8](repeating: 0, count: count))
+  package static let zero = RelayIdentifier(checked: [UInt8](repeating: 0, count: count))
 
   package var base64URL: String { TextEncoding.base64URL(bytes) }
   package var description: String { base64URL }

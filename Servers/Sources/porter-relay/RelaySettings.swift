@@ -14,9 +14,18 @@ enum RelaySettings {
     ],
     settings: places + limits + logging)
 
+  private static let storeHelp =
+    "where mailboxes are: file, or nats://HOST:PORT,… of a NATS cluster"
+
   private static let places: [Setting] = [
     Setting(
       "data", .path, default: "/var/lib/porter-relay", help: "folder of the relay's file and its own certificate"),
+    Setting("store", .text, default: "file", help: storeHelp),
+    Setting("nats-name", .text, default: "porter", help: "first part of the names of the cluster's streams"),
+    Setting("nats-replicas", .integer(1...5), default: "3", help: "of each message; 1 if the cluster is a single node"),
+    Setting("nats-partitions", .integer(1...255), default: "1", help: "of the mailboxes, when the first relay starts"),
+    Setting("nats-credentials", .path, help: "user of the cluster, a .creds file readable by its owner only"),
+    Setting("nats-authorities", .path, help: "certificate authorities of the cluster, PEM [the system's]"),
     Setting("listen", .endpoint, default: "0.0.0.0:443", help: "where clients connect"),
     Setting("name", .text, help: "host name or address that clients use [that of --listen]"),
     Setting("certificate", .path, help: "certificate chain, PEM [made by the relay itself]"),

@@ -4,6 +4,10 @@ import PorterSettings
 import PorterTLS
 import PorterTelemetry
 
+#if JetStream
+  import PorterJetStream
+#endif
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -79,6 +83,29 @@ func raiseDescriptorLimit() {
   _ = setrlimit(kind, &limit)
 }
 
+/// Mailboxes that this relay shares with others.
+func clustered(
+  _ settings: Settings, _ log: LogWriter, _ admit: @escaping @Sendable ([UInt8]) -> Bool,
+  _ onNews: @escaping @Sendable ([String]) -> Void
+) throws -> any RelayBackEnd {
+  let place = try settings.require("store")
+  #if JetStream
+    guard place.hasPrefix("nats://") || place.hasPrefix("tls://"), !place.contains("@") else {
+      throw Failure(text: "store: expected file or nats://HOST:PORT, without a user; see nats-credentials")
+    }
+    var cluster = NATSOptions(servers: place)
+    cluster.credentials = settings.text("nats-credentials")
+    cluster.authorities = settings.text("nats-authorities")
+    var options = JetStreamOptions(cluster: cluster)
+    options.name = try settings.require("nats-name")
+    options.replicas = try settings.number("nats-replicas")
+    options.partitions = try settings.number("nats-partitions")
+    return try JetStreamBackEnd(options, log: log, admit: admit, onNews: onNews)
+  #else
+    throw Failure(text: "store: \(place): this porter-relay was built without JetStream")
+  #endif
+}
+
 func serve(_ settings: Settings) throws {
   let signals = SignalWaiter()
   // What is in the folder is for this user alone.
@@ -89,16 +116,19 @@ func serve(_ settings: Settings) throws {
   let log = LogWriter(minimum: level, form: form)
   let folder = try settings.require("data")
   try prepare(folder: folder)
+  let isFile = settings.text("store") == "file"
   try claim(folder: folder)
   let keeper = try keeper(settings)
   let options = try RelayServerOptions(settings)
   let metrics = Metrics(buckets: RelayMetrics.buckets)
   let mailboxes = RateLimiter<[UInt8]>(options.mailboxAllowance)
-  var store = RelayService.Options(path: folder + "/relay.db")
-  store.cacheKibibytes = try settings.number("cache") >> 10
-  store.maximumBytes = Int64(try settings.number("store-limit"))
   let server = try RelayServer(options, keeper: keeper, metrics: metrics, log: log) { onNews in
-    try FileBackEnd(store, metrics: metrics, log: log, admit: { mailboxes.take($0) == nil }, onNews: onNews)
+    let admit: @Sendable ([UInt8]) -> Bool = { mailboxes.take($0) == nil }
+    guard isFile else { return try clustered(settings, log, admit, onNews) }
+    var store = RelayService.Options(path: folder + "/relay.db")
+    store.cacheKibibytes = try settings.number("cache") >> 10
+    store.maximumBytes = Int64(try settings.number("store-limit"))
+    return try FileBackEnd(store, metrics: metrics, log: log, admit: admit, onNews: onNews)
   }
   log(.info, "serving", ["port": String(server.port), "operators": String(server.operatorsPort)])
   put(try address(settings, keeper, port: server.port) + "\n", to: 1)

@@ -9,27 +9,29 @@ import PorterPlatform
 ///
 /// Times are those of the running boot. A time that an earlier boot has left in the file can lie in the future, and then
 /// nothing is withheld because of it, or for one pause at the most.
-struct NotificationHold: Hashable, Sendable {
+package struct NotificationHold: Hashable, Sendable {
   /// Long enough to fetch and commit over a slow network, short enough to be unnoticed where no app is awake.
-  static let pause = Span.seconds(2)
+  package static let pause = Span.seconds(2)
 
   /// When the listener was first woken without a sign of life since; nil if it has answered.
-  var unansweredSince: Moment?
+  package var unansweredSince: Moment?
+
+  package init(unansweredSince: Moment? = nil) { self.unansweredSince = unansweredSince }
 
   /// The end of the pause for a message that arrives now; nil if the listener does not count as listening.
-  func end(at now: Moment) -> Moment? {
+  package func end(at now: Moment) -> Moment? {
     guard let since = unansweredSince else { return now + Self.pause }
     guard since <= now, now < since + Self.pause else { return nil }
     return since + Self.pause
   }
 
   /// The same for a mailbox with several listeners: one of them that answers is enough.
-  static func end(at now: Moment, listeners: [NotificationHold]) -> Moment? {
+  package static func end(at now: Moment, listeners: [NotificationHold]) -> Moment? {
     listeners.compactMap { $0.end(at: now) }.max()
   }
 
   /// How much longer a notification with this end is withheld; nil if it is due.
-  static func remainder(until end: Moment, at now: Moment) -> Span? {
+  package static func remainder(until end: Moment, at now: Moment) -> Span? {
     now < end && end <= now + pause ? end - now : nil
   }
 }

@@ -6,14 +6,14 @@ import PorterCrypto
 /// It follows from the mailbox's own key, so its owner stores none.
 package struct RelayCheckKey: Hashable, Sendable, Redacted {
   package static let count = AuthenticationKey.count
-  let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   private static let purpose = Array("nightporter relay check key 1".utf8)
   /// Keeps a tag from being valid for anything else, as a request's domain does for signatures.
   private static let domain = Array("nightporter relay check 1".utf8) + [0]
 
   /// Nil unless there are 32.
-  init?(bytes: some Collection<UInt8>) {
+  package init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.count else { return nil }
     self.bytes = Array(bytes)
   }
@@ -27,7 +27,7 @@ package struct RelayCheckKey: Hashable, Sendable, Redacted {
   }
 
   /// Takes a time that does not depend on the tag.
-  func verifies(_ tag: [UInt8], correlation: RelayIdentifier, _ mailbox: RelayIdentifier) -> Bool {
+  package func verifies(_ tag: [UInt8], correlation: RelayIdentifier, _ mailbox: RelayIdentifier) -> Bool {
     AuthenticationKey(stored: bytes)?.verifies(tag, of: Self.message(correlation, mailbox)) ?? false
   }
 

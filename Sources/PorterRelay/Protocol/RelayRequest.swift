@@ -42,7 +42,7 @@ package struct RelayRequest: Hashable, Sendable {
   }
 
   /// The correlation of a request that may be unreadable otherwise, so that its sender can match the refusal.
-  static func correlation(of bytes: [UInt8]) -> RelayIdentifier {
+  package static func correlation(of bytes: [UInt8]) -> RelayIdentifier {
     RelayIdentifier(bytes: bytes.dropFirst().prefix(RelayIdentifier.count)) ?? .zero
   }
 }
@@ -72,7 +72,7 @@ extension RelayRequest {
   }
 
   /// The same for a key that is shared, which is the entry's own.
-  static func signedBytes(
+  package static func signedBytes(
     correlation: RelayIdentifier, sharing key: RelayCheckKey, of entry: RelayIdentifier
   ) -> [UInt8] {
     signedBytes(

@@ -21,7 +21,7 @@ extension RelayCommand {
     }
   }
 
-  var name: String {
+  package var name: String {
     switch self {
     case .createMailbox: "createMailbox"
     case .secureMailbox: "secureMailbox"
@@ -49,7 +49,7 @@ extension RelayCommand {
 
 extension RelayAnswer {
   /// `done`, or the refusal.
-  var name: String {
+  package var name: String {
     guard case .failed(let error) = self else { return "done" }
     return switch error {
     case .auth: "auth"

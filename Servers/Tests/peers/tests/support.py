@@ -15,7 +15,7 @@ import h2.config
 import h2.connection
 import h2.events
 
-from . import protocol
+from . import nats, protocol
 
 ROOT = Path(__file__).resolve().parents[4]
 PROGRAM = os.environ.get("PORTER_RELAY_PROGRAM", str(ROOT / "Servers/.build/debug/porter-relay"))
@@ -219,12 +219,16 @@ class News:
 
 
 class RelayTestCase(unittest.TestCase):
+    def store(self) -> dict[str, str]:
+        """Settings that say where the mailboxes are: in a file, unless a class says otherwise."""
+        return {}
+
     def setUp(self) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="porter-relay-")
         self.addCleanup(self.folder.cleanup)
 
-    def start(self, **settings: str) -> Relay:
-        relay = Relay(self.folder.name + "/data", **settings)
+    def start(self, folder: str = "data", **settings: str) -> Relay:
+        relay = Relay(f"{self.folder.name}/{folder}", **{**self.store(), **settings})
         self.addCleanup(lambda: relay.kill() if relay.process.returncode is None else None)
         return relay
 
@@ -245,3 +249,15 @@ class RelayTestCase(unittest.TestCase):
 
     def person(self, relay: Relay) -> protocol.Client:
         return protocol.Client(self.http1(relay).exchange)
+
+
+class JetStreamTestCase(RelayTestCase):
+    """The same relay with its mailboxes in JetStream; a node for each test."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = nats.Cluster()
+        self.addCleanup(self.cluster.stop)
+
+    def store(self) -> dict[str, str]:
+        return {"store": self.cluster.address, "nats_partitions": "2"}

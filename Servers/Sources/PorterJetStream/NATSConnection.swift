@@ -1,0 +1,298 @@
+import CNATS
+import Dispatch
+import PorterRelayCluster
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// How a cluster is reached.
+public struct NATSOptions: Sendable {
+  /// `nats://host:port`, several with commas between them.
+  public var servers: String
+  /// A file with a user's JWT and seed.
+  public var credentials: String?
+  /// Authorities for `tls://` addresses.
+  public var authorities: String?
+
+  public init(servers: String) { self.servers = servers }
+}
+
+/// A message from the cluster.
+struct NATSMessage: Sendable {
+  var subject: String
+  var reply: String?
+  /// Of a message without contents, such as `404`.
+  var status: String?
+  var data: [UInt8]
+}
+
+/// One connection of libnats. Requests are answered by callbacks of its thread, any number at a time; libnats' own requests
+/// would block a thread each.
+///
+/// `@unchecked Sendable`: what changes is behind a lock, and libnats' objects are safe from any thread.
+final class NATSConnection: @unchecked Sendable {
+  /// `@unchecked Sendable`: touched under the lock only, and after it is taken out by the one that took it.
+  private final class Pending: @unchecked Sendable {
+    private let continuation: UnsafeContinuation<Result<[NATSMessage], ClusterFailure>, Never>
+    private let isLast: @Sendable (_ message: NATSMessage, _ count: Int) -> Bool
+    private var messages: [NATSMessage] = []
+    let deadline: ContinuousClock.Instant
+
+    init(
+      _ continuation: UnsafeContinuation<Result<[NATSMessage], ClusterFailure>, Never>,
+      deadline: ContinuousClock.Instant, until isLast: @escaping @Sendable (NATSMessage, Int) -> Bool
+    ) {
+      self.continuation = continuation
+      self.deadline = deadline
+      self.isLast = isLast
+    }
+
+    /// Whether the request has all its answers.
+    func take(_ message: NATSMessage) -> Bool {
+      messages.append(message)
+      return isLast(message, messages.count)
+    }
+
+    func finish() { continuation.resume(returning: .success(messages)) }
+    func end(_ failure: ClusterFailure) { continuation.resume(returning: .failure(failure)) }
+  }
+
+  private struct State {
+    var pending: [UInt64: Pending] = [:]
+    var next: UInt64 = 0
+    var isClosed = false
+  }
+
+  private final class Handler {
+    let receive: @Sendable (NATSMessage) -> Void
+    init(_ receive: @escaping @Sendable (NATSMessage) -> Void) { self.receive = receive }
+  }
+
+  /// A subscription, until it ends.
+  final class Subscription: @unchecked Sendable {
+    fileprivate let raw: OpaquePointer
+    fileprivate init(_ raw: OpaquePointer) { self.raw = raw }
+    deinit { natsSubscription_Destroy(raw) }
+  }
+
+  private static let pingMilliseconds: Int64 = 1_000
+  private static let tick = DispatchTimeInterval.milliseconds(20)
+  private let state = Mutex(State())
+  private let inbox: String
+  private let onReconnect: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
+  private var raw: OpaquePointer?
+  private var answers: Subscription?
+  private let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "nats.deadlines"))
+
+  /// Connects, within a few seconds.
+  init(_ options: NATSOptions, name: String) throws(ClusterFailure) {
+    var bytes = ""
+    for _ in 0..<4 { bytes += String(UInt32.random(in: .min ... .max), radix: 36) }
+    inbox = "_INBOX.porter.\(bytes)"
+    var settings: OpaquePointer?
+    try Self.check(natsOptions_Create(&settings), "options")
+    defer { natsOptions_Destroy(settings) }
+    try Self.configure(settings, options, name)
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    try Self.check(
+      natsOptions_SetDisconnectedCB(settings, { _, context in NATSConnection.at(context)?.lost() }, context), "options")
+    try Self.check(
+      natsOptions_SetReconnectedCB(settings, { _, context in NATSConnection.at(context)?.reconnected() }, context),
+      "options")
+    try Self.check(natsConnection_Connect(&raw, settings), "no connection to \(options.servers)")
+    answers = try subscribe(inbox + ".*") { [unowned self] message in answered(message) }
+    timer.schedule(deadline: .now(), repeating: Self.tick)
+    timer.setEventHandler { [unowned self] in expire() }
+    timer.resume()
+  }
+
+  private static func configure(
+    _ settings: OpaquePointer?, _ options: NATSOptions, _ name: String
+  ) throws(ClusterFailure) {
+    let servers = options.servers.split(separator: ",").map(String.init)
+    var pointers: [UnsafePointer<CChar>?] = servers.map { UnsafePointer(strdup($0)) }
+    defer { for pointer in pointers { free(UnsafeMutablePointer(mutating: pointer)) } }
+    try check(natsOptions_SetServers(settings, &pointers, Int32(pointers.count)), "servers \(options.servers)")
+    try check(natsOptions_SetName(settings, name), "options")
+    // A node that is frozen answers no ping, and is left after two.
+    try check(natsOptions_SetPingInterval(settings, pingMilliseconds), "options")
+    try check(natsOptions_SetMaxPingsOut(settings, 2), "options")
+    try check(natsOptions_SetTimeout(settings, 1_000), "options")
+    try check(natsOptions_SetMaxReconnect(settings, -1), "options")
+    try check(natsOptions_SetReconnectWait(settings, 100), "options")
+    try check(natsOptions_SetReconnectJitter(settings, 100, 100), "options")
+    try check(natsOptions_SetWriteDeadline(settings, 2_000), "options")
+    // Answers are taken by a callback that hands them on; one thread for all subscriptions.
+    try check(natsOptions_UseGlobalMessageDelivery(settings, true), "options")
+    try check(natsOptions_SetMaxPendingMsgs(settings, 1_000_000), "options")
+    if let credentials = options.credentials {
+      try check(natsOptions_SetUserCredentialsFromFiles(settings, credentials, nil), "credentials \(credentials)")
+    }
+    if let authorities = options.authorities {
+      try check(natsOptions_SetSecure(settings, true), "options")
+      try check(natsOptions_LoadCATrustedCertificates(settings, authorities), "authorities \(authorities)")
+    }
+  }
+
+  private static func check(_ status: natsStatus, _ what: String) throws(ClusterFailure) {
+    guard status == NATS_OK else { throw ClusterFailure("\(what): \(text(status))") }
+  }
+
+  private static func text(_ status: natsStatus) -> String {
+    natsStatus_GetText(status).map { String(cString: $0) } ?? "status \(status.rawValue)"
+  }
+
+  private static func at(_ context: UnsafeMutableRawPointer?) -> NATSConnection? {
+    context.map { Unmanaged<NATSConnection>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Called after the connection was lost and is there again.
+  func setReconnectHandler(_ handler: @escaping @Sendable () -> Void) { onReconnect.withLock { $0 = handler } }
+
+  /// Ends what is under way. Blocks until libnats calls back no more.
+  func close() {
+    timer.cancel()
+    fail("the connection is closed") { $0.isClosed = true }
+    natsConnection_Close(raw)
+    answers = nil
+    natsConnection_Destroy(raw)
+  }
+
+  var isConnected: Bool { natsConnection_Status(raw) == NATS_CONN_STATUS_CONNECTED }
+
+  // MARK: Requests
+
+  /// The first answer.
+  func request(
+    _ subject: String, _ payload: [UInt8] = [], headers: [(name: String, value: String)] = []
+  ) async throws(ClusterFailure) -> NATSMessage {
+    let messages = try await request(subject, payload, headers: headers) { _, _ in true }
+    guard let message = messages.last else { throw ClusterFailure("no answer") }
+    return message
+  }
+
+  /// All answers, up to that with which `isLast` says that there are no more.
+  func request(
+    _ subject: String, _ payload: [UInt8], headers: [(name: String, value: String)] = [],
+    until isLast: @escaping @Sendable (_ message: NATSMessage, _ count: Int) -> Bool
+  ) async throws(ClusterFailure) -> [NATSMessage] {
+    let longest = ContinuousClock.now + .milliseconds(700)
+    let deadline = min(longest, ExchangeDeadline.current ?? longest)
+    let result: Result<[NATSMessage], ClusterFailure> = await withUnsafeContinuation { continuation in
+      let pending = Pending(continuation, deadline: deadline, until: isLast)
+      let number = state.withLock { state -> UInt64? in
+        guard !state.isClosed else { return nil }
+        state.next += 1
+        state.pending[state.next] = pending
+        return state.next
+      }
+      guard let number else { return pending.end(ClusterFailure("the connection is closed")) }
+      // Otherwise libnats would keep it, and send it after the caller has given up.
+      let status =
+        isConnected
+        ? publish(subject, payload, headers: headers, reply: "\(inbox).\(number)") : NATS_CONNECTION_DISCONNECTED
+      guard status != NATS_OK, let pending = state.withLock({ $0.pending.removeValue(forKey: number) }) else { return }
+      pending.end(ClusterFailure("no connection to the cluster: \(Self.text(status))"))
+    }
+    return try result.get()
+  }
+
+  private func answered(_ message: NATSMessage) {
+    guard let number = UInt64(message.subject.dropFirst(inbox.utf8.count + 1)) else { return }
+    let finished = state.withLock { state -> Pending? in
+      guard let pending = state.pending[number], pending.take(message) else { return nil }
+      return state.pending.removeValue(forKey: number)
+    }
+    finished?.finish()
+  }
+
+  private func expire() {
+    let now = ContinuousClock.now
+    let late = state.withLock { state in
+      let numbers = state.pending.filter { $0.value.deadline <= now }.map(\.key)
+      return numbers.compactMap { state.pending.removeValue(forKey: $0) }
+    }
+    for pending in late { pending.end(ClusterFailure("the cluster did not answer in time")) }
+  }
+
+  private func fail(_ reason: String, _ change: (inout State) -> Void = { _ in }) {
+    let pending = state.withLock { state in
+      change(&state)
+      defer { state.pending = [:] }
+      return Array(state.pending.values)
+    }
+    for each in pending { each.end(ClusterFailure(reason)) }
+  }
+
+  private func lost() { fail("the connection to the cluster was lost") }
+
+  private func reconnected() {
+    let handler = onReconnect.withLock { $0 }
+    handler?()
+  }
+
+  // MARK: Messages
+
+  @discardableResult
+  func publish(
+    _ subject: String, _ payload: [UInt8], headers: [(name: String, value: String)] = [], reply: String? = nil
+  ) -> natsStatus {
+    payload.withUnsafeBufferPointer { buffer in
+      buffer.withMemoryRebound(to: CChar.self) { data in
+        guard !headers.isEmpty else {
+          return reply == nil
+            ? natsConnection_Publish(raw, subject, data.baseAddress, Int32(data.count))
+            : natsConnection_PublishRequest(raw, subject, reply, data.baseAddress, Int32(data.count))
+        }
+        var message: OpaquePointer?
+        var status = natsMsg_Create(&message, subject, reply, data.baseAddress, Int32(data.count))
+        defer { natsMsg_Destroy(message) }
+        for header in headers where status == NATS_OK { status = natsMsgHeader_Set(message, header.name, header.value) }
+        return status == NATS_OK ? natsConnection_PublishMsg(raw, message) : status
+      }
+    }
+  }
+
+  func subscribe(
+    _ subject: String, _ receive: @escaping @Sendable (NATSMessage) -> Void
+  ) throws(ClusterFailure) -> Subscription {
+    var subscription: OpaquePointer?
+    let handler = Unmanaged.passRetained(Handler(receive))
+    let status = natsConnection_Subscribe(
+      &subscription, raw, subject,
+      { _, _, raw, context in
+        guard let raw, let context else { return }
+        defer { natsMsg_Destroy(raw) }
+        Unmanaged<Handler>.fromOpaque(context).takeUnretainedValue().receive(NATSConnection.message(raw))
+      }, handler.toOpaque())
+    guard status == NATS_OK, let subscription else {
+      handler.release()
+      throw ClusterFailure("no subscription: \(Self.text(status))")
+    }
+    // libnats calls this when it will not call the handler again.
+    natsSubscription_SetOnCompleteCB(
+      subscription,
+      { context in
+        if let context { Unmanaged<Handler>.fromOpaque(context).release() }
+      }, handler.toOpaque())
+    _ = natsSubscription_SetPendingLimits(subscription, -1, -1)
+    return Subscription(subscription)
+  }
+
+  private static func message(_ raw: OpaquePointer) -> NATSMessage {
+    var status: UnsafePointer<CChar>?
+    let length = Int(natsMsg_GetDataLength(raw))
+    if length == 0, natsMsgHeader_Get(raw, "Status", &status) != NATS_OK { status = nil }
+    let data = UnsafeRawBufferPointer(start: natsMsg_GetData(raw), count: length)
+    return NATSMessage(
+      subject: natsMsg_GetSubject(raw).map { String(cString: $0) } ?? "",
+      reply: natsMsg_GetReply(raw).map { String(cString: $0) }, status: status.map { String(cString: $0) },
+      data: Array(data))
+  }
+}

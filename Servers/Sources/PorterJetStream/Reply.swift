@@ -1,0 +1,83 @@
+/// What JetStream's answers say, as far as it is used here: JSON from a trusted peer, of which single members are read.
+struct Reply {
+  private let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Nil if nothing failed.
+  var errorCode: Int? { start(of: "\"error\":").flatMap { _ in number("err_code").map(Int.init) ?? 0 } }
+  var errorText: String { text("description") ?? String(decoding: bytes.prefix(200), as: UTF8.self) }
+
+  func number(_ name: String) -> UInt64? {
+    guard var index = start(of: "\"\(name)\":") else { return nil }
+    while index < bytes.count, bytes[index] == UInt8(ascii: " ") { index += 1 }
+    var value: UInt64?
+    while index < bytes.count, let digit = Self.digit(bytes[index]) {
+      let (product, isOver) = (value ?? 0).multipliedReportingOverflow(by: 10)
+      guard !isOver else { return nil }
+      value = product &+ digit
+      index += 1
+    }
+    return value
+  }
+
+  /// Without escapes.
+  func text(_ name: String) -> String? {
+    guard let range = quoted(name) else { return nil }
+    return String(decoding: bytes[range], as: UTF8.self)
+  }
+
+  /// Standard base64.
+  func data(_ name: String) -> [UInt8]? {
+    guard let range = quoted(name) else { return nil }
+    var decoded: [UInt8] = []
+    decoded.reserveCapacity(range.count * 3 / 4)
+    var (bits, count): (UInt32, Int) = (0, 0)
+    for byte in bytes[range] where byte != UInt8(ascii: "=") {
+      guard let value = Self.sextet(byte) else { return nil }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      guard count >= 8 else { continue }
+      count -= 8
+      decoded.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+    }
+    return decoded
+  }
+
+  private func quoted(_ name: String) -> Range<Int>? {
+    guard var begin = start(of: "\"\(name)\":") else { return nil }
+    while begin < bytes.count, bytes[begin] == UInt8(ascii: " ") { begin += 1 }
+    guard begin < bytes.count, bytes[begin] == UInt8(ascii: "\"") else { return nil }
+    guard let end = bytes[(begin + 1)...].firstIndex(of: UInt8(ascii: "\"")) else { return nil }
+    return begin + 1..<end
+  }
+
+  /// Where the first value of this name begins. Values that are read have no quotes in them.
+  private func start(of member: String) -> Int? {
+    let member = Array(member.utf8)
+    guard bytes.count >= member.count else { return nil }
+    var index = 0
+    while index <= bytes.count - member.count {
+      if bytes[index] == member[0], bytes[index..<index + member.count].elementsEqual(member) {
+        return index + member.count
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt64? {
+    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") ? UInt64(byte - UInt8(ascii: "0")) : nil
+  }
+
+  private static func sextet(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

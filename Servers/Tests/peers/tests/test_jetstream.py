@@ -1,0 +1,110 @@
+"""The tests of the relay with its mailboxes in JetStream."""
+
+from nacl.signing import SigningKey
+
+from . import protocol, test_exchanges, test_news, test_process
+from .support import JetStreamTestCase
+
+
+class ExchangeTests(JetStreamTestCase, test_exchanges.ExchangeTests):
+    pass
+
+
+class SignatureTests(JetStreamTestCase, test_exchanges.SignatureTests):
+    pass
+
+
+class NewsTests(JetStreamTestCase, test_news.NewsTests):
+    pass
+
+
+class LimitTests(JetStreamTestCase, test_news.LimitTests):
+    pass
+
+
+class EndTests(JetStreamTestCase):
+    """As in `test_process`, where the mailboxes outlive the relay."""
+
+    load = test_process.EndTests.load
+    test_killed_in_the_middle_of_load_it_has_every_accepted_message_once = (
+        test_process.EndTests.test_killed_in_the_middle_of_load_it_has_every_accepted_message_once)
+    test_logs_and_metrics_say_nothing_about_persons = test_process.EndTests.test_logs_and_metrics_say_nothing_about_persons
+
+
+class SharingTests(JetStreamTestCase):
+    """Several relays that serve the same mailboxes."""
+
+    def two(self):
+        return [self.start("one"), self.start("two")]
+
+    def test_a_message_goes_from_one_relay_to_another(self):
+        one, two = map(self.person, self.two())
+        mailbox = one.mailbox()
+        for number in range(10):
+            [one, two][number % 2].send(mailbox, b"%d" % number)
+        tag, fields = two.ask(protocol.get(mailbox))
+        self.assertEqual((tag, fields[33:]), (4, b"0"))
+        one.ask(protocol.acknowledge(mailbox, fields[:24]))
+        with self.assertRaisesRegex(protocol.Refused, "noMessage"):
+            two.ask(protocol.acknowledge(mailbox, fields[:24]))
+        self.assertEqual(two.take_all(mailbox), [b"%d" % number for number in range(1, 10)])
+
+    def test_a_listener_at_one_relay_is_woken_by_a_sender_at_another(self):
+        relays = self.two()
+        name, key = protocol.listener(), SigningKey.generate()
+        client = protocol.Client(self.http1(relays[0], name).exchange)
+        mailbox = client.mailbox()
+        _, fields = client.ask(protocol.listen(key, [mailbox]))
+        stream = self.news(relays[0], name)
+        self.assertEqual(stream.next(), "news")
+        self.person(relays[1]).send(mailbox, b"x")
+        self.assertEqual(stream.next(), "news")
+        _, arrived = client.ask(protocol.arrivals(key, fields[:32]))
+        self.assertEqual(arrived[34:], mailbox.recipient)
+
+    def test_a_mailbox_is_made_secured_and_deleted_once(self):
+        clients = [self.person(relay) for relay in self.two()]
+        key, senders = SigningKey.generate(), [SigningKey.generate(), SigningKey.generate()]
+        made = {client.ask(protocol.create(key))[1] for client in clients}
+        self.assertEqual(len(made), 1)
+        recipient, sender = made.copy().pop()[:24], made.pop()[24:]
+        clients[0].ask(protocol.request(b"\2" + bytes(senders[0].verify_key), recipient, key))
+        for client in clients:
+            with self.assertRaisesRegex(protocol.Refused, "auth"):
+                client.ask(protocol.request(b"\2" + bytes(senders[1].verify_key), recipient, key))
+            with self.assertRaisesRegex(protocol.Refused, "auth"):
+                client.ask(protocol.request(b"\3" + protocol.identifier() + b"\0x", sender))
+            client.send(protocol.Mailbox(recipient, sender, key, senders[0]), b"x")
+        clients[1].ask(protocol.request(b"\x09", recipient, key))
+        for client in clients:
+            for refused in [protocol.request(b"\x09", recipient, key), protocol.request(b"\4", recipient, key)]:
+                with self.assertRaisesRegex(protocol.Refused, "auth"):
+                    client.ask(refused)
+            with self.assertRaisesRegex(protocol.Refused, "auth"):
+                client.send(protocol.Mailbox(recipient, sender, key, senders[0]), b"x")
+        again = clients[0].ask(protocol.create(key))[1]
+        self.assertNotIn(recipient, [again[:24], again[24:]])
+
+    def test_a_full_mailbox_is_full_at_every_relay(self):
+        one, two = map(self.person, self.two())
+        mailbox = one.mailbox()
+        for number in range(128):
+            [one, two][number % 2].send(mailbox, b"x")
+        for client in [one, two]:
+            with self.assertRaisesRegex(protocol.Refused, "quota"):
+                client.send(mailbox, b"x")
+        _, fields = one.ask(protocol.get(mailbox))
+        one.ask(protocol.acknowledge(mailbox, fields[:24]))
+        two.send(mailbox, b"x")
+
+    def test_repeats_at_another_relay_are_recognised(self):
+        one, two = map(self.person, self.two())
+        mailbox, attempt = one.mailbox(), protocol.identifier()
+        for client in [one, two, one]:
+            client.send(mailbox, b"once", attempt)
+        self.assertEqual(two.take_all(mailbox), [b"once"])
+        one.send(mailbox, b"once", attempt)
+        self.assertEqual(two.take_all(mailbox), [])
+
+
+del test_exchanges, test_news, test_process

@@ -1,0 +1,104 @@
+/// What a relay of a cluster keeps mailboxes in, with every other relay of the cluster. `spec/protocol/relay-cluster.md` has what
+/// must hold.
+///
+/// Every call ends by the deadline of its exchange (`ExchangeDeadline`), and throws when it cannot say what happened.
+public protocol ClusterStore: Sendable {
+  // MARK: Records: one for each mailbox
+
+  /// The newest record, or one that a later revision will replace within moments of a change of leaders.
+  func record(_ key: String) async throws(ClusterFailure) -> StoredRecord?
+  /// Replaces the record of this revision, 0 if there must be none, and returns the new one's. Nil if the record has another.
+  func replace(_ key: String, _ bytes: [UInt8], revision: UInt64) async throws(ClusterFailure) -> UInt64?
+  /// False if the record has another revision.
+  func remove(_ key: String, revision: UInt64) async throws(ClusterFailure) -> Bool
+
+  // MARK: Bodies: one for each message, for 21 days
+
+  /// Returns the body's number when it is durable.
+  func addBody(_ key: String, _ bytes: [UInt8]) async throws(ClusterFailure) -> UInt64
+  func body(_ key: String, _ number: UInt64) async throws(ClusterFailure) -> [UInt8]?
+  /// Nothing is said when it fails: a body without an entry in a record is given to no one, and ends by itself.
+  func dropBodies(_ key: String, _ numbers: [UInt64])
+
+  // MARK: Notifications: a queue for each service, shared by all that ask in its name
+
+  func addNotification(_ service: String, _ bytes: [UInt8], attempt: String) async throws(ClusterFailure)
+  /// Each is given again after a pause, to whichever relay asks, until it is acknowledged.
+  func takeNotifications(_ service: String, limit: Int) async throws(ClusterFailure) -> TakenNotifications
+  func acknowledgeNotifications(_ service: String, _ numbers: [UInt64]) async throws(ClusterFailure)
+  func postponeNotification(_ service: String, _ taken: TakenNotifications.Item, milliseconds: Int64)
+
+  // MARK: Signals: between relays, fast, and lost when a connection breaks
+
+  func signal(_ signal: ClusterSignal)
+  /// How many milliseconds a recipient of the mailbox that listens somewhere may have; 0 if none does.
+  func hold(_ key: String) async -> Int64
+  /// From now on this relay is asked, or not asked, for the mailbox's hold.
+  func answersHold(_ key: String, _ answers: Bool)
+}
+
+public struct StoredRecord: Sendable {
+  public var bytes: [UInt8]
+  public var revision: UInt64
+
+  public init(bytes: [UInt8], revision: UInt64) {
+    self.bytes = bytes
+    self.revision = revision
+  }
+}
+
+public struct TakenNotifications: Sendable {
+  public struct Item: Sendable {
+    /// The same each time.
+    public var number: UInt64
+    public var bytes: [UInt8]
+    /// The store's own, for this time.
+    public var handle: String
+
+    public init(number: UInt64, bytes: [UInt8], handle: String) {
+      self.number = number
+      self.bytes = bytes
+      self.handle = handle
+    }
+  }
+
+  public var items: [Item]
+  /// Some were given before and are not acknowledged.
+  public var hasOthers: Bool
+
+  public init(items: [Item], hasOthers: Bool) {
+    self.items = items
+    self.hasOthers = hasOthers
+  }
+}
+
+/// What relays tell each other.
+public enum ClusterSignal: Sendable, Equatable {
+  /// A message has come to the mailbox.
+  case message(key: String, message: [UInt8])
+  /// A notification waits for the service.
+  case notification(service: String)
+}
+
+/// The relay's side of the signals. Calls come from any thread.
+public protocol ClusterListener: AnyObject, Sendable {
+  func received(_ signal: ClusterSignal)
+  /// Signals may have been missed.
+  func missed()
+  /// Milliseconds that a listener of this relay may have for the mailbox.
+  func hold(_ key: String) -> Int64
+}
+
+/// The cluster gave no answer, and what was asked for may have happened or not.
+public struct ClusterFailure: Error, Sendable, Equatable, CustomStringConvertible {
+  public let description: String
+
+  public init(_ description: String) { self.description = description }
+}
+
+/// Until when an exchange may ask the cluster.
+public enum ExchangeDeadline {
+  /// Clients get an answer within a second.
+  public static let span = Duration.milliseconds(900)
+  @TaskLocal public static var current: ContinuousClock.Instant?
+}

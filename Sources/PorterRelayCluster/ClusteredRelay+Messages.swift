@@ -1,0 +1,179 @@
+import PorterCrypto
+import PorterPlatform
+import PorterRelay
+
+/// Messages: send, get, acknowledge.
+extension ClusteredRelay {
+  /// What a record says of a sending.
+  private enum Acceptance: Sendable {
+    /// Notified: a service has to learn of it.
+    case accepted(service: SigningPublicKey?, expired: [UInt64])
+    case waits(message: RelayIdentifier, service: SigningPublicKey?)
+    case dropped
+  }
+
+  // MARK: Send
+
+  /// The body is stored first, then the record that makes it a message, then what tells its service; then comes the answer. A
+  /// sender without an answer sends again with the same attempt, and what is missing is done then.
+  func send(
+    _ request: RelayRequest, _ attempt: RelayIdentifier, notify: Bool, _ body: [UInt8]
+  ) async throws(ExchangeFailure) -> RelayAnswer {
+    let mailbox = try await authorizedBySender(request)
+    let message = try randomIdentifier()
+    let key = mailbox.key
+    var number: UInt64?
+    if case .new = mailbox.record.state(of: attempt), mailbox.record.waiting.count < RelayLimits.undelivered {
+      number = try await asking { [store] () async throws(ClusterFailure) in try await store.addBody(key, body) }
+    }
+    let stored = number
+    var acceptance = try await accept(request, attempt, notify: notify, message, body: stored, in: mailbox)
+    if acceptance == nil {
+      // There is room, or the attempt is new, after all.
+      let late = try await asking { [store] () async throws(ClusterFailure) in try await store.addBody(key, body) }
+      number = late
+      acceptance = try await accept(request, attempt, notify: notify, message, body: late, in: mailbox)
+    }
+    switch acceptance {
+    case .accepted(let service, let expired):
+      store.dropBodies(key, expired)
+      try await announce(message, in: mailbox.parts, key, to: service)
+    case .waits(let earlier, let service):
+      if let number { store.dropBodies(key, [number]) }
+      try await announce(earlier, in: mailbox.parts, key, to: service)
+    case .dropped, nil:
+      if let number { store.dropBodies(key, [number]) }
+    }
+    return .done
+  }
+
+  /// Nil if the message is new, and its body is not stored yet.
+  private func accept(
+    _ request: RelayRequest, _ attempt: RelayIdentifier, notify: Bool, _ message: RelayIdentifier, body: UInt64?,
+    in mailbox: FoundMailbox
+  ) async throws(ExchangeFailure) -> Acceptance? {
+    do throws(ExchangeFailure) {
+      let senderKey = mailbox.record.senderKey
+      return try await change(mailbox, .sender) { (record, isFresh) throws(ExchangeFailure) in
+        guard record.senderKey == senderKey else { throw .refused(.auth) }
+        switch record.state(of: attempt) {
+        case .waiting(let entry):
+          guard isFresh else { return .readAgain }
+          return .keep(.waits(message: entry.message, service: entry.hasNotification ? record.notifier?.service : nil))
+        case .dropped: return isFresh ? .keep(.dropped) : .readAgain
+        case .new: break
+        }
+        let now = wall
+        let expired = record.waiting.count < RelayLimits.undelivered ? [] : record.expire(at: now)
+        guard record.waiting.count < RelayLimits.undelivered else {
+          guard isFresh else { return .readAgain }
+          throw .refused(.quota)
+        }
+        guard let body else { return isFresh ? .keep(nil) : .readAgain }
+        let hasNotification = notify && record.notifier != nil
+        record.waiting.append(
+          MailboxRecord.Entry(
+            body: body, message: message, attempt: attempt, sentAt: max(now, record.waiting.last?.sentAt ?? 0),
+            notify: notify, hasNotification: hasNotification))
+        return .replace(.accepted(service: hasNotification ? record.notifier?.service : nil, expired: expired))
+      }
+    } catch {
+      // Nothing has the body, unless it is not known what became of the record.
+      if case .refused = error, let body { store.dropBodies(mailbox.key, [body]) }
+      throw error
+    }
+  }
+
+  /// Recipients come before services, so that a service asks when it is known whether a recipient listens.
+  private func announce(
+    _ message: RelayIdentifier, in mailbox: ClusterKey.Parts, _ key: String, to service: SigningPublicKey?
+  ) async throws(ExchangeFailure) {
+    store.signal(.message(key: key, message: message.bytes))
+    guard let service else { return }
+    try await addNotification(message, in: mailbox, to: service)
+    store.signal(.notification(service: Self.name(of: service)))
+  }
+
+  /// A secured mailbox requires its sender's signature, an unsecured one rejects any. A record of an unsecured one may be outdated.
+  private func authorizedBySender(_ request: RelayRequest) async throws(ExchangeFailure) -> FoundMailbox {
+    var mailbox = try await find(.sender, request.entity, fresh: false)
+    if let found = mailbox, !found.isFresh, found.record.senderKey == nil {
+      mailbox = try await find(.sender, request.entity, fresh: true)
+    }
+    do throws(ExchangeFailure) {
+      if let mailbox, mailbox.record.senderKey == nil {
+        guard request.signature == nil else { throw .refused(.auth) }
+      } else {
+        try authorize(request, key: mailbox?.record.senderKey)
+      }
+    } catch {
+      if let mailbox, !mailbox.isFresh { _ = try await read(mailbox.key) }
+      throw error
+    }
+    guard let mailbox else { throw .refused(.auth) }
+    try take(share: request.entity)
+    return mailbox
+  }
+
+  // MARK: Get and acknowledge
+
+  func getMessage(
+    _ request: RelayRequest, withAge: Bool, _ listener: String?
+  ) async throws(ExchangeFailure) -> RelayAnswer {
+    let mailbox = try await authorizedMailbox(request, fresh: true)
+    guard var message = try await oldestMessage(in: mailbox) else {
+      listeners.noteSignOfLife(listener)
+      throw .refused(.noMessage)
+    }
+    if !withAge { message.age = nil }
+    return .message(message)
+  }
+
+  func acknowledge(
+    _ request: RelayRequest, _ message: RelayIdentifier, _ listener: String?
+  ) async throws(ExchangeFailure) -> RelayAnswer {
+    let mailbox = try await authorizedMailbox(request, fresh: false)
+    return try await drop(message, from: mailbox, listener).wasThere ? .done : .failed(.noMessage)
+  }
+
+  func acknowledgeAndGet(
+    _ request: RelayRequest, _ message: RelayIdentifier, _ listener: String?
+  ) async throws(ExchangeFailure) -> RelayAnswer {
+    let mailbox = try await authorizedMailbox(request, fresh: false)
+    let dropped = try await drop(message, from: mailbox, listener)
+    var rest = mailbox
+    (rest.record, rest.isFresh) = (dropped.record, true)
+    return .acknowledged(wasThere: dropped.wasThere, next: try await oldestMessage(in: rest))
+  }
+
+  /// The record is that after the message was dropped, or the newest one.
+  private func drop(
+    _ message: RelayIdentifier, from mailbox: FoundMailbox, _ listener: String?
+  ) async throws(ExchangeFailure) -> (wasThere: Bool, record: MailboxRecord) {
+    listeners.noteSignOfLife(listener)
+    let now = wall
+    let (entry, record) = try await change(mailbox, .recipient) { (record, isFresh) throws(ExchangeFailure) in
+      guard let entry = record.drop(message, at: now) else {
+        return isFresh ? .keep((MailboxRecord.Entry?.none, record)) : .readAgain
+      }
+      // An expired message is not there.
+      let isExpired = MailboxRecord.isExpired(entry.sentAt, at: now)
+      return .replace((isExpired ? nil : entry, record))
+    }
+    if let entry { store.dropBodies(mailbox.key, [entry.body]) }
+    return (entry != nil, record)
+  }
+
+  /// A body that is not there any more has come to its end before its record: the cluster's clock is ahead of this relay's.
+  private func oldestMessage(in mailbox: FoundMailbox) async throws(ExchangeFailure) -> RelayMessage? {
+    let (now, key) = (wall, mailbox.key)
+    for entry in mailbox.record.waiting where !MailboxRecord.isExpired(entry.sentAt, at: now) {
+      let body = try await asking { [store] () async throws(ClusterFailure) in try await store.body(key, entry.body) }
+      guard let body else { continue }
+      return RelayMessage(
+        identifier: entry.message, timestamp: WallTime(milliseconds: entry.sentAt), notify: entry.notify, body: body,
+        age: UInt32(clamping: now - entry.sentAt))
+    }
+    return nil
+  }
+}

@@ -1,0 +1,203 @@
+import PorterCrypto
+import PorterPlatform
+import PorterRelay
+
+/// Notifiers, and the notifications for a service.
+///
+/// The queue of a service has, for each message that notifies, the mailbox and the message. What the service gets is made when it asks:
+/// only then is it known whether the message still waits, and whether its recipient is about to fetch it.
+extension ClusteredRelay {
+  // MARK: Recipient's side
+
+  func enableNotifier(
+    _ request: RelayRequest, _ notifierKey: SigningPublicKey, _ boxKey: BoxPublicKey
+  ) async throws(ExchangeFailure) -> RelayAnswer {
+    let mailbox = try await authorizedMailbox(request, fresh: true)
+    let relayKeys: BoxKeyPair
+    do throws(CryptoError) { relayKeys = try BoxKeyPair.generate(randomness: ports.randomness) } catch {
+      throw .failed("\(error)")
+    }
+    let shared: BoxSharedKey
+    // A key of low order is the client's mistake, or an attack.
+    do throws(CryptoError) { shared = try relayKeys.secretKey.agree(with: boxKey) } catch { throw .refused(.syntax) }
+    let generation = random(8)
+    let notifier = try await change(mailbox, .recipient) { (record, _) throws(ExchangeFailure) in
+      if let existing = record.notifier, existing.key == notifierKey, existing.recipientBoxKey == boxKey {
+        return .keep(existing)
+      }
+      // The earlier notifier's notifications could not be opened with the new key, so they end with it.
+      for index in record.waiting.indices { record.waiting[index].hasNotification = false }
+      let new = MailboxRecord.Notifier(
+        generation: generation, key: notifierKey, recipientBoxKey: boxKey, relayBoxKey: relayKeys.publicKey,
+        sharedKey: shared.exposeForStorage(), service: nil)
+      record.notifier = new
+      return .replace(new)
+    }
+    let parts = ClusterKey.Parts(mailbox: mailbox.parts.mailbox, generation: notifier.generation)
+    guard let identifier = identifiers.identifier(.notifier, parts) else { throw .failed("no identifier") }
+    return .notifier(identifier, boxKey: notifier.relayBoxKey)
+  }
+
+  func disableNotifier(_ request: RelayRequest) async throws(ExchangeFailure) -> RelayAnswer {
+    let mailbox = try await authorizedMailbox(request, fresh: true)
+    return try await change(mailbox, .recipient) { (record, _) throws(ExchangeFailure) in
+      if record.notifier == nil { return .keep(.done) }
+      record.notifier = nil
+      for index in record.waiting.indices { record.waiting[index].hasNotification = false }
+      return .replace(.done)
+    }
+  }
+
+  // MARK: Service's side
+
+  /// What a service's queue is called.
+  static func name(of service: SigningPublicKey) -> String { TextEncoding.base64URL(service.bytes) }
+
+  func addNotification(
+    _ message: RelayIdentifier, in mailbox: ClusterKey.Parts, to service: SigningPublicKey
+  ) async throws(ExchangeFailure) {
+    let (bytes, name) = (mailbox.mailbox + mailbox.generation + message.bytes, Self.name(of: service))
+    let attempt = message.base64URL
+    try await asking { [store] () async throws(ClusterFailure) in
+      try await store.addNotification(name, bytes, attempt: attempt)
+    }
+  }
+
+  func subscribeNotifiers(
+    _ request: RelayRequest, _ service: SigningPublicKey, _ entries: [RelayCommand.Entry], _ listener: String?
+  ) async throws(ExchangeFailure) -> RelayAnswer {
+    guard request.entity == nil else { throw .refused(.syntax) }
+    try authorize(request, key: service)
+    if let listener { listeners.subscribe(listener, service: Self.name(of: service)) }
+    let mailboxes = try await mailboxes(of: entries, .notifier, of: request) { $0.notifier?.key }
+    return .subscriptions(
+      try await concurrently(mailboxes) { [self] (mailbox) async throws(ExchangeFailure) in
+        guard let mailbox else { return .auth }
+        do throws(ExchangeFailure) { return try await take(mailbox, service) } catch {
+          if case .refused(.auth) = error { return .auth }
+          throw error
+        }
+      })
+  }
+
+  /// Assigns the notifier to the service, with what waits.
+  private func take(
+    _ mailbox: FoundMailbox, _ service: SigningPublicKey
+  ) async throws(ExchangeFailure) -> RelaySubscription {
+    let (isNew, record) = try await change(mailbox, .notifier) { (record, _) throws(ExchangeFailure) in
+      if record.notifier?.service == service { return .keep((false, record)) }
+      record.notifier?.service = service
+      return .replace((true, record))
+    }
+    let waiting = record.waiting.filter { $0.hasNotification && !MailboxRecord.isExpired($0.sentAt, at: wall) }
+    if isNew {
+      let parts = ClusterKey.Parts(mailbox: mailbox.parts.mailbox, generation: record.generation)
+      for entry in waiting { try await addNotification(entry.message, in: parts, to: service) }
+    }
+    return waiting.isEmpty ? .subscribed : .waiting
+  }
+
+  /// Those that are due. What is over, since its message is gone or its notifier is another one, is acknowledged here.
+  func notifications(
+    _ request: RelayRequest, _ service: SigningPublicKey, limit: UInt16
+  ) async throws(ExchangeFailure) -> RelayDueNotifications {
+    guard request.entity == nil else { throw .refused(.syntax) }
+    try authorize(request, key: service)
+    let name = Self.name(of: service)
+    let most = max(1, min(Int(limit), RelayLimits.batch))
+    let taken = try await asking { [store] () async throws(ClusterFailure) in
+      try await store.takeNotifications(name, limit: most)
+    }
+    let found = try await concurrently(taken.items) { [self] (item) async throws(ExchangeFailure) in
+      try await finding(item, service)
+    }
+    var notifications: [RelayNotification] = []
+    var ended: [UInt64] = []
+    var nextIn: Int64?
+    for (item, finding) in zip(taken.items, found) {
+      switch finding {
+      case .due(let notification): notifications.append(notification)
+      case .over: ended.append(item.number)
+      case .held(let milliseconds):
+        store.postponeNotification(name, item, milliseconds: milliseconds)
+        nextIn = min(nextIn ?? .max, milliseconds + 1)
+      }
+    }
+    if !ended.isEmpty {
+      let numbers = ended
+      try await asking { [store] () async throws(ClusterFailure) in
+        try await store.acknowledgeNotifications(name, numbers)
+      }
+    }
+    // Those that another server of this service has, and does not acknowledge, are given to the next that asks.
+    if nextIn == nil, taken.hasOthers { nextIn = 1_000 }
+    return RelayDueNotifications(
+      notifications: notifications, nextIn: nextIn.map { UInt32(clamping: $0) })
+  }
+
+  private enum Finding: Sendable {
+    case due(RelayNotification)
+    case held(Int64)
+    case over
+  }
+
+  private func finding(
+    _ item: TakenNotifications.Item, _ service: SigningPublicKey
+  ) async throws(ExchangeFailure) -> Finding {
+    guard item.bytes.count == 48, let message = RelayIdentifier(bytes: item.bytes.suffix(24)) else { return .over }
+    let (mailbox, generation) = (Array(item.bytes.prefix(16)), Array(item.bytes[16..<24]))
+    let key = ClusterKey.text(mailbox)
+    let now = wall
+    guard let record = try await read(key)?.record, record.generation == generation,
+      let notifier = record.notifier, notifier.service == service, let entry = record.entry(message),
+      entry.hasNotification, !MailboxRecord.isExpired(entry.sentAt, at: now)
+    else { return .over }
+    let youth = NotificationHold.pause.milliseconds - max(0, now - entry.sentAt)
+    if youth > 0 {
+      let hold = min(youth, await store.hold(key))
+      if hold > 0 { return .held(hold) }
+    }
+    return .due(try notification(item.number, of: entry, notifier, mailbox, service))
+  }
+
+  private func notification(
+    _ number: UInt64, of entry: MailboxRecord.Entry, _ notifier: MailboxRecord.Notifier, _ mailbox: [UInt8],
+    _ service: SigningPublicKey
+  ) throws(ExchangeFailure) -> RelayNotification {
+    // Two notifications never have one number and one message, so no nonce is used twice under a key.
+    let timestamp = WallTime(milliseconds: entry.sentAt)
+    let metadata = RelayMessageMetadata(message: entry.message, timestamp: timestamp)
+    guard let nonce = nonce(number, service), let shared = BoxSharedKey(stored: notifier.sharedKey),
+      let sealed = try? metadata.sealed(with: shared, nonce: nonce),
+      let identifier = identifiers.identifier(
+        .notifier, ClusterKey.Parts(mailbox: mailbox, generation: notifier.generation))
+    else { throw .failed("a notification cannot be sealed") }
+    return RelayNotification(notifier: identifier, timestamp: timestamp, nonce: nonce, metadata: sealed)
+  }
+
+  private func nonce(_ number: UInt64, _ service: SigningPublicKey) -> BoxNonce? {
+    var bytes: [UInt8] = []
+    bytes.append(signed64: Int64(bitPattern: number))
+    return BoxNonce(bytes: identifiers.permuted(bytes + service.bytes.prefix(16), .notification))
+  }
+
+  private func number(of nonce: BoxNonce, _ service: SigningPublicKey) -> UInt64? {
+    let bytes = identifiers.restored(nonce.bytes, .notification)
+    guard Array(bytes.suffix(16)) == Array(service.bytes.prefix(16)) else { return nil }
+    return bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  func acknowledgeNotifications(
+    _ request: RelayRequest, _ service: SigningPublicKey, _ nonces: [BoxNonce]
+  ) async throws(ExchangeFailure) -> RelayAnswer {
+    guard request.entity == nil else { throw .refused(.syntax) }
+    try authorize(request, key: service)
+    let (numbers, name) = (nonces.compactMap { number(of: $0, service) }, Self.name(of: service))
+    if !numbers.isEmpty {
+      try await asking { [store] () async throws(ClusterFailure) in
+        try await store.acknowledgeNotifications(name, numbers)
+      }
+    }
+    return .done
+  }
+}

@@ -1,0 +1,167 @@
+import PorterCrypto
+import PorterPlatform
+public import PorterRelay
+import Synchronization
+
+/// A relay that keeps its mailboxes in a cluster, as any number of others do that serve the same ones. Safe from any thread.
+public final class ClusteredRelay: Sendable {
+  let store: any ClusterStore
+  let identifiers: ClusterKey
+  let listeners: ClusterListeners
+  let cache = RecordCache()
+  let turns = MailboxTurns()
+  let ports: Ports
+  private let admit: @Sendable ([UInt8]) -> Bool
+  private let onNews: @Sendable ([String]) -> Void
+  private let decoy: SigningPublicKey
+  let decoyCheckKey: RelayCheckKey
+
+  /// `secret` has 32 bytes and is the cluster's. `admit` gets the identifier of a mailbox whose key has signed a request, and returns
+  /// whether that may be carried out. `onNews` gets the listeners to which something came.
+  public convenience init?(
+    _ store: any ClusterStore, secret: [UInt8], admit: @escaping @Sendable ([UInt8]) -> Bool = { _ in true },
+    onNews: @escaping @Sendable ([String]) -> Void
+  ) {
+    self.init(store, secret: secret, ports: .system, admit: admit, onNews: onNews)
+  }
+
+  package init?(
+    _ store: any ClusterStore, secret: [UInt8], ports: Ports, admit: @escaping @Sendable ([UInt8]) -> Bool,
+    onNews: @escaping @Sendable ([String]) -> Void
+  ) {
+    guard let identifiers = ClusterKey(secret),
+      let decoy = try? SigningKeyPair.generate(randomness: ports.randomness).publicKey,
+      let decoyCheckKey = RelayCheckKey(bytes: ports.randomness.bytes(RelayCheckKey.count))
+    else { return nil }
+    self.store = store
+    self.identifiers = identifiers
+    self.ports = ports
+    self.admit = admit
+    self.onNews = onNews
+    self.decoy = decoy
+    self.decoyCheckKey = decoyCheckKey
+    listeners = ClusterListeners(ports)
+  }
+
+  // MARK: Exchanges
+
+  /// Carries out one request. Ends by `ExchangeDeadline`.
+  public func exchange(_ bytes: [UInt8], listener: String?) async -> RelayService.Outcome {
+    let request: RelayRequest
+    do throws(RelayError) { request = try RelayRequest(decoding: bytes) } catch {
+      return Self.outcome(.failed(error), RelayRequest.correlation(of: bytes), command: "none")
+    }
+    let command = request.command.name
+    return await ExchangeDeadline.$current.withValue(.now + ExchangeDeadline.span) {
+      do throws(ExchangeFailure) {
+        return Self.outcome(try await answer(to: request, listener), request.correlation, command: command)
+      } catch {
+        switch error {
+        case .refused(let refusal): return Self.outcome(.failed(refusal), request.correlation, command: command)
+        case .limited: return .limited
+        case .failed(let reason): return .failed(reason)
+        }
+      }
+    }
+  }
+
+  private static func outcome(
+    _ answer: RelayAnswer, _ correlation: RelayIdentifier, command: String
+  ) -> RelayService.Outcome {
+    .answer(answer.encoded(for: correlation), command: command, result: answer.name)
+  }
+
+  private func answer(to request: RelayRequest, _ listener: String?) async throws(ExchangeFailure) -> RelayAnswer {
+    switch request.command {
+    case .createMailbox(let recipientKey, let senderKey):
+      return try await createMailbox(request, recipientKey, senderKey)
+    case .secureMailbox(let senderKey): return try await secureMailbox(request, senderKey)
+    case .deleteMailbox: return try await deleteMailbox(request)
+    case .send(let attempt, let notify, let body): return try await send(request, attempt, notify: notify, body)
+    case .getMessage: return try await getMessage(request, withAge: false, listener)
+    case .getMessageWithAge: return try await getMessage(request, withAge: true, listener)
+    case .acknowledge(let message): return try await acknowledge(request, message, listener)
+    case .acknowledgeAndGet(let message): return try await acknowledgeAndGet(request, message, listener)
+    case .subscribe(let entries): return try await subscribe(request, entries, listener)
+    case .check(let entries): return try await check(request, entries)
+    case .checkByKeys(let entries): return try await checkByKeys(request, entries)
+    case .shareCheckKeys(let entries): return try await shareCheckKeys(request, entries)
+    case .listen(let key, let entries): return try await listen(request, key, entries, listener)
+    case .arrivals(let key, let position, let limit):
+      return try await arrivals(request, key, after: position, limit: limit, listener)
+    case .enableNotifier(let key, let boxKey): return try await enableNotifier(request, key, boxKey)
+    case .disableNotifier: return try await disableNotifier(request)
+    case .subscribeNotifiers(let service, let entries):
+      return try await subscribeNotifiers(request, service, entries, listener)
+    case .notifications(let service, let limit):
+      return .notifications(try await notifications(request, service, limit: limit).notifications)
+    case .dueNotifications(let service, let limit):
+      return .dueNotifications(try await notifications(request, service, limit: limit))
+    case .acknowledgeNotifications(let service, let nonces):
+      return try await acknowledgeNotifications(request, service, nonces)
+    }
+  }
+
+  // MARK: Who may
+
+  /// Throws `auth` unless the key made the signature. Without a key, does the same work with no result.
+  func authorize(_ signature: [UInt8]?, of bytes: [UInt8], key: SigningPublicKey?) throws(ExchangeFailure) {
+    guard let signature else { throw .refused(.auth) }
+    guard (key ?? decoy).isValid(signature: signature, for: bytes), key != nil else { throw .refused(.auth) }
+  }
+
+  func authorize(_ request: RelayRequest, key: SigningPublicKey?) throws(ExchangeFailure) {
+    try authorize(request.signature, of: request.signedBytes, key: key)
+  }
+
+  func take(share of: RelayIdentifier?) throws(ExchangeFailure) {
+    if let of, !admit(of.bytes) { throw .limited }
+  }
+
+  func tell(_ names: [String]) {
+    if !names.isEmpty { onNews(names) }
+  }
+
+  // MARK: Listeners
+
+  /// The listener can be woken from now on: pushes wait a moment for it.
+  public func attach(_ listener: String) { listeners.noteSignOfLife(listener) }
+
+  /// The listener cannot be woken for now: pushes do not wait for it.
+  public func detach(_ listener: String) { listeners.noteAbsence(listener) }
+
+  /// Ends the subscriptions of these listeners.
+  public func forget(_ names: [String]) {
+    for key in listeners.forget(names) { store.answersHold(key, false) }
+  }
+}
+
+extension ClusteredRelay: ClusterListener {
+  public func received(_ signal: ClusterSignal) {
+    switch signal {
+    case .message(let key, let message): tell(listeners.note(message: message, in: key))
+    case .notification(let service): tell(listeners.listeners(of: service))
+    }
+  }
+
+  public func missed() { tell(listeners.invalidate()) }
+  public func hold(_ key: String) -> Int64 { listeners.hold(key) }
+}
+
+/// Why an exchange has no other answer.
+enum ExchangeFailure: Error {
+  /// The client's mistake, or its bad luck.
+  case refused(RelayError)
+  case limited
+  /// The cluster gave no answer.
+  case failed(String)
+
+  init(_ failure: ClusterFailure) { self = .failed(failure.description) }
+}
+
+/// Asks the cluster, and converts its failure.
+func asking<Value: Sendable>(
+  _ body: () async throws(ClusterFailure) -> Value
+) async throws(ExchangeFailure) -> Value {
+  do throws(ClusterFailure) { return try await body() } catch { throw ExchangeFailure(error) }
+}

@@ -9,7 +9,7 @@ SWIFT_TYPES := -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mang
 # Release builds include the Swift runtime, so that what is measured and installed needs none.
 SWIFT_RELEASE := swift build -c release --scratch-path $(RELEASE) -Xswiftc -static-stdlib -Xswiftc -use-ld=lld $(SWIFT_TYPES)
 LIBRARY := $(RELEASE)/library
-NETWORK := .build-programs/network
+TRANSPORT := .build-programs/network
 # The transport to a relay on the network is C, on libcurl.
 NET_FLAGS := -std=c11 -D_GNU_SOURCE -O2 -fPIC -Wall -Wextra -Wconversion -pedantic -IInclude
 # Programs are wholly static: an extension starts in half the time and with two thirds of the memory, since nothing is
@@ -26,17 +26,23 @@ SWIFT_ORDER = $(if $(wildcard $(ORDER)),-Xlinker --symbol-ordering-file=$(ORDER)
 SWIFT_PROGRAMS = swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld $(SWIFT_TYPES) \
   $(SWIFT_SECTIONS) $(SWIFT_ORDER)
 
-.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers bench-relay
+.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb bench-relay
 .DEFAULT_GOAL := help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | sort | expand -t 10
 
-demo: ## play a device in the terminal; SCENARIO=name or all (`make scenarios` lists them), JSON=1, HTML=FILE writes a page
+demo: ## play a device in the terminal; SCENARIO=name or all (`make scenarios` lists them), NETWORK=1 with porter-relay, JSON=1, HTML=FILE writes a page
 	@scripts/setup build
 ifdef SCENARIO
 	@swift build --product porter-server 1>&2 && swift build --product porter-harness 1>&2
-	@scripts/scenarios $(SCENARIO) $(if $(JSON),--json) $(if $(HTML),--page $(HTML)) $(DEMO)
+	@$(if $(NETWORK),scripts/setup network && swift build --product nightporter-net 1>&2)
+	@$(if $(NETWORK),for program in porter-relay porter-push; do swift build --package-path Servers --product $$program 1>&2 || exit 1; done)
+	@scripts/scenarios $(SCENARIO) $(if $(NETWORK),--network Servers/.build/debug) $(if $(JSON),--json) $(if $(HTML),--page $(HTML)) $(DEMO)
+else ifdef NETWORK
+	@scripts/setup network
+	@$(MAKE) --no-print-directory servers extension 1>&2
+	@$(PROGRAMS)/release/porter-harness device --network $(SERVERS)/release $(if $(JSON),--json) $(if $(HTML),--page $(HTML)) $(DEMO)
 else
 	@$(MAKE) --no-print-directory programs
 	@$(PROGRAMS)/release/porter-harness device $(if $(JSON),--json) $(if $(HTML),--page $(HTML)) $(DEMO)
@@ -76,6 +82,11 @@ servers: ## build the programs of Servers
 	@scripts/setup servers
 	@swift build -c release --package-path Servers --scratch-path $(SERVERS) -Xswiftc -static-stdlib -Xswiftc -use-ld=lld
 
+deb: servers lib ## build Debian packages of the programs and the library in DEBS (.build-debs)
+	@scripts/setup deb
+	@$(SWIFT_PROGRAMS) --product porter-server 1>&2
+	@SERVERS=$(SERVERS)/release SERVER=$(PROGRAMS)/release/porter-server LIBRARY=$(LIBRARY) scripts/debs $(or $(DEBS),.build-debs)
+
 bench-relay: servers ## measure porter-relay beside its back end and plain SQLite; COUNT=messages, FOLDER=on this disk
 	@scripts/setup test
 	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_RELAY_LOAD=$(CURDIR)/$(SERVERS)/release/relay-load \
@@ -109,10 +120,10 @@ programs:
 # libcurl and OpenSSL within: an extension with Debian's shared ones needs 10 MB more.
 extension: ## build porter-harness with the transport to a relay on the network, wholly static, in .build-programs
 	@scripts/setup build
-	@mkdir -p $(NETWORK)
+	@mkdir -p $(TRANSPORT)
 	@libcurl="$$(scripts/small-libcurl)" && \
-	  $(CC) $(NET_FLAGS) -ffunction-sections -I$$libcurl/include -r -nostdlib $(wildcard Sources/CNightporterNet/*.c) -o $(NETWORK)/net.o && \
-	  $(SWIFT_PROGRAMS) --product porter-harness -Xlinker $(CURDIR)/$(NETWORK)/net.o -Xlinker $$libcurl/lib/libcurl.a \
+	  $(CC) $(NET_FLAGS) -ffunction-sections -I$$libcurl/include -r -nostdlib $(wildcard Sources/CNightporterNet/*.c) -o $(TRANSPORT)/net.o && \
+	  $(SWIFT_PROGRAMS) --product porter-harness -Xlinker $(CURDIR)/$(TRANSPORT)/net.o -Xlinker $$libcurl/lib/libcurl.a \
 	    -Xlinker -lnghttp2 -Xlinker -lssl -Xlinker -lcrypto
 
 verify: ## run the checks that take too long for a test: whole walks, the sanitizers
@@ -145,7 +156,7 @@ lint: ## check the format of Swift and the warnings of C
 	@scripts/lint
 
 clean: ## delete build products
-	rm -rf .build Servers/.build $(RELEASE) $(PROGRAMS) $(SERVERS) .build-thread .build-address .build-aegis .build-sqlite
+	rm -rf .build Servers/.build $(RELEASE) $(PROGRAMS) $(SERVERS) .build-debs .build-thread .build-address .build-aegis .build-sqlite
 
 include bindings/simplex-compat/compat.mk
 include Benchmarks/bench.mk

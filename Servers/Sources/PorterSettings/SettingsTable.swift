@@ -20,7 +20,8 @@ public struct SettingsTable: Sendable {
 
   /// What the command line asks for.
   public enum Request: Sendable {
-    case help
+    /// The help, the manual or a sample of the file, to be printed.
+    case document(String)
     case printing(Settings)
     /// The name of the command; the first one if none was given.
     case command(String, Settings)
@@ -34,10 +35,14 @@ public struct SettingsTable: Sendable {
   public let defaultFile: String
   public let commands: [Command]
   public let settings: [Setting]
+  /// Further sections of the manual: a title in capitals, and paragraphs.
+  public let notes: [(title: String, text: String)]
 
   public init(
-    program: String, summary: String, prefix: String, defaultFile: String, commands: [Command], settings: [Setting]
+    program: String, summary: String, prefix: String, defaultFile: String, commands: [Command], settings: [Setting],
+    notes: [(title: String, text: String)] = []
   ) {
+    self.notes = notes
     self.program = program
     self.summary = summary
     self.prefix = prefix
@@ -48,7 +53,7 @@ public struct SettingsTable: Sendable {
 
   func setting(_ name: String) -> Setting? { settings.first { $0.name == name } }
 
-  private func variable(_ name: String) -> String {
+  func variable(_ name: String) -> String {
     prefix + "_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
   }
 
@@ -63,7 +68,9 @@ public struct SettingsTable: Sendable {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       switch argument {
-      case "--help", "-h", "help": return .help
+      case "--help", "-h", "help": return .document(help)
+      case "--manual": return .document(manual)
+      case "--sample-config": return .document(sample)
       case "--print-config": prints = true
       default:
         guard argument.hasPrefix("--") else {
@@ -119,12 +126,22 @@ public struct SettingsTable: Sendable {
   private func take(_ contents: String, of path: String, into result: inout Settings) throws(SettingsError) {
     for (index, line) in contents.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let origin = Settings.Origin.file(path, line: index + 1)
-      let text = Self.trimmed(line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0])
+      let text = Self.trimmed(Self.withoutComment(line))
       guard !text.isEmpty else { continue }
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2 else { throw SettingsError("\(origin): expected NAME = VALUE") }
       try result.set(String(Self.trimmed(parts[0])), to: String(Self.trimmed(parts[1])), from: origin)
     }
+  }
+
+  /// A comment begins a line or follows a space: an address of a relay has a # within.
+  private static func withoutComment(_ line: Substring) -> Substring {
+    var isAfterSpace = true
+    for index in line.indices {
+      if isAfterSpace, line[index] == "#" { return line[..<index] }
+      isAfterSpace = line[index].isWhitespace
+    }
+    return line
   }
 
   private static func trimmed(_ text: Substring) -> Substring {
@@ -147,6 +164,8 @@ extension SettingsTable {
     }
     text += row("--config PATH", "file with settings [\(defaultFile), if it exists]")
     text += row("--print-config", "print what is configured, and where, without secrets")
+    text += row("--sample-config", "print a file with every setting")
+    text += row("--manual", "print the manual, for man -l -")
     text += row("--help", "print this")
     return text + """
 

@@ -22,5 +22,12 @@ enum AdminSettings {
       Setting("wait", .duration(1...86_400), default: "5m", help: "how long to wait for the end of a drain"),
       Setting("token", .text, help: "its identifier, or PROVIDER:HEX, a device's; - for standard input"),
       Setting("mailbox", .text, help: "its identifier, the recipient's or the sender's; - for standard input"),
+    ],
+    notes: [
+      (
+        "EXIT STATUS",
+        "0 if the command was carried out and found nothing wrong; otherwise 1, with the reason on standard error."
+      ),
+      ("SEE ALSO", "porter-push(8), porter-relay(8)"),
     ])
 }

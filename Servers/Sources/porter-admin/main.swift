@@ -99,7 +99,7 @@ func run(_ command: String, _ settings: Settings) throws {
 umask(0o077)
 do {
   switch try AdminSettings.table.request() {
-  case .help: put(AdminSettings.table.help, to: 1)
+  case .document(let text): put(text, to: 1)
   case .printing(let settings): put(settings.listing, to: 1)
   case .command(let command, let settings): try run(command, settings)
   }

@@ -34,6 +34,13 @@ enum PushSettings {
       Setting(
         "log-level", .choice(["debug", "info", "warning", "error"]), default: "info", help: "least level of a line"),
       Setting("log-form", .choice(["logfmt", "json"]), default: "logfmt", help: "form of a line"),
+    ],
+    notes: [
+      (
+        "SIGNALS",
+        "SIGTERM and SIGINT end the program. Pushes that were not answered are sent again after the next start."
+      ),
+      ("SEE ALSO", "porter-admin(8), porter-relay(8)"),
     ])
 
   static func environment(_ settings: Settings) -> APNsOptions.Environment {

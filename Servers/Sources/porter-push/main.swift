@@ -72,7 +72,7 @@ func serve(_ settings: Settings) throws {
 
 do {
   switch try PushSettings.table.request() {
-  case .help: put(PushSettings.table.help, to: 1)
+  case .document(let text): put(text, to: 1)
   case .printing(let settings): put(settings.listing, to: 1)
   case .command("serve", let settings): try serve(settings)
   case .command(_, let settings):

@@ -12,7 +12,16 @@ enum RelaySettings {
       .init("address", help: "print the address for clients, with the fingerprint of the key"),
       .init("check", help: "check the configuration, the certificate and its key"),
     ],
-    settings: places + limits + logging)
+    settings: places + limits + logging,
+    notes: [
+      (
+        "SIGNALS",
+        """
+        SIGTERM and SIGINT finish the exchanges that were read, end the streams and close the file. SIGHUP reads the certificate and \
+        its key again. SIGUSR1 drains: the relay is not ready any more, clients are asked to leave, and it ends when the last has left.
+        """
+      ), ("SEE ALSO", "porter-admin(8), porter-push(8)"),
+    ])
 
   private static let storeHelp =
     "where mailboxes are: file, or nats://HOST:PORT,… of a NATS cluster"

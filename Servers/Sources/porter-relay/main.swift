@@ -152,7 +152,7 @@ func wait(_ signals: SignalWaiter, _ server: RelayServer) {
 
 func run() throws {
   switch try RelaySettings.table.request() {
-  case .help: put(RelaySettings.table.help, to: 1)
+  case .document(let text): put(text, to: 1)
   case .printing(let settings): put(settings.listing, to: 1)
   case .command("serve", let settings): try serve(settings)
   case .command("address", let settings):

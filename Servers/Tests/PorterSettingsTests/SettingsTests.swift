@@ -23,7 +23,7 @@ final class SettingsTests: XCTestCase {
       arguments: arguments, environment: environment, read: { (path) throws(SettingsError) in files[path] })
     switch request {
     case .command(_, let settings), .printing(let settings): return settings
-    case .help: throw SettingsError("help")
+    case .document: throw SettingsError("help")
     }
   }
 
@@ -96,8 +96,36 @@ final class SettingsTests: XCTestCase {
     for command in table.commands { XCTAssertTrue(table.help.contains(command.name)) }
     XCTAssertTrue(table.help.contains("--listen is TOOL_LISTEN"))
     XCTAssertTrue(table.help.contains("A variable is stronger than the file, a flag stronger than both."))
-    guard case .help = try table.request(arguments: ["serve", "--help"], environment: [:], read: { _ in nil }) else {
-      return XCTFail("no help")
+    XCTAssertEqual(try document("--help"), table.help)
+  }
+
+  private func document(_ flag: String) throws -> String {
+    guard case .document(let text) = try table.request(arguments: [flag], environment: [:], read: { _ in nil }) else {
+      throw SettingsError("no document")
     }
+    return text
+  }
+
+  func testTheManualHasEverySettingCommandAndVariable() throws {
+    let manual = try document("--manual").replacing("\\-", with: "-")
+    for setting in table.settings {
+      XCTAssertTrue(manual.contains(".TP\n\\fB--\(setting.name)\\fR"), setting.name)
+      XCTAssertTrue(manual.contains(setting.help), setting.name)
+    }
+    for command in table.commands { XCTAssertTrue(manual.contains("\n\\fB\(command.name)\\fR\n")) }
+    XCTAssertTrue(manual.contains("\n.B TOOL_IDLE_TIME\n"))
+  }
+
+  func testASampleOfTheFileChangesNothing() throws {
+    let sample = try document("--sample-config")
+    XCTAssertEqual(try settings(files: ["/etc/tool.conf": sample]).listing, try settings().listing)
+    let used = sample.replacing("#rate = ", with: "rate = 2")
+    XCTAssertNotEqual(try settings(files: ["/etc/tool.conf": used]).number("rate"), try settings().number("rate"))
+  }
+
+  func testACommentFollowsASpaceAndAValueMayHaveTheSign() throws {
+    let files = ["/etc/tool.conf": "token = https://relay#AbC # what the relay printed\n#rate = 7\n\t# more\n"]
+    XCTAssertEqual(try settings(files: files).text("token"), "https://relay#AbC")
+    XCTAssertEqual(try settings(files: files).number("rate"), try settings().number("rate"))
   }
 }

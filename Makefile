@@ -156,7 +156,7 @@ lint: ## check the format of Swift and the warnings of C
 	@scripts/lint
 
 clean: ## delete build products
-	rm -rf .build Servers/.build $(RELEASE) $(PROGRAMS) $(SERVERS) .build-debs .build-thread .build-address .build-aegis .build-sqlite
+	rm -rf .build Servers/.build $(RELEASE) $(PROGRAMS) $(SERVERS) .build-debs .build-servers-address .build-thread .build-address .build-aegis .build-sqlite
 
 include bindings/simplex-compat/compat.mk
 include Benchmarks/bench.mk

@@ -123,7 +123,9 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ], path: "Benchmarks/relay-load", swiftSettings: swift),
 
-    .testTarget(name: "PorterSettingsTests", dependencies: ["PorterSettings"], swiftSettings: swift),
+    .target(name: "PorterMutation", path: "Tests/Support/PorterMutation", swiftSettings: swift),
+    .testTarget(
+      name: "PorterSettingsTests", dependencies: ["PorterSettings", "PorterMutation"], swiftSettings: swift),
     .testTarget(name: "PorterTelemetryTests", dependencies: ["PorterTelemetry"], swiftSettings: swift),
     .testTarget(
       name: "PorterAPNsTests",
@@ -135,7 +137,7 @@ let package = Package(
     .testTarget(
       name: "PorterRelayServerTests",
       dependencies: [
-        "PorterRelayServer", "PorterTelemetry", "porter-relay",
+        "PorterMutation", "PorterRelayServer", "PorterTelemetry", "porter-relay",
         .product(name: "porter-serving", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

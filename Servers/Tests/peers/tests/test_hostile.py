@@ -6,6 +6,7 @@ import socket
 import ssl
 import subprocess
 import unittest
+import xml.etree.ElementTree
 
 import h2.errors
 import h2.events
@@ -42,6 +43,23 @@ class TLSTests(RelayTestCase):
             text = self.probe(relay.port, version, "-cipher", "ALL:@SECLEVEL=0")
             self.assertNotIn("New, TLSv1", text, version)
             self.assertIn("Cipher is (NONE)", text, version)
+
+    def test_a_scanner_finds_nothing_that_is_old_or_weak(self):
+        relay = self.start()
+        done = subprocess.run(
+            ["sslscan", "--xml=-", f"127.0.0.1:{relay.port}"], capture_output=True, text=True, timeout=120)
+        test = xml.etree.ElementTree.fromstring(done.stdout).find("ssltest")
+        spoken = [f"{each.get('type')} {each.get('version')}" for each in test.iter("protocol") if each.get("enabled") == "1"]
+        self.assertEqual(spoken, ["tls 1.3"])
+        self.assertEqual({each.get("cipher") for each in test.iter("cipher")}, {
+            "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"})
+        self.assertTrue(all(int(each.get("bits")) >= 128 for each in [*test.iter("cipher"), *test.iter("group")]))
+        self.assertEqual([each.get("supported") for each in test.iter("renegotiation")], ["0"])
+        self.assertEqual({each.get("vulnerable") for each in test.iter("heartbleed")}, {"0"})
+        certificate = test.find("certificates/certificate")
+        self.assertEqual(certificate.find("pk").get("error"), "false")
+        self.assertEqual(certificate.findtext("signature-algorithm"), "ecdsa-with-SHA256")
+        self.assertEqual(certificate.findtext("expired"), "false")
 
     def test_protocols_are_negotiated_and_early_data_is_not(self):
         relay = self.start()

@@ -15,6 +15,8 @@ final class Surroundings: OperatorSource {
   let sources: RateLimiter<Source>
   let creations: RateLimiter<Source>
   private let isServing = Mutex(false)
+  private let hasExpired = Mutex(false)
+  private let clock = ClockWatch()
 
   init(
     _ options: RelayServerOptions, backEnd: any RelayBackEnd, hub: NewsHub, metrics: Metrics, log: LogWriter,
@@ -39,7 +41,25 @@ final class Surroundings: OperatorSource {
     var problems: [String] = []
     if let problem = backEnd.problem { problems.append("storage: \(problem)") }
     if let problem = keeper.problem { problems.append("certificate: \(problem)") }
-    if keeper.certificate.isExpired { problems.append("certificate: expired") }
+    look()
+    if hasExpired.withLock({ $0 }) { problems.append("certificate: expired") }
+    if let problem = clock.problem { problems.append(problem) }
     return problems
+  }
+
+  /// At what changes with time. Called every few seconds, and when an operator asks.
+  func look() {
+    log.note(clock.look())
+    let isExpired = keeper.certificate.isExpired
+    let wasExpired = hasExpired.withLock { hasExpired in
+      defer { hasExpired = isExpired }
+      return hasExpired
+    }
+    guard isExpired != wasExpired else { return }
+    if isExpired {
+      log(.error, "the certificate has expired; clients without its fingerprint refuse it")
+    } else {
+      log(.info, "the certificate is valid again")
+    }
   }
 }

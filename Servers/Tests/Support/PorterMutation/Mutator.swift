@@ -51,5 +51,7 @@ public struct Mutator: RandomNumberGenerator {
     return bytes
   }
 
-  public mutating func text(like seed: String) -> String { String(decoding: bytes(like: Array(seed.utf8)), as: UTF8.self) }
+  public mutating func text(like seed: String) -> String {
+    String(decoding: bytes(like: Array(seed.utf8)), as: UTF8.self)
+  }
 }

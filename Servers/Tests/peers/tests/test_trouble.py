@@ -1,0 +1,142 @@
+"""What goes wrong around a relay: said in its log and at /health while it lasts, and over without a restart when the cause is gone."""
+
+import datetime
+import os
+import subprocess
+import unittest
+import unittest.mock
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from . import protocol
+from .support import HTTP1, Relay, RelayTestCase
+
+WALL_CLOCK = Path(__file__).parents[1] / "wall_clock.c"
+
+
+class TroubleTestCase(RelayTestCase):
+    def health(self, relay: Relay, until: str) -> None:
+        """Waits until it says so."""
+        while until not in relay.operator("/health")[1]:
+            self.assertIsNone(relay.process.poll())
+
+    def works(self, relay: Relay, mailbox=None, before: tuple[bytes, ...] = ()):
+        person = self.person(relay)
+        mailbox = mailbox or person.mailbox()
+        person.send(mailbox, b"through")
+        self.assertEqual(person.take_all(mailbox), [*before, b"through"])
+        return mailbox
+
+
+class CertificateTests(TroubleTestCase):
+    def certificate(self, seconds: int) -> None:
+        key = ec.generate_private_key(ec.SECP256R1())
+        now = datetime.datetime.now(datetime.timezone.utc)
+        name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "relay.test")])
+        made = (
+            x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+            .serial_number(x509.random_serial_number()).not_valid_before(now - datetime.timedelta(days=1))
+            .not_valid_after(now + datetime.timedelta(seconds=seconds)).sign(key, hashes.SHA256()))
+        private = key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        for path, content in [(self.key, private), (self.path, made.public_bytes(serialization.Encoding.PEM))]:
+            Path(path + ".new").write_bytes(content)
+            os.chmod(path + ".new", 0o600)
+            os.rename(path + ".new", path)
+
+    def test_one_that_expires_is_said_until_it_is_replaced(self):
+        self.key, self.path = self.folder.name + "/key.pem", self.folder.name + "/certificate.pem"
+        self.certificate(20)
+        relay = self.start(certificate=self.path, key=self.key)
+        self.assertEqual(relay.operator("/health"), (200, "ok\n"))
+        mailbox = self.works(relay)
+        self.health(relay, "certificate: expired")
+        self.assertLess(relay.metric("porter_relay_certificate_expiry_seconds"), 1)
+        self.assertIn("the certificate has expired", relay.lines())
+        # Who knows it by its fingerprint does not care.
+        self.works(relay, mailbox)
+        self.certificate(1_000_000)
+        self.health(relay, "ok\n")
+        self.assertIn("the certificate is valid again", relay.lines())
+        self.works(relay, mailbox)
+
+
+class ClockTests(TroubleTestCase):
+    def test_one_that_jumps_is_said_and_changes_nothing(self):
+        library = self.folder.name + "/wall_clock.so"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", library, WALL_CLOCK, "-ldl"], check=True)
+        offset = Path(self.folder.name, "offset")
+        years = 365 * 86_400
+
+        def move(seconds: int) -> None:
+            new = offset.with_suffix(".new")
+            new.write_text(str(seconds))
+            new.rename(offset)
+
+        move(0)
+        with unittest.mock.patch.dict(os.environ, {"LD_PRELOAD": library, "WALL_CLOCK_OFFSET": str(offset)}):
+            relay = self.start()
+        person = self.person(relay)
+        mailbox = person.mailbox()
+        person.send(mailbox, b"kept")
+        self.assertEqual(relay.operator("/health"), (200, "ok\n"))
+        # Past the 21 days that a message is kept for, by this clock.
+        move(400 * 86_400)
+        self.health(relay, "clock: moved by 34560000 s")
+        self.assertIn("the system's clock was moved", relay.lines())
+        self.works(relay, mailbox, (b"kept",))
+        # Past the end of its own certificate.
+        move(11 * years)
+        self.health(relay, "certificate: expired")
+        self.works(relay, mailbox)
+        move(-2 * years)
+        self.health(relay, f"clock: moved by {-2 * years} s")
+        self.works(relay, mailbox)
+        move(0)
+        self.health(relay, "ok\n")
+        self.assertIn("the system's clock is back", relay.lines())
+        self.works(relay, mailbox)
+
+
+class DiskTests(TroubleTestCase):
+    def test_one_that_is_full_is_said_and_nothing_accepted_is_lost(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can mount a small disk")
+        data = self.folder.name + "/data"
+        os.mkdir(data)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40M", "none", data], check=True)
+        self.addCleanup(lambda: subprocess.run(["umount", "-l", data], check=True))
+        filler = Path(data, "filler")
+        filler.write_bytes(bytes(36 << 20))
+        relay = self.start()
+        client = HTTP1(relay.port)
+        self.addCleanup(client.close)
+        person = protocol.Client(client.exchange)
+        mailboxes = [person.mailbox() for _ in range(4)]
+        accepted: list[list[bytes]] = [[] for _ in mailboxes]
+        number, status = 0, 200
+        while status == 200:
+            body = b"%d" % number + bytes(16_000)
+            status, headers, _ = client.post(protocol.send(mailboxes[number % 4], body))
+            if status == 200:
+                accepted[number % 4].append(body)
+            number += 1
+        self.assertEqual((status, headers["retry-after"]), (503, "2"))
+        self.assertGreater(number, 20)
+        self.assertIn("storage: ", relay.operator("/health")[1])
+        self.assertEqual(relay.operator("/ready")[0], 503)
+        self.assertIn("the relay's file failed", relay.lines())
+        filler.unlink()
+        # The next exchange that needs the disk finds room.
+        person.send(mailboxes[0], b"there is room")
+        accepted[0].append(b"there is room")
+        self.assertEqual(relay.operator("/health"), (200, "ok\n"))
+        self.assertIn("the relay's file works again", relay.lines())
+        self.assertEqual([person.take_all(mailbox) for mailbox in mailboxes], accepted)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,5 +1,6 @@
 // The notification server's own loop, with questions about it on standard input: each line is answered with its turns
-// since the last one, the longest of them in nanoseconds, and the processor time of the process so far, likewise.
+// since the last one, the longest of them in nanoseconds, the longest by the processor time of the loop's thread, and the
+// processor time of the process so far.
 //
 //     bench-server RELAY STATE SOCKET
 //
@@ -15,9 +16,9 @@ import PorterServer
   import Glibc
 #endif
 
-func processorTime() -> Int64 {
+func processorTime(_ clock: clockid_t) -> Int64 {
   var time = timespec()
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  clock_gettime(clock, &time)
   return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
@@ -25,7 +26,9 @@ func processorTime() -> Int64 {
 func answerQuestions(about loop: ServerLoop, stop: WakeDescriptor) {
   while readLine() != nil {
     let turns = loop.takeTurns()
-    print(turns.count, turns.longest.nanoseconds, processorTime())
+    print(
+      turns.count, turns.longest.nanoseconds, turns.longestAtWork.nanoseconds,
+      processorTime(CLOCK_PROCESS_CPUTIME_ID))
     fflush(nil)
   }
   stop.raise()
@@ -41,7 +44,9 @@ func serve(_ words: [String]) throws(ServerError) {
   let server = try NotificationServer(
     state: state, relay: relay, providers: Set(providers.keys), ports: .system,
     log: .standardError(minimum: .warning))
-  let loop = try ServerLoop(server: server, providers: providers, stop: stop)
+  let loop = try ServerLoop(
+    server: server, providers: providers, stop: stop,
+    processorTime: { Span(nanoseconds: processorTime(CLOCK_THREAD_CPUTIME_ID)) })
   print("serving")
   fflush(nil)
   nonisolated(unsafe) let asked = loop

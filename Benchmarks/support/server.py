@@ -33,6 +33,7 @@ class Measured:
     rate: float  # pushes a second
     processor: float  # microseconds of a push
     longest: float  # turn of the loop, in milliseconds
+    busiest: float  # turn, in milliseconds of the loop's processor time
     turns: int
 
 
@@ -153,7 +154,7 @@ class Server:
         self.provider.__exit__(*error)
 
     def question(self) -> list[int]:
-        """Turns, the longest of them, processor time."""
+        """Turns, the longest of them, the longest by processor time, and the processor time of all."""
         self.server.ask()
         return self.server.answer()
 
@@ -162,15 +163,17 @@ class Server:
             for path in self.files.folder.glob("relay.db.wake/*"):
                 sender.sendto(b"\0", str(path.resolve()))
 
-    def start(self) -> float:
-        """Until each subscription has been checked with the relay, as after each start. Milliseconds of the longest turn."""
-        longest = 0
+    def start(self) -> tuple[float, float]:
+        """Until each subscription has been checked with the relay, as after each start. Milliseconds of the longest turn, and of
+        its processor time.
+        """
+        (longest, busiest) = (0, 0)
         for _ in range(10_000):
             time.sleep(SETTLE)
-            (turns, turn, _) = self.question()
-            longest = max(longest, turn)
+            (turns, turn, work, _) = self.question()
+            (longest, busiest) = (max(longest, turn), max(busiest, work))
             if turns <= 1:
-                return longest / 1e6
+                return (longest / 1e6, busiest / 1e6)
         raise RuntimeError("the server does not come to rest")
 
     def pushes(self, kind: str, number: int) -> Measured:
@@ -180,10 +183,10 @@ class Server:
         self.wake()
         (took, different) = self.provider.answer()
         self.finish()
-        (turns, longest, after) = self.question()
+        (turns, longest, busiest, after) = self.question()
         if different != BACKLOG:
             raise RuntimeError(f"{different} of {BACKLOG} tokens got a push")
-        return Measured((BACKLOG - 1) / took * 1e9, (after - before) / 1e3 / BACKLOG, longest / 1e6, turns)
+        return Measured((BACKLOG - 1) / took * 1e9, (after - before) / 1e3 / BACKLOG, longest / 1e6, busiest / 1e6, turns)
 
     def finish(self) -> None:
         """Until all outcomes are recorded."""
@@ -198,7 +201,7 @@ def server(programs: Path, references: Path, folder: Path, runs: int, sizes: tup
     template.mkdir()
     with World(template, programs / "porter-server") as world:
         world.device("device")
-    starts: dict[int, float] = {}
+    starts: dict[int, tuple[float, float]] = {}
     found: dict[tuple[str, int], list[Measured]] = {(kind, size): [] for kind in KINDS for size in sizes}
     with ExitStack() as stack:
         servers: dict[int, Server] = {}
@@ -214,7 +217,7 @@ def server(programs: Path, references: Path, folder: Path, runs: int, sizes: tup
     return rows(sizes, starts, found)
 
 
-def rows(sizes: tuple[int, int], starts: dict[int, float], found: dict[tuple[str, int], list[Measured]]) -> list[Row]:
+def rows(sizes: tuple[int, int], starts: dict[int, tuple[float, float]], found: dict[tuple[str, int], list[Measured]]) -> list[Row]:
     (few, many) = sizes
     result = []
     for kind, what in KINDS.items():
@@ -226,8 +229,11 @@ def rows(sizes: tuple[int, int], starts: dict[int, float], found: dict[tuple[str
         beside = f"with {few:,} tokens"
         key, text = f"server-{kind}-growth", f"  processor time of one, {many:,} tokens"
         result.append(Row(key, text, "µs", *processor, beside, GROWTH_BUDGET))
-    turns = [measured.longest for kind in KINDS for measured in found[kind, many]]
-    result.append(Row("server-turn", f"longest turn of {BACKLOG:,} pushes, {many:,} tokens", "ms", turns, limit=TURN_BUDGET))
+    all_found = [measured for kind in KINDS for measured in found[kind, many]]
+    text = f"longest turn of {BACKLOG:,} pushes, {many:,} tokens"
+    result.append(Row("server-turn", text, "ms", [measured.longest for measured in all_found], limit=TURN_BUDGET))
+    result.append(Row("server-turn-work", "  by its processor time", "ms", [measured.busiest for measured in all_found]))
     text = f"longest turn while {many:,} subscriptions are checked"
-    result.append(Row("server-start", text, "ms", [starts[many]], limit=TURN_BUDGET))
+    result.append(Row("server-start", text, "ms", [starts[many][0]], limit=TURN_BUDGET))
+    result.append(Row("server-start-work", "  by its processor time", "ms", [starts[many][1]]))
     return result

@@ -20,6 +20,8 @@ package final class ServerLoop {
   package struct Turns: Sendable {
     package var count = 0
     package var longest = Span.zero
+    /// The longest by the processor time of the loop's thread: what it does, and not what it waits for.
+    package var longestAtWork = Span.zero
   }
 
   private struct Delivery: Sendable {
@@ -37,6 +39,7 @@ package final class ServerLoop {
   private let delivered: WakeDescriptor
   private let stop: WakeDescriptor
   private let clock: any Clock
+  private let processorTime: () -> Span
   private let turns = Monitor(Turns())
   private let status: ServerStatus
   /// Why pushes wait, until `pausedUntil`.
@@ -44,16 +47,19 @@ package final class ServerLoop {
   private static let pause = Span.seconds(1)
   private var pausedUntil: Moment
 
-  /// Ends when `stop` is raised, which any thread or signal handler may do.
+  /// Ends when `stop` is raised, which any thread or signal handler may do. `processorTime` is that of the calling thread, for
+  /// `takeTurns`.
   package init(
     server: NotificationServer, providers: [String: any PushProvider], senders: [String: any PushSender] = [:],
-    status: ServerStatus = ServerStatus(), stop: WakeDescriptor, clock: any Clock = SystemClock()
+    status: ServerStatus = ServerStatus(), stop: WakeDescriptor, clock: any Clock = SystemClock(),
+    processorTime: @escaping () -> Span = { .zero }
   ) throws(ServerError) {
     guard let delivered = WakeDescriptor() else { throw .noResources }
     self.server = server
     self.status = status
     self.stop = stop
     self.clock = clock
+    self.processorTime = processorTime
     self.delivered = delivered
     pausedUntil = clock.now()
     let deliveries = deliveries
@@ -78,15 +84,15 @@ package final class ServerLoop {
   /// Returns when `stop` is raised. Pushes in progress then are sent again after the next start.
   package func run() throws(ServerError) {
     var isWoken = true
-    var began = clock.now()
+    var began = (clock.now(), processorTime())
     while true {
       try server.serve(isWoken: isWoken)
       try toleratingTransientErrors { () throws(ServerError) in try handOver() }
       let deadline = try nextDeadline()
       report()
-      note(clock.now() - began)
+      note(clock.now() - began.0, processorTime() - began.1)
       let end = wait(until: deadline)
-      began = clock.now()
+      began = (clock.now(), processorTime())
       switch end {
       case .stop: return
       case .delivery: isWoken = false
@@ -121,10 +127,11 @@ package final class ServerLoop {
     status.update(server.problems + (state.map { [$0] } ?? []), isServing: true)
   }
 
-  private func note(_ turn: Span) {
+  private func note(_ turn: Span, _ work: Span) {
     turns.withLock { turns in
       turns.count += 1
       turns.longest = max(turns.longest, turn)
+      turns.longestAtWork = max(turns.longestAtWork, work)
     }
   }
 

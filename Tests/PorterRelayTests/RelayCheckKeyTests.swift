@@ -136,6 +136,28 @@ final class RelayCheckKeyTests: RelayTestCase {
     XCTAssertEqual(try ask(correlation, [tag]), [.auth], "the key was replaced")
   }
 
+  /// A client may use one key for several mailboxes; a tag still is for one of them.
+  func testATagIsForOneMailboxAlsoWhereTwoHaveOneKey() throws {
+    let (mailbox, other) = (try newMailbox(), try newMailbox())
+    let key = RelayCheckKey(of: mailbox.recipientKey)
+    let correlation = try newAttempt()
+    let entries = [mailbox, other].map { mailbox in
+      RelayCommand.SharedKey(
+        entity: mailbox.recipient, key: key,
+        signature: mailbox.recipientKey.sign(
+          RelayRequest.signedBytes(correlation: correlation, sharing: key, of: mailbox.recipient)))
+    }
+    let request = RelayRequest(correlation: correlation, entity: nil, command: .shareCheckKeys(entries))
+    XCTAssertEqual(
+      try RelayAnswer(decoding: try relay.exchange(request.encoded()), correlation: correlation),
+      .subscriptions([.subscribed, .subscribed]))
+    let tag = key.tag(correlation: correlation, mailbox.recipient)
+    XCTAssertEqual(
+      try ask(
+        correlation, [.init(entity: mailbox.recipient, tag: tag), .init(entity: other.recipient, tag: tag)]),
+      [.subscribed, .auth])
+  }
+
   func testARequestThatNamesAnEntityOrIsSignedIsNone() throws {
     let mailbox = try newMailbox()
     for command in [RelayCommand.checkByKeys([]), .shareCheckKeys([])] {

@@ -26,7 +26,7 @@ SWIFT_ORDER = $(if $(wildcard $(ORDER)),-Xlinker --symbol-ordering-file=$(ORDER)
 SWIFT_PROGRAMS = swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld $(SWIFT_TYPES) \
   $(SWIFT_SECTIONS) $(SWIFT_ORDER)
 
-.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb bench-relay
+.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb bench-relay bench-jetstream
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -91,6 +91,11 @@ bench-relay: servers ## measure porter-relay beside its back end and plain SQLit
 	@scripts/setup test
 	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_RELAY_LOAD=$(CURDIR)/$(SERVERS)/release/relay-load \
 	  COUNT=$(or $(COUNT),20000) $(if $(FOLDER),FOLDER=$(FOLDER)) .venv/bin/python Servers/Benchmarks/relay.py
+
+bench-jetstream: servers ## measure porter-relay on NATS JetStream beside publishes through libnats; COUNT=messages
+	@scripts/setup test
+	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_RELAY_LOAD=$(CURDIR)/$(SERVERS)/release/relay-load \
+	  COUNT=$(or $(COUNT),20000) .venv/bin/python Servers/Benchmarks/jetstream.py
 
 install: lib ## install headers, library and pkg-config file below PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig

@@ -5,7 +5,8 @@
 public protocol ClusterStore: Sendable {
   // MARK: Records: one for each mailbox
 
-  /// The newest record, or one that a later revision will replace within moments of a change of leaders.
+  /// After this, `record` returns nothing older than what was stored before it. A leader that has just begun may lag.
+  func settle(_ keys: [String]) async throws(ClusterFailure)
   func record(_ key: String) async throws(ClusterFailure) -> StoredRecord?
   /// Replaces the record of this revision, 0 if there must be none, and returns the new one's. Nil if the record has another.
   func replace(_ key: String, _ bytes: [UInt8], revision: UInt64) async throws(ClusterFailure) -> UInt64?
@@ -16,7 +17,10 @@ public protocol ClusterStore: Sendable {
 
   /// Returns the body's number when it is durable.
   func addBody(_ key: String, _ bytes: [UInt8]) async throws(ClusterFailure) -> UInt64
-  func body(_ key: String, _ number: UInt64) async throws(ClusterFailure) -> [UInt8]?
+  /// Nil if it is gone. Throws if it may not be there yet.
+  func body(
+    _ key: String, _ number: UInt64, isRight: @Sendable ([UInt8]) -> Bool
+  ) async throws(ClusterFailure) -> [UInt8]?
   /// Nothing is said when it fails: a body without an entry in a record is given to no one, and ends by itself.
   func dropBodies(_ key: String, _ numbers: [UInt64])
 

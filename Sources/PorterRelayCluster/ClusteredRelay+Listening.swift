@@ -23,6 +23,7 @@ extension ClusteredRelay {
     _ request: RelayRequest, _ entries: [RelayCommand.Tagged]
   ) async throws(ExchangeFailure) -> RelayAnswer {
     guard request.entity == nil, request.signature == nil else { throw .refused(.syntax) }
+    try await settle(entries.map { ClusterKey.text(identifiers.parts(.recipient, of: $0.entity).mailbox) })
     return .subscriptions(
       try await concurrently(entries) { [self] (entry) async throws(ExchangeFailure) in
         let record = try await find(.recipient, entry.entity, fresh: true)?.record
@@ -36,6 +37,7 @@ extension ClusteredRelay {
     _ request: RelayRequest, _ entries: [RelayCommand.SharedKey]
   ) async throws(ExchangeFailure) -> RelayAnswer {
     guard request.entity == nil, request.signature == nil else { throw .refused(.syntax) }
+    try await settle(entries.map { ClusterKey.text(identifiers.parts(.recipient, of: $0.entity).mailbox) })
     return .subscriptions(
       try await concurrently(entries) { [self] (entry) async throws(ExchangeFailure) in
         let found = try await find(.recipient, entry.entity, fresh: true)
@@ -127,7 +129,8 @@ extension ClusteredRelay {
     of entries: [RelayCommand.Entry], _ name: ClusterKey.Name, of request: RelayRequest,
     key: @escaping @Sendable (MailboxRecord) -> SigningPublicKey?
   ) async throws(ExchangeFailure) -> [FoundMailbox?] {
-    try await concurrently(entries) { [self] (entry) async throws(ExchangeFailure) -> FoundMailbox? in
+    try await settle(entries.map { ClusterKey.text(identifiers.parts(name, of: $0.entity).mailbox) })
+    return try await concurrently(entries) { [self] (entry) async throws(ExchangeFailure) -> FoundMailbox? in
       let found = try await find(name, entry.entity, fresh: true)
       let bytes = RelayRequest.signedBytes(correlation: request.correlation, entry: entry.entity, of: request.command)
       do throws(ExchangeFailure) {

@@ -24,13 +24,13 @@ extension ClusteredRelay {
     let key = mailbox.key
     var number: UInt64?
     if case .new = mailbox.record.state(of: attempt), mailbox.record.waiting.count < RelayLimits.undelivered {
-      number = try await asking { [store] () async throws(ClusterFailure) in try await store.addBody(key, body) }
+      number = try await addBody(body, of: message, key)
     }
     let stored = number
     var acceptance = try await accept(request, attempt, notify: notify, message, body: stored, in: mailbox)
     if acceptance == nil {
       // There is room, or the attempt is new, after all.
-      let late = try await asking { [store] () async throws(ClusterFailure) in try await store.addBody(key, body) }
+      let late = try await addBody(body, of: message, key)
       number = late
       acceptance = try await accept(request, attempt, notify: notify, message, body: late, in: mailbox)
     }
@@ -45,6 +45,14 @@ extension ClusteredRelay {
       if let number { store.dropBodies(key, [number]) }
     }
     return .done
+  }
+
+  /// With the name of the message before it: a cluster that has lost messages may give their numbers to others.
+  private func addBody(
+    _ body: [UInt8], of message: RelayIdentifier, _ key: String
+  ) async throws(ExchangeFailure) -> UInt64 {
+    let bytes = message.bytes + body
+    return try await asking { [store] () async throws(ClusterFailure) in try await store.addBody(key, bytes) }
   }
 
   /// Nil if the message is new, and its body is not stored yet.
@@ -90,29 +98,18 @@ extension ClusteredRelay {
   ) async throws(ExchangeFailure) {
     store.signal(.message(key: key, message: message.bytes))
     guard let service else { return }
-    try await addNotification(message, in: mailbox, to: service)
+    try await addNotification(message, in: mailbox, to: service, attempt: message)
     store.signal(.notification(service: Self.name(of: service)))
   }
 
   /// A secured mailbox requires its sender's signature, an unsecured one rejects any. A record of an unsecured one may be outdated.
   private func authorizedBySender(_ request: RelayRequest) async throws(ExchangeFailure) -> FoundMailbox {
-    var mailbox = try await find(.sender, request.entity, fresh: false)
-    if let found = mailbox, !found.isFresh, found.record.senderKey == nil {
-      mailbox = try await find(.sender, request.entity, fresh: true)
-    }
-    do throws(ExchangeFailure) {
-      if let mailbox, mailbox.record.senderKey == nil {
-        guard request.signature == nil else { throw .refused(.auth) }
-      } else {
-        try authorize(request, key: mailbox?.record.senderKey)
+    try await admitted(.sender, request, fresh: false) { (found) throws(ExchangeFailure) in
+      guard let found, found.record.senderKey == nil else {
+        return try authorize(request, key: found?.record.senderKey)
       }
-    } catch {
-      if let mailbox, !mailbox.isFresh { _ = try await read(mailbox.key) }
-      throw error
+      guard found.isFresh, request.signature == nil else { throw .refused(.auth) }
     }
-    guard let mailbox else { throw .refused(.auth) }
-    try take(share: request.entity)
-    return mailbox
   }
 
   // MARK: Get and acknowledge
@@ -121,7 +118,13 @@ extension ClusteredRelay {
     _ request: RelayRequest, withAge: Bool, _ listener: String?
   ) async throws(ExchangeFailure) -> RelayAnswer {
     let mailbox = try await authorizedMailbox(request, fresh: true)
-    guard var message = try await oldestMessage(in: mailbox) else {
+    var found = try await oldestMessage(in: mailbox)
+    if found == nil {
+      try await settle([mailbox.key])
+      guard let newest = try await find(.recipient, request.entity, fresh: true) else { throw .refused(.auth) }
+      found = try await oldestMessage(in: newest)
+    }
+    guard var message = found else {
       listeners.noteSignOfLife(listener)
       throw .refused(.noMessage)
     }
@@ -164,15 +167,18 @@ extension ClusteredRelay {
     return (entry != nil, record)
   }
 
-  /// A body that is not there any more has come to its end before its record: the cluster's clock is ahead of this relay's.
+  /// A body that is not there any more was lost by the cluster, or has come to its end before its record: its clock is ahead of this
+  /// relay's.
   private func oldestMessage(in mailbox: FoundMailbox) async throws(ExchangeFailure) -> RelayMessage? {
     let (now, key) = (wall, mailbox.key)
     for entry in mailbox.record.waiting where !MailboxRecord.isExpired(entry.sentAt, at: now) {
-      let body = try await asking { [store] () async throws(ClusterFailure) in try await store.body(key, entry.body) }
-      guard let body else { continue }
+      let stored = try await asking { [store] () async throws(ClusterFailure) in
+        try await store.body(key, entry.body) { $0.starts(with: entry.message.bytes) }
+      }
+      guard let stored else { continue }
       return RelayMessage(
-        identifier: entry.message, timestamp: WallTime(milliseconds: entry.sentAt), notify: entry.notify, body: body,
-        age: UInt32(clamping: now - entry.sentAt))
+        identifier: entry.message, timestamp: WallTime(milliseconds: entry.sentAt), notify: entry.notify,
+        body: Array(stored.dropFirst(RelayIdentifier.count)), age: UInt32(clamping: now - entry.sentAt))
     }
     return nil
   }

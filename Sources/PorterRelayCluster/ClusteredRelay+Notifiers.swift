@@ -53,11 +53,12 @@ extension ClusteredRelay {
   /// What a service's queue is called.
   static func name(of service: SigningPublicKey) -> String { TextEncoding.base64URL(service.bytes) }
 
+  /// A repeat with the same `attempt` within minutes adds none.
   func addNotification(
-    _ message: RelayIdentifier, in mailbox: ClusterKey.Parts, to service: SigningPublicKey
+    _ message: RelayIdentifier, in mailbox: ClusterKey.Parts, to service: SigningPublicKey, attempt: RelayIdentifier
   ) async throws(ExchangeFailure) {
     let (bytes, name) = (mailbox.mailbox + mailbox.generation + message.bytes, Self.name(of: service))
-    let attempt = message.base64URL
+    let attempt = "\(attempt.base64URL)-\(name)"
     try await asking { [store] () async throws(ClusterFailure) in
       try await store.addNotification(name, bytes, attempt: attempt)
     }
@@ -92,7 +93,10 @@ extension ClusteredRelay {
     let waiting = record.waiting.filter { $0.hasNotification && !MailboxRecord.isExpired($0.sentAt, at: wall) }
     if isNew {
       let parts = ClusterKey.Parts(mailbox: mailbox.parts.mailbox, generation: record.generation)
-      for entry in waiting { try await addNotification(entry.message, in: parts, to: service) }
+      // It may have had them before, and lost them to another.
+      for entry in waiting {
+        try await addNotification(entry.message, in: parts, to: service, attempt: try randomIdentifier())
+      }
     }
     return waiting.isEmpty ? .subscribed : .waiting
   }

@@ -82,15 +82,31 @@ extension ClusteredRelay {
 
   /// The mailbox whose recipient signed the request.
   func authorizedMailbox(_ request: RelayRequest, fresh: Bool) async throws(ExchangeFailure) -> FoundMailbox {
-    let found = try await find(.recipient, request.entity, fresh: fresh)
-    do throws(ExchangeFailure) { try authorize(request, key: found?.record.recipientKey) } catch {
-      // A refusal takes one read, whether there is such a mailbox or not.
-      if let found, !found.isFresh { _ = try await read(found.key) }
-      throw error
+    try await admitted(.recipient, request, fresh: fresh) { (found) throws(ExchangeFailure) in
+      try authorize(request, key: found?.record.recipientKey)
+    }
+  }
+
+  /// The mailbox that the request names, if `check` does not throw. It is refused by nothing but a settled record, after the same
+  /// questions to the cluster whether there is such a mailbox or not.
+  func admitted(
+    _ name: ClusterKey.Name, _ request: RelayRequest, fresh: Bool,
+    _ check: (FoundMailbox?) throws(ExchangeFailure) -> Void
+  ) async throws(ExchangeFailure) -> FoundMailbox {
+    var found = try await find(name, request.entity, fresh: fresh)
+    do throws(ExchangeFailure) { try check(found) } catch {
+      guard let entity = request.entity else { throw error }
+      try await settle([ClusterKey.text(identifiers.parts(name, of: entity).mailbox)])
+      found = try await find(name, entity, fresh: true)
+      try check(found)
     }
     guard let found else { throw .refused(.auth) }
     try take(share: request.entity)
     return found
+  }
+
+  func settle(_ keys: [String]) async throws(ExchangeFailure) {
+    try await asking { [store] () async throws(ClusterFailure) in try await store.settle(keys) }
   }
 
   /// Changes the record by compare-and-set: `body` is called again with the newest record until no other relay was faster.
@@ -157,19 +173,19 @@ extension ClusteredRelay {
     try authorize(request, key: recipientKey)
     let mailbox = identifiers.mailbox(recipientKey: recipientKey)
     let key = ClusterKey.text(mailbox)
-    // Another relay may be making it, too: then the second finds it.
     for _ in 0..<4 {
-      if let found = try await read(key) {
-        guard senderKey == nil || senderKey == found.record.senderKey else { throw .refused(.auth) }
-        return try names(mailbox, found.record.generation)
-      }
       let record = MailboxRecord(generation: random(8), recipientKey: recipientKey, senderKey: senderKey)
       let revision = try await asking { [store] () async throws(ClusterFailure) in
         try await store.replace(key, record.encoded(), revision: 0)
       }
-      guard let revision else { continue }
-      cache[key] = (record, revision)
-      return try names(mailbox, record.generation)
+      if let revision {
+        cache[key] = (record, revision)
+        return try names(mailbox, record.generation)
+      }
+      // It is there already.
+      guard let found = try await read(key) else { continue }
+      guard senderKey == nil || senderKey == found.record.senderKey else { throw .refused(.auth) }
+      return try names(mailbox, found.record.generation)
     }
     throw .failed("the mailbox is made and deleted at the same time")
   }

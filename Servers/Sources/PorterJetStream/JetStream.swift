@@ -17,17 +17,20 @@ struct JetStream: Sendable {
     var replicas: Int
     /// The newest only.
     var isLastOfSubject = false
+    /// For how long a message with the identifier of another one is refused.
+    var memory = Duration.milliseconds(100)
     var isQueue = false
     var days = 0
 
     /// As JetStream takes it.
     var configuration: String {
       let nanoseconds = days * 86_400 * 1_000_000_000
+      let window = Int(memory / .nanoseconds(1))
       return """
         {"name":"\(name)","subjects":["\(subject)"],"num_replicas":\(replicas),"storage":"file","discard":"new",\
         "retention":"\(isQueue ? "workqueue" : "limits")","max_age":\(nanoseconds),\
         "max_msgs_per_subject":\(isLastOfSubject ? 1 : -1),"max_msgs":-1,"max_bytes":-1,"max_consumers":-1,\
-        "allow_direct":\(!isQueue),"duplicate_window":\(isQueue ? 120_000_000_000 : 100_000_000)}
+        "allow_direct":\(!isQueue),"duplicate_window":\(window)}
         """
     }
   }
@@ -36,17 +39,20 @@ struct JetStream: Sendable {
 
   // MARK: Streams
 
-  /// Makes the stream unless it is there; when it was made.
-  func prepare(_ stream: Stream) async throws(ClusterFailure) -> String {
+  /// Makes the stream unless it is there; when it was made, and with how many replicas.
+  @discardableResult
+  func prepare(_ stream: Stream) async throws(ClusterFailure) -> (created: String, replicas: Int) {
     let known = Reply(try await connection.request("$JS.API.STREAM.INFO.\(stream.name)").data)
-    if known.errorCode == nil, let created = known.text("created") { return created }
+    if known.errorCode == nil, let created = known.text("created") {
+      return (created, Int(known.number("num_replicas") ?? 1))
+    }
     guard known.errorCode == Code.streamNotFound else { throw failure(known, "stream \(stream.name)") }
     let made = Reply(
       try await connection.request("$JS.API.STREAM.CREATE.\(stream.name)", Array(stream.configuration.utf8)).data)
     guard made.errorCode == nil, let created = made.text("created") else {
       throw failure(made, "stream \(stream.name)")
     }
-    return created
+    return (created, stream.replicas)
   }
 
   /// Whether this is a cluster that can have replicas.
@@ -64,20 +70,42 @@ struct JetStream: Sendable {
 
   // MARK: Messages
 
-  /// The sequence number; nil if the subject's last one is not `after`.
+  /// The sequence number. A second message with the same identifier within minutes is not stored.
   func publish(
-    _ subject: String, _ bytes: [UInt8], after last: UInt64? = nil, identifier: String? = nil
+    _ subject: String, _ bytes: [UInt8], identifier: String? = nil
+  ) async throws(ClusterFailure) -> UInt64 {
+    let headers = identifier.map { [(name: "Nats-Msg-Id", value: $0)] } ?? []
+    guard let sequence = try await send(subject, bytes, headers)?.sequence else {
+      throw ClusterFailure("publish: refused")
+    }
+    return sequence
+  }
+
+  /// Compare-and-set. Nil if the subject's last message is not `after`, 0 for none.
+  ///
+  /// The header alone is none in a cluster of nats-server 2.9 and 2.10: the leader compares before it orders the message among
+  /// others, so two that arrive together both pass. What every replica does in the same order is to drop a second message with one
+  /// identifier, so each revision has one successor; and to compare, where none is expected.
+  func publish(
+    _ subject: String, _ bytes: [UInt8], after last: UInt64
   ) async throws(ClusterFailure) -> UInt64? {
-    var headers: [(name: String, value: String)] = []
-    if let last { headers.append(("Nats-Expected-Last-Subject-Sequence", String(last))) }
-    if let identifier { headers.append(("Nats-Msg-Id", identifier)) }
+    var headers = [(name: "Nats-Expected-Last-Subject-Sequence", value: String(last))]
+    if last > 0 { headers.append(("Nats-Msg-Id", String(last))) }
+    guard let stored = try await send(subject, bytes, headers), !stored.isRepeat else { return nil }
+    return stored.sequence
+  }
+
+  /// Nil if a comparison failed.
+  private func send(
+    _ subject: String, _ bytes: [UInt8], _ headers: [(name: String, value: String)]
+  ) async throws(ClusterFailure) -> (sequence: UInt64, isRepeat: Bool)? {
     let message = try await connection.request(subject, bytes, headers: headers)
     let reply = Reply(message.data)
     if reply.errorCode == Code.wrongLastSequence { return nil }
     guard message.status == nil, reply.errorCode == nil, let sequence = reply.number("seq"), sequence > 0 else {
       throw message.status == "503" ? ClusterFailure("no stream takes messages: no quorum") : failure(reply, "publish")
     }
-    return sequence
+    return (sequence, reply.isTrue("duplicate"))
   }
 
   /// The newest message of a subject, as the leader of the stream knows it.
@@ -95,15 +123,23 @@ struct JetStream: Sendable {
     return StoredRecord(bytes: reply.data("data") ?? [], revision: sequence)
   }
 
-  /// A message never changes, so any replica that has it may answer; that it is not there, only the leader may say.
-  func message(_ stream: String, _ sequence: UInt64) async throws(ClusterFailure) -> [UInt8]? {
+  /// A message never changes, so any replica that has it may answer; that it is not there, only the leader may say, and only if it
+  /// has come as far. Nil if the message is gone.
+  func message(
+    _ stream: String, _ sequence: UInt64, isRight: @Sendable ([UInt8]) -> Bool
+  ) async throws(ClusterFailure) -> [UInt8]? {
     let query = #"{"seq":\#(sequence)}"#
     if let message = try? await connection.request("$JS.API.DIRECT.GET.\(stream)", Array(query.utf8)),
-      message.status == nil
+      message.status == nil, isRight(message.data)
     {
       return message.data
     }
-    return try await leaderMessage(stream, query)?.bytes
+    if let message = try await leaderMessage(stream, query)?.bytes, isRight(message) { return message }
+    let information = Reply(try await connection.request("$JS.API.STREAM.INFO.\(stream)").data)
+    guard let last = information.number("last_seq"), last >= sequence else {
+      throw ClusterFailure("a message is not there yet")
+    }
+    return nil
   }
 
   /// False if there is no such message.

@@ -26,11 +26,15 @@ final class JetStreamStore: ClusterStore {
     }
   }
 
+  /// Longer than a message takes from its arrival at a stream's leader to its place in the stream, after which it is compared with
+  /// what the leader has.
+  private static let flight = Duration.seconds(30)
   /// A service that took a notification and did not acknowledge it gets it again after this time.
   private static let leaseSeconds = 5
 
   let connection: NATSConnection
   let settings: Settings
+  private let isReplicated: Bool
   private let stream: JetStream
   private let name: String
   /// Part of a notification's number, so that none is used twice when the stream was made anew.
@@ -46,21 +50,23 @@ final class JetStreamStore: ClusterStore {
     let stream = JetStream(connection: connection)
     let settingsStream = JetStream.Stream(
       name: name + "_settings", subject: name + ".settings", replicas: replicas, isLastOfSubject: true)
-    _ = try await stream.prepare(settingsStream)
+    let isReplicated = try await stream.prepare(settingsStream).replicas > 1
     let settings = try await Self.settings(stream, settingsStream, partitions)
     for partition in 0..<settings.partitions {
-      _ = try await stream.prepare(
+      try await stream.prepare(
         .init(
           name: "\(name)_mailboxes_\(partition)", subject: "\(name).mailbox.\(partition).*", replicas: replicas,
-          isLastOfSubject: true))
+          isLastOfSubject: true, memory: Self.flight))
       // A day more than a record counts, whose clock is a relay's.
-      _ = try await stream.prepare(
+      try await stream.prepare(
         .init(
           name: "\(name)_bodies_\(partition)", subject: "\(name).body.\(partition).*", replicas: replicas, days: 22))
     }
     let made = try await stream.prepare(
-      .init(name: "\(name)_notifications", subject: "\(name).notify.*", replicas: replicas, isQueue: true, days: 21))
-    return JetStreamStore(connection, stream, name, settings, epoch: made)
+      .init(
+        name: "\(name)_notifications", subject: "\(name).notify.*", replicas: replicas, memory: .seconds(120),
+        isQueue: true, days: 21))
+    return JetStreamStore(connection, stream, name, settings, epoch: made.created, isReplicated: isReplicated)
   }
 
   private static func settings(
@@ -78,8 +84,10 @@ final class JetStreamStore: ClusterStore {
   }
 
   private init(
-    _ connection: NATSConnection, _ stream: JetStream, _ name: String, _ settings: Settings, epoch: String
+    _ connection: NATSConnection, _ stream: JetStream, _ name: String, _ settings: Settings, epoch: String,
+    isReplicated: Bool
   ) {
+    self.isReplicated = isReplicated
     self.connection = connection
     self.stream = stream
     self.name = name
@@ -97,17 +105,38 @@ final class JetStreamStore: ClusterStore {
   private func mailboxSubject(_ key: String) -> String { "\(name).mailbox.\(partition(key)).\(key)" }
   private func bodies(_ key: String) -> String { "\(name)_bodies_\(partition(key))" }
 
+  /// What a leader has applied, it answers with; and it acknowledges a message when it has applied it and all before it.
+  func settle(_ keys: [String]) async throws(ClusterFailure) {
+    guard isReplicated else { return }
+    for partition in Set(keys.map(partition)) {
+      _ = try await stream.publish("\(name).mailbox.\(partition).probe", [])
+    }
+  }
+
+  /// An empty message is a mailbox that was deleted.
   func record(_ key: String) async throws(ClusterFailure) -> StoredRecord? {
-    try await stream.newest(mailboxes(key), mailboxSubject(key))
+    guard let newest = try await stream.newest(mailboxes(key), mailboxSubject(key)), !newest.bytes.isEmpty else {
+      return nil
+    }
+    return newest
   }
 
   func replace(_ key: String, _ bytes: [UInt8], revision: UInt64) async throws(ClusterFailure) -> UInt64? {
-    try await stream.publish(mailboxSubject(key), bytes, after: revision)
+    let subject = mailboxSubject(key)
+    if let stored = try await stream.publish(subject, bytes, after: revision) { return stored }
+    // A deleted one is none.
+    guard revision == 0, let deleted = try await stream.newest(mailboxes(key), subject), deleted.bytes.isEmpty else {
+      return nil
+    }
+    return try await stream.publish(subject, bytes, after: deleted.revision)
   }
 
-  /// A revision is a message of its own, which only one can delete.
+  /// By a replacement, so that no other one comes between. What takes its place is not needed then, and is deleted unless there is a
+  /// new record.
   func remove(_ key: String, revision: UInt64) async throws(ClusterFailure) -> Bool {
-    try await stream.delete(mailboxes(key), revision)
+    guard let deleted = try await stream.publish(mailboxSubject(key), [], after: revision) else { return false }
+    stream.deleteSoon(mailboxes(key), deleted)
+    return true
   }
 
   /// A write to each partition: one without a quorum takes none.
@@ -120,14 +149,13 @@ final class JetStreamStore: ClusterStore {
   // MARK: Bodies
 
   func addBody(_ key: String, _ bytes: [UInt8]) async throws(ClusterFailure) -> UInt64 {
-    guard let number = try await stream.publish("\(name).body.\(partition(key)).\(key)", bytes) else {
-      throw ClusterFailure("publish: refused")
-    }
-    return number
+    try await stream.publish("\(name).body.\(partition(key)).\(key)", bytes)
   }
 
-  func body(_ key: String, _ number: UInt64) async throws(ClusterFailure) -> [UInt8]? {
-    try await stream.message(bodies(key), number)
+  func body(
+    _ key: String, _ number: UInt64, isRight: @Sendable ([UInt8]) -> Bool
+  ) async throws(ClusterFailure) -> [UInt8]? {
+    try await stream.message(bodies(key), number, isRight: isRight)
   }
 
   func dropBodies(_ key: String, _ numbers: [UInt64]) {

@@ -67,6 +67,11 @@ final class NATSConnection: @unchecked Sendable {
     var pending: [UInt64: Pending] = [:]
     var next: UInt64 = 0
     var isClosed = false
+
+    mutating func takeNumber() -> UInt64 {
+      next += 1
+      return next
+    }
   }
 
   private final class Handler {
@@ -172,31 +177,42 @@ final class NATSConnection: @unchecked Sendable {
   func request(
     _ subject: String, _ payload: [UInt8] = [], headers: [(name: String, value: String)] = []
   ) async throws(ClusterFailure) -> NATSMessage {
-    let messages = try await request(subject, payload, headers: headers) { _, _ in true }
+    let number = state.withLock { $0.takeNumber() }
+    let messages = try await exchange(subject, payload, headers, number, reply: "\(inbox).\(number)") { _, _ in true }
     guard let message = messages.last else { throw ClusterFailure("no answer") }
     return message
   }
 
-  /// All answers, up to that with which `isLast` says that there are no more.
+  /// All answers, up to that with which `isLast` says that there are no more. They keep the subjects that they were published on, so
+  /// they have a subscription of their own.
   func request(
-    _ subject: String, _ payload: [UInt8], headers: [(name: String, value: String)] = [],
+    _ subject: String, _ payload: [UInt8],
+    until isLast: @escaping @Sendable (_ message: NATSMessage, _ count: Int) -> Bool
+  ) async throws(ClusterFailure) -> [NATSMessage] {
+    let number = state.withLock { $0.takeNumber() }
+    let reply = "\(inbox)-taken.\(number)"
+    let subscription = try subscribe(reply) { [weak self] message in self?.answered(message, to: number) }
+    let messages = try await exchange(subject, payload, [], number, reply: reply, until: isLast)
+    withExtendedLifetime(subscription) {}
+    return messages
+  }
+
+  private func exchange(
+    _ subject: String, _ payload: [UInt8], _ headers: [(name: String, value: String)], _ number: UInt64, reply: String,
     until isLast: @escaping @Sendable (_ message: NATSMessage, _ count: Int) -> Bool
   ) async throws(ClusterFailure) -> [NATSMessage] {
     let longest = ContinuousClock.now + .milliseconds(700)
     let deadline = min(longest, ExchangeDeadline.current ?? longest)
     let result: Result<[NATSMessage], ClusterFailure> = await withUnsafeContinuation { continuation in
       let pending = Pending(continuation, deadline: deadline, until: isLast)
-      let number = state.withLock { state -> UInt64? in
-        guard !state.isClosed else { return nil }
-        state.next += 1
-        state.pending[state.next] = pending
-        return state.next
+      let isOpen = state.withLock { state in
+        if !state.isClosed { state.pending[number] = pending }
+        return !state.isClosed
       }
-      guard let number else { return pending.end(ClusterFailure("the connection is closed")) }
+      guard isOpen else { return pending.end(ClusterFailure("the connection is closed")) }
       // Otherwise libnats would keep it, and send it after the caller has given up.
       let status =
-        isConnected
-        ? publish(subject, payload, headers: headers, reply: "\(inbox).\(number)") : NATS_CONNECTION_DISCONNECTED
+        isConnected ? publish(subject, payload, headers: headers, reply: reply) : NATS_CONNECTION_DISCONNECTED
       guard status != NATS_OK, let pending = state.withLock({ $0.pending.removeValue(forKey: number) }) else { return }
       pending.end(ClusterFailure("no connection to the cluster: \(Self.text(status))"))
     }
@@ -205,6 +221,10 @@ final class NATSConnection: @unchecked Sendable {
 
   private func answered(_ message: NATSMessage) {
     guard let number = UInt64(message.subject.dropFirst(inbox.utf8.count + 1)) else { return }
+    answered(message, to: number)
+  }
+
+  private func answered(_ message: NATSMessage, to number: UInt64) {
     let finished = state.withLock { state -> Pending? in
       guard let pending = state.pending[number], pending.take(message) else { return nil }
       return state.pending.removeValue(forKey: number)

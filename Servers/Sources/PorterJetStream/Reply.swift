@@ -21,6 +21,12 @@ struct Reply {
     return value
   }
 
+  func isTrue(_ name: String) -> Bool {
+    guard var index = start(of: "\"\(name)\":") else { return false }
+    while index < bytes.count, bytes[index] == UInt8(ascii: " ") { index += 1 }
+    return bytes[index...].starts(with: "true".utf8)
+  }
+
   /// Without escapes.
   func text(_ name: String) -> String? {
     guard let range = quoted(name) else { return nil }

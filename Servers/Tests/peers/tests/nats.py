@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -26,6 +27,69 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
+class Link:
+    """Carries the bytes of a connection from one node to another, until it is cut."""
+
+    def __init__(self, target: int):
+        self.target, self.is_cut, self.lock = target, False, threading.Lock()
+        self.sockets: set[socket.socket] = set()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self) -> None:
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            try:
+                if self.is_cut:
+                    raise OSError
+                far = socket.create_connection(("127.0.0.1", self.target), timeout=5)
+                far.settimeout(None)
+            except OSError:
+                near.close()
+                continue
+            with self.lock:
+                self.sockets |= {near, far}
+            for one, other in [(near, far), (far, near)]:
+                threading.Thread(target=self.carry, args=(one, other), daemon=True).start()
+
+    def carry(self, one: socket.socket, other: socket.socket) -> None:
+        try:
+            while received := one.recv(65_536):
+                other.sendall(received)
+        except OSError:
+            pass
+        for each in [one, other]:
+            with self.lock:
+                self.sockets.discard(each)
+            self.end(each)
+
+    @staticmethod
+    def end(each: socket.socket) -> None:
+        try:
+            each.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        each.close()
+
+    def cut(self) -> None:
+        self.is_cut = True
+        with self.lock:
+            sockets = list(self.sockets)
+        for each in sockets:
+            self.end(each)
+
+    def mend(self) -> None:
+        self.is_cut = False
+
+    def close(self) -> None:
+        self.end(self.listener)
+        self.cut()
+
+
 class Node:
     def __init__(self, name: str, folder: Path, client: int, route: int, monitor: int, routes: list[int]):
         self.name, self.folder, self.client, self.monitor = name, folder, client, monitor
@@ -33,7 +97,8 @@ class Node:
             PROGRAM, "--name", name, "-a", "127.0.0.1", "-p", str(client), "-m", str(monitor), "-js", "-sd", str(folder)]
         if routes:
             self.command += [
-                "--cluster_name", "porter", "--cluster", f"nats://127.0.0.1:{route}",
+                # What nodes tell each other of addresses leads nowhere: they meet over the links only.
+                "--cluster_advertise", "127.0.0.1:9", "--no_advertise", "--cluster_name", "porter", "--cluster", f"nats://127.0.0.1:{route}",
                 "--routes", ",".join(f"nats://127.0.0.1:{port}" for port in routes)]
         self.process: subprocess.Popen | None = None
 
@@ -68,10 +133,12 @@ class Cluster:
         place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.folder = tempfile.TemporaryDirectory(prefix="porter-nats-", dir=place)
         ports = free_ports(3 * count)
-        routes = ports[count:2 * count] if count > 1 else []
+        # From each node to each other one.
+        self.links = {
+            (near, far): Link(ports[count + far]) for near in range(count) for far in range(count) if near != far}
         self.nodes = [
             Node(f"n{index}", Path(self.folder.name) / f"n{index}", ports[index], ports[count + index],
-                 ports[2 * count + index], routes)
+                 ports[2 * count + index], [link.port for (near, _), link in self.links.items() if near == index])
             for index in range(count)]
         for node in self.nodes:
             node.start()
@@ -105,7 +172,19 @@ class Cluster:
                     return next(node for node in self.nodes if node.name == name)
         return None
 
+    def cut_off(self, index: int) -> None:
+        """The node keeps its clients, and reaches no other node."""
+        for pair, link in self.links.items():
+            if index in pair:
+                link.cut()
+
+    def mend(self) -> None:
+        for link in self.links.values():
+            link.mend()
+
     def stop(self) -> None:
         for node in self.nodes:
             node.kill()
+        for link in self.links.values():
+            link.close()
         self.folder.cleanup()

@@ -5,6 +5,7 @@ import secrets
 import struct
 from dataclasses import dataclass
 
+from nacl.public import Box, PrivateKey, PublicKey
 from nacl.signing import SigningKey
 
 CODES = {1: "auth", 2: "quota", 3: "size", 4: "noMessage", 5: "syntax", 6: "version", 7: "unavailable"}
@@ -56,8 +57,9 @@ def create(key: SigningKey, sender_key: SigningKey | None = None) -> bytes:
     return request(b"\1" + bytes(key.verify_key) + optional(public), key=key)
 
 
-def send(mailbox: Mailbox, body: bytes, attempt: bytes | None = None) -> bytes:
-    return request(b"\3" + (attempt or identifier()) + b"\0" + body, mailbox.sender, mailbox.sender_key)
+def send(mailbox: Mailbox, body: bytes, attempt: bytes | None = None, notify: bool = False) -> bytes:
+    flags = b"\1" if notify else b"\0"
+    return request(b"\3" + (attempt or identifier()) + flags + body, mailbox.sender, mailbox.sender_key)
 
 
 def get(mailbox: Mailbox) -> bytes:
@@ -74,6 +76,49 @@ def listen(key: SigningKey, mailboxes: list[Mailbox]) -> bytes:
 
 def arrivals(key: SigningKey, position: bytes) -> bytes:
     return request(b"\x10" + bytes(key.verify_key) + position + struct.pack(">H", 256), key=key)
+
+
+def enable_notifier(mailbox: Mailbox, notifier_key: SigningKey, box_key: PublicKey) -> bytes:
+    return request(b"\7" + bytes(notifier_key.verify_key) + bytes(box_key), mailbox.recipient, mailbox.key)
+
+
+def subscribe_notifiers(service: SigningKey, notifiers: list[tuple[bytes, SigningKey]]) -> bytes:
+    return listed(b"\x0a" + bytes(service.verify_key), notifiers, service)
+
+
+def due_notifications(service: SigningKey, limit: int = 256) -> bytes:
+    return request(b"\x0d" + bytes(service.verify_key) + struct.pack(">H", limit), key=service)
+
+
+def acknowledge_notifications(service: SigningKey, nonces: list[bytes]) -> bytes:
+    return request(
+        b"\x0c" + bytes(service.verify_key) + struct.pack(">H", len(nonces)) + b"".join(nonces), key=service)
+
+
+@dataclass
+class Notification:
+    notifier: bytes
+    nonce: bytes
+    metadata: bytes
+
+    def message(self, keys: Box) -> bytes:
+        """The identifier of the message that it is about."""
+        opened = keys.decrypt(self.metadata, self.nonce)
+        assert opened[2] == 24
+        return opened[3:27]
+
+
+def notifications(fields: bytes) -> tuple[int | None, list[Notification]]:
+    """Milliseconds until the next one is due, and those that are."""
+    wait, rest = (struct.unpack(">I", fields[1:5])[0], fields[5:]) if fields[0] else (None, fields[1:])
+    found = []
+    count, rest = struct.unpack(">H", rest[:2])[0], rest[2:]
+    for _ in range(count):
+        notifier, nonce, length = rest[:24], rest[32:56], struct.unpack(">H", rest[56:58])[0]
+        found.append(Notification(notifier, nonce, rest[58:58 + length]))
+        rest = rest[58 + length:]
+    assert not rest
+    return wait, found
 
 
 class Refused(Exception):
@@ -119,3 +164,20 @@ class Client:
             assert tag == 4
             bodies.append(fields[33:])
             self.ask(acknowledge(mailbox, fields[:24]))
+
+
+@dataclass
+class Watched:
+    """A mailbox with a notifier, and the keys to open its notifications."""
+
+    mailbox: Mailbox
+    notifier: bytes
+    notifier_key: SigningKey
+    keys: Box
+
+    @staticmethod
+    def make(client: Client) -> "Watched":
+        mailbox, notifier_key, box_key = client.mailbox(), SigningKey.generate(), PrivateKey.generate()
+        tag, fields = client.ask(enable_notifier(mailbox, notifier_key, box_key.public_key))
+        assert tag == 6
+        return Watched(mailbox, fields[:24], notifier_key, Box(box_key, PublicKey(fields[24:])))

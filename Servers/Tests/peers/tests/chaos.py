@@ -1,0 +1,319 @@
+"""People who write, people who read and a service, at relays and nodes that are killed, frozen and cut off from each other."""
+
+import os
+import random
+import signal
+import socket
+import ssl
+import threading
+import time
+from dataclasses import dataclass, field
+
+from nacl.signing import SigningKey
+
+from . import protocol, support
+from .nats import Cluster
+
+PATIENCE = 120
+
+
+class Unanswered(Exception):
+    """What became of the request is not known."""
+
+
+class Client:
+    """One client, which goes to another relay when one does not answer."""
+
+    def __init__(self, ports: list[int], rng: random.Random):
+        self.ports, self.rng, self.socket = ports, rng, None
+        self.slowest = 0.0
+
+    def exchange(self, body: bytes) -> bytes:
+        began = time.monotonic()
+        try:
+            if self.socket is None:
+                self.socket = self.connect()
+            self.socket.sendall(
+                b"POST /v1/exchange HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\n"
+                b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+            status, answer = self.read()
+        except OSError as error:
+            self.close()
+            raise Unanswered from error
+        self.slowest = max(self.slowest, time.monotonic() - began)
+        if status != 200:
+            raise Unanswered(status)
+        return answer
+
+    def connect(self) -> ssl.SSLSocket:
+        port = self.rng.choice(self.ports)
+        # A relay that is frozen accepts, and never answers.
+        plain = socket.create_connection(("127.0.0.1", port), timeout=8)
+        return support.context(["http/1.1"]).wrap_socket(plain, server_hostname="localhost")
+
+    def read(self) -> tuple[int, bytes]:
+        received = b""
+        while b"\r\n\r\n" not in received:
+            received += self.some()
+        head, _, body = received.partition(b"\r\n\r\n")
+        fields = dict(line.split(b": ", 1) for line in head.lower().split(b"\r\n")[1:])
+        while len(body) < int(fields[b"content-length"]):
+            body += self.some()
+        return int(head.split(b" ")[1]), body
+
+    def some(self) -> bytes:
+        received = self.socket.recv(65_536)
+        if not received:
+            raise ConnectionError
+        return received
+
+    def close(self) -> None:
+        if self.socket:
+            self.socket.close()
+        self.socket = None
+
+    def ask(self, make) -> tuple[int, bytes]:
+        """Repeats a request, made anew each time, until there is an answer."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                request = make()
+                return protocol.answer(self.exchange(request), request)
+            except Unanswered:
+                assert time.monotonic() < deadline, "no answer for two minutes"
+                self.close()
+                time.sleep(0.02)
+
+
+@dataclass
+class Correspondence:
+    """A mailbox, what was accepted for it, and what its owner got."""
+
+    watched: protocol.Watched
+    isread: bool
+    accepted: list[bytes] = field(default_factory=list)
+    got: list[tuple[bytes, bytes]] = field(default_factory=list)
+    acknowledged: set[bytes] = field(default_factory=set)
+    again: list[bytes] = field(default_factory=list)
+    times: list[str] = field(default_factory=list)
+
+
+class Night:
+    def __init__(self, cluster: Cluster, start, seed: int, people: int = 4):
+        self.cluster, self.rng, self.start = cluster, random.Random(seed), start
+        self.relays = [start("one"), start("two")]
+        self.ports = [relay.port for relay in self.relays]
+        self.stopping = threading.Event()
+        self.service = SigningKey.generate()
+        self.notified: set[bytes] = set()
+        self.problems: list[str] = []
+        self.clients: list[Client] = []
+        self.log: list[str] = []
+        client = self.client()
+        self.all: list[Correspondence] = []
+        self.lock = threading.Lock()
+        self.people = people
+        for index in range(people):
+            self.all.append(self.begin(client, isread=index % 2 == 0))
+
+    def client(self) -> Client:
+        made = Client(self.ports, random.Random(self.rng.random()))
+        self.clients.append(made)
+        return made
+
+    def begin(self, client: Client, isread: bool) -> Correspondence:
+        key, sender = SigningKey.generate(), SigningKey.generate()
+        _, fields = client.ask(lambda: protocol.create(key, sender))
+        mailbox = protocol.Mailbox(fields[:24], fields[24:], key, sender)
+        notifier_key, box_key = SigningKey.generate(), protocol.PrivateKey.generate()
+        _, fields = client.ask(lambda: protocol.enable_notifier(mailbox, notifier_key, box_key.public_key))
+        watched = protocol.Watched(
+            mailbox, fields[:24], notifier_key, protocol.Box(box_key, protocol.PublicKey(fields[24:])))
+        _, fields = client.ask(lambda: protocol.subscribe_notifiers(self.service, [(watched.notifier, notifier_key)]))
+        assert fields[:2] == b"\0\1" and fields[2] != 2, fields
+        return Correspondence(watched, isread)
+
+    # Who is there
+
+    def guarded(self, body):
+        def run(*arguments):
+            try:
+                body(*arguments)
+            except Exception as error:  # noqa: BLE001 (whatever ends a thread is a problem of the night)
+                self.problems.append(f"{body.__name__}: {type(error).__name__} {error}")
+        return run
+
+    def write(self, index: int) -> None:
+        """Sends one message after the other; those whose owner does not read go to a new mailbox when it is nearly full."""
+        client, number = self.client(), 0
+        correspondence = self.all[index]
+        while not self.stopping.is_set():
+            if not correspondence.isread and len(correspondence.accepted) == 120:
+                correspondence = self.begin(client, isread=False)
+                with self.lock:
+                    self.all.append(correspondence)
+            attempt, body = protocol.identifier(), b"%d" % number
+            mailbox = correspondence.watched.mailbox
+            try:
+                client.ask(lambda: protocol.send(mailbox, body, attempt, notify=True))
+            except protocol.Refused as refusal:
+                if str(refusal) != "quota":
+                    raise
+                time.sleep(0.01)
+                continue
+            correspondence.accepted.append(body)
+            correspondence.times.append(time.strftime("%H:%M:%S"))
+            number += 1
+            # Not as fast as it can: people are many, and this machine has other things to do.
+            time.sleep(0.005)
+
+    def read(self, correspondence: Correspondence, once: bool = False) -> None:
+        client, mailbox = self.client(), correspondence.watched.mailbox
+        while once or not self.stopping.is_set():
+            try:
+                _, fields = client.ask(lambda: protocol.get(mailbox))
+            except protocol.Refused as refusal:
+                assert str(refusal) == "noMessage", refusal
+                if once:
+                    return
+                time.sleep(0.01)
+                continue
+            message, body = fields[:24], fields[33:]
+            if message in correspondence.acknowledged:
+                correspondence.again.append(body)
+            elif (message, body) not in correspondence.got[-1:]:
+                correspondence.got.append((message, body))
+            try:
+                client.ask(lambda: protocol.acknowledge(mailbox, message))
+            except protocol.Refused as refusal:
+                # It was acknowledged by a request that had no answer.
+                assert str(refusal) == "noMessage", refusal
+            correspondence.acknowledged.add(message)
+
+    def notify(self, until_empty: bool = False) -> None:
+        client = self.client()
+        while until_empty or not self.stopping.is_set():
+            _, fields = client.ask(lambda: protocol.due_notifications(self.service, 50))
+            wait, found = protocol.notifications(fields)
+            with self.lock:
+                watched = {each.watched.notifier: each.watched for each in self.all}
+            for each in found:
+                if each.notifier in watched:
+                    self.notified.add(each.message(watched[each.notifier].keys))
+            if found:
+                client.ask(lambda: protocol.acknowledge_notifications(self.service, [each.nonce for each in found]))
+            elif until_empty and wait is None:
+                return
+            else:
+                time.sleep(min(0.05, (wait or 50) / 1_000))
+
+    # What happens to them
+
+    def harm(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        kinds = [self.kill_node, self.freeze_node, self.cut_off_node, self.kill_relay, self.freeze_relay]
+        only = os.environ.get("PORTER_CHAOS_KINDS")
+        if only:
+            kinds = [getattr(self, name) for name in only.split(",")]
+        turn = 0
+        while time.monotonic() < end:
+            # Each kind in turn, on anything: a minute has all of them.
+            if turn % len(kinds) == 0:
+                self.rng.shuffle(kinds)
+            kinds[turn % len(kinds)]()
+            turn += 1
+            time.sleep(self.rng.uniform(0.5, 2))
+
+    def note(self, text: str) -> None:
+        self.log.append(f"{time.strftime('%H:%M:%S')} {text}")
+
+    def kill_node(self) -> None:
+        node = self.rng.choice(self.cluster.nodes)
+        self.note(f"kill {node.name}")
+        node.kill()
+        time.sleep(self.rng.uniform(0.2, 4))
+        node.start()
+        self.cluster.wait()
+
+    def freeze_node(self) -> None:
+        node = self.rng.choice(self.cluster.nodes)
+        self.note(f"freeze {node.name}")
+        node.send(signal.SIGSTOP)
+        time.sleep(self.rng.uniform(1, 8))
+        node.send(signal.SIGCONT)
+        self.cluster.wait()
+
+    def cut_off_node(self) -> None:
+        index = self.rng.randrange(len(self.cluster.nodes))
+        self.note(f"cut off n{index}")
+        self.cluster.cut_off(index)
+        time.sleep(self.rng.uniform(1, 8))
+        self.cluster.mend()
+        self.cluster.wait()
+
+    def kill_relay(self) -> None:
+        index = self.rng.randrange(len(self.relays))
+        self.note(f"kill relay {index}")
+        self.relays[index].kill()
+        self.relays[index] = self.start(["one", "two"][index])
+        self.ports[index] = self.relays[index].port
+
+    def freeze_relay(self) -> None:
+        relay = self.rng.choice(self.relays)
+        self.note("freeze a relay")
+        relay.process.send_signal(signal.SIGSTOP)
+        time.sleep(self.rng.uniform(0.5, 3))
+        relay.process.send_signal(signal.SIGCONT)
+
+    # The night, and the morning after
+
+    def run(self, seconds: float) -> None:
+        threads = [threading.Thread(target=self.guarded(self.write), args=(index,)) for index in range(self.people)]
+        threads += [
+            threading.Thread(target=self.guarded(self.read), args=(each,)) for each in self.all if each.isread]
+        threads += [threading.Thread(target=self.guarded(self.notify)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            self.harm(seconds)
+        except Exception as error:  # noqa: BLE001
+            self.problems.append(f"harm: {type(error).__name__} {error}")
+        self.stopping.set()
+        for thread in threads:
+            thread.join()
+        for each in self.all:
+            if not each.isread:
+                continue
+            self.read(each, once=True)
+        self.notify(until_empty=True)
+        # After the pushes, so that each message of those that do not read needs one.
+        for each in self.all:
+            if not each.isread:
+                self.read(each, once=True)
+        for client in self.clients:
+            client.close()
+
+    def account(self) -> list[str]:
+        """What is wrong; empty if every accepted message was there once, in order, and none was without its push."""
+        found = list(self.problems)
+        for index, each in enumerate(self.all):
+            bodies = [body for _, body in each.got]
+            # The last one may have been stored without its sender learning it; then it is one more.
+            expected = each.accepted + bodies[len(each.accepted):len(each.accepted) + 1]
+            if bodies != expected:
+                lost = [(body, at) for body, at in zip(each.accepted, each.times) if body not in bodies]
+                twice = sorted({body for body in bodies if bodies.count(body) > 1})
+                found.append(f"mailbox {index}: lost {lost[:5]}, twice {twice[:5]}, {len(bodies)} of {len(each.accepted)}")
+            if each.again:
+                found.append(f"mailbox {index}: given again after it was acknowledged: {each.again[:5]}")
+            if not each.isread:
+                missing = [body for message, body in each.got if message not in self.notified]
+                if missing:
+                    found.append(f"mailbox {index}: no push for {missing[:5]}")
+        return found
+
+    @property
+    def summary(self) -> str:
+        sent = sum(len(each.accepted) for each in self.all)
+        slowest = max(client.slowest for client in self.clients)
+        return f"{sent} messages, {len(self.notified)} pushes, slowest answer {slowest:.2f} s; " + "; ".join(self.log)

@@ -1,0 +1,97 @@
+"""Three nodes and two relays under load, while they are killed, frozen and cut off: `PORTER_CHAOS_SECONDS`, `PORTER_CHAOS_SEED`."""
+
+import os
+import random
+import shutil
+import signal
+import threading
+import time
+
+from . import nats, protocol
+from .chaos import Night
+from .support import RelayTestCase
+
+
+class ClusterTestCase(RelayTestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = nats.Cluster(3)
+        self.addCleanup(self.cluster.stop)
+
+    def store(self) -> dict[str, str]:
+        return {"store": self.cluster.address}
+
+
+class ChaosTests(ClusterTestCase):
+    def test_every_accepted_message_is_there_once_and_no_push_is_lost(self):
+        seconds = float(os.environ.get("PORTER_CHAOS_SECONDS", "30"))
+        seed = int(os.environ.get("PORTER_CHAOS_SEED") or random.randrange(1 << 32))
+        night = Night(self.cluster, self.start, seed)
+        night.run(seconds)
+        print(f"\nchaos, seed {seed}: {night.summary}")
+        problems = night.account()
+        if problems and (place := os.environ.get("PORTER_CHAOS_LOGS")):
+            shutil.copytree(self.cluster.folder.name, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns("jetstream"))
+        self.assertEqual(problems, [], f"seed {seed}: {night.log}")
+        self.assertGreater(sum(len(each.accepted) for each in night.all), 0)
+
+
+class ContentionTests(ClusterTestCase):
+    def test_relays_that_change_one_mailbox_at_the_same_time_lose_nothing(self):
+        """A node of three checks a compare-and-set before it is ordered among others: what arrives together must not pass together."""
+        relays = [self.start("one"), self.start("two")]
+        mailbox = self.person(relays[0]).mailbox()
+        taken: list[bytes] = []
+
+        def write(relay, start):
+            person = self.person(relay)
+            for number in range(start, 120, 2):
+                while True:
+                    try:
+                        person.send(mailbox, b"%d" % number)
+                        break
+                    except protocol.Refused as refusal:
+                        assert str(refusal) == "quota", refusal
+
+        def read(relay):
+            person, deadline = self.person(relay), time.monotonic() + 60
+            while len(taken) < 120 and time.monotonic() < deadline:
+                taken.extend(person.take_all(mailbox))
+
+        threads = [threading.Thread(target=write, args=(relay, index)) for index, relay in enumerate(relays)]
+        threads.append(threading.Thread(target=read, args=(relays[1],)))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sorted(map(int, taken)), list(range(120)))
+
+
+class QuorumTests(ClusterTestCase):
+    def test_without_a_quorum_it_says_so_within_a_second_and_recovers_by_itself(self):
+        relay = self.start()
+        client = self.http1(relay)
+        person = protocol.Client(client.exchange)
+        mailbox = person.mailbox()
+        person.send(mailbox, b"before")
+        for node in self.cluster.nodes[1:]:
+            node.send(signal.SIGSTOP)
+        attempt = protocol.identifier()
+        # The node that is left may lead, and takes a moment to see that it is alone.
+        for _ in range(8):
+            began = time.monotonic()
+            status, headers, _ = client.post(protocol.send(mailbox, b"during", attempt))
+            self.assertEqual((status, headers["retry-after"]), (503, "2"))
+            self.assertLess(time.monotonic() - began, 2, "an answer within a second, on a busy machine too")
+        status, text = relay.operator("/health")
+        self.assertEqual(status, 503)
+        self.assertIn("storage: ", text)
+        self.assertEqual(relay.operator("/ready")[0], 503)
+        for node in self.cluster.nodes[1:]:
+            node.send(signal.SIGCONT)
+        deadline = time.monotonic() + 120
+        while relay.operator("/health")[0] != 200:
+            self.assertLess(time.monotonic(), deadline, "it does not recover")
+            time.sleep(0.1)
+        person.send(mailbox, b"during", attempt)
+        self.assertEqual(person.take_all(mailbox), [b"before", b"during"])

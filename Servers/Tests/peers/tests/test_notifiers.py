@@ -1,0 +1,134 @@
+"""Notifications for a service, which several of its servers may share."""
+
+from nacl.signing import SigningKey
+
+from . import protocol
+from .support import JetStreamTestCase, RelayTestCase
+
+
+class NotifierTests(RelayTestCase):
+    def due(self, client: protocol.Client, service: SigningKey, limit: int = 256):
+        tag, fields = client.ask(protocol.due_notifications(service, limit))
+        self.assertEqual(tag, 8)
+        return protocol.notifications(fields)
+
+    def watched(self, client: protocol.Client, service: SigningKey) -> protocol.Watched:
+        watched = protocol.Watched.make(client)
+        tag, fields = client.ask(protocol.subscribe_notifiers(service, [(watched.notifier, watched.notifier_key)]))
+        self.assertEqual((tag, fields), (5, b"\0\1\0"))
+        return watched
+
+    def head(self, client: protocol.Client, mailbox: protocol.Mailbox) -> bytes:
+        return client.ask(protocol.get(mailbox))[1][:24]
+
+    def test_a_notification_says_to_its_recipient_which_message_waits(self):
+        client, service = self.person(self.start()), SigningKey.generate()
+        watched = self.watched(client, service)
+        client.ask(protocol.send(watched.mailbox, b"x", notify=True))
+        client.ask(protocol.send(watched.mailbox, b"quiet"))
+        _, [notification] = self.due(client, service)
+        self.assertEqual(notification.notifier, watched.notifier)
+        self.assertEqual(len(notification.metadata), 144)
+        self.assertEqual(notification.message(watched.keys), self.head(client, watched.mailbox))
+        client.ask(protocol.acknowledge_notifications(service, [notification.nonce]))
+        self.assertEqual(self.due(client, service), (None, []))
+
+    def test_a_notification_goes_with_its_message(self):
+        client, service = self.person(self.start()), SigningKey.generate()
+        watched = self.watched(client, service)
+        for body in [b"gone", b"stays"]:
+            client.ask(protocol.send(watched.mailbox, body, notify=True))
+        client.ask(protocol.acknowledge(watched.mailbox, self.head(client, watched.mailbox)))
+        _, [notification] = self.due(client, service)
+        self.assertEqual(notification.message(watched.keys), self.head(client, watched.mailbox))
+
+    def test_what_came_before_the_service_is_there_for_it(self):
+        client = self.person(self.start())
+        watched = protocol.Watched.make(client)
+        client.ask(protocol.send(watched.mailbox, b"x", notify=True))
+        first, second = SigningKey.generate(), SigningKey.generate()
+        for service in [first, second]:
+            _, fields = client.ask(protocol.subscribe_notifiers(service, [(watched.notifier, watched.notifier_key)]))
+            self.assertEqual(fields, b"\0\1\1")
+        self.assertEqual(len(self.due(client, second)[1]), 1)
+        self.assertEqual(self.due(client, first)[1], [], "it was taken from this one")
+
+    def test_with_new_keys_the_earlier_notifications_end(self):
+        client, service = self.person(self.start()), SigningKey.generate()
+        watched = self.watched(client, service)
+        client.ask(protocol.send(watched.mailbox, b"x", notify=True))
+        client.ask(protocol.request(b"\x08", watched.mailbox.recipient, watched.mailbox.key))
+        self.assertEqual(self.due(client, service)[1], [])
+        _, fields = client.ask(protocol.subscribe_notifiers(service, [(watched.notifier, watched.notifier_key)]))
+        self.assertEqual(fields, b"\0\1\2", "auth")
+
+    def test_another_service_gets_and_acknowledges_nothing(self):
+        client, service, other = self.person(self.start()), SigningKey.generate(), SigningKey.generate()
+        watched = self.watched(client, service)
+        client.ask(protocol.send(watched.mailbox, b"x", notify=True))
+        self.assertEqual(self.due(client, other)[1], [])
+        _, fields = client.ask(protocol.subscribe_notifiers(other, [(watched.notifier, SigningKey.generate())]))
+        self.assertEqual(fields, b"\0\1\2")
+        _, [notification] = self.due(client, service)
+        client.ask(protocol.acknowledge_notifications(other, [notification.nonce]))
+        again = self.again(client, service)
+        self.assertEqual(again.message(watched.keys), notification.message(watched.keys))
+
+    def again(self, client: protocol.Client, service: SigningKey) -> protocol.Notification:
+        """It was given and not acknowledged: the relay gives it again, and says when."""
+        while True:
+            wait, found = self.due(client, service)
+            if found:
+                return found[0]
+            self.assertIsNotNone(wait)
+
+    def test_a_push_waits_for_a_recipient_who_listens(self):
+        relay, service = self.start(), SigningKey.generate()
+        name, key = protocol.listener(), SigningKey.generate()
+        client = protocol.Client(self.http1(relay, name).exchange)
+        watched = self.watched(client, service)
+        client.ask(protocol.listen(key, [watched.mailbox]))
+        stream = self.news(relay, name)
+        stream.next()
+        other = self.person(relay)
+        other.ask(protocol.send(watched.mailbox, b"x", notify=True))
+        self.assertEqual(stream.next(), "news")
+        wait, found = self.due(other, service)
+        self.assertEqual(found, [])
+        self.assertLessEqual(wait, 2_001)
+        self.assertEqual(self.again(other, service).message(watched.keys), self.head(other, watched.mailbox))
+
+    def test_a_service_is_woken(self):
+        relay, service, name = self.start(), SigningKey.generate(), protocol.listener()
+        client = protocol.Client(self.http1(relay, name).exchange)
+        watched = self.watched(client, service)
+        stream = self.news(relay, name)
+        stream.next()
+        self.person(relay).ask(protocol.send(watched.mailbox, b"x", notify=True))
+        self.assertEqual(stream.next(), "news")
+        self.assertEqual(len(self.due(client, service)[1]), 1)
+
+
+class JetStreamNotifierTests(JetStreamTestCase, NotifierTests):
+    def test_servers_of_a_service_share_its_notifications(self):
+        relays = [self.start("one"), self.start("two")]
+        clients, service = list(map(self.person, relays)), SigningKey.generate()
+        watched = self.watched(clients[0], service)
+        for _ in range(40):
+            clients[0].ask(protocol.send(watched.mailbox, b"x", notify=True))
+        given = []
+        for turn in range(4):
+            _, found = self.due(clients[turn % 2], service, limit=10)
+            given += [each.message(watched.keys) for each in found]
+            # At the other relay than that which gave them.
+            clients[(turn + 1) % 2].ask(protocol.acknowledge_notifications(service, [each.nonce for each in found]))
+        self.assertEqual((len(given), len(set(given))), (40, 40))
+        self.assertEqual(self.due(clients[0], service), (None, []))
+
+    def test_what_one_server_took_and_lost_goes_to_another(self):
+        relay, service = self.start(), SigningKey.generate()
+        client = self.person(relay)
+        watched = self.watched(client, service)
+        client.ask(protocol.send(watched.mailbox, b"x", notify=True))
+        _, [lost] = self.due(client, service)
+        self.assertEqual(self.again(client, service).nonce, lost.nonce)

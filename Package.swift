@@ -196,6 +196,10 @@ let package = Package(
       name: "PorterRelayTests", dependencies: ["PorterRelay", "PropertyTesting", "relay-test-peer"],
       swiftSettings: swift),
     .testTarget(
+      name: "PorterRelayClusterTests",
+      dependencies: ["PorterRelayCluster", "PorterRelay", "PorterCrypto", "PorterPlatform"],
+      swiftSettings: swift),
+    .testTarget(
       name: "PorterPushTests", dependencies: ["PorterPush", "PropertyTesting", "PythonPeer"], exclude: ["peers"],
       swiftSettings: swift),
     .testTarget(

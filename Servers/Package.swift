@@ -126,6 +126,7 @@ let package = Package(
     .target(name: "PorterMutation", path: "Tests/Support/PorterMutation", swiftSettings: swift),
     .testTarget(
       name: "PorterSettingsTests", dependencies: ["PorterSettings", "PorterMutation"], swiftSettings: swift),
+    .testTarget(name: "PorterJetStreamTests", dependencies: ["PorterJetStream"], swiftSettings: swift),
     .testTarget(name: "PorterTelemetryTests", dependencies: ["PorterTelemetry"], swiftSettings: swift),
     .testTarget(
       name: "PorterAPNsTests",

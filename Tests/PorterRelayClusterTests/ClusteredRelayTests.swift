@@ -1,0 +1,190 @@
+import Foundation
+import PorterCrypto
+import PorterPlatform
+import PorterRelay
+import Synchronization
+import XCTest
+
+@testable import PorterRelayCluster
+
+/// A clock that a test moves.
+private final class TestClock: Clock {
+  private let sinceStart = Mutex(Span.zero)
+  private let start = SystemClock().wall()
+
+  func now() -> Moment { Moment(nanoseconds: 1_000_000_000) + sinceStart.withLock { $0 } }
+  func wall() -> WallTime {
+    WallTime(milliseconds: start.milliseconds + sinceStart.withLock { $0 }.milliseconds)
+  }
+  func pause(_ span: Span) { advance(span) }
+  func advance(_ span: Span) { sinceStart.withLock { $0 = Span(nanoseconds: $0.nanoseconds + span.nanoseconds) } }
+}
+
+/// A relay of a cluster whose calls can fail.
+final class ClusteredRelayTests: XCTestCase {
+  private let clock = TestClock()
+  private let randomness = SystemRandomness()
+  private let store = MemoryStore()
+  private lazy var client = makeClient()
+
+  private struct Fixture {
+    let recipient: RelayIdentifier
+    let sender: RelayIdentifier
+    let key: SigningKeyPair
+    let senderKey: SigningKeyPair
+  }
+
+  /// Of another relay each time, with the same mailboxes.
+  private func makeClient() -> RelayClient {
+    let relay = ClusteredRelay(
+      store, secret: [UInt8](repeating: 3, count: 32), ports: Ports(clock: clock, randomness: randomness),
+      admit: { _ in true }, onNews: { _ in })
+    guard let relay else { preconditionFailure("no relay") }
+    store.listener.withLock { $0 = relay }
+    return RelayClient(port: ClusterPort(relay), randomness: randomness)
+  }
+
+  private func newMailbox() throws -> Fixture {
+    let (key, senderKey) = (
+      try SigningKeyPair.generate(randomness: randomness), try SigningKeyPair.generate(randomness: randomness)
+    )
+    let made = try client.createMailbox(recipientKey: key, senderKey: senderKey.publicKey)
+    return Fixture(recipient: made.recipient, sender: made.sender, key: key, senderKey: senderKey)
+  }
+
+  private func send(_ text: String, to mailbox: Fixture, attempt: RelayIdentifier? = nil, by other: RelayClient? = nil)
+    throws
+  {
+    try (other ?? client).send(
+      Array(text.utf8), to: mailbox.sender, key: mailbox.senderKey,
+      attempt: try attempt ?? .generate(randomness: randomness), notify: true)
+  }
+
+  private func receiveAll(_ mailbox: Fixture) throws -> [String] {
+    var texts: [String] = []
+    while let message = try client.getMessage(mailbox.recipient, key: mailbox.key) {
+      texts.append(String(decoding: message.body, as: UTF8.self))
+      _ = try client.acknowledge(message.identifier, in: mailbox.recipient, key: mailbox.key)
+    }
+    return texts
+  }
+
+  // MARK: Failures
+
+  /// Whichever call to the cluster fails, before or after it did what was asked: the sender repeats, and the message is there once.
+  func testWhicheverCallFailsARepeatedSendingIsOneMessage() throws {
+    for fault in MemoryStore.Fault.allCases {
+      var call = 0
+      var hasFailed = true
+      while hasFailed {
+        call += 1
+        let mailbox = try newMailbox()
+        try send("first", to: mailbox)
+        let attempt = try RelayIdentifier.generate(randomness: randomness)
+        // A relay that remembers nothing asks the most.
+        let other = makeClient()
+        store.fail(call: call, fault)
+        do {
+          try send("second", to: mailbox, attempt: attempt, by: other)
+          hasFailed = false
+        } catch {
+          XCTAssertEqual(error as? RelayError, .unavailable)
+          try send("second", to: mailbox, attempt: attempt)
+        }
+        store.fail(call: 0, fault)
+        XCTAssertEqual(try receiveAll(mailbox), ["first", "second"], "call \(call) \(fault)")
+        try send("second", to: mailbox, attempt: attempt)
+        XCTAssertEqual(try receiveAll(mailbox), [], "call \(call) \(fault)")
+      }
+      XCTAssertGreaterThan(call, 3)
+    }
+  }
+
+  func testWhicheverCallFailsAMessageIsGivenUntilItIsAcknowledged() throws {
+    for fault in MemoryStore.Fault.allCases {
+      var call = 0
+      var hasFailed = true
+      while hasFailed {
+        call += 1
+        let mailbox = try newMailbox()
+        for text in ["first", "second"] { try send(text, to: mailbox) }
+        let first = try XCTUnwrap(try client.getMessage(mailbox.recipient, key: mailbox.key))
+        let other = makeClient()
+        store.fail(call: call, fault)
+        do {
+          let outcome = try other.acknowledge(first.identifier, in: mailbox.recipient, key: mailbox.key)
+          XCTAssertEqual(outcome, .done)
+          hasFailed = false
+        } catch {
+          _ = try client.acknowledge(first.identifier, in: mailbox.recipient, key: mailbox.key)
+        }
+        store.fail(call: 0, fault)
+        XCTAssertEqual(try receiveAll(mailbox), ["second"], "call \(call) \(fault)")
+      }
+    }
+  }
+
+  func testOutOfReachEveryRequestIsUnavailableAndNothingIsRefused() throws {
+    let mailbox = try newMailbox()
+    store.setOutOfReach(true)
+    for body: () throws -> Void in [
+      { try self.send("x", to: mailbox) }, { _ = try self.receiveAll(mailbox) }, { _ = try self.newMailbox() },
+      { _ = try self.client.check([(mailbox.recipient, mailbox.key)]) },
+    ] {
+      XCTAssertThrowsError(try body()) { XCTAssertEqual($0 as? RelayError, .unavailable) }
+    }
+    store.setOutOfReach(false)
+    try send("x", to: mailbox)
+    XCTAssertEqual(try receiveAll(mailbox), ["x"])
+  }
+
+  // MARK: Between relays
+
+  func testARecordThatAnotherRelayChangedIsReadAgain() throws {
+    let mailbox = try newMailbox()
+    let other = makeClient()
+    for number in 0..<20 { try send("\(number)", to: mailbox, by: number % 2 == 0 ? client : other) }
+    XCTAssertEqual(try receiveAll(mailbox), (0..<20).map(String.init))
+  }
+
+  func testAMailboxThatIsMadeAgainHasOtherNamesAndNoMessages() throws {
+    let mailbox = try newMailbox()
+    try send("gone", to: mailbox)
+    try client.deleteMailbox(mailbox.recipient, key: mailbox.key)
+    XCTAssertEqual(store.bodyCount, 0)
+    XCTAssertThrowsError(try send("x", to: mailbox)) { XCTAssertEqual($0 as? RelayError, .auth) }
+    let again = try client.createMailbox(recipientKey: mailbox.key, senderKey: mailbox.senderKey.publicKey)
+    XCTAssertNotEqual(again.recipient, mailbox.recipient)
+    XCTAssertThrowsError(try send("x", to: mailbox)) { XCTAssertEqual($0 as? RelayError, .auth) }
+    XCTAssertNil(try client.getMessage(again.recipient, key: mailbox.key))
+  }
+
+  // MARK: Bounds
+
+  func testMessagesAreKeptForTwentyOneDaysAndThenMakeRoom() throws {
+    let mailbox = try newMailbox()
+    for number in 0..<128 { try send("\(number)", to: mailbox) }
+    XCTAssertThrowsError(try send("x", to: mailbox)) { XCTAssertEqual($0 as? RelayError, .quota) }
+    clock.advance(.days(21))
+    XCTAssertEqual(try client.getMessage(mailbox.recipient, key: mailbox.key)?.body, Array("0".utf8))
+    clock.advance(.milliseconds(1))
+    XCTAssertNil(try client.getMessage(mailbox.recipient, key: mailbox.key))
+    try send("new", to: mailbox)
+    XCTAssertEqual(try receiveAll(mailbox), ["new"])
+    XCTAssertEqual(store.bodyCount, 0, "the expired ones are gone")
+  }
+
+  func testTheLast256AttemptsAreRemembered() throws {
+    let mailbox = try newMailbox()
+    var attempts: [RelayIdentifier] = []
+    for number in 0..<(MailboxRecord.mostPast + 1) {
+      attempts.append(try .generate(randomness: randomness))
+      try send("\(number)", to: mailbox, attempt: attempts[number])
+      XCTAssertEqual(try receiveAll(mailbox), ["\(number)"])
+    }
+    try send("again", to: mailbox, attempt: attempts[1])
+    XCTAssertEqual(try receiveAll(mailbox), [])
+    try send("again", to: mailbox, attempt: attempts[0])
+    XCTAssertEqual(try receiveAll(mailbox), ["again"], "as relay-cluster.md says")
+  }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import PorterCrypto
+import PorterPlatform
+import PorterRelay
+import Synchronization
+
+@testable import PorterRelayCluster
+
+/// A cluster in memory. One of its calls can fail, before it did what was asked or after.
+final class MemoryStore: ClusterStore {
+  enum Fault: CaseIterable {
+    case before
+    case after
+  }
+
+  private struct State {
+    var records: [String: StoredRecord] = [:]
+    var bodies: [UInt64: [UInt8]] = [:]
+    var notifications: [String: [(number: UInt64, bytes: [UInt8], attempt: String)]] = [:]
+    var next: UInt64 = 1
+    var calls = 0
+    var failing: (call: Int, fault: Fault)?
+    var isOutOfReach = false
+  }
+
+  private let state = Mutex(State())
+  let listener = Mutex<(any ClusterListener)?>(nil)
+
+  var bodyCount: Int { state.withLock { $0.bodies.count } }
+  var calls: Int { state.withLock { $0.calls } }
+
+  /// The call with this number, from now on, fails.
+  func fail(call: Int, _ fault: Fault) {
+    state.withLock { state in (state.calls, state.failing) = (0, (call, fault)) }
+  }
+
+  func setOutOfReach(_ isOutOfReach: Bool) { state.withLock { $0.isOutOfReach = isOutOfReach } }
+
+  private func call<Value>(_ body: (inout State) -> sending Value) throws(ClusterFailure) -> sending Value {
+    let value = state.withLock { state -> Value? in
+      state.calls += 1
+      guard !state.isOutOfReach else { return nil }
+      guard let failing = state.failing, failing.call == state.calls else { return body(&state) }
+      if failing.fault == .after { _ = body(&state) }
+      return nil
+    }
+    guard let value else { throw ClusterFailure("no answer") }
+    return value
+  }
+
+  func settle(_ keys: [String]) async throws(ClusterFailure) { try call { _ in () } }
+
+  func record(_ key: String) async throws(ClusterFailure) -> StoredRecord? { try call { $0.records[key] } }
+
+  func replace(_ key: String, _ bytes: [UInt8], revision: UInt64) async throws(ClusterFailure) -> UInt64? {
+    try call { state in
+      guard state.records[key]?.revision ?? 0 == revision else { return nil }
+      state.next += 1
+      state.records[key] = StoredRecord(bytes: bytes, revision: state.next)
+      return state.next
+    }
+  }
+
+  func remove(_ key: String, revision: UInt64) async throws(ClusterFailure) -> Bool {
+    try call { state in
+      guard state.records[key]?.revision == revision else { return false }
+      state.records[key] = nil
+      return true
+    }
+  }
+
+  func addBody(_ key: String, _ bytes: [UInt8]) async throws(ClusterFailure) -> UInt64 {
+    try call { state in
+      state.next += 1
+      state.bodies[state.next] = bytes
+      return state.next
+    }
+  }
+
+  func body(
+    _ key: String, _ number: UInt64, isRight: @Sendable ([UInt8]) -> Bool
+  ) async throws(ClusterFailure) -> [UInt8]? {
+    try call { $0.bodies[number] }.flatMap { isRight($0) ? $0 : nil }
+  }
+
+  func dropBodies(_ key: String, _ numbers: [UInt64]) {
+    state.withLock { state in
+      for number in numbers { state.bodies[number] = nil }
+    }
+  }
+
+  func addNotification(_ service: String, _ bytes: [UInt8], attempt: String) async throws(ClusterFailure) {
+    try call { state in
+      guard state.notifications[service]?.contains(where: { $0.attempt == attempt }) != true else { return }
+      state.next += 1
+      state.notifications[service, default: []].append((state.next, bytes, attempt))
+    }
+  }
+
+  func takeNotifications(_ service: String, limit: Int) async throws(ClusterFailure) -> TakenNotifications {
+    try call { state in
+      TakenNotifications(
+        items: (state.notifications[service] ?? []).prefix(limit).map {
+          TakenNotifications.Item(number: $0.number, bytes: $0.bytes, handle: "")
+        }, hasOthers: false)
+    }
+  }
+
+  func acknowledgeNotifications(_ service: String, _ numbers: [UInt64]) async throws(ClusterFailure) {
+    try call { state in
+      state.notifications[service]?.removeAll { numbers.contains($0.number) }
+    }
+  }
+
+  func postponeNotification(_ service: String, _ taken: TakenNotifications.Item, milliseconds: Int64) {}
+
+  func signal(_ signal: ClusterSignal) { listener.withLock { $0 }?.received(signal) }
+  func hold(_ key: String) async -> Int64 { listener.withLock { $0 }?.hold(key) ?? 0 }
+  func answersHold(_ key: String, _ answers: Bool) {}
+}
+
+/// The relay as a client's transport has it.
+final class ClusterPort: RelayPort {
+  let relay: ClusteredRelay
+  private let listener: String?
+
+  init(_ relay: ClusteredRelay, listener: String? = nil) { (self.relay, self.listener) = (relay, listener) }
+
+  func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
+    let outcome = Mutex<RelayService.Outcome?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    let (relay, listener) = (relay, listener)
+    Task {
+      let result = await relay.exchange(request, listener: listener)
+      outcome.withLock { $0 = result }
+      done.signal()
+    }
+    done.wait()
+    guard case .answer(let bytes, _, _)? = outcome.withLock({ $0 }) else { throw .unavailable }
+    return bytes
+  }
+
+  var isLocal: Bool { false }
+  var wakeDescriptor: Int32? { nil }
+  func drainWake() {}
+  func close() {}
+}

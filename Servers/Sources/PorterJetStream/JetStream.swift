@@ -39,20 +39,28 @@ struct JetStream: Sendable {
 
   // MARK: Streams
 
-  /// Makes the stream unless it is there; when it was made, and with how many replicas.
-  @discardableResult
-  func prepare(_ stream: Stream) async throws(ClusterFailure) -> (created: String, replicas: Int) {
-    let known = Reply(try await connection.request("$JS.API.STREAM.INFO.\(stream.name)").data)
-    if known.errorCode == nil, let created = known.text("created") {
-      return (created, Int(known.number("num_replicas") ?? 1))
+  /// Nil if there is no such stream.
+  func replicas(of name: String) async throws(ClusterFailure) -> Int? {
+    let known = Reply(try await connection.request("$JS.API.STREAM.INFO.\(name)").data)
+    if known.errorCode == Code.streamNotFound { return nil }
+    guard known.errorCode == nil, let replicas = known.number("num_replicas") else {
+      throw failure(known, "stream \(name)")
     }
+    return Int(clamping: replicas)
+  }
+
+  /// Makes the stream unless it is there; when it was made.
+  @discardableResult
+  func prepare(_ stream: Stream) async throws(ClusterFailure) -> String {
+    let known = Reply(try await connection.request("$JS.API.STREAM.INFO.\(stream.name)").data)
+    if known.errorCode == nil, let created = known.text("created") { return created }
     guard known.errorCode == Code.streamNotFound else { throw failure(known, "stream \(stream.name)") }
     let made = Reply(
       try await connection.request("$JS.API.STREAM.CREATE.\(stream.name)", Array(stream.configuration.utf8)).data)
     guard made.errorCode == nil, let created = made.text("created") else {
       throw failure(made, "stream \(stream.name)")
     }
-    return (created, stream.replicas)
+    return created
   }
 
   /// Whether this is a cluster that can have replicas.

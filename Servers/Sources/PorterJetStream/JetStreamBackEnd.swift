@@ -30,7 +30,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
   private static let probeInterval = Duration.seconds(1)
   /// How long what failed is said after nothing fails any more.
   private static let memory = Duration.milliseconds(1_500)
-  private static let patience = Duration.seconds(20)
+  private static let patience = Duration.seconds(15)
 
   private let connection: NATSConnection
   private let store: JetStreamStore
@@ -83,13 +83,10 @@ public final class JetStreamBackEnd: RelayBackEnd {
         () async throws(ClusterFailure) in
         let connection = try NATSConnection(options.cluster, name: "porter-relay")
         do throws(ClusterFailure) {
-          let stream = JetStream(connection: connection)
-          let replicas =
-            options.replicas > 1 ? try await stream.hasReplicas(options.name) ? options.replicas : 1 : options.replicas
           return (
             connection,
             try await JetStreamStore.open(
-              connection, name: options.name, replicas: replicas, partitions: options.partitions)
+              connection, name: options.name, replicas: options.replicas, partitions: options.partitions)
           )
         } catch {
           connection.close()

@@ -48,9 +48,13 @@ final class JetStreamStore: ClusterStore {
     _ connection: NATSConnection, name: String, replicas: Int, partitions: Int
   ) async throws(ClusterFailure) -> JetStreamStore {
     let stream = JetStream(connection: connection)
+    // What is there already has as many as it has, and a node may be down just now.
+    let known = try await stream.replicas(of: name + "_settings")
+    let replicas =
+      if let known { known } else if replicas > 1, try await !stream.hasReplicas(name) { 1 } else { replicas }
     let settingsStream = JetStream.Stream(
       name: name + "_settings", subject: name + ".settings", replicas: replicas, isLastOfSubject: true)
-    let isReplicated = try await stream.prepare(settingsStream).replicas > 1
+    try await stream.prepare(settingsStream)
     let settings = try await Self.settings(stream, settingsStream, partitions)
     for partition in 0..<settings.partitions {
       try await stream.prepare(
@@ -66,7 +70,7 @@ final class JetStreamStore: ClusterStore {
       .init(
         name: "\(name)_notifications", subject: "\(name).notify.*", replicas: replicas, memory: .seconds(120),
         isQueue: true, days: 21))
-    return JetStreamStore(connection, stream, name, settings, epoch: made.created, isReplicated: isReplicated)
+    return JetStreamStore(connection, stream, name, settings, epoch: made, isReplicated: replicas > 1)
   }
 
   private static func settings(

@@ -93,7 +93,8 @@ final class NATSConnection: @unchecked Sendable {
   private let onReconnect: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
   private var raw: OpaquePointer?
   private var answers: Subscription?
-  private let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "nats.deadlines"))
+  /// Nil until there is a connection: one that was never resumed cannot be released.
+  private var timer: (any DispatchSourceTimer)?
 
   /// Connects, within a few seconds.
   init(_ options: NATSOptions, name: String) throws(ClusterFailure) {
@@ -104,17 +105,21 @@ final class NATSConnection: @unchecked Sendable {
     try Self.check(natsOptions_Create(&settings), "options")
     defer { natsOptions_Destroy(settings) }
     try Self.configure(settings, options, name)
-    let context = Unmanaged.passUnretained(self).toOpaque()
+    // libnats may call back after the connection was closed, and says of no call that it is the last. So this small object stays for the
+    // rest of the process.
+    let context = Unmanaged.passRetained(Context(self)).toOpaque()
     try Self.check(
       natsOptions_SetDisconnectedCB(settings, { _, context in NATSConnection.at(context)?.lost() }, context), "options")
     try Self.check(
       natsOptions_SetReconnectedCB(settings, { _, context in NATSConnection.at(context)?.reconnected() }, context),
       "options")
     try Self.check(natsConnection_Connect(&raw, settings), "no connection to \(options.servers)")
-    answers = try subscribe(inbox + ".*") { [unowned self] message in answered(message) }
+    answers = try subscribe(inbox + ".*") { [weak self] message in self?.answered(message) }
+    let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "nats.deadlines"))
     timer.schedule(deadline: .now(), repeating: Self.tick)
-    timer.setEventHandler { [unowned self] in expire() }
+    timer.setEventHandler { [weak self] in self?.expire() }
     timer.resume()
+    self.timer = timer
   }
 
   private static func configure(
@@ -153,8 +158,18 @@ final class NATSConnection: @unchecked Sendable {
     natsStatus_GetText(status).map { String(cString: $0) } ?? "status \(status.rawValue)"
   }
 
+  private final class Context: Sendable {
+    private let connection: Mutex<WeakConnection>
+    var current: NATSConnection? { connection.withLock { $0.connection } }
+    init(_ connection: NATSConnection) { self.connection = Mutex(WeakConnection(connection: connection)) }
+  }
+
+  private struct WeakConnection: Sendable {
+    weak var connection: NATSConnection?
+  }
+
   private static func at(_ context: UnsafeMutableRawPointer?) -> NATSConnection? {
-    context.map { Unmanaged<NATSConnection>.fromOpaque($0).takeUnretainedValue() }
+    context.flatMap { Unmanaged<Context>.fromOpaque($0).takeUnretainedValue().current }
   }
 
   /// Called after the connection was lost and is there again.
@@ -162,7 +177,7 @@ final class NATSConnection: @unchecked Sendable {
 
   /// Ends what is under way. Blocks until libnats calls back no more.
   func close() {
-    timer.cancel()
+    timer?.cancel()
     fail("the connection is closed") { $0.isClosed = true }
     natsConnection_Close(raw)
     answers = nil

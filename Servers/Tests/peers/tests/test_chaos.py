@@ -8,7 +8,7 @@ import threading
 import time
 
 from . import nats, protocol
-from .chaos import Night
+from .chaos import Client, Night
 from .support import RelayTestCase
 
 
@@ -68,6 +68,17 @@ class ContentionTests(ClusterTestCase):
 
 
 class QuorumTests(ClusterTestCase):
+    def test_a_relay_starts_and_serves_while_a_node_is_down(self):
+        one = self.person(self.start("one"))
+        mailbox = one.mailbox()
+        self.cluster.nodes[0].kill()
+        client = Client([self.start("two").port], random.Random(0))
+        attempt = protocol.identifier()
+        client.ask(lambda: protocol.send(mailbox, b"x", attempt))
+        _, fields = client.ask(lambda: protocol.get(mailbox))
+        self.assertEqual(fields[33:], b"x")
+        client.close()
+
     def test_without_a_quorum_it_says_so_within_a_second_and_recovers_by_itself(self):
         relay = self.start()
         client = self.http1(relay)

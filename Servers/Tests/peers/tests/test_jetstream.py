@@ -2,8 +2,8 @@
 
 from nacl.signing import SigningKey
 
-from . import protocol, test_exchanges, test_news, test_process
-from .support import JetStreamTestCase
+from . import nats, protocol, test_exchanges, test_news, test_process
+from .support import JetStreamTestCase, RelayTestCase
 
 
 class ExchangeTests(JetStreamTestCase, test_exchanges.ExchangeTests):
@@ -29,6 +29,20 @@ class EndTests(JetStreamTestCase):
     test_killed_in_the_middle_of_load_it_has_every_accepted_message_once = (
         test_process.EndTests.test_killed_in_the_middle_of_load_it_has_every_accepted_message_once)
     test_logs_and_metrics_say_nothing_about_persons = test_process.EndTests.test_logs_and_metrics_say_nothing_about_persons
+
+
+class StartTests(RelayTestCase):
+    def test_without_a_cluster_it_says_what_is_missing(self):
+        [port] = nats.free_ports(1)
+        for place, expected in [
+            (f"nats://127.0.0.1:{port}", "no connection to nats://127.0.0.1"), ("https://x", "expected file or nats://"),
+            ("nats://user:password@x", "without a user")]:
+            done = test_process.run(
+                "serve", "--data", self.folder.name + "/data", "--listen", "127.0.0.1:0", "--operators", "127.0.0.1:0",
+                "--store", place)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(expected, done.stderr)
+            self.assertNotIn("password", done.stderr)
 
 
 class SharingTests(JetStreamTestCase):
@@ -106,5 +120,3 @@ class SharingTests(JetStreamTestCase):
         one.send(mailbox, b"once", attempt)
         self.assertEqual(two.take_all(mailbox), [])
 
-
-del test_exchanges, test_news, test_process

@@ -32,6 +32,9 @@ final class JetStreamStore: ClusterStore {
   /// A service that took a notification and did not acknowledge it gets it again after this time.
   private static let leaseSeconds = 5
 
+  /// An election takes up to 9 s.
+  private static let stall = Duration.seconds(15)
+
   let connection: NATSConnection
   let settings: Settings
   private let isReplicated: Bool
@@ -40,6 +43,8 @@ final class JetStreamStore: ClusterStore {
   /// Part of a notification's number, so that none is used twice when the stream was made anew.
   private let epoch: UInt64
   private let consumers = Mutex<Set<String>>([])
+  /// Since when a service's consumer does not answer.
+  private let stalled = Mutex<[String: ContinuousClock.Instant]>([:])
   private let holders = Mutex<[String: NATSConnection.Subscription]>([:])
   private let listener = Mutex<(any ClusterListener)?>(nil)
 
@@ -175,6 +180,30 @@ final class JetStreamStore: ClusterStore {
   }
 
   func takeNotifications(_ service: String, limit: Int) async throws(ClusterFailure) -> TakenNotifications {
+    do throws(ClusterFailure) {
+      let taken = try await take(service, limit)
+      stalled.withLock { $0[service] = nil }
+      return taken
+    } catch {
+      let since = stalled.withLock { stalled in
+        let since = stalled[service] ?? .now
+        stalled[service] = since
+        return since
+      }
+      if ContinuousClock.now - since > Self.stall { try await replaceConsumer(service) }
+      throw error
+    }
+  }
+
+  /// A consumer's nodes of 2.9 can stay without a leader after several were killed. What it has in the queue is not lost with it, and
+  /// is given again by another consumer.
+  private func replaceConsumer(_ service: String) async throws(ClusterFailure) {
+    stalled.withLock { $0[service] = nil }
+    consumers.withLock { _ = $0.remove(service) }
+    _ = try await connection.request("$JS.API.CONSUMER.DELETE.\(queue).\(service)")
+  }
+
+  private func take(_ service: String, _ limit: Int) async throws(ClusterFailure) -> TakenNotifications {
     if !consumers.withLock({ $0.contains(service) }) { try await makeConsumer(service) }
     let query = #"{"batch":\#(limit),"no_wait":true}"#
     let messages = try await connection.request("$JS.API.CONSUMER.MSG.NEXT.\(queue).\(service)", Array(query.utf8)) {

@@ -313,6 +313,18 @@ class Night:
         return found
 
     @property
+    def condition(self) -> str:
+        """What relays and nodes say of themselves."""
+        lines = []
+        for relay in self.relays:
+            lines += ["relay: " + relay.operator("/health")[1], *relay.lines().splitlines()[-6:]]
+        for node in self.cluster.nodes:
+            lines.append(f"{node.name}: {'healthy' if node.is_healthy() else 'not healthy'}")
+            log = node.folder.with_suffix(".log").read_text().splitlines()
+            lines += [line for line in log if "[WRN]" in line or "[ERR]" in line][-8:]
+        return "\n".join(lines)
+
+    @property
     def summary(self) -> str:
         sent = sum(len(each.accepted) for each in self.all)
         slowest = max(client.slowest for client in self.clients)

@@ -172,6 +172,19 @@ class Cluster:
                     return next(node for node in self.nodes if node.name == name)
         return None
 
+    def request(self, subject: str, payload: bytes = b"") -> bytes:
+        """One request over the protocol itself, and its answer."""
+        with socket.create_connection(("127.0.0.1", self.nodes[0].client), timeout=PATIENCE) as connection:
+            connection.sendall(
+                b'CONNECT {"verbose":false}\r\nSUB answers 1\r\nPUB %b answers %d\r\n%b\r\n'
+                % (subject.encode(), len(payload), payload))
+            received = b""
+            while b"MSG answers" not in received or not received.endswith(b"}\r\n"):
+                some = connection.recv(65_536)
+                assert some, received
+                received += some
+        return received.rsplit(b"\r\n", 2)[-2]
+
     def cut_off(self, index: int) -> None:
         """The node keeps its clients, and reaches no other node."""
         for pair, link in self.links.items():

@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 import signal
 import threading
 import time
@@ -27,12 +26,13 @@ class ChaosTests(ClusterTestCase):
         seconds = float(os.environ.get("PORTER_CHAOS_SECONDS", "20"))
         seed = int(os.environ.get("PORTER_CHAOS_SEED") or random.randrange(1 << 32))
         night = Night(self.cluster, self.start, seed)
-        night.run(seconds)
+        try:
+            night.run(seconds)
+        except AssertionError:
+            print(f"\nchaos, seed {seed}: {night.summary}\n{night.condition}")
+            raise
         print(f"\nchaos, seed {seed}: {night.summary}")
-        problems = night.account()
-        if problems and (place := os.environ.get("PORTER_CHAOS_LOGS")):
-            shutil.copytree(self.cluster.folder.name, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns("jetstream"))
-        self.assertEqual(problems, [], f"seed {seed}: {night.log}")
+        self.assertEqual(night.account(), [], f"seed {seed}: {night.log}\n{night.condition}")
         self.assertGreater(sum(len(each.accepted) for each in night.all), 0)
 
 

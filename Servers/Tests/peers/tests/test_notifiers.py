@@ -1,5 +1,7 @@
 """Notifications for a service, which several of its servers may share."""
 
+import base64
+
 from nacl.signing import SigningKey
 
 from . import protocol
@@ -132,3 +134,20 @@ class JetStreamNotifierTests(JetStreamTestCase, NotifierTests):
         client.ask(protocol.send(watched.mailbox, b"x", notify=True))
         _, [lost] = self.due(client, service)
         self.assertEqual(self.again(client, service).nonce, lost.nonce)
+
+    def test_a_queue_that_has_lost_its_consumer_gets_another(self):
+        relay = self.start()
+        client, service = self.person(relay), SigningKey.generate()
+        watched = self.watched(client, service)
+        client.ask(protocol.send(watched.mailbox, b"x", notify=True))
+        _, [lost] = self.due(client, service)
+        name = base64.urlsafe_b64encode(bytes(service.verify_key)).decode().rstrip("=")
+        deleted = self.cluster.request(f"$JS.API.CONSUMER.DELETE.porter_notifications.{name}")
+        self.assertIn(b'"success":true', deleted)
+        http = self.http1(relay)
+        while True:
+            asked = protocol.due_notifications(service)
+            status, _, answer = http.post(asked)
+            if status == 200 and (found := protocol.notifications(protocol.answer(answer, asked)[1])[1]):
+                break
+        self.assertEqual(found[0].nonce, lost.nonce)

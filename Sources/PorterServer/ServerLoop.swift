@@ -38,6 +38,7 @@ package final class ServerLoop {
   /// Raised when a delivery ends.
   private let delivered: WakeDescriptor
   private let stop: WakeDescriptor
+  private let drains: @Sendable () -> Bool
   private let clock: any Clock
   private let processorTime: () -> Span
   private let turns = Monitor(Turns())
@@ -47,17 +48,19 @@ package final class ServerLoop {
   private static let pause = Span.seconds(1)
   private var pausedUntil: Moment
 
-  /// Ends when `stop` is raised, which any thread or signal handler may do. `processorTime` is that of the calling thread, for
+  /// Ends when `stop` is raised, which any thread or signal handler may do; `drains` says then whether the pushes that are due are
+  /// sent before. `processorTime` is that of the calling thread, for
   /// `takeTurns`.
   package init(
     server: NotificationServer, providers: [String: any PushProvider], senders: [String: any PushSender] = [:],
-    status: ServerStatus = ServerStatus(), stop: WakeDescriptor, clock: any Clock = SystemClock(),
-    processorTime: @escaping () -> Span = { .zero }
+    status: ServerStatus = ServerStatus(), stop: WakeDescriptor, drains: @escaping @Sendable () -> Bool = { false },
+    clock: any Clock = SystemClock(), processorTime: @escaping () -> Span = { .zero }
   ) throws(ServerError) {
     guard let delivered = WakeDescriptor() else { throw .noResources }
     self.server = server
     self.status = status
     self.stop = stop
+    self.drains = drains
     self.clock = clock
     self.processorTime = processorTime
     self.delivered = delivered
@@ -94,22 +97,39 @@ package final class ServerLoop {
       let end = wait(until: deadline)
       began = (clock.now(), processorTime())
       switch end {
-      case .stop: return
+      case .stop: return drains() ? try finishPushes() : ()
       case .delivery: isWoken = false
       case .other: isWoken = true
       }
       if isWoken { server.port.drainWake() }
-      delivered.lower()
-      let ended = takeDeliveries()
-      guard !ended.isEmpty else { continue }
-      for delivery in ended {
-        workers[delivery.pending.provider]?.underWay.remove(delivery.pending.sequence)
-        status.count(delivery.outcome, of: delivery.pending.provider)
-      }
-      // Pushes whose outcome cannot be stored are sent once more.
-      try toleratingTransientErrors { () throws(ServerError) in
-        try server.finish(ended.map { ($0.pending, $0.outcome) })
-      }
+      try storeOutcomes()
+    }
+  }
+
+  /// Takes nothing more from the relay, and sends what is due to the providers that can be reached.
+  private func finishPushes() throws(ServerError) {
+    status.update(server.problems, isServing: false)
+    server.log(.info, "draining")
+    while true {
+      try storeOutcomes()
+      try toleratingTransientErrors { () throws(ServerError) in try handOver() }
+      guard workers.values.contains(where: { !$0.underWay.isEmpty }) else { return }
+      // Each push ends within a bounded time.
+      _ = delivered.waits(atMost: Self.pause)
+    }
+  }
+
+  private func storeOutcomes() throws(ServerError) {
+    delivered.lower()
+    let ended = takeDeliveries()
+    guard !ended.isEmpty else { return }
+    for delivery in ended {
+      workers[delivery.pending.provider]?.underWay.remove(delivery.pending.sequence)
+      status.count(delivery.outcome, of: delivery.pending.provider)
+    }
+    // Pushes whose outcome cannot be stored are sent once more.
+    try toleratingTransientErrors { () throws(ServerError) in
+      try server.finish(ended.map { ($0.pending, $0.outcome) })
     }
   }
 

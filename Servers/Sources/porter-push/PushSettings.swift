@@ -9,7 +9,7 @@ enum PushSettings {
     program: "porter-push", summary: "porter-server with providers on the network",
     prefix: "PORTER_PUSH", defaultFile: "/etc/nightporter/porter-push.conf",
     commands: [
-      .init("serve", help: "serve until SIGTERM"),
+      .init("serve", help: "serve until SIGTERM; SIGUSR1 sends what is due and ends"),
       .init("check", help: "check the configuration and the key"),
     ],
     settings: [
@@ -38,7 +38,10 @@ enum PushSettings {
     notes: [
       (
         "SIGNALS",
-        "SIGTERM and SIGINT end the program. Pushes that were not answered are sent again after the next start."
+        """
+        SIGTERM and SIGINT end the program. Pushes that were not answered are sent again after the next start. SIGUSR1 drains: \
+        nothing more is taken from the relay, and the program ends when the pushes that are due were sent.
+        """
       ),
       ("SEE ALSO", "porter-admin(8), porter-relay(8)"),
     ])

@@ -44,6 +44,17 @@ struct Senders {
   }
 }
 
+/// There is nothing to be read again.
+func end(of signals: SignalWaiter) -> PushService.End {
+  while true {
+    switch signals.next() {
+    case .reload: continue
+    case .drain: return .drain
+    case .stop: return .stop
+    }
+  }
+}
+
 func serve(_ settings: Settings) throws {
   let signals = SignalWaiter()
   // What it makes is for this user alone.
@@ -65,7 +76,7 @@ func serve(_ settings: Settings) throws {
   let operators = try OperatorServer(
     host: place.host, port: place.port, on: group, patience: .seconds(15), PushOperators(service))
   writer(.info, "starting", ["operators": String(operators.port)])
-  try service.run(began: { put("\($0)\n", to: 1) }, until: { while signals.next() == .reload {} })
+  try service.run(began: { put("\($0)\n", to: 1) }, until: { end(of: signals) })
   operators.close()
   try senders.close()
 }

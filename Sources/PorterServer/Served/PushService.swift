@@ -72,24 +72,36 @@ public final class PushService {
   /// How many pushes have ended, by provider and outcome.
   public var outcomes: [PushCount: Int] { status.outcomes }
 
-  /// Serves until `stopped` returns, which is called on a thread of its own. Pushes in progress then are sent again after
-  /// the next start. `began` gets the address for clients, once the relay has been reached.
+  public enum End: Sendable {
+    /// Pushes in progress are sent again after the next start.
+    case stop
+    /// Pushes that are due are sent before.
+    case drain
+  }
+
+  /// Serves until `ended` returns, which is called on a thread of its own. `began` gets the address for clients, once the relay
+  /// has been reached.
   public func run(
-    began: (_ link: String) -> Void, until stopped: @escaping @Sendable () -> Void
+    began: (_ link: String) -> Void, until ended: @escaping @Sendable () -> End
   ) throws(PushServiceError) {
     // Removes an embedded relay's wake socket, whatever happens.
     defer { relay.close() }
     do throws(ServerError) {
       let stop = stop
+      let drains = Monitor(false)
       let isWaiting = WorkerThread.start {
-        stopped()
+        let end = ended()
+        drains.withLock { $0 = end == .drain }
         stop.raise()
       }
       guard isWaiting else { throw .noResources }
       if let server = try start() {
         status.update([], isServing: true)
         began("\(server.link)")
-        try ServerLoop(server: server, providers: providers, senders: senders, status: status, stop: stop).run()
+        try ServerLoop(
+          server: server, providers: providers, senders: senders, status: status, stop: stop,
+          drains: { drains.withLock { $0 } }
+        ).run()
       }
       try state.close()
     } catch {

@@ -1,5 +1,6 @@
 """porter-push in a process of its own, a device that gets its pushes, and people who have the library."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -76,18 +77,26 @@ class PushServer:
 
 
 class Device:
-    """A phone, as the local provider reaches it."""
+    """A phone, as the local provider reaches it. `answers` can be cleared: then it takes pushes without an answer."""
 
     def __init__(self, path: str):
         pushes: queue.Queue[dict] = queue.Queue()
+        answers = threading.Event()
+        answers.set()
 
         class Handler(socketserver.StreamRequestHandler):
             def handle(self) -> None:
                 if line := self.rfile.readline():
                     pushes.put(json.loads(line))
-                    self.wfile.write(b'{"status":200}\n')
+                    answers.wait(PATIENCE)
+                    try:
+                        self.wfile.write(b'{"status":200}\n')
+                    except BrokenPipeError:
+                        # It was not waited for any longer.
+                        pass
 
         self.pushes = pushes
+        self.answers = answers
         self.server = socketserver.ThreadingUnixStreamServer(path, Handler)
         self.thread = threading.Thread(target=self.server.serve_forever)
         self.thread.start()
@@ -125,6 +134,15 @@ async def acquaint(alice, bob) -> int:
     known = await contact(bob)
     await contact(alice)
     return known
+
+
+async def activate(c, device: Device, token: str) -> None:
+    """The device's token is registered, and verified by the code that a push brings."""
+    await c.send(f"/_ntf register apns_test {token} INSTANT")
+    data = (await asyncio.to_thread(device.push))["payload"]["notificationData"]
+    await c.send(f"/_ntf verify apns_test {token} {data['nonce']} {data['verification']}")
+    status = (await c.send(f"/_ntf check apns_test {token}"))["status"]
+    assert status == "ACTIVE", status
 
 
 def text(known: int, words: str) -> str:

@@ -1,5 +1,6 @@
 """porter-admin beside a relay and a notification server that are running, and with folders that are not what they should be."""
 
+import asyncio
 import base64
 import os
 import shutil
@@ -13,8 +14,10 @@ from pathlib import Path
 from nacl.signing import SigningKey
 
 from . import protocol
+from .push import Device, PushServer, acquaint, activate, begin, text
 from .support import HTTP1, PATIENCE, ROOT, RelayTestCase, connect
 
+TOKEN = "cd" * 32
 PROGRAM = os.environ.get("PORTER_ADMIN_PROGRAM", str(ROOT / "Servers/.build/debug/porter-admin"))
 
 
@@ -223,6 +226,128 @@ class BackupTests(AdminTestCase):
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["data", "data.log"])
         self.assertEqual(relay.operator("/health"), (200, "ok\n"))
         self.succeeds("backup", "--data", self.data, "--to", self.copy)
+
+
+class TokenTests(AdminTestCase):
+    """At a notification server that runs."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.server_data = self.folder.name + "/server"
+        os.mkdir(self.server_data)
+        self.device = Device(self.folder.name + "/device")
+        self.addCleanup(self.device.close)
+        self.relay = self.start()
+        self.address = self.relay.address.replace("localhost", "127.0.0.1")
+
+    def serve(self) -> PushServer:
+        server = PushServer(self.server_data, relay=self.address, local_socket=self.folder.name + "/device")
+        self.addCleanup(server.end)
+        return server
+
+    def shown(self) -> dict[str, str]:
+        out = self.succeeds("token", "--data", self.server_data, "--token", "-", given=f"apns_test:{TOKEN}\n")
+        return dict(line.split(" = ") for line in out.splitlines())
+
+    def test_a_token_is_shown_and_revoked_while_its_server_runs(self) -> None:
+        asyncio.run(asyncio.wait_for(self.story(self.serve()), PATIENCE))
+
+    async def story(self, server: PushServer) -> None:
+        from nightporter import Controller
+
+        async with Controller(self.folder.name + "/alice", relay=self.address) as alice, Controller(
+            self.folder.name + "/bob", relay=self.address) as bob:
+            link = server.link()
+            await begin(alice, "alice", link)
+            await begin(bob, "bob", None)
+            known = await acquaint(alice, bob)
+            await activate(alice, self.device, TOKEN)
+            await alice.suspend()
+            await bob.send(text(known, "one"))
+            await asyncio.to_thread(self.device.push)
+            shown = self.shown()
+            self.assertEqual((shown["provider"], shown["state"]), ("apns_test", "active"))
+            self.assertEqual((shown["subscriptions-ACTIVE"], shown["interval"]), ("1", "20 minutes"))
+            self.assertNotIn(TOKEN, str(shown))
+            by_id = self.succeeds("token", "--data", self.server_data, "--token", shown["id"])
+            self.assertIn(f"id = {shown['id']}\n", by_id)
+            self.assertEqual(
+                self.succeeds("revoke", "--data", self.server_data, "--token", shown["id"]), f"{shown['id']} revoked\n")
+            self.fails("there is no such token", "token", "--data", self.server_data, "--token", shown["id"])
+            self.fails("there is no such token", "revoke", "--data", self.server_data, "--token", "apns_test:" + TOKEN)
+            self.fails("expected a token's identifier", "token", "--data", self.server_data, "--token", "apns_test:xyz")
+            self.fails("no relay's data", "mailbox", "--data", self.server_data, "--mailbox", shown["id"])
+            # No push for what comes now: its server answers the next token's registration before any other push.
+            await bob.send(text(known, "two"))
+            async with Controller(self.folder.name + "/carol", relay=self.address) as carol:
+                await begin(carol, "carol", link)
+                await activate(carol, self.device, "ef" * 32)
+            self.assertTrue(self.device.pushes.empty())
+            self.assertEqual(self.succeeds("verify", "--data", self.server_data), "ok: a notification server's data\n")
+
+    def test_a_drained_server_sends_what_is_due_and_takes_nothing_more(self) -> None:
+        asyncio.run(asyncio.wait_for(self.drain(), PATIENCE))
+
+    async def drain(self) -> None:
+        from nightporter import Controller
+
+        server = self.serve()
+        link = server.link()
+        async with Controller(self.folder.name + "/alice", relay=self.address) as alice, Controller(
+            self.folder.name + "/bob", relay=self.address) as bob:
+            await begin(alice, "alice", link)
+            await begin(bob, "bob", None)
+            known = await acquaint(alice, bob)
+            await activate(alice, self.device, TOKEN)
+            await alice.suspend()
+            # The device takes the push, and does not answer until the server drains.
+            self.device.answers.clear()
+            await bob.send(text(known, "one"))
+            await asyncio.to_thread(self.device.push)
+            draining = await asyncio.create_subprocess_exec(
+                PROGRAM, "--config", "/dev/null", "drain", "--data", self.server_data, stdout=asyncio.subprocess.PIPE)
+            self.assertEqual(await draining.stdout.readline(), b"draining process %d\n" % server.process.pid)
+            await asyncio.to_thread(server.wait_for_line, "message=draining")
+            self.device.answers.set()
+            self.assertEqual(await draining.stdout.read(), b"ended\n")
+            self.assertEqual(await draining.wait(), 0)
+            self.assertEqual(await asyncio.to_thread(server.end), 0)
+            self.assertIn("kind=message outcome=accepted", server.lines())
+            # It was too slow an answer for one try, and was repeated then.
+            while not self.device.pushes.empty():
+                self.device.pushes.get()
+            await bob.send(text(known, "two"))
+            again = self.serve()
+            self.assertEqual(again.link(), link)
+            push = await asyncio.to_thread(self.device.push)
+            self.assertEqual(push["type"], "alert")
+            await asyncio.to_thread(again.wait_for_line, "kind=message outcome=accepted")
+            self.assertEqual(again.lines().count("kind=message"), 1, "the first was done with")
+
+    def test_a_servers_data_is_backed_up_while_it_runs_and_restored(self) -> None:
+        async def register() -> None:
+            from nightporter import Controller
+
+            async with Controller(self.folder.name + "/alice", relay=self.address) as alice:
+                await begin(alice, "alice", link)
+                await activate(alice, self.device, TOKEN)
+
+        server = self.serve()
+        link = server.link()
+        asyncio.run(asyncio.wait_for(register(), PATIENCE))
+        self.assertEqual(self.succeeds("backup", "--data", self.server_data, "--to", self.copy), "ok\n")
+        self.fails("a process serves this folder", "restore", "--from", self.copy, "--data", self.server_data)
+        self.fails("has a relay's data", "restore", "--from", self.copy, "--data", self.data)
+        server.end(signal.SIGKILL)
+        shutil.rmtree(self.server_data)
+        self.succeeds("restore", "--from", self.copy, "--data", self.server_data)
+        self.assertEqual(self.shown()["state"], "active")
+        self.assertEqual(self.serve().link(), link)
+        database = sqlite3.connect(self.copy + "/server.db")
+        database.execute("UPDATE token SET signing_key = x'00'")
+        database.commit()
+        database.close()
+        self.fails("damaged tokens: 1", "verify", "--data", self.copy)
 
 
 class DrainTests(AdminTestCase):

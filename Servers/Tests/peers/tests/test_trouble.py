@@ -1,7 +1,10 @@
 """What goes wrong around a relay: said in its log and at /health while it lasts, and over without a restart when the cause is gone."""
 
+import asyncio
 import datetime
+import errno
 import os
+import socket
 import subprocess
 import unittest
 import unittest.mock
@@ -12,8 +15,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from . import protocol
-from .support import HTTP1, Relay, RelayTestCase
+from .push import Device, PushServer, activate, begin
+from .support import PATIENCE, HTTP1, Relay, RelayTestCase
 
+TOKEN = "cd" * 32
 WALL_CLOCK = Path(__file__).parents[1] / "wall_clock.c"
 
 
@@ -136,6 +141,89 @@ class DiskTests(TroubleTestCase):
         self.assertEqual(relay.operator("/health"), (200, "ok\n"))
         self.assertIn("the relay's file works again", relay.lines())
         self.assertEqual([person.take_all(mailbox) for mailbox in mailboxes], accepted)
+
+
+class PushTests(TroubleTestCase):
+    """porter-push, with a phone that has a token."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.path = self.folder.name + "/device"
+        self.state = self.folder.name + "/server"
+        os.mkdir(self.state)
+        self.relay = self.start()
+        self.address = self.relay.address.replace("localhost", "127.0.0.1")
+
+    def serve(self) -> PushServer:
+        server = PushServer(self.state, relay=self.address, local_socket=self.path)
+        self.addCleanup(server.end)
+        return server
+
+    def device(self) -> Device:
+        device = Device(self.path)
+        self.addCleanup(device.close)
+        return device
+
+    def test_a_provider_that_hangs_is_said_until_it_answers(self) -> None:
+        async def story() -> None:
+            from nightporter import Controller
+
+            async with Controller(self.folder.name + "/alice", relay=self.address) as alice:
+                await begin(alice, "alice", server.link())
+                await alice.send(f"/_ntf register apns_test {TOKEN} INSTANT")
+                await asyncio.to_thread(server.wait_for_health, 503, "provider apns_test: ")
+                self.assertEqual((await asyncio.to_thread(server.operator, "/ready"))[0], 200, "clients are served")
+                self.assertIn("a push provider cannot be reached", server.lines())
+                hanging.close()
+                os.unlink(self.path)
+                await activate(alice, self.device(), TOKEN)
+                await asyncio.to_thread(server.wait_for_health, 200, "ok")
+
+        # It takes connections, and answers nothing.
+        with socket.socket(socket.AF_UNIX) as hanging:
+            hanging.bind(self.path)
+            hanging.listen(64)
+            server = self.serve()
+            asyncio.run(asyncio.wait_for(story(), PATIENCE))
+        self.assertEqual(server.end(), 0)
+
+    def test_a_disk_that_is_full_is_said_and_requests_wait_at_the_relay(self) -> None:
+        if os.geteuid() != 0:
+            self.skipTest("only root can mount a small disk")
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16M", "none", self.state], check=True)
+        self.addCleanup(lambda: subprocess.run(["umount", "-l", self.state], check=True))
+        device, server = self.device(), self.serve()
+
+        async def story() -> None:
+            from nightporter import Controller
+
+            async with Controller(self.folder.name + "/alice", relay=self.address) as alice:
+                await begin(alice, "alice", server.link())
+                filler = self.fill()
+                asked = asyncio.create_task(alice.send(f"/_ntf register apns_test {TOKEN} INSTANT"))
+                await asyncio.to_thread(server.wait_for_health, 503, "disk is full")
+                self.assertIn("disk is full", server.lines())
+                filler.unlink()
+                try:
+                    await asked
+                except Exception:
+                    # It was not answered in time: the client asks again.
+                    pass
+                await activate(alice, device, TOKEN)
+                await asyncio.to_thread(server.wait_for_health, 200, "ok")
+
+        asyncio.run(asyncio.wait_for(story(), PATIENCE))
+        self.assertEqual(server.end(), 0)
+
+    def fill(self) -> Path:
+        filler = Path(self.state, "filler")
+        try:
+            with open(filler, "wb", buffering=0) as file:
+                while file.write(bytes(4_096)) == 4_096:
+                    pass
+        except OSError as error:
+            self.assertEqual(error.errno, errno.ENOSPC)
+        return filler
 
 
 if __name__ == "__main__":

@@ -100,6 +100,7 @@ let package = Package(
       name: "PorterServer",
       dependencies: [
         "PorterMachines", "PorterJSON", "PorterPlatform", "PorterCrypto", "PorterStore", "PorterRelay", "PorterPush",
+        "PorterSchema",
       ],
       swiftSettings: swift),
     .executableTarget(

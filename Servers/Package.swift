@@ -76,16 +76,38 @@ let package = Package(
         .product(name: "porter-serving", package: "nightporter"),
         .product(name: "porter-clustering", package: "nightporter"),
       ], swiftSettings: swift),
+    // What providers on the network have in common.
     .target(
-      name: "PorterAPNs",
+      name: "PorterPushClient",
       dependencies: [
-        "PorterTLS",
         .product(name: "porter-pushing", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOTLS", package: "swift-nio"),
         .product(name: "NIOHPACK", package: "swift-nio-http2"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ], swiftSettings: swift),
+    .target(
+      name: "PorterAPNs",
+      dependencies: [
+        "PorterPushClient", "PorterTLS",
+        .product(name: "porter-pushing", package: "nightporter"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ], swiftSettings: swift),
+    // Message encryption for Web Push.
+    .target(name: "CWebPush", dependencies: ["CCrypto"]),
+    .target(
+      name: "PorterWebPush",
+      dependencies: [
+        "CWebPush", "PorterPushClient", "PorterTLS",
+        .product(name: "porter-pushing", package: "nightporter"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHPACK", package: "swift-nio-http2"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ], swiftSettings: swift),
     .executableTarget(
@@ -99,7 +121,7 @@ let package = Package(
     .executableTarget(
       name: "porter-push",
       dependencies: [
-        "PorterAPNs", "PorterNetRelay", "PorterOperators", "PorterSettings", "PorterTelemetry",
+        "PorterAPNs", "PorterWebPush", "PorterNetRelay", "PorterOperators", "PorterSettings", "PorterTelemetry",
         .product(name: "porter-pushing", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -128,10 +150,23 @@ let package = Package(
       name: "PorterSettingsTests", dependencies: ["PorterSettings", "PorterMutation"], swiftSettings: swift),
     .testTarget(name: "PorterJetStreamTests", dependencies: ["PorterJetStream"], swiftSettings: swift),
     .testTarget(name: "PorterTelemetryTests", dependencies: ["PorterTelemetry"], swiftSettings: swift),
+    // Push services in Python, and what tests of providers have in common.
+    .target(
+      name: "PushStandIns",
+      dependencies: [
+        "PorterPushClient", .product(name: "porter-pushing", package: "nightporter"),
+        .product(name: "NIOCore", package: "swift-nio"),
+      ], path: "Tests/Support/PushStandIns", swiftSettings: swift),
+    .testTarget(
+      name: "PorterWebPushTests",
+      dependencies: [
+        "PorterWebPush", "PorterPushClient", "CWebPush", "PushStandIns",
+        .product(name: "porter-pushing", package: "nightporter"), .product(name: "NIOCore", package: "swift-nio"),
+      ], swiftSettings: swift),
     .testTarget(
       name: "PorterAPNsTests",
       dependencies: [
-        "PorterAPNs", .product(name: "porter-pushing", package: "nightporter"),
+        "PorterAPNs", "PorterPushClient", "PushStandIns", .product(name: "porter-pushing", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),
       ], swiftSettings: swift),
     .testTarget(name: "PorterTLSTests", dependencies: ["PorterTLS"], swiftSettings: swift),

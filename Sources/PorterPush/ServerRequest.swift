@@ -1,5 +1,6 @@
 import PorterCrypto
 import PorterPlatform
+import PorterSchema
 
 /// Identifies a request and its answer. The server executes a request with one id once, and answers a repeat with the
 /// same answer.
@@ -30,15 +31,25 @@ package struct PushToken: Hashable, Sendable, Redacted {
   package let provider: String
   package let bytes: [UInt8]
 
-  /// Nil if `provider` is not such a name, or the token is empty or longer than `maximumCount` bytes.
+  /// Nil if `provider` is not such a name, or the token is empty or longer than `maximumCount` bytes; for `webpush`, if it is no
+  /// `WebPushAddress`.
   package init?(provider: String, bytes: [UInt8]) {
     let isName = provider.utf8.allSatisfy {
       UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
         || $0 == UInt8(ascii: "_")
     }
-    guard isName, 1...32 ~= provider.utf8.count, 1...Self.maximumCount ~= bytes.count else { return nil }
+    guard isName, 1...32 ~= provider.utf8.count else { return nil }
+    if provider == PushProvider.webPush.rawValue {
+      guard WebPushAddress(bytes: bytes) != nil else { return nil }
+    } else {
+      guard 1...Self.maximumCount ~= bytes.count else { return nil }
+    }
     self.provider = provider
     self.bytes = bytes
+  }
+
+  package var webPush: WebPushAddress? {
+    provider == PushProvider.webPush.rawValue ? WebPushAddress(bytes: bytes) : nil
   }
 }
 

@@ -71,6 +71,7 @@ package final class NotificationServer {
     do throws(ServerError) {
       times.hasMoreToDo = false
       try wakeDevices()
+      try releaseDeferredPushes()
       try sweepIfDue()
       let now = clock.now()
       // Whether it succeeds or is tried again later.
@@ -100,9 +101,10 @@ package final class NotificationServer {
     let next = min(times.listenCheck, times.sweep, times.heldNotification ?? times.sweep)
     var deadline = max(next, times.relayRetry)
     if times.isRelayDown { deadline = min(deadline, times.relayRetry) }
-    if let wake = try state.nextWake() {
+    for time in [try state.nextWake(), try state.nextDeferredPush()] {
+      guard let time else { continue }
       let (now, wall) = (clock.now(), clock.wall().milliseconds)
-      deadline = min(deadline, now + .milliseconds(max(0, wake &- wall)))
+      deadline = min(deadline, now + .milliseconds(max(0, time &- wall)))
     }
     return deadline
   }

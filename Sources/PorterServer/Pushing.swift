@@ -130,19 +130,47 @@ extension NotificationServer {
   }
 
   private func record(_ outcome: PushOutcome, of pending: PendingPush) throws(ServerError) {
+    if case .later(let seconds) = outcome { return try postpone(pending.due, seconds: seconds) }
     try state.remove(pending.due)
     let event: ServerToken.Event
     switch outcome {
     case .accepted where pending.kind == .verification: event = .pushAccepted
-    case .invalid(let reason): event = ServerToken.Event(reason)
-    case .accepted, .unreachable, .failed, .rejected: return
+    case .invalid(let reason), .ended(let reason, _): event = ServerToken.Event(reason)
+    case .accepted, .unreachable, .later, .failed, .rejected: return
     }
     // An outcome for an earlier push token says nothing about the current one.
     guard let token = try state.tokenStatus(number: pending.due.token), token.generation == pending.generation else {
       return
     }
+    if case .ended(_, let since) = outcome, try state.registration(of: token.number).milliseconds > since {
+      return log(.info, "a push token has come back since its provider missed it", ["token": "\(token.number)"])
+    }
     _ = try raise(event, of: token)
-    if case .invalid = outcome { try state.removePushes(token: token.number) }
+    switch outcome {
+    case .invalid, .ended: try state.removePushes(token: token.number)
+    case .accepted, .unreachable, .later, .failed, .rejected: break
+    }
+  }
+}
+
+// MARK: Later
+
+extension NotificationServer {
+  private func postpone(_ push: DuePush, seconds: Int) throws(ServerError) {
+    let span = min(ServerTimes.longestDeferral, .seconds(Int64(max(1, seconds))))
+    try state.postpone(push, until: WallTime(milliseconds: clock.wall().milliseconds &+ span.milliseconds))
+  }
+
+  /// Pushes that were to be tried later and are due, a slice of them.
+  func releaseDeferredPushes() throws(ServerError) {
+    let wall = clock.wall()
+    guard let next = try state.nextDeferredPush(), next <= wall.milliseconds || state.isBeyond(next, wall) else {
+      return
+    }
+    let count = try state.transaction { () throws(ServerError) in
+      try state.releaseDeferredPushes(at: wall, limit: ServerTimes.slice)
+    }
+    if count == ServerTimes.slice { times.hasMoreToDo = true }
   }
 }
 
@@ -161,8 +189,9 @@ extension PushOutcome {
   fileprivate var name: String {
     switch self {
     case .accepted: "accepted"
-    case .invalid(let reason): "invalid \(reason.rawValue)"
+    case .invalid(let reason), .ended(let reason, _): "invalid \(reason.rawValue)"
     case .unreachable: "unreachable"
+    case .later(let seconds): "later \(seconds)"
     case .failed(let status): "failed \(status)"
     case .rejected(let status): "rejected \(status)"
     }

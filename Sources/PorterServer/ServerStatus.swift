@@ -65,8 +65,9 @@ extension PushOutcome {
   fileprivate var kind: String {
     switch self {
     case .accepted: "accepted"
-    case .invalid: "invalid"
+    case .invalid, .ended: "invalid"
     case .unreachable: "unreachable"
+    case .later: "later"
     case .failed: "failed"
     case .rejected: "rejected"
     }

@@ -16,6 +16,8 @@ struct ServerTimes {
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(60)
   static let backoff = Backoff(first: firstRetry, last: lastRetry)
+  /// How long a provider may put off a push.
+  static let longestDeferral = Span.days(1)
   /// What one turn of the loop does at most of each work that grows with the number of tokens, so that nothing waits for it. The
   /// rest is the next turn's. Counts and not times, which on a busy machine would be over when little was done.
   static let slice = 128

@@ -81,7 +81,9 @@ extension NotificationServer {
     case .deleteToken: try state.deleteToken(number)
     case .deleteOthers: if let token { try state.deleteOtherTokens(than: token) }
     case .deleteSubscriptions: try state.deleteSubscriptions(token: number)
-    case .sendVerification: try state.enqueue(.verification, token: number)
+    case .sendVerification:
+      try state.noteRegistration(of: number, at: clock.wall())
+      try state.enqueue(.verification, token: number)
     case .sendMessage: try state.enqueue(.message, token: number)
     case .sendWake:
       try state.enqueue(.wake, token: number)

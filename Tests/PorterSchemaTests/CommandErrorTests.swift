@@ -19,7 +19,7 @@ final class CommandErrorTests: XCTestCase {
       ("/_start main=yes", 13, "on or off"), ("/_network {", 11, "network settings as JSON (unexpectedEnd)"),
       ("/_network {\"relay\":1}", 21, "relay, embedded:<path> or a path"),
       ("/_network {\"ntfServer\":\"smp://a\"}", 33, "ntfServer, ntf:<key, base64url>@<mailbox, base64url>"),
-      ("/_ntf register apns_wrong 00ff INSTANT", 15, "a provider (apns_dev, apns_prod, apns_test, apns_null)"),
+      ("/_ntf register apns_wrong 00ff INSTANT", 15, "a provider (apns_dev, apns_prod, apns_test, webpush, apns_null)"),
       ("/_ntf register apns_prod 00FF INSTANT", 25, "a device token in lower-case hexadecimal"),
       ("/_ntf register apns_prod 00f INSTANT", 25, "a device token in lower-case hexadecimal"),
       ("/_ntf register apns_prod 00ff OFF", 30, "INSTANT or PERIODIC"),

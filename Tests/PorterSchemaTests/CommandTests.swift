@@ -9,6 +9,10 @@ final class CommandTests: XCTestCase {
   private let nonce = String(repeating: "A", count: 32)
   private let server = ServerAddress(key: [UInt8](repeating: 1, count: 32), mailbox: [UInt8](repeating: 2, count: 24))
 
+  /// Key, secret and endpoint of a Web Push subscription.
+  private static let webPush = TextEncoding.hex(
+    [4] + [UInt8](repeating: 7, count: 64 + 16) + Array("https://push.example/abc".utf8))
+
   func testUserCommands() throws {
     try assertReads([
       "/u": .showActiveUser, "/user": .showActiveUser, "/user \r\n\t": .showActiveUser, "/users": .listUsers,
@@ -67,6 +71,8 @@ final class CommandTests: XCTestCase {
     try assertReads([
       "/_ntf get": .getToken,
       "/_ntf register apns_prod 00ff INSTANT": .registerToken(token, .instant),
+      "/_ntf register webpush \(Self.webPush) INSTANT":
+        .registerToken(DeviceToken(provider: .webPush, token: Self.webPush), .instant),
       "/_ntf register apns_null test_ntf_token PERIODIC":
         .registerToken(DeviceToken(provider: .null, token: "test_ntf_token"), .periodic),
       "/_ntf verify apns_prod 00ff \(nonce) AAAA": .verifyToken(token, nonce: bytes, code: [0, 0, 0]),

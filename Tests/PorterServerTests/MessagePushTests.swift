@@ -223,6 +223,9 @@ final class MessagePushTests: XCTestCase {
       (500, nil, .rejected(status: 500)),
     ]
     for (status, reason, outcome) in cases { XCTAssertEqual(PushOutcome(status: status, reason: reason), outcome) }
+    XCTAssertEqual(PushOutcome(status: 410, reason: "Unregistered", timestamp: 7), .ended(.unregistered, since: 7))
+    XCTAssertEqual(PushOutcome(status: 410, reason: "ExpiredToken", timestamp: 7), .ended(.expired, since: 7))
+    XCTAssertEqual(PushOutcome(status: 400, reason: "BadDeviceToken", timestamp: 7), .invalid(.bad))
   }
 
   // MARK: Wake-ups

@@ -1,7 +1,9 @@
 import PorterCrypto
+import PorterJSON
 import PorterPlatform
 import PorterPush
 import PorterRelay
+import PorterSchema
 import PorterServer
 import XCTest
 
@@ -198,5 +200,51 @@ final class TokenTests: XCTestCase {
     world.clock.advance(by: .days(366))
     try world.run()
     XCTAssertEqual(try device.status(), .expired)
+  }
+
+  func testAWebPushTokenIsOneOnlyWithAnEndpoint() throws {
+    let keys = [4] + [UInt8](repeating: 7, count: 80)
+    XCTAssertNil(PushToken(provider: "webpush", bytes: keys))
+    XCTAssertNil(PushToken(provider: "webpush", bytes: keys + Array("http://push.example/a".utf8)))
+    // Longer than any device token.
+    let endpoint = "https://push.example/" + String(repeating: "a", count: 400)
+    let token = try XCTUnwrap(PushToken(provider: "webpush", bytes: keys + Array(endpoint.utf8)))
+    XCTAssertEqual(token.webPush?.endpoint, endpoint)
+    XCTAssertNil(try XCTUnwrap(PushToken(provider: "apns_test", bytes: keys)).webPush)
+  }
+
+  /// The plaintext that fits one record of Web Push.
+  func testEachPushFitsAMessageOfWebPush() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    for mailbox in try device.subscribedMailboxes(6) { try device.receive("hello", in: mailbox) }
+    try world.run()
+    XCTAssertLessThanOrEqual(try XCTUnwrap(world.provider.take().last).payload.utf8.count, 3_993)
+  }
+
+  /// Apple says since when it has missed a device.
+  func testATokenThatWasRegisteredAgainSinceItWasMissedStays() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    let missed = world.clock.wall().milliseconds
+    world.clock.advance(by: .seconds(60))
+    // The same token, as at each start of an app.
+    try device.register()
+    _ = world.provider.take()
+    world.provider.answer([.ended(.unregistered, since: missed)], then: .accepted)
+    try device.receive("hello", in: mailbox)
+    try world.run()
+    XCTAssertEqual(try device.status(), .active)
+    try device.receive("again", in: mailbox)
+    try world.run()
+    XCTAssertEqual(world.provider.take().count, 1)
+
+    world.provider.answer([.ended(.unregistered, since: world.clock.wall().milliseconds)], then: .accepted)
+    try device.receive("gone", in: mailbox)
+    try world.run()
+    XCTAssertEqual(try device.status(), .invalidUnregistered)
   }
 }

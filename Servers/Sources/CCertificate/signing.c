@@ -24,24 +24,43 @@ static int unpack(const unsigned char *encoded, size_t length, uint8_t signature
   return is_done ? 0 : -1;
 }
 
-int certificate_sign_es256(const char *key, size_t key_length, const uint8_t *bytes, size_t count,
-                           uint8_t signature[64]) {
+/* 0 with a P-256 key; 1 if `key` is not a private key in PEM, 2 if it is one of another kind, -1 without memory. */
+static int read_key(const char *key, size_t key_length, EVP_PKEY **read) {
+  *read = NULL;
   if (key_length > INT_MAX) return 1;
   BIO *memory = BIO_new_mem_buf(key, (int)key_length);
   if (memory == NULL) return -1;
   /* With a password, which nothing is encrypted with: without one it would ask at the terminal. */
   char none[] = "";
-  EVP_PKEY *read = PEM_read_bio_PrivateKey(memory, NULL, NULL, none);
+  *read = PEM_read_bio_PrivateKey(memory, NULL, NULL, none);
   BIO_free(memory);
-  if (read == NULL) return 1;
-  int result = is_p256(read) ? -1 : 2;
-  EVP_MD_CTX *context = result == 2 ? NULL : EVP_MD_CTX_new();
+  if (*read == NULL) return 1;
+  return is_p256(*read) ? 0 : 2;
+}
+
+int certificate_sign_es256(const char *key, size_t key_length, const uint8_t *bytes, size_t count,
+                           uint8_t signature[64]) {
+  EVP_PKEY *read;
+  int result = read_key(key, key_length, &read);
+  EVP_MD_CTX *context = result == 0 ? EVP_MD_CTX_new() : NULL;
   unsigned char encoded[80];
   size_t length = sizeof encoded;
+  if (result == 0) result = -1;
   if (context != NULL && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, read) == 1 &&
       EVP_DigestSign(context, encoded, &length, bytes, count) == 1)
     result = unpack(encoded, length, signature);
   EVP_MD_CTX_free(context);
+  EVP_PKEY_free(read);
+  return result;
+}
+
+int certificate_public_point(const char *key, size_t key_length, uint8_t point[65]) {
+  EVP_PKEY *read;
+  size_t length = 0;
+  int result = read_key(key, key_length, &read);
+  if (result == 0 &&
+      (EVP_PKEY_get_octet_string_param(read, "encoded-pub-key", point, 65, &length) != 1 || length != 65))
+    result = -1;
   EVP_PKEY_free(read);
   return result;
 }

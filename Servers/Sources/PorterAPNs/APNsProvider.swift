@@ -1,36 +1,62 @@
 import NIOCore
 import NIOPosix
-import PorterServer
+import NIOSSL
+public import PorterPushClient
+public import PorterServer
 
 /// Sends pushes to Apple's service: one HTTP/2 connection, with as many streams as the peer allows.
 ///
 /// Pushes that cannot be sent now end as `unreachable`; the notification server keeps them and tries again later.
 public final class APNsProvider: PushSender {
-  private let core: APNsCore
+  private let client: NIOLoopBound<PushClient>
+  private let loop: any EventLoop
   private let group: MultiThreadedEventLoopGroup
+  /// Twice what is under way at the peer, so that streams need not wait for the outcomes to be stored.
+  public let capacity: Int
 
   /// `log` gets lines without tokens or contents, each with a level from `debug` to `error`.
   public init(
-    _ options: APNsOptions, clock: any APNsClock = SystemAPNsClock(),
+    _ options: APNsOptions, clock: any PushClock = SystemPushClock(),
     log: @escaping @Sendable (_ level: String, _ line: String) -> Void = { _, _ in }
   ) throws(APNsError) {
-    group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    core = try APNsCore(options, group.next(), clock, log)
+    let peer = PushPeer(
+      host: options.host, port: options.port, tls: try Self.context(options), streams: options.streams,
+      timeLimit: options.timeLimit)
+    capacity = 2 * options.streams
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let loop = group.next()
+    self.group = group
+    self.loop = loop
+    let made: NIOLoopBound<PushClient>? = try? loop.submit {
+      NIOLoopBound(PushClient(peer, APNsDialect(options), loop, clock, log), eventLoop: loop)
+    }.wait()
+    guard let made else { throw APNsError("out of threads") }
+    client = made
   }
 
-  /// Twice what is under way at the peer, so that streams need not wait for the outcomes to be stored.
-  public var capacity: Int { core.capacity }
+  private static func context(_ options: APNsOptions) throws(APNsError) -> NIOSSLContext {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = .tlsv12
+    configuration.applicationProtocols = ["h2"]
+    if let authority = options.authority { configuration.trustRoots = .file(authority) }
+    do { return try NIOSSLContext(configuration: configuration) } catch {
+      throw APNsError("\(options.authority ?? "the system's certificates"): cannot be used (\(error))")
+    }
+  }
 
   public func send(_ push: ServedPush, then: @escaping @Sendable (PushOutcome) -> Void) {
-    core.loop.execute { [core] in core.send(push, then) }
+    loop.execute { [client] in client.value.send(push, then) }
   }
 
   /// Returns when what was sent before has been begun; for tests.
-  package func settle() throws { try core.loop.submit {}.wait() }
+  package func settle() throws {
+    // What is sent is written in a task of its own.
+    for _ in 0..<2 { try loop.submit {}.wait() }
+  }
 
   /// Ends what is under way as `unreachable`, and the thread. Blocks until that is done.
   public func close() throws {
-    try core.loop.submit { [core] in core.close() }.wait()
+    try loop.submit { [client] in client.value.close() }.wait()
     try group.syncShutdownGracefully()
   }
 }

@@ -11,7 +11,7 @@ public enum Fingerprint {
   }
 
   /// Without padding.
-  static func base64URL(_ bytes: [UInt8]) -> String {
+  public static func base64URL(_ bytes: [UInt8]) -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
     var text = ""
     var (bits, count) = (0, 0)

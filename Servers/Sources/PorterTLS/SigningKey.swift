@@ -3,12 +3,18 @@ import CCertificate
 /// A P-256 key that signs tokens (ES256), from a file that only its owner can read.
 public struct SigningKey: Sendable {
   private let pem: [UInt8]
+  /// Its public half: an uncompressed point, 65 bytes.
+  public let publicPoint: [UInt8]
 
   /// The errors name the file and say what is wrong with it.
   public init(path: String) throws(CertificateError) {
     pem = try KeyFile.read(path, isSecret: true)
-    var signature = [UInt8](repeating: 0, count: 64)
-    switch Self.sign([], pem, &signature) {
+    var point = [UInt8](repeating: 0, count: 65)
+    let status = pem.withUnsafeBytes {
+      certificate_public_point($0.bindMemory(to: CChar.self).baseAddress, $0.count, &point)
+    }
+    publicPoint = point
+    switch status {
     case 0: break
     case 2: throw CertificateError("\(path): not a P-256 key, which is what ES256 needs")
     default: throw CertificateError("\(path): not a private key in PEM")

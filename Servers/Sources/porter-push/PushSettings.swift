@@ -2,6 +2,7 @@ import PorterAPNs
 import PorterNetRelay
 import PorterServer
 import PorterSettings
+import PorterWebPush
 
 /// What `porter-push` can be configured with.
 enum PushSettings {
@@ -10,7 +11,7 @@ enum PushSettings {
     prefix: "PORTER_PUSH", defaultFile: "/etc/nightporter/porter-push.conf",
     commands: [
       .init("serve", help: "serve until SIGTERM; SIGUSR1 sends what is due and ends"),
-      .init("check", help: "check the configuration and the key"),
+      .init("check", help: "check the configuration and the keys, and print the VAPID key for clients"),
     ],
     settings: [
       Setting(
@@ -29,6 +30,13 @@ enum PushSettings {
       Setting("apns-topic", .text, help: "the app's bundle identifier"),
       Setting("apns-endpoint", .endpoint, help: "send there instead; for tests"),
       Setting("apns-authority", .path, help: "certificates to trust there, PEM [the system's]"),
+      Setting(
+        "webpush-key", .path, help: "VAPID key, P-256 in PEM, readable by its owner only: sends to webpush tokens"),
+      Setting("webpush-contact", .text, help: "mailto: or https: address for push services"),
+      Setting("webpush-authority", .path, help: "certificates to trust at push services, PEM [the system's]"),
+      Setting(
+        "webpush-private-addresses", .choice(["no", "yes"]), default: "no",
+        help: "whether endpoints may be in this machine's own networks"),
       Setting("operators", .endpoint, default: "127.0.0.1:9465", help: "plain HTTP with /health, /ready and /metrics"),
       Setting("local-socket", .path, help: "where a device simulator listens, for tokens of apns_test"),
       Setting(
@@ -61,6 +69,14 @@ extension PushService.Relay {
     self = .transport(
       try NetworkRelay(
         place, authority: settings.text("relay-authority"), proxy: settings.text("relay-proxy"), log: log))
+  }
+}
+
+extension WebPushOptions {
+  init(_ settings: Settings) throws {
+    try self.init(key: settings.require("webpush-key"), contact: settings.require("webpush-contact"))
+    authority = settings.text("webpush-authority")
+    allowsPrivateAddresses = settings.text("webpush-private-addresses") == "yes"
   }
 }
 

@@ -5,6 +5,7 @@ import PorterOperators
 import PorterServer
 import PorterSettings
 import PorterTelemetry
+import PorterWebPush
 
 #if canImport(Glibc)
   import Glibc
@@ -36,8 +37,13 @@ struct Senders {
       senders[PushSettings.environment(settings).provider] = provider
       closing.append(provider.close)
     }
+    if settings.text("webpush-key") != nil {
+      let provider = try WebPushProvider(WebPushOptions(settings), log: log)
+      senders[WebPushProvider.name] = provider
+      closing.append(provider.close)
+    }
     guard !senders.isEmpty || settings.text("local-socket") != nil else {
-      throw SettingsError("no provider is configured: set apns-key and what belongs to it; see --help")
+      throw SettingsError("no provider is configured: set apns-key or webpush-key and what belongs to it; see --help")
     }
     byName = senders
     close = { for close in closing { try close() } }
@@ -89,6 +95,7 @@ do {
   case .command(_, let settings):
     try Senders(settings, log: { _, _ in }).close()
     _ = try PushService.Relay(settings, log: { _, _ in })
+    if settings.text("webpush-key") != nil { put("webpush \(try WebPushOptions(settings).publicKey)\n", to: 1) }
     put("ok\n", to: 1)
   }
 } catch {

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import PorterAPNs
 import PorterServer
+import PushStandIns
 import XCTest
 
 /// Connections that end or hang, and keys that cannot be used.

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import PorterAPNs
 import PorterServer
+import PushStandIns
 import XCTest
 
 /// The provider beside a stand-in for Apple's service that shares no code with it.
@@ -126,7 +127,8 @@ final class APNsTests: XCTestCase {
     try begin()
     let table: [(Int, String, PushOutcome)] = [
       (400, "BadDeviceToken", .invalid(.bad)), (400, "DeviceTokenNotForTopic", .invalid(.topic)),
-      (410, "ExpiredToken", .invalid(.expired)), (410, "Unregistered", .invalid(.unregistered)),
+      (410, "ExpiredToken", .ended(.expired, since: 1_700_000_000_000)),
+      (410, "Unregistered", .ended(.unregistered, since: 1_700_000_000_000)),
       (400, "BadCollapseId", .rejected(status: 400)), (400, "BadExpirationDate", .rejected(status: 400)),
       (400, "BadMessageId", .rejected(status: 400)), (400, "BadPriority", .rejected(status: 400)),
       (400, "BadTopic", .rejected(status: 400)), (400, "DuplicateHeaders", .rejected(status: 400)),

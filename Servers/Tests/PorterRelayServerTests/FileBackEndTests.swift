@@ -48,7 +48,7 @@ final class FileBackEndTests: XCTestCase {
     let counts = Mutex((answered: 0, refused: 0))
     // Holds the thread until the queue is full.
     let gate = DispatchSemaphore(value: 0)
-    backEnd.exchange(unknown, listener: nil) { _ in gate.wait() }
+    backEnd.exchange(unknown, listener: nil) { _ in _ = gate.wait(timeout: .now() + 60) }
     var isTaken = false
     while !isTaken { isTaken = backEnd.waiting == 0 }
     for _ in 0..<8_200 {

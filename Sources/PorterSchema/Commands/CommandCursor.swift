@@ -172,6 +172,10 @@ struct CommandCursor {
     let provider = try word("a provider (\(providers))", PushProvider.init(rawValue:))
     let token = try word("a device token in lower-case hexadecimal") { text -> String? in
       if provider == .null && text == DeviceToken.nullToken { return text }
+      if provider == .webPush {
+        guard text.utf8.count <= 2 * WebPushAddress.longest else { return nil }
+        return TextEncoding.hexDecoded(text).flatMap(WebPushAddress.init(bytes:)).map { _ in text }
+      }
       // APNs guarantees no length; today's are 32 bytes.
       guard text.utf8.count <= 512, TextEncoding.hexDecoded(text) != nil else { return nil }
       return text

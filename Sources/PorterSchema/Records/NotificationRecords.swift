@@ -6,6 +6,8 @@ package enum PushProvider: String, Hashable, Sendable, CaseIterable {
   case development = "apns_dev"
   case production = "apns_prod"
   case test = "apns_test"
+  /// A `WebPushAddress`.
+  case webPush = "webpush"
   /// Reaches nothing; its one token is the literal `test_ntf_token`.
   case null = "apns_null"
 }

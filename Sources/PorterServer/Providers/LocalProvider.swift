@@ -51,7 +51,8 @@ package struct LocalProvider: PushProvider {
       let answer = connection.readLine(longest: Self.longestAnswer),
       let json = try? JSONValue(parsing: answer), let status = json["status"]?.integerValue, 100...999 ~= status
     else { return .unreachable }
-    return PushOutcome(status: Int(status), reason: json["reason"]?.stringValue)
+    return PushOutcome(
+      status: Int(status), reason: json["reason"]?.stringValue, timestamp: json["timestamp"]?.integerValue)
   }
 }
 

@@ -26,21 +26,25 @@ public enum PushOutcome: Hashable, Sendable {
   case accepted
   /// The push token is no longer valid: nothing more is to be sent to it.
   case invalid(Invalid)
+  /// The same, as of this time, in milliseconds since 1970: a push token that was registered later has come back.
+  case ended(Invalid, since: Int64)
   /// The provider cannot be reached, or cannot work now. The push is kept for later.
   case unreachable
+  /// This push cannot be delivered now, which says nothing of the provider's others. It is kept, and tried again after this time.
+  case later(seconds: Int)
   /// This push failed and may succeed on a new connection.
   case failed(status: Int)
   /// This push will never succeed; or the server's own credentials are refused.
   case rejected(status: Int)
 
   /// APNs' answers (`:status` and `reason`); the mapping is from simplex-notifications.md §6.3.
-  package init(status: Int, reason: String?) {
+  package init(status: Int, reason: String?, timestamp: Int64? = nil) {
     switch (status, reason) {
     case (200, _): self = .accepted
     case (400, "BadDeviceToken"): self = .invalid(.bad)
     case (400, "DeviceTokenNotForTopic"): self = .invalid(.topic)
-    case (410, "ExpiredToken"): self = .invalid(.expired)
-    case (410, "Unregistered"): self = .invalid(.unregistered)
+    case (410, "ExpiredToken"): self = timestamp.map { .ended(.expired, since: $0) } ?? .invalid(.expired)
+    case (410, "Unregistered"): self = timestamp.map { .ended(.unregistered, since: $0) } ?? .invalid(.unregistered)
     case (410, _): self = .failed(status: 410)
     case (503, _): self = .unreachable
     default: self = .rejected(status: status)
@@ -51,7 +55,7 @@ public enum PushOutcome: Hashable, Sendable {
   var isWorthRetrying: Bool {
     switch self {
     case .unreachable, .failed: true
-    case .accepted, .invalid, .rejected: false
+    case .accepted, .invalid, .ended, .later, .rejected: false
     }
   }
 }

@@ -1,6 +1,7 @@
 import PorterJSON
 import PorterPlatform
 import PorterPush
+import PorterSchema
 
 /// A provider that another package brings: it sends pushes side by side, without a thread for each.
 public protocol PushSender: AnyObject, Sendable {
@@ -24,9 +25,14 @@ public struct ServedPush: Sendable {
   public let priority: Int
   /// JSON within the platform's limit.
   public let payload: [UInt8]
+  /// For the provider `webpush`.
+  public let webPush: WebPushTarget?
 
-  public init(kind: Kind, token: [UInt8], isAlert: Bool, priority: Int, payload: [UInt8]) {
+  public init(
+    kind: Kind, token: [UInt8], isAlert: Bool, priority: Int, payload: [UInt8], webPush: WebPushTarget? = nil
+  ) {
     self.kind = kind
+    self.webPush = webPush
     self.token = TextEncoding.hex(token)
     self.isAlert = isAlert
     self.priority = priority
@@ -44,6 +50,25 @@ public struct ServedPush: Sendable {
     isAlert = pending.push.type == .alert
     priority = pending.push.priority
     payload = pending.push.payload.utf8
+    webPush = pending.push.pushToken.webPush.map {
+      WebPushTarget(endpoint: $0.endpoint, key: $0.key, secret: $0.secret)
+    }
+  }
+}
+
+/// Where Web Push reaches a device.
+public struct WebPushTarget: Sendable {
+  /// `https://HOST[:PORT]/…` in visible ASCII, which a client has chosen.
+  public let endpoint: String
+  /// `p256dh`, 65 bytes that begin with 4. Perhaps no point of the curve.
+  public let key: [UInt8]
+  /// `auth`, 16 bytes.
+  public let secret: [UInt8]
+
+  public init(endpoint: String, key: [UInt8], secret: [UInt8]) {
+    self.endpoint = endpoint
+    self.key = key
+    self.secret = secret
   }
 }
 
@@ -51,13 +76,17 @@ public struct ServedPush: Sendable {
 public struct PushAnswer: Sendable, Equatable {
   public let status: Int
   public let reason: String?
+  /// As of when a push token is invalid, in milliseconds since 1970.
+  public let timestamp: Int64?
 
   /// `body` is empty, or an object with a reason. What else is in it is ignored, and so is a body that is no JSON.
   public init(status: Int, body: [UInt8]) {
     self.status = status
-    reason = (try? JSONValue(parsing: body))?["reason"]?.stringValue
+    let json = try? JSONValue(parsing: body)
+    reason = json?["reason"]?.stringValue
+    timestamp = json?["timestamp"]?.integerValue.flatMap { $0 >= 0 ? $0 : nil }
   }
 
   /// By the table that the local provider has, too.
-  public var outcome: PushOutcome { PushOutcome(status: status, reason: reason) }
+  public var outcome: PushOutcome { PushOutcome(status: status, reason: reason, timestamp: timestamp) }
 }

@@ -80,12 +80,12 @@ extension ServerState {
     }
   }
 
-  /// The pushes that have waited longest.
+  /// The pushes that have waited longest, except those that are for later.
   func duePushes(provider: String, limit: Int) throws(ServerError) -> [DuePush] {
     try database.allRows(
       """
       SELECT sequence, token, kind, version FROM push INDEXED BY push_provider
-      WHERE provider = ?1 ORDER BY sequence LIMIT ?2
+      WHERE provider = ?1 AND due_at = 0 ORDER BY sequence LIMIT ?2
       """, [.text(provider), .integer(Int64(limit))]
     ) { (row) throws(ServerError) in
       guard let kind = PushKind(rawValue: row.text(2)) else { throw .damaged(.notification) }
@@ -99,6 +99,43 @@ extension ServerState {
       try database.run(
         "DELETE FROM push WHERE token = ?1 AND kind = ?2 AND version = ?3",
         [.integer(push.token), .text(push.kind.rawValue), .integer(push.version)])
+    }
+  }
+
+  // MARK: Later
+
+  /// Also if it has become due again meanwhile.
+  func postpone(_ push: DuePush, until time: WallTime) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "UPDATE push SET due_at = ?2 WHERE sequence = ?1", [.integer(push.sequence), .integer(time.milliseconds)])
+    }
+  }
+
+  /// Milliseconds since 1970; nil if none is for later.
+  func nextDeferredPush() throws(ServerError) -> Int64? {
+    try storage { () throws(SQLiteError) in
+      try database.integer("SELECT min(due_at) FROM push INDEXED BY push_deferred WHERE due_at > 0")
+    }
+  }
+
+  /// Further away than any push is deferred: the wall clock was set back.
+  func isBeyond(_ time: Int64, _ now: WallTime) -> Bool {
+    time > now.milliseconds &+ ServerTimes.longestDeferral.milliseconds
+  }
+
+  /// Makes them due now. Returns how many, at most `limit`.
+  func releaseDeferredPushes(at time: WallTime, limit: Int) throws(ServerError) -> Int {
+    try storage { () throws(SQLiteError) in
+      let beyond = time.milliseconds &+ ServerTimes.longestDeferral.milliseconds
+      let due = try database.rows(
+        """
+        SELECT sequence FROM push INDEXED BY push_deferred WHERE due_at > 0 AND (due_at <= ?1 OR due_at > ?2)
+        ORDER BY due_at LIMIT ?3
+        """, [.integer(time.milliseconds), .integer(beyond), .integer(Int64(limit))]
+      ) { $0.integer(0) }
+      for sequence in due { try database.run("UPDATE push SET due_at = 0 WHERE sequence = ?1", [.integer(sequence)]) }
+      return due.count
     }
   }
 

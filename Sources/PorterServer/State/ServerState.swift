@@ -220,5 +220,16 @@ package final class ServerState {
     DROP INDEX token_woken;
     ALTER TABLE token DROP COLUMN woken_at;
     """,
+    // Pushes that their provider wants later; and when each token was registered, which its provider's word is compared with.
+    """
+    -- Milliseconds since 1970; 0: unknown.
+    ALTER TABLE token ADD COLUMN registered_at INTEGER NOT NULL DEFAULT 0;
+
+    -- Milliseconds since 1970; 0: now.
+    ALTER TABLE push ADD COLUMN due_at INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX push_provider;
+    CREATE INDEX push_provider ON push (provider, sequence) WHERE due_at = 0;
+    CREATE INDEX push_deferred ON push (due_at) WHERE due_at > 0;
+    """,
   ]
 }

@@ -110,7 +110,7 @@ extension ServerState {
           .integer(number), .text(pushToken.provider), .blob(pushToken.bytes), .blob(code.bytes), .text(state.name),
         ])
       try database.run(
-        "UPDATE push SET provider = ?2 WHERE token = ?1", [.integer(number), .text(pushToken.provider)])
+        "UPDATE push SET provider = ?2, due_at = 0 WHERE token = ?1", [.integer(number), .text(pushToken.provider)])
     }
   }
 
@@ -154,6 +154,23 @@ extension ServerState {
   }
 
   // MARK: Use
+
+  /// Its client has said that this is its push token.
+  func noteRegistration(of number: Int64, at time: WallTime) throws(ServerError) {
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "UPDATE token SET registered_at = ?2 WHERE number = ?1", [.integer(number), .integer(time.milliseconds)])
+    }
+  }
+
+  /// When that was last; 1970 if it is unknown.
+  func registration(of number: Int64) throws(ServerError) -> WallTime {
+    try storage { () throws(SQLiteError) in
+      WallTime(
+        milliseconds: try database.integer("SELECT registered_at FROM token WHERE number = ?1", [.integer(number)]) ?? 0
+      )
+    }
+  }
 
   func noteUse(of number: Int64, at time: WallTime) throws(ServerError) {
     try storage { () throws(SQLiteError) in

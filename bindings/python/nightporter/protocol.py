@@ -1899,7 +1899,7 @@ class NavigationInfo(TypedDict):
 
 
 class DeviceToken(TypedDict):
-    pushProvider: Literal["apns_dev", "apns_prod", "apns_test", "apns_null"]
+    pushProvider: Literal["apns_dev", "apns_prod", "apns_test", "webpush", "apns_null"]
     token: str
 
 

@@ -23,6 +23,9 @@ int certificate_renew(const char *name, int days, const char *key, size_t key_le
 int certificate_sign_es256(const char *key, size_t key_length, const uint8_t *bytes, size_t count,
                            uint8_t signature[64]);
 
+/* The public half of such a key, an uncompressed point. Returns 0, or what certificate_sign_es256() does. */
+int certificate_public_point(const char *key, size_t key_length, uint8_t point[65]);
+
 /* SHA-256, 32 bytes. */
 void certificate_digest(const uint8_t *bytes, size_t count, uint8_t digest[32]);
 

@@ -1,4 +1,4 @@
-import NIOCore
+public import NIOCore
 
 #if canImport(Glibc)
   import Glibc
@@ -9,7 +9,7 @@ import NIOCore
 #endif
 
 /// The port for time.
-public protocol APNsClock: Sendable {
+public protocol PushClock: Sendable {
   var now: NIODeadline { get }
   /// Seconds since 1970: what a token says of its age.
   var seconds: Int64 { get }
@@ -18,7 +18,7 @@ public protocol APNsClock: Sendable {
     -> @Sendable () -> Void
 }
 
-public struct SystemAPNsClock: APNsClock {
+public struct SystemPushClock: PushClock {
   public init() {}
 
   public var now: NIODeadline { .now() }

@@ -2,11 +2,10 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 import NIOTLS
-import PorterServer
 
 /// What became of a request.
-enum APNsEnd {
-  case answered(PushAnswer, retryAfter: TimeAmount?)
+enum PushEnd {
+  case answered(PushResponse)
   /// The peer says that it has not looked at it.
   case unprocessed
   /// The connection or the stream ended first: the outcome is unknown.
@@ -14,7 +13,7 @@ enum APNsEnd {
 }
 
 /// One HTTP/2 connection, by its frames. Belongs to its event loop.
-final class APNsConnection: ChannelInboundHandler {
+final class HTTP2Connection: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
 
@@ -37,10 +36,13 @@ final class APNsConnection: ChannelInboundHandler {
   private var streams: [HTTP2StreamID: Stream] = [:]
   private var next = 1
   private var context: ChannelHandlerContext?
-  private weak var owner: APNsCore?
+  private var isClosed = false
+  /// Below the library's handler.
+  let gate = FlushGate()
+  private weak var owner: PushClient?
 
   /// `most`: requests at a time at most, whatever the peer allows.
-  init(owner: APNsCore, most: Int) {
+  init(owner: PushClient, most: Int) {
     self.owner = owner
     self.most = most
     limit = most
@@ -48,7 +50,7 @@ final class APNsConnection: ChannelInboundHandler {
 
   var hasRoom: Bool { isReady && !isDraining && streams.count < limit }
 
-  func start(_ job: Int, _ headers: HPACKHeaders, _ body: [UInt8]) {
+  func start(_ job: Int, _ request: PushRequest) {
     guard let context else { return }
     let id = HTTP2StreamID(next)
     next += 2
@@ -60,12 +62,20 @@ final class APNsConnection: ChannelInboundHandler {
       self?.end(id, .lost)
     }
     context.write(
-      wrapOutboundOut(HTTP2Frame(streamID: id, payload: .headers(.init(headers: headers)))), promise: written)
-    let data = context.channel.allocator.buffer(bytes: body)
+      wrapOutboundOut(HTTP2Frame(streamID: id, payload: .headers(.init(headers: request.headers)))), promise: written)
+    let data = context.channel.allocator.buffer(bytes: request.body)
     write(id, .data(.init(data: .byteBuffer(data), endStream: true)), context)
+    // Requests are complete in the order in which they were begun; otherwise the library sends their bodies in any.
     context.flush()
     // Identifiers of streams have 31 bits.
     if next > 1 << 30 { drain() }
+  }
+
+  /// What is written meanwhile is sent together.
+  func gather(_ body: () -> Void) {
+    gate.isClosed = true
+    body()
+    gate.open()
   }
 
   /// Gives a request up without reporting it.
@@ -82,11 +92,18 @@ final class APNsConnection: ChannelInboundHandler {
     closeIfDrained()
   }
 
-  func close() { context?.close(promise: nil) }
+  /// Also before there is a channel.
+  func close() {
+    isClosed = true
+    context?.close(promise: nil)
+  }
 
   // MARK: The channel's events
 
-  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    if isClosed { context.close(promise: nil) }
+  }
 
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
@@ -137,7 +154,7 @@ final class APNsConnection: ChannelInboundHandler {
     guard streams[id] != nil else { return }
     if let status = headers.first(name: ":status").flatMap(Int.init) { streams[id]?.status = status }
     if let seconds = headers.first(name: "retry-after").flatMap(Int64.init), seconds >= 0 {
-      streams[id]?.retryAfter = min(.seconds(min(seconds, 86_400)), APNsCore.longestPause)
+      streams[id]?.retryAfter = .seconds(min(seconds, 86_400))
     }
     if isLast { answer(id) }
   }
@@ -159,7 +176,7 @@ final class APNsConnection: ChannelInboundHandler {
 
   private func answer(_ id: HTTP2StreamID) {
     guard let stream = streams[id] else { return }
-    end(id, .answered(PushAnswer(status: stream.status, body: stream.body), retryAfter: stream.retryAfter))
+    end(id, .answered(PushResponse(status: stream.status, body: stream.body, retryAfter: stream.retryAfter)))
   }
 
   /// What the peer had begun it will answer; the rest is free for another connection.
@@ -169,7 +186,7 @@ final class APNsConnection: ChannelInboundHandler {
     closeIfDrained()
   }
 
-  private func end(_ id: HTTP2StreamID, _ end: APNsEnd) {
+  private func end(_ id: HTTP2StreamID, _ end: PushEnd) {
     guard let stream = streams.removeValue(forKey: id) else { return }
     owner?.ended(stream.job, end, on: self)
     closeIfDrained()
@@ -179,5 +196,30 @@ final class APNsConnection: ChannelInboundHandler {
 
   private func write(_ id: HTTP2StreamID, _ payload: HTTP2Frame.FramePayload, _ context: ChannelHandlerContext) {
     context.write(wrapOutboundOut(HTTP2Frame(streamID: id, payload: payload)), promise: nil)
+  }
+}
+
+/// Holds back flushes, so that several requests share a write to the socket.
+final class FlushGate: ChannelOutboundHandler {
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  var isClosed = false
+  private var isDue = false
+  private var context: ChannelHandlerContext?
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func flush(context: ChannelHandlerContext) {
+    if isClosed { isDue = true } else { context.flush() }
+  }
+
+  func open() {
+    isClosed = false
+    guard isDue else { return }
+    isDue = false
+    context?.flush()
   }
 }

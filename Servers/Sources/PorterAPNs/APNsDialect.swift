@@ -1,0 +1,94 @@
+import NIOCore
+import NIOHPACK
+import PorterPushClient
+import PorterServer
+import PorterTLS
+
+/// APNs' requests and answers.
+final class APNsDialect: PushDialect {
+  private let options: APNsOptions
+  private var token: RenewedToken
+
+  init(_ options: APNsOptions) {
+    self.options = options
+    let (key, keyID, teamID) = (options.key, options.keyID, options.teamID)
+    // Apple accepts one for an hour, and refuses providers that renew it more often than every 20 minutes.
+    token = RenewedToken(renewal: .minutes(40), shortestLife: .minutes(20)) { seconds in
+      key.token(header: #"{"alg":"ES256","kid":"\#(keyID)"}"#, claims: #"{"iss":"\#(teamID)","iat":\#(seconds)}"#)
+    }
+  }
+
+  func request(for push: ServedPush, _ clock: any PushClock) -> Result<PushRequest, PushRefusal> {
+    guard let token = token.current(clock) else { return .failure(PushRefusal(.unreachable)) }
+    var headers: HPACKHeaders = [
+      ":method": "POST", ":scheme": "https", ":path": "/3/device/\(push.token)", ":authority": options.host,
+      "apns-topic": options.topic, "apns-push-type": push.isAlert ? "alert" : "background",
+      "apns-priority": "\(push.priority)", "apns-expiration": "\(clock.seconds + push.kind.life)",
+    ]
+    // Long, and the same in all: the peer keeps it in its table.
+    headers.add(name: "authorization", value: "bearer \(token)", indexing: .indexable)
+    if let group = push.kind.collapseID { headers.add(name: "apns-collapse-id", value: group) }
+    return .success(PushRequest(headers: headers, body: push.payload, credential: self.token.number))
+  }
+
+  func renews(_ credential: Int, _ now: NIODeadline) -> Bool { token.isReplaced(after: credential, now) }
+
+  func description(_ response: PushResponse) -> String {
+    let answer = PushAnswer(status: response.status, body: response.body)
+    return "status=\(answer.status) reason=\(answer.knownReason)"
+  }
+
+  /// Most of the table is the notification server's own; here is what a sender does by itself.
+  func verdict(_ response: PushResponse) -> PushVerdict {
+    let answer = PushAnswer(status: response.status, body: response.body)
+    switch (answer.status, answer.reason) {
+    case (403, "ExpiredProviderToken"): return .credentialExpired
+    case (403, "InvalidProviderToken"), (403, "MissingProviderToken"), (403, "BadCertificate"),
+      (403, "BadCertificateEnvironment"), (429, "TooManyProviderTokenUpdates"):
+      return .notNow
+    // One device's pushes are too many.
+    case (429, _): return .hold(otherwise: .rejected(status: 429))
+    case (503, _), (400, "IdleTimeout"): return .newConnection(otherwise: .unreachable)
+    case (500...599, _): return .hold(otherwise: .unreachable)
+    default:
+      let outcome = answer.outcome
+      if case .failed = outcome { return .newConnection(otherwise: outcome) }
+      return .final(outcome)
+    }
+  }
+}
+
+extension PushAnswer {
+  private static let reasons: Set<String> = [
+    "BadCollapseId", "BadDeviceToken", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic",
+    "DeviceTokenNotForTopic", "DuplicateHeaders", "IdleTimeout", "InvalidPushType", "MissingDeviceToken",
+    "MissingTopic", "PayloadEmpty", "TopicDisallowed", "BadCertificate", "BadCertificateEnvironment",
+    "ExpiredProviderToken", "Forbidden", "InvalidProviderToken", "MissingProviderToken", "BadPath",
+    "MethodNotAllowed", "ExpiredToken", "Unregistered", "PayloadTooLarge", "TooManyProviderTokenUpdates",
+    "TooManyRequests", "InternalServerError", "ServiceUnavailable", "Shutdown",
+  ]
+
+  /// For the log, which has nothing that comes from outside.
+  var knownReason: String { reason.map { Self.reasons.contains($0) ? $0 : "other" } ?? "none" }
+}
+
+extension ServedPush.Kind {
+  /// How long Apple keeps it for a device that is offline, in seconds: a message as long as a relay does, a wake-up until
+  /// the next one.
+  var life: Int64 {
+    switch self {
+    case .message: 21 * 86_400
+    case .verification: 86_400
+    case .wake: 1_200
+    }
+  }
+
+  /// Of pushes with the same one a device keeps the newest. A message has none: it would replace the notification that an
+  /// earlier one is shown as.
+  var collapseID: String? {
+    switch self {
+    case .message: nil
+    case .verification, .wake: rawValue
+    }
+  }
+}

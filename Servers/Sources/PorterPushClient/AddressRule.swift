@@ -1,0 +1,111 @@
+import NIOCore
+public import NIOPosix
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Which addresses a connection may be made to. A host that a stranger has named must not lead into the operator's own network.
+public struct AddressRule: Sendable {
+  /// Resolves names; nil: every address is allowed.
+  private let pool: NIOThreadPool?
+
+  public static let any = AddressRule(pool: nil)
+
+  /// Only addresses that are reached through the Internet. Names are resolved on `pool`, and the connection is made to what was
+  /// checked: another answer to a second question changes nothing.
+  public static func publicOnly(_ pool: NIOThreadPool) -> AddressRule { AddressRule(pool: pool) }
+
+  /// An address in place of a name, which a certificate's name is not compared with.
+  func isLiteral(_ host: String) -> Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }
+
+  func connect(
+    _ bootstrap: ClientBootstrap, host: String, port: Int, on loop: any EventLoop
+  ) -> EventLoopFuture<any Channel> {
+    guard let pool else { return bootstrap.connect(host: host, port: port) }
+    let bound = NIOLoopBound(bootstrap, eventLoop: loop)
+    return pool.runIfActive(eventLoop: loop) { try Self.resolve(host, port) }.flatMap { addresses in
+      Self.connect(bound.value, addresses[...], on: loop)
+    }
+  }
+
+  private static func connect(
+    _ bootstrap: ClientBootstrap, _ addresses: ArraySlice<SocketAddress>, on loop: any EventLoop
+  ) -> EventLoopFuture<any Channel> {
+    guard let first = addresses.first else { return loop.makeFailedFuture(NoAddress()) }
+    let rest = addresses.dropFirst()
+    let bound = NIOLoopBound(bootstrap, eventLoop: loop)
+    return bootstrap.connect(to: first).flatMapError { error in
+      rest.isEmpty ? loop.makeFailedFuture(error) : connect(bound.value, rest, on: loop)
+    }
+  }
+
+  private static let mostAddresses = 4
+
+  /// Blocks. The addresses that are allowed.
+  private static func resolve(_ host: String, _ port: Int) throws -> [SocketAddress] {
+    var hints = addrinfo()
+    #if canImport(Glibc)
+      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    #else
+      hints.ai_socktype = SOCK_STREAM
+    #endif
+    var list: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, String(port), &hints, &list) == 0 else { throw NoAddress() }
+    defer { freeaddrinfo(list) }
+    var addresses: [SocketAddress] = []
+    var next = list
+    while let info = next?.pointee, addresses.count < mostAddresses {
+      next = info.ai_next
+      guard let raw = info.ai_addr else { continue }
+      switch info.ai_family {
+      case AF_INET:
+        raw.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { addresses.append(SocketAddress($0.pointee)) }
+      case AF_INET6:
+        raw.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { addresses.append(SocketAddress($0.pointee)) }
+      default: break
+      }
+    }
+    return addresses.filter(isPublic)
+  }
+
+  struct NoAddress: Error {}
+
+  // MARK: Addresses
+
+  /// Nil if the host is a name. From any thread.
+  public static func isPublic(literal host: String) -> Bool? {
+    (try? SocketAddress(ipAddress: host, port: 0)).map(isPublic)
+  }
+
+  /// By IANA's registries of special-purpose addresses.
+  static func isPublic(_ address: SocketAddress) -> Bool {
+    // Without the zone of a link-local one.
+    guard let text = address.ipAddress?.prefix(while: { $0 != "%" }) else { return false }
+    var four: UInt32 = 0
+    if inet_pton(AF_INET, String(text), &four) == 1 {
+      let number = UInt32(bigEndian: four)
+      return !reserved4.contains { number >> (32 - $0.bits) == $0.prefix >> (32 - $0.bits) }
+    }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    return inet_pton(AF_INET6, String(text), &bytes) == 1 && isPublic(bytes)
+  }
+
+  private static let reserved4: [(prefix: UInt32, bits: UInt32)] = [
+    (0x0000_0000, 8), (0x0a00_0000, 8), (0x6440_0000, 10), (0x7f00_0000, 8), (0xa9fe_0000, 16), (0xac10_0000, 12),
+    (0xc000_0000, 24), (0xc000_0200, 24), (0xc058_6300, 24), (0xc0a8_0000, 16), (0xc612_0000, 15), (0xc633_6400, 24),
+    (0xcb00_7100, 24), (0xe000_0000, 4), (0xf000_0000, 4),
+  ]
+
+  /// Global unicast, without what leads to other addresses (Teredo and 6to4) or is documentation's.
+  private static func isPublic(_ bytes: [UInt8]) -> Bool {
+    guard bytes[0] & 0xe0 == 0x20 else { return false }
+    let first = UInt32(bytes[0]) << 24 | UInt32(bytes[1]) << 16 | UInt32(bytes[2]) << 8 | UInt32(bytes[3])
+    // 2001::/23, 2001:db8::/32, 2002::/16 and 3fff::/20.
+    return first >> 9 != 0x2001_0000 >> 9 && first != 0x2001_0db8 && first >> 16 != 0x2002 && first >> 12 != 0x3fff0
+  }
+}

@@ -1,0 +1,303 @@
+public import NIOCore
+import NIOHTTP2
+import NIOPosix
+public import NIOSSL
+public import PorterServer
+
+/// Where pushes are sent.
+public struct PushPeer: Sendable {
+  public let host: String
+  public let port: Int
+  public let tls: NIOSSLContext
+  /// Requests at a time, if the peer allows as many.
+  public let streams: Int
+  /// For a connection to be ready, and for an answer.
+  public let timeLimit: TimeAmount
+  /// Whether the addresses that the host's name has are checked.
+  public let addresses: AddressRule
+
+  public init(
+    host: String, port: Int, tls: NIOSSLContext, streams: Int, timeLimit: TimeAmount, addresses: AddressRule = .any
+  ) {
+    self.host = host
+    self.port = port
+    self.tls = tls
+    self.streams = streams
+    self.timeLimit = timeLimit
+    self.addresses = addresses
+  }
+}
+
+/// Pushes to one peer, over one HTTP/2 connection with as many streams as the peer allows. What is particular to a provider is its
+/// dialect's.
+///
+/// Pushes that cannot be sent now end as `unreachable`. Belongs to its event loop.
+public final class PushClient {
+  /// A push that is under way.
+  private struct Job {
+    let push: ServedPush
+    let then: (PushOutcome) -> Void
+    /// Ends without an answer.
+    var losses = 0
+    var returns = 0
+    var refusals = 0
+    var holds = 0
+    var credential = 0
+    var connection: HTTP2Connection?
+    var stopTimer: @Sendable () -> Void = {}
+  }
+
+  /// How long a peer may ask us to wait before anything else is sent to it.
+  static let longestPause = TimeAmount.minutes(15)
+  private static let longestHolds = 6
+  private static let longestReturns = 3
+
+  private let loop: any EventLoop
+  private let peer: PushPeer
+  private let dialect: any PushDialect
+  private let clock: any PushClock
+  private let log: @Sendable (String, String) -> Void
+  private var jobs: [Int: Job] = [:]
+  private var nextJob = 0
+  private var waiting = CircularBuffer<Int>()
+  /// Waiting for their own time.
+  private var held = 0
+  private let mostHeld: Int
+  private var connection: HTTP2Connection?
+  private var stopConnecting: @Sendable () -> Void = {}
+  /// The peer has asked not to be tried before.
+  private var pausedUntil: NIODeadline?
+  private var isClosed = false
+  private var isPumpDue = false
+
+  /// `log` gets lines without tokens or contents, each with a level.
+  public init(
+    _ peer: PushPeer, _ dialect: any PushDialect, _ loop: any EventLoop, _ clock: any PushClock,
+    _ log: @escaping @Sendable (String, String) -> Void
+  ) {
+    self.peer = peer
+    self.dialect = dialect
+    self.loop = loop
+    self.clock = clock
+    self.log = log
+    mostHeld = peer.streams / 2
+  }
+
+  /// Pushes whose outcomes are to come.
+  public var underWay: Int { jobs.count }
+
+  // MARK: Pushes
+
+  public func send(_ push: ServedPush, _ then: @escaping (PushOutcome) -> Void) {
+    guard !isClosed, !isPaused else { return then(.unreachable) }
+    nextJob += 1
+    jobs[nextJob] = Job(push: push, then: then)
+    waiting.append(nextJob)
+    pumpSoon()
+  }
+
+  public func close() {
+    isClosed = true
+    for number in jobs.keys.sorted() { finish(number, .unreachable) }
+    connection?.close()
+  }
+
+  /// Closes the connection after what is on it; the next push makes another.
+  public func rest() { if let connection { retire(connection) } }
+
+  /// For how long the peer is to be sent nothing more.
+  public var pauseLeft: TimeAmount? { pausedUntil.flatMap { $0 > clock.now ? $0 - clock.now : nil } }
+
+  private var isPaused: Bool { pausedUntil.map { clock.now < $0 } ?? false }
+
+  /// After the loop's other tasks, so that pushes that are handed over together are written together.
+  private func pumpSoon() {
+    guard !isPumpDue else { return }
+    isPumpDue = true
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    loop.execute {
+      bound.value.isPumpDue = false
+      bound.value.pump()
+    }
+  }
+
+  private func pump() {
+    guard !waiting.isEmpty else { return }
+    guard let connection else { return connect() }
+    guard connection.hasRoom else { return }
+    connection.gather {
+      // It may end while it is written to.
+      while connection === self.connection, connection.hasRoom, let number = waiting.popFirst() {
+        start(number, on: connection)
+      }
+    }
+    if self.connection == nil { pump() }
+  }
+
+  private func start(_ number: Int, on connection: HTTP2Connection) {
+    // It may have been finished while it waited.
+    guard let job = jobs[number] else { return }
+    let request: PushRequest
+    switch dialect.request(for: job.push, clock) {
+    case .success(let made): request = made
+    case .failure(let refusal): return finish(number, refusal.outcome)
+    }
+    jobs[number]?.credential = request.credential
+    jobs[number]?.connection = connection
+    let identity = ObjectIdentifier(connection)
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    jobs[number]?.stopTimer = clock.schedule(after: peer.timeLimit, on: loop) {
+      bound.value.timeIsOver(number, connection: identity)
+    }
+    connection.start(number, request)
+  }
+
+  private func finish(_ number: Int, _ outcome: PushOutcome) {
+    guard let job = jobs.removeValue(forKey: number) else { return }
+    job.stopTimer()
+    job.then(outcome)
+  }
+
+  /// Once more, before all others.
+  private func again(_ number: Int) {
+    guard jobs[number] != nil else { return }
+    jobs[number]?.connection = nil
+    if isPaused { return finish(number, .unreachable) }
+    waiting.prepend(number)
+    pump()
+  }
+
+  private func timeIsOver(_ number: Int, connection identity: ObjectIdentifier) {
+    guard let connection = jobs[number]?.connection, ObjectIdentifier(connection) == identity else { return }
+    log("warning", "no answer in time")
+    connection.abandon(number)
+    // The others on it may still be answered.
+    retire(connection)
+    lost(number)
+  }
+
+  private func lost(_ number: Int) {
+    jobs[number]?.losses += 1
+    if let job = jobs[number], job.losses > 1 { finish(number, .unreachable) } else { again(number) }
+  }
+
+  /// On a new connection no push waits for its answer.
+  private func retire(_ connection: HTTP2Connection) {
+    if self.connection === connection { self.connection = nil }
+    connection.drain()
+  }
+
+  // MARK: Answers
+
+  func ended(_ number: Int, _ end: PushEnd, on connection: HTTP2Connection) {
+    guard let job = jobs[number] else { return }
+    job.stopTimer()
+    switch end {
+    case .answered(let response): take(response, number, connection)
+    case .lost: lost(number)
+    case .unprocessed:
+      jobs[number]?.returns += 1
+      if job.returns < Self.longestReturns { again(number) } else { finish(number, .unreachable) }
+    }
+    pump()
+  }
+
+  private func take(_ response: PushResponse, _ number: Int, _ connection: HTTP2Connection) {
+    let verdict = dialect.verdict(response)
+    if verdict != .final(.accepted) { log("info", "refused \(dialect.description(response))") }
+    switch verdict {
+    case .final(let outcome): finish(number, outcome)
+    case .credentialExpired: renew(number)
+    case .notNow:
+      pause(response.retryAfter)
+      finish(number, .unreachable)
+    case .hold(let otherwise): hold(number, response.retryAfter, otherwise: otherwise)
+    case .newConnection(let otherwise):
+      retire(connection)
+      pause(response.retryAfter)
+      jobs[number]?.losses += 1
+      if let job = jobs[number], job.losses > 1 { finish(number, otherwise) } else { again(number) }
+    }
+  }
+
+  private func renew(_ number: Int) {
+    guard let job = jobs[number] else { return }
+    jobs[number]?.refusals += 1
+    if dialect.renews(job.credential, clock.now), job.refusals < 2 { return again(number) }
+    log("error", "a new token is refused as expired: is the clock right?")
+    finish(number, .unreachable)
+  }
+
+  /// No push is sent before; without a time the notification server chooses one.
+  private func pause(_ time: TimeAmount?) {
+    guard let time else { return }
+    pausedUntil = max(pausedUntil ?? clock.now, clock.now + min(time, Self.longestPause))
+    while let number = waiting.popFirst() { finish(number, .unreachable) }
+  }
+
+  /// This push alone waits, until its patience is over.
+  private func hold(_ number: Int, _ time: TimeAmount?, otherwise: PushOutcome) {
+    guard let job = jobs[number], job.holds < Self.longestHolds, held < mostHeld else {
+      return finish(number, otherwise)
+    }
+    jobs[number]?.holds += 1
+    jobs[number]?.connection = nil
+    held += 1
+    let delay = time.map { min($0, Self.longestPause) } ?? .seconds(1 << Int64(job.holds))
+    jobs[number]?.stopTimer = {}
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    _ = clock.schedule(after: delay, on: loop) {
+      bound.value.held -= 1
+      bound.value.again(number)
+    }
+  }
+
+  // MARK: The connection
+
+  private func connect() {
+    guard !isClosed else { return }
+    let made = HTTP2Connection(owner: self, most: peer.streams)
+    connection = made
+    let bound = NIOLoopBound((self, made), eventLoop: loop)
+    stopConnecting = clock.schedule(after: peer.timeLimit, on: loop) {
+      bound.value.0.failed(bound.value.1)
+      bound.value.1.close()
+    }
+    let (tls, name) = (peer.tls, peer.addresses.isLiteral(peer.host) ? nil : peer.host)
+    let bootstrap = ClientBootstrap(group: loop)
+      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          var settings = nioDefaultSettings
+          settings.append(HTTP2Setting(parameter: .enablePush, value: 0))
+          try channel.pipeline.syncOperations.addHandlers([
+            try NIOSSLClientHandler(context: tls, serverHostname: name), bound.value.1.gate,
+            NIOHTTP2Handler(mode: .client, initialSettings: settings), bound.value.1,
+          ])
+        }
+      }
+    peer.addresses.connect(bootstrap, host: peer.host, port: peer.port, on: loop)
+      .whenFailure { _ in bound.value.0.failed(bound.value.1) }
+  }
+
+  func ready(_ connection: HTTP2Connection) {
+    guard connection === self.connection else { return }
+    stopConnecting()
+    pump()
+  }
+
+  /// It takes no more requests. Those on it end by themselves.
+  func closed(_ connection: HTTP2Connection) {
+    guard connection.isReady else { return failed(connection) }
+    if connection === self.connection { self.connection = nil }
+  }
+
+  /// The peer cannot be reached: all that wait for it are the notification server's again, which tries later.
+  private func failed(_ connection: HTTP2Connection) {
+    guard connection === self.connection, !connection.isReady else { return }
+    stopConnecting()
+    self.connection = nil
+    log("warning", "cannot connect")
+    while let number = waiting.popFirst() { finish(number, .unreachable) }
+  }
+}

@@ -1,0 +1,39 @@
+public import NIOCore
+
+/// The token that says in whose name requests are made. All carry it until it is renewed.
+public struct RenewedToken {
+  private let renewal: TimeAmount
+  private let shortestLife: TimeAmount
+  private let make: (Int64) -> String?
+  private var made: (text: String, at: NIODeadline)?
+  private var refused: NIODeadline?
+  /// Of the token that `current` returns.
+  public private(set) var number = 0
+
+  /// One that is refused as expired is replaced, but no more often than `shortestLife`. `make` gets the seconds since 1970, and returns nil
+  /// without memory.
+  public init(renewal: TimeAmount, shortestLife: TimeAmount, make: @escaping (Int64) -> String?) {
+    self.renewal = renewal
+    self.shortestLife = shortestLife
+    self.make = make
+  }
+
+  public mutating func current(_ clock: any PushClock) -> String? {
+    let now = clock.now
+    if let made, now - made.at < renewal { return made.text }
+    guard let text = make(clock.seconds) else { return nil }
+    made = (text, now)
+    number += 1
+    return text
+  }
+
+  /// The peer says that token `number` has expired. Returns whether there is, or will be, another one: not if the one before was
+  /// refused in the same way a short time ago, which is how a wrong clock looks.
+  public mutating func isReplaced(after number: Int, _ now: NIODeadline) -> Bool {
+    guard number == self.number, made != nil else { return true }
+    if let refused, now - refused < shortestLife { return false }
+    refused = now
+    made = nil
+    return true
+  }
+}

@@ -1,0 +1,50 @@
+import PorterPushClient
+
+/// A push service: the part of an endpoint before its path.
+struct WebPushOrigin: Hashable {
+  let host: String
+  let port: Int
+
+  /// Nil if it is no https address with a host and a path.
+  init?(of endpoint: String) {
+    guard endpoint.hasPrefix("https://") else { return nil }
+    let authority = endpoint.dropFirst(8).prefix { $0 != "/" }
+    guard authority.endIndex < endpoint.endIndex else { return nil }
+    var (host, rest): (Substring, Substring)
+    if authority.first == "[" {
+      guard let end = authority.firstIndex(of: "]") else { return nil }
+      host = authority[authority.index(after: authority.startIndex)..<end]
+      rest = authority[authority.index(after: end)...]
+      // In brackets there is an address of version 6, and nothing else.
+      guard host.contains(":"), AddressRule.isPublic(literal: String(host)) != nil else { return nil }
+    } else {
+      host = authority.prefix { $0 != ":" }
+      rest = authority.dropFirst(host.count)
+      guard !host.contains("]") else { return nil }
+    }
+    guard !host.isEmpty else { return nil }
+    self.host = host.lowercased()
+    if rest.isEmpty {
+      port = 443
+    } else {
+      guard rest.first == ":", rest.dropFirst().utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
+        let port = Int(rest.dropFirst()),
+        1...65_535 ~= port
+      else { return nil }
+      self.port = port
+    }
+  }
+
+  var authority: String {
+    let host = host.contains(":") ? "[\(host)]" : host
+    return port == 443 ? host : "\(host):\(port)"
+  }
+
+  /// The audience of a VAPID token.
+  var text: String { "https://\(authority)" }
+
+  static func path(of endpoint: String) -> String? {
+    guard let start = endpoint.dropFirst(8).firstIndex(of: "/") else { return nil }
+    return String(endpoint[start...])
+  }
+}

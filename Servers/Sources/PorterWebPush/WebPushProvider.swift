@@ -1,0 +1,65 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+public import PorterPushClient
+public import PorterServer
+
+/// Sends pushes to the push services of browsers and of UnifiedPush: over HTTP/2, sealed for the receiver, in the name of a VAPID key.
+///
+/// Pushes that cannot be sent now end as `later`; the notification server keeps them.
+public final class WebPushProvider: PushSender {
+  /// What clients call it when they register a token.
+  public static let name = "webpush"
+
+  private let services: NIOLoopBound<WebPushServices>
+  private let loop: any EventLoop
+  private let group: MultiThreadedEventLoopGroup
+  private let pool: NIOThreadPool
+  public var capacity: Int { WebPushServices.capacity }
+
+  /// `log` gets lines without addresses, tokens or contents, each with a level from `debug` to `error`.
+  public init(
+    _ options: WebPushOptions, clock: any PushClock = SystemPushClock(),
+    log: @escaping @Sendable (_ level: String, _ line: String) -> Void = { _, _ in }
+  ) throws(WebPushError) {
+    let tls = try Self.context(options)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    // For names, whose resolution blocks.
+    let pool = NIOThreadPool(numberOfThreads: 4)
+    pool.start()
+    let loop = group.next()
+    let made: NIOLoopBound<WebPushServices>? = try? loop.submit {
+      NIOLoopBound(WebPushServices(options, tls: tls, pool: pool, loop, clock, log), eventLoop: loop)
+    }.wait()
+    guard let made else { throw WebPushError("out of threads") }
+    services = made
+    (self.group, self.pool, self.loop) = (group, pool, loop)
+  }
+
+  private static func context(_ options: WebPushOptions) throws(WebPushError) -> NIOSSLContext {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = .tlsv12
+    configuration.applicationProtocols = ["h2"]
+    if let authority = options.authority { configuration.trustRoots = .file(authority) }
+    do { return try NIOSSLContext(configuration: configuration) } catch {
+      throw WebPushError("\(options.authority ?? "the system's certificates"): cannot be used (\(error))")
+    }
+  }
+
+  public func send(_ push: ServedPush, then: @escaping @Sendable (PushOutcome) -> Void) {
+    loop.execute { [services] in services.value.send(push, then) }
+  }
+
+  /// Returns when what was sent before has been begun; for tests.
+  package func settle() throws {
+    // What is sent is written in a task of its own.
+    for _ in 0..<2 { try loop.submit {}.wait() }
+  }
+
+  /// Ends what is under way as `unreachable`, and the threads, except those that wait for a name server.
+  public func close() throws {
+    try loop.submit { [services] in services.value.close() }.wait()
+    pool.shutdownGracefully { _ in }
+    try group.syncShutdownGracefully()
+  }
+}

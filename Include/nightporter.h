@@ -220,7 +220,7 @@ char *chat_recv_msg(chat_ctrl ctrl);
  * Waits at most `wait_us` microseconds for the next event; a negative number counts as 0. Returns "" if none came, and
  * `{"error": …}` on every call once the controller was freed. An event is taken and returned in one step: one that arrives
  * as the time ends is either returned or still there for the next call. The queue holds at most 4096 events and 16 MB, or
- * 1 MB in the role `extension`; beyond that the oldest are dropped, and an event `eventsLost` with their number replaces
+ * 128 KB in the role `extension`; beyond that the oldest are dropped, and an event `eventsLost` with their number replaces
  * them.
  *
  * In the role `app` an event about something that was received comes again in the app's next process unless the host has taken

@@ -49,7 +49,9 @@ package struct BoxSecretKey: Sendable, Equatable, Redacted {
   let scalar: SecretBytes
 
   /// From a result of `exposeForStorage`; nil unless it is 32 bytes.
-  package init?(stored: some Collection<UInt8>) {
+  package init?(stored: [UInt8]) { self.init(stored: stored[...]) }
+
+  package init?(stored: ArraySlice<UInt8>) {
     guard stored.count == Self.count else { return nil }
     scalar = SecretBytes(stored)
   }
@@ -110,7 +112,7 @@ package struct BoxSharedKey: Sendable, Equatable, Redacted {
   fileprivate init(key: SecretBytes) { self.key = key }
 
   /// From a result of `exposeForStorage`; nil unless it is 32 bytes.
-  package init?(stored: some Collection<UInt8>) {
+  package init?(stored: [UInt8]) {
     guard stored.count == Self.count else { return nil }
     key = SecretBytes(stored)
   }

@@ -35,17 +35,13 @@ package final class SecretBytes: Sendable, Redacted {
   }
 
   /// Copies the bytes; the caller's own copy is left as it is.
-  package convenience init(_ bytes: some Collection<UInt8>) {
+  package convenience init(_ bytes: [UInt8]) { self.init(bytes[...]) }
+
+  // Of these types only: any collection's own would look up types by name, some 140,000 instructions of a push.
+  package convenience init(_ bytes: ArraySlice<UInt8>) {
     self.init(zeros: bytes.count)
-    // The standard library's way for any collection looks up types by name: some 100,000 instructions of a push.
-    let isCopied: Void? = bytes.withContiguousStorageIfAvailable { bytes in
-      if let first = bytes.baseAddress { storage.update(from: first, count: count) }
-    }
-    guard isCopied == nil else { return }
-    var place = 0
-    for byte in bytes {
-      storage[place] = byte
-      place += 1
+    bytes.withUnsafeBufferPointer { bytes in
+      if let first = bytes.baseAddress { storage.update(from: first, count: bytes.count) }
     }
   }
 
@@ -75,7 +71,10 @@ package final class SecretBytes: Sendable, Redacted {
   }
 
   func slice(_ range: Range<Int>) -> SecretBytes {
-    withExposedBytes { SecretBytes($0[range]) }
+    let part = SecretBytes(zeros: range.count)
+    precondition(range.upperBound <= count)
+    withExtendedLifetime(self) { part.storage.update(from: storage + range.lowerBound, count: range.count) }
+    return part
   }
 }
 

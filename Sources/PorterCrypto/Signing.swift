@@ -45,14 +45,16 @@ package struct SigningKeyPair: Sendable, Redacted {
   }
 
   /// From a result of `exposeSeed`, or a peer's; nil unless it is 32 bytes.
-  package init?(seed: some Collection<UInt8>) {
+  package init?(seed: [UInt8]) {
     guard seed.count == Self.seedCount else { return nil }
     self.init(seed: SecretBytes(seed))
   }
 
   /// Only from a result of `exposeForStorage`: an attacker who could choose the public half could learn the secret one
   /// from signatures. Nil unless it is 64 bytes.
-  package init?(stored: some Collection<UInt8>) {
+  package init?(stored: [UInt8]) { self.init(stored: stored[...]) }
+
+  package init?(stored: ArraySlice<UInt8>) {
     guard stored.count == Self.storedCount else { return nil }
     self.init(secret: SecretBytes(stored))
   }

@@ -154,7 +154,7 @@ struct JSONParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
   private mutating func string() throws(JSONError) -> String {
     position += 1
     let start = position
-    while let byte = current, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { position += 1 }
+    position = Self.endOfPlainText(bytes, start)
     if current == UInt8(ascii: "\"") {
       defer { position += 1 }
       return try decoded(bytes[start..<position])
@@ -173,6 +173,23 @@ struct JSONParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
       }
     }
     throw failure(.unexpectedEnd)
+  }
+
+  /// Most of a text is this, and is looked through where it lies.
+  private static func endOfPlainText(_ bytes: Bytes, _ start: Int) -> Int {
+    bytes.withContiguousStorageIfAvailable { endOfPlainText(in: $0, start) } ?? endOfPlainText(in: bytes, start)
+  }
+
+  private static func endOfPlainText<Text: RandomAccessCollection>(
+    in text: Text, _ start: Int
+  ) -> Int where Text.Element == UInt8, Text.Index == Int {
+    var end = start
+    while end < text.count {
+      let byte = text[end]
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
+      end += 1
+    }
+    return end
   }
 
   private func decoded(_ slice: some Sequence<UInt8>) throws(JSONError) -> String {

@@ -26,32 +26,41 @@ package enum TextEncoding {
   }
 
   /// Accepts up to two trailing `=`; nil for any other character, or for a text whose unused bits are not zero.
-  package static func base64URLDecoded(_ text: some StringProtocol) -> [UInt8]? { base64URLDecoded(Array(text.utf8)) }
+  package static func base64URLDecoded(_ text: some StringProtocol) -> [UInt8]? {
+    base64URLDecoded(Array(text.utf8)[...])
+  }
 
-  private static func base64URLDecoded(_ text: [UInt8]) -> [UInt8]? {
-    var characters = text[...]
+  package static func base64URLDecoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    var characters = text
     while characters.last == UInt8(ascii: "="), text.count - characters.count < 2 { characters.removeLast() }
     guard characters.count % 4 != 1 else { return nil }
     var accumulator: UInt32 = 0
-    var bits = 0
-    var isValid = true
-    let bytes = [UInt8](unsafeUninitializedCapacity: characters.count * 3 / 4) { bytes, count in
-      for character in characters {
-        guard let value = base64URLValue(character) else {
-          isValid = false
-          return
-        }
-        accumulator = accumulator << 6 | UInt32(value)
-        bits += 6
-        if bits >= 8 {
-          bits -= 8
-          bytes[count] = UInt8(truncatingIfNeeded: accumulator >> UInt32(bits))
-          count += 1
-        }
+    var bits: UInt32 = 0
+    // A value that is none has bits that no other has.
+    var seen: UInt8 = 0
+    let values = base64URLValues
+    let plain = Array(characters)
+    let bytes = [UInt8](unsafeUninitializedCapacity: plain.count * 3 / 4) { bytes, count in
+      for character in plain {
+        let value = values[Int(character)]
+        seen |= value
+        accumulator = accumulator &<< 6 | UInt32(truncatingIfNeeded: value)
+        bits &+= 6
+        guard bits >= 8 else { continue }
+        bits &-= 8
+        bytes[count] = UInt8(truncatingIfNeeded: accumulator &>> bits)
+        count &+= 1
       }
     }
-    return isValid && accumulator & ((1 << UInt32(bits)) - 1) == 0 ? bytes : nil
+    return seen < 64 && accumulator & ((1 << bits) - 1) == 0 ? bytes : nil
   }
+
+  /// By character; 255 for one that stands for no value.
+  private static let base64URLValues: [UInt8] = {
+    var values = [UInt8](repeating: 255, count: 256)
+    for value in UInt8(0)..<64 { values[Int(base64URLCharacter(value))] = value }
+    return values
+  }()
 
   private static func base64URLCharacter(_ value: UInt8) -> UInt8 {
     switch value {
@@ -60,17 +69,6 @@ package enum TextEncoding {
     case 52..<62: UInt8(ascii: "0") &+ (value &- 52)
     case 62: UInt8(ascii: "-")
     default: UInt8(ascii: "_")
-    }
-  }
-
-  private static func base64URLValue(_ character: UInt8) -> UInt8? {
-    switch character {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): character &- UInt8(ascii: "A")
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): character &- UInt8(ascii: "a") &+ 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): character &- UInt8(ascii: "0") &+ 52
-    case UInt8(ascii: "-"): 62
-    case UInt8(ascii: "_"): 63
-    default: nil
     }
   }
 

@@ -73,7 +73,7 @@ extension NotificationBundle {
       self.init(entries: [], damagedEntries: 0)
       return
     }
-    let parts = text.split(separator: ";", omittingEmptySubsequences: false)
+    let parts = Array(text.utf8).split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
     guard parts.count <= Self.maximumEntries else { throw .malformed(.bundle) }
     let entries = parts.compactMap { Entry(text: $0) }
     self.init(entries: entries, damagedEntries: parts.count - entries.count)
@@ -94,9 +94,10 @@ extension NotificationBundle.Entry {
     return fields.joined(separator: " ")
   }
 
-  fileprivate init?(text: some StringProtocol) {
-    let fields = text.split(separator: " ", omittingEmptySubsequences: false)
-    guard fields.count == 4, let notifier = TextEncoding.base64URLDecoded(fields[0]), let seconds = Int64(fields[1]),
+  fileprivate init?(text: ArraySlice<UInt8>) {
+    let fields = text.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    guard fields.count == 4, let notifier = TextEncoding.base64URLDecoded(fields[0]),
+      let seconds = Int64(String(decoding: fields[1], as: UTF8.self)),
       let nonce = TextEncoding.base64URLDecoded(fields[2]).flatMap({ BoxNonce(bytes: $0) }),
       let metadata = TextEncoding.base64URLDecoded(fields[3])
     else { return nil }

@@ -59,11 +59,10 @@ extension Store {
   /// Not synced to the disk: a power failure that loses an epoch also ends every process that could have used it.
   package func claim(connectionID: Int64, after epoch: Int64, by owner: Owner) throws(StoreError) -> Claim? {
     try lightTransaction { () throws(StoreError) in
-      let next = try rows(
-        "UPDATE connections SET epoch = epoch + 1, owner = ?3 WHERE connection_id = ?1 AND epoch = ?2 RETURNING epoch",
-        [.integer(connectionID), .integer(epoch), .text(owner.stored)]
-      ) { $0.integer(0) }
-      return next.first.map { Claim(connectionID: connectionID, epoch: $0) }
+      let changed = try run(
+        "UPDATE connections SET epoch = epoch + 1, owner = ?3 WHERE connection_id = ?1 AND epoch = ?2",
+        [.integer(connectionID), .integer(epoch), .text(owner.stored)])
+      return changed == 1 ? Claim(connectionID: connectionID, epoch: epoch + 1) : nil
     }
   }
 

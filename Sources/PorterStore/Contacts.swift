@@ -1,14 +1,20 @@
 import PorterPlatform
 
 extension Store {
-  static let contactColumns = """
+  /// Without the last.
+  private static let contactRecordColumns = """
     contacts.contact_id, contacts.user_id, local_name, contacts.display_name, contacts.full_name, notifications, favorite,
     connections.unread, marked_unread, contacts.created_at, contacts.updated_at,
     coalesce(chat_at, contacts.created_at) AS recent, contacts.profile,
-    contacts.sends_receipts, unread_mentions, contacts.local_alias, custom_data, user_preferences,
-    (SELECT CASE WHEN json_valid(users.profile) THEN json_extract(users.profile, '$.preferences') END
-      FROM users WHERE users.user_id = contacts.user_id)
+    contacts.sends_receipts, unread_mentions, contacts.local_alias, custom_data, user_preferences
     """
+  private static let usersPreferences =
+    "CASE WHEN json_valid(users.profile) THEN json_extract(users.profile, '$.preferences') END"
+  static let contactColumns = """
+    \(contactRecordColumns), (SELECT \(usersPreferences) FROM users WHERE users.user_id = contacts.user_id)
+    """
+  /// Where the contact's user is joined.
+  static let contactColumnsBesideUser = "\(contactRecordColumns), \(usersPreferences)"
   static let contactColumnCount: Int32 = 19
   private static let contactTables = "contacts LEFT JOIN connections ON connections.contact_id = contacts.contact_id"
 

@@ -16,7 +16,7 @@ extension Store {
     SELECT \(connectionColumns), ratchet, associated_data,
       (SELECT max(sequence) FROM skipped_keys WHERE skipped_keys.connection_id = connections.connection_id),
       (SELECT entry_id FROM ledger WHERE ledger.connection_id = connections.connection_id AND message_id = ?3),
-      \(userColumns), \(contactColumns)
+      \(userColumns), \(contactColumnsBesideUser)
     FROM connections JOIN users ON users.user_id = connections.user_id
       LEFT JOIN contacts ON contacts.contact_id = connections.contact_id
     WHERE connections.connection_id = coalesce(?1, (SELECT connection_id FROM connections WHERE notifier_id = ?2))

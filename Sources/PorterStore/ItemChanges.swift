@@ -154,6 +154,8 @@ extension Store {
     case deleted
     /// An edit came first, and stands for it.
     case edited(itemID: Int64)
+    /// Reactions to it came first.
+    case reacted
   }
 
   /// One statement, since a push pays for each.
@@ -161,11 +163,12 @@ extension Store {
     try first(
       """
       SELECT EXISTS (SELECT 1 FROM removed_messages WHERE contact_id = ?1 AND shared_id = ?2),
-        (SELECT item_id FROM items WHERE contact_id = ?1 AND shared_id = ?2 AND overtook = 1)
+        (SELECT item_id FROM items WHERE contact_id = ?1 AND shared_id = ?2 AND overtook = 1),
+        EXISTS (SELECT 1 FROM reactions WHERE contact_id = ?1 AND shared_id = ?2)
       """, [.integer(contactID), .blob(sharedID)]
     ) { row in
       if row.flag(0) { return .deleted }
-      return row.optionalInteger(1).map { .edited(itemID: $0) } ?? .nothing
+      return row.optionalInteger(1).map { .edited(itemID: $0) } ?? (row.flag(2) ? .reacted : .nothing)
     } ?? .nothing
   }
 

@@ -41,6 +41,17 @@ extension Store {
     return item
   }
 
+  /// What a notification says of an item.
+  package func shownItem(_ id: Int64) throws(StoreError) -> ShownItem {
+    let found = try first(
+      "SELECT content, sent, deleted_at IS NOT NULL, mentions_user FROM items WHERE item_id = ?", [.integer(id)]
+    ) {
+      ShownItem(content: $0.text(0), isSent: $0.flag(1), isDeleted: $0.flag(2), mentionsUser: $0.flag(3))
+    }
+    guard let found else { throw .notFound(.item) }
+    return found
+  }
+
   /// Oldest first. With `matching`, a page counts matching items only, however far apart they lie.
   package func items(
     contactID: Int64, page: ItemPage, matching matches: ((StoredItem) -> Bool)? = nil
@@ -128,13 +139,21 @@ extension Store {
     return id
   }
 
-  /// Part of the caller's transaction. It is counted as unread by its ledger entry (`enter`).
+  /// Part of the caller's transaction. It is counted as unread by its ledger entry (`enter`). Returns it as it is stored, but for
+  /// reactions that came before it (`Overtaken`).
   package func insertReceivedItem(
     contactID: Int64, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime,
     traits: ItemTraits = ItemTraits()
-  ) throws(StoreError) -> Int64 {
-    try insertItem(contactID, isSent: false, content, quote, sharedID, itemAt, at: time, traits)
+  ) throws(StoreError) -> StoredItem {
+    let id = try insertItem(contactID, isSent: false, content, quote, sharedID, itemAt, at: time, traits)
+    return StoredItem(
+      id: id, contactID: contactID, isSent: false, content: content, quote: quote, status: Self.unreadStatus,
+      sharedID: sharedID, itemAt: itemAt, createdAt: time, updatedAt: time, isEdited: traits.hasOvertaken,
+      isLive: traits.isLive, secondsToLive: traits.secondsToLive, mentionsUser: traits.mentionsUser,
+      hasOvertaken: traits.hasOvertaken, reactions: [])
   }
+
+  private static let unreadStatus = "rcvNew"
 
   /// Counts a received item as unread in its chat, and in the badge as the chat's setting has it. Returns the contact as it is
   /// afterwards.
@@ -166,7 +185,7 @@ extension Store {
         ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?12)
       """,
       [
-        .integer(contactID), .flag(isSent), .text(content), .text(isSent ? "sndNew" : "rcvNew"),
+        .integer(contactID), .flag(isSent), .text(content), .text(isSent ? "sndNew" : Self.unreadStatus),
         .optional(sharedID), .integer(itemAt.milliseconds), .integer(time.milliseconds), .optional(quote),
         .flag(traits.isLive), .optional(traits.secondsToLive), .flag(traits.mentionsUser), .flag(traits.hasOvertaken),
       ])

@@ -144,25 +144,34 @@ extension Store {
   /// Entries that are committed and not yet shown, oldest first, including those that a killed process left (INC-38).
   /// Also those on screen that have to be shown anew, because what they say was edited. Of more than `limit`, the newest: of
   /// thousands of notifications a user wants to see those. The others follow once these are recorded as shown.
-  /// With when their chats made a sound last since `boot`.
-  package func entriesToPresent(limit: Int64, boot: String? = nil) throws(StoreError) -> [StoredLedgerEntry] {
-    let sound = """
-      (SELECT sounded_at FROM connections WHERE connections.connection_id = ledger.connection_id AND sounded_boot = ?2)
-      """
-    return try rows(
-      """
-      SELECT \(Self.ledgerColumns), \(sound) FROM ledger
-      WHERE entry_id >= \(Self.firstWaiting) AND state IN ('committed', 'upgraded') AND late IS NULL
-      UNION ALL SELECT \(Self.ledgerColumns), \(sound) FROM ledger
-      WHERE (state = 'outdated' OR late = 1) AND state IN ('committed', 'upgraded', 'outdated')
-      ORDER BY entry_id DESC LIMIT ?1
-      """, [.integer(limit), .optional(boot)]
-    ) { (row) throws(StoreError) in
+  /// With when their chats made a sound last since `boot`. `overview`: as the running transaction has read it.
+  package func entriesToPresent(
+    limit: Int64, boot: String? = nil, asOf overview: StoreOverview? = nil
+  ) throws(StoreError) -> [StoredLedgerEntry] {
+    let overview = try overview.or { () throws(StoreError) in try self.overview() }
+    let text = overview.hasLate ? Self.presentableWithLate : Self.presentable
+    return try rows(text, [.integer(limit), .optional(boot)]) { (row) throws(StoreError) in
       var entry = try Self.ledgerEntry(row)
       entry.lastSound = row.optionalInteger(Self.ledgerColumnCount).map { Moment(nanoseconds: $0) }
       return entry
     }.reversed()
   }
+
+  private static let presentableColumns = """
+    \(ledgerColumns),
+    (SELECT sounded_at FROM connections WHERE connections.connection_id = ledger.connection_id AND sounded_boot = ?2)
+    """
+  private static let waiting = """
+    SELECT \(presentableColumns) FROM ledger
+    WHERE entry_id >= \(firstWaiting) AND state IN ('committed', 'upgraded') AND late IS NULL
+    """
+  private static let newestFirst = " ORDER BY entry_id DESC LIMIT ?1"
+  /// Mostly none is late, and a push is spared the other half.
+  private static let presentable = waiting + newestFirst
+  private static let presentableWithLate = """
+    \(waiting) UNION ALL SELECT \(presentableColumns) FROM ledger
+    WHERE (state = 'outdated' OR late = 1) AND state IN ('committed', 'upgraded', 'outdated') \(newestFirst)
+    """
 
   /// Steps an entry's machine; part of the caller's transaction. A shown notification that has become obsolete is noted
   /// for the next answer to a push (INC-46).
@@ -174,7 +183,11 @@ extension Store {
     let step = PorterMachines.LedgerEntry.storedStep(state, event)
     var change = LedgerChange(entry.kind, contactID: entry.contactID)
     try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
-    if step.next != state || change.isRemovalDue || change.isAttempt {
+    if step.next != state, !change.isRemovalDue, !change.isAttempt {
+      // As for what is shown, which a push waits for.
+      try run(
+        "UPDATE ledger SET state = ?, late = NULL WHERE entry_id = ?", [.text(step.next.name), .integer(entry.id)])
+    } else if change.isRemovalDue || change.isAttempt {
       try run(
         """
         UPDATE ledger SET state = ?, removal_due = max(removal_due, ?), attempts = attempts + ?, late = NULL
@@ -187,9 +200,9 @@ extension Store {
 
   /// Notifications still on screen although what they are about was read, withdrawn or deleted; at most `limit` of
   /// them, until they are marked as withdrawn.
-  package func withdrawals(limit: Int64) throws(StoreError) -> [StoredWithdrawal] {
+  package func withdrawals(limit: Int64, asOf overview: StoreOverview? = nil) throws(StoreError) -> [StoredWithdrawal] {
     // Each push asks, mostly in vain.
-    guard try overview().hasWithdrawals else { return [] }
+    guard try overview.or({ () throws(StoreError) in try self.overview() }).hasWithdrawals else { return [] }
     return try rows(
       """
       SELECT ledger.entry_id, NULL, connections.agent_id, ledger.message_id, ledger.kind, connections.user_id,

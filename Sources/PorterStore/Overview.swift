@@ -14,6 +14,8 @@ package struct StoreOverview: Sendable {
   package let hasOutbox: Bool
   /// Notifications are on screen that are to be taken away.
   package let hasWithdrawals: Bool
+  /// Entries are to be shown anew, or could not be shown when they came.
+  package let hasLate: Bool
 }
 
 extension Store {
@@ -31,14 +33,15 @@ extension Store {
         EXISTS (SELECT 1 FROM calls), EXISTS (SELECT 1 FROM outbox),
         EXISTS (SELECT 1 FROM ledger WHERE removal_due = 1) OR EXISTS (SELECT 1 FROM removals),
         (SELECT push_secret FROM token), (SELECT value FROM settings WHERE name = ?1),
-        (SELECT value FROM settings WHERE name = ?2)
+        (SELECT value FROM settings WHERE name = ?2),
+        EXISTS (SELECT 1 FROM ledger WHERE state = 'outdated' OR late = 1)
       """, [.optional(first), .optional(second), .flag(badge)]
     ) { (row) throws(StoreError) in
       var settings: [String: String] = [:]
       for (position, name) in names.enumerated() { settings[name] = row.optionalText(Int32(5 + position)) }
       return StoreOverview(
         badge: row.integer(0), settings: settings, pushSecret: row.optionalBlob(4).flatMap { BoxSharedKey(stored: $0) },
-        hasCalls: row.flag(1), hasOutbox: row.flag(2), hasWithdrawals: row.flag(3))
+        hasCalls: row.flag(1), hasOutbox: row.flag(2), hasWithdrawals: row.flag(3), hasLate: row.flag(7))
     }
     guard let overview = found.first else { throw .sqlite(SQLiteError(kind: .corrupt)) }
     return overview

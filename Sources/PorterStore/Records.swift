@@ -196,6 +196,15 @@ package struct StoredItem: Sendable, CustomStringConvertible {
   package var description: String { "item \(id)" }
 }
 
+/// The part of an item that a notification shows.
+package struct ShownItem: Sendable {
+  /// As JSON.
+  package var content: String
+  package var isSent: Bool
+  package var isDeleted: Bool
+  package var mentionsUser: Bool
+}
+
 /// One side's reaction to a message.
 package struct StoredReaction: Hashable, Sendable {
   /// Whether it is the user's.

@@ -13,6 +13,7 @@
 #include "keychain.h"
 #include "net_relay.h"
 #include "nightporter.h"
+#include "sqlite_memory.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -121,6 +122,7 @@ static void prepare_process(void) {
   mallopt(M_ARENA_MAX, 1);
 #endif
   sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  sqlite_memory_use();
 }
 
 int extension_main(int argument_count, char **arguments) {

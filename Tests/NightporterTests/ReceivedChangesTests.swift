@@ -48,12 +48,13 @@ final class ReceivedChangesTests: XCTestCase {
       return try store.transaction { () throws(StoreError) in
         let content = try change(received)
         switch content {
-        case .item(let id, let contactID, let sentAt, let mentionsUser):
+        case .item(let item):
+          XCTAssertEqual("\(item)\(item.reactions)", "\(try store.item(item.id))\(try store.item(item.id).reactions)")
           try store.enter(
             NewLedgerEntry(
               connectionID: connectionID, messageID: Array("\(number)".utf8), messageAt: time, kind: .message,
               contactID: contactID,
-              itemID: id), after: [], itemAt: sentAt, mentionsUser: mentionsUser, at: time)
+              itemID: item.id), after: [], itemAt: item.itemAt, mentionsUser: item.mentionsUser, at: time)
         case .changed(let change, let contactID):
           try store.enter(
             NewLedgerEntry(

@@ -18,8 +18,11 @@ final class ReportingTests: XCTestCase {
     var texts: [String] = []
     func look() {
       while let event = host.event(within: 0) {
-        guard event["result"]["type"].text == "newChatItems" else { continue }
-        texts += event["result"]["chatItems"].elements.map { $0["chatItem"]["content"]["msgContent"]["text"].text }
+        let result = event["result"]
+        guard ["newChatItems", "chatItemUpdated"].contains(result["type"].text) else { continue }
+        texts += (result["chatItems"].elements + [result["chatItem"]]).map {
+          $0["chatItem"]["content"]["msgContent"]["text"].text
+        }.filter { !$0.isEmpty }
       }
     }
     awaitThat("\(count) messages are reported", file: file, line: line) {
@@ -57,11 +60,15 @@ final class ReportingTests: XCTestCase {
     XCTAssertEqual(try holder.integer("SELECT count(*) FROM ledger WHERE state = 'committed'"), 0)
   }
 
-  /// The message is committed, and cannot be read again at first. Its sender's relay gets the acknowledgement, and the
-  /// host gets the event once it can be read.
+  /// A message is edited, which is committed, and it cannot be read again at first. Its sender's relay gets the acknowledgement, and
+  /// the host gets the event once it can be read.
   func testCommitsAreReportedThoughTheyCannotBeReadAtFirst() throws {
     let pair = try Pair()
     let path = pair.folder.file("alice_chat.db")
+    pair.send("one", from: pair.bob)
+    XCTAssertEqual(reported(pair.alice, 1), ["one"])
+    let items = pair.bob.send("/_get chat @1 count=1")["result"]["chat"]["chatItems"]
+    let item = items[0]["meta"]["itemId"].number
     let broken = Promise<Bool>()
     let controller = try controller(pair.alice)
     let gate = controller.call { engine -> BreakingGate? in
@@ -71,7 +78,7 @@ final class ReportingTests: XCTestCase {
       return gate
     }
     _ = try XCTUnwrap(gate ?? nil)
-    pair.send("one", from: pair.bob)
+    pair.bob.send("/_update item @1 \(item) text edited").assert("chatItemUpdated")
     XCTAssertEqual(broken.wait(atMost: .seconds(20)), true)
     // An attempt that fails sets its timer again.
     let due = { controller.call(.none) { $0.timers.due(TimerName.reload) } ?? nil }
@@ -83,10 +90,10 @@ final class ReportingTests: XCTestCase {
     awaitThat("an attempt has failed") { due().map { $0 > first ?? $0 } ?? false }
     let other = try Database(path: path)
     try other.execute(BreakingGate.mended)
-    XCTAssertEqual(reported(pair.alice, 1), ["one"])
+    XCTAssertEqual(reported(pair.alice, 1), ["edited"])
     pair.send("two", from: pair.bob)
     XCTAssertEqual(reported(pair.alice, 1), ["two"])
-    XCTAssertEqual(pair.texts(pair.alice), ["one", "two"])
+    XCTAssertEqual(pair.texts(pair.alice), ["edited", "two"])
   }
 
   /// Makes the store's messages unreadable as soon as a message is committed.

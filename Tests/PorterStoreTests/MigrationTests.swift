@@ -135,7 +135,8 @@ final class MigrationTests: XCTestCase {
   private func receive(_ number: UInt8, in store: Store) throws -> Int64 {
     try store.transaction { () throws(StoreError) in
       let item = try store.insertReceivedItem(
-        contactID: 1, content: "\(number)", sharedID: [number], itemAt: now, at: now)
+        contactID: 1, content: "\(number)", sharedID: [number], itemAt: now, at: now
+      ).id
       try store.enter(
         NewLedgerEntry(
           connectionID: 1, messageID: [number], messageAt: now, kind: .message, contactID: 1, itemID: item),

@@ -143,7 +143,8 @@ final class StoreFaultTests: XCTestCase {
     try store.transaction(under: claim) { () throws(StoreError) in
       let item = try store.insertReceivedItem(
         contactID: 1, content: String(repeating: "\(number)", count: 3_000), sharedID: nil, itemAt: now,
-        at: now)
+        at: now
+      ).id
       try store.enter(
         NewLedgerEntry(
           connectionID: 1, messageID: [UInt8(number)], messageAt: now, kind: .message, contactID: 1, itemID: item),

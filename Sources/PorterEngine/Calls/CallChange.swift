@@ -92,7 +92,8 @@ struct CallRecorder: PorterMachines.CallRecord {
     let now = context.clock.wall()
     if call.isIncoming {
       change.call.itemID = try change.store.insertReceivedItem(
-        contactID: call.contactID, content: content, sharedID: nil, itemAt: call.calledAt, at: now)
+        contactID: call.contactID, content: content, sharedID: nil, itemAt: call.calledAt, at: now
+      ).id
     } else {
       let item = try change.store.insertSentItem(
         contactID: call.contactID, content: content, sharedID: nil, itemAt: call.calledAt, at: now)

@@ -34,23 +34,24 @@ struct ReceivedChanges {
       try store.completeOvertaken(itemID, quote: quote, itemAt: sentAt)
       return .changed(.edited(itemID: itemID), contactID: contactID)
     }
-    return try insert(
+    let item = try insert(
       content.content, content.traits, content.sharedID, quote: quote, sentAt: sentAt, hasOvertaken: false)
+    if case .reacted = overtaken { return .item(try store.item(item.id)) }
+    return .item(item)
   }
 
   private func insert(
     _ content: MessageContent, _ traits: MessageTraits, _ sharedID: [UInt8], quote: String?, sentAt: WallTime,
     hasOvertaken: Bool
-  ) throws(StoreError) -> Content {
+  ) throws(StoreError) -> StoredItem {
     let mentionsUser = try mentionsUser(traits, content)
     var secondsToLive = traits.secondsToLive
     if secondsToLive != nil { secondsToLive = try features().secondsToLive(received: secondsToLive) }
-    let id = try store.insertReceivedItem(
+    return try store.insertReceivedItem(
       contactID: contactID, content: content.json.text, quote: quote, sharedID: sharedID, itemAt: sentAt,
       at: now,
       traits: ItemTraits(
         isLive: traits.isLive, secondsToLive: secondsToLive, mentionsUser: mentionsUser, hasOvertaken: hasOvertaken))
-    return .item(id, contactID: contactID, at: sentAt, mentionsUser: mentionsUser)
   }
 
   /// The name is looked up only if it may be there: a push pays for each look.
@@ -76,7 +77,9 @@ struct ReceivedChanges {
     guard let item = try store.item(contactID: contactID, sharedID: edit.sharedID) else {
       if try store.isRemoved(contactID: contactID, sharedID: edit.sharedID) { return ignored(.alreadyDeleted, "edit") }
       // Its message was lost, or is still on its way. The edit takes its place, and is shown once.
-      return try insert(edit.content, edit.traits, edit.sharedID, quote: nil, sentAt: relayedAt, hasOvertaken: true)
+      let item = try insert(
+        edit.content, edit.traits, edit.sharedID, quote: nil, sentAt: relayedAt, hasOvertaken: true)
+      return .item(try store.item(item.id))
     }
     return try carryOut(ItemRules.contactEdits(subject(item)), "edit") { () throws(StoreError) in
       let text = edit.content.json.text

@@ -89,7 +89,7 @@ package final class EventQueue: Sendable {
   package static func byteBound(_ role: Role) -> Int {
     switch role {
     case .app: 16_777_216
-    case .extension, .share: 1_048_576
+    case .extension, .share: 131_072
     }
   }
 

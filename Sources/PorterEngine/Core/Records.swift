@@ -142,12 +142,9 @@ extension PendingConnectionRecord {
 extension ChatItemRecord {
   /// `now`: when it is reported, if that may be long after it was written.
   init(_ item: StoredItem, at now: WallTime? = nil) {
-    let json = try? JSONValue(parsing: item.content)
-    let call = json.flatMap { CallItem(stored: $0) }
-    let content =
-      json.flatMap { MessageContent(json: $0) } ?? call.map { .text($0.text(item.isSent ? .sent : .received)) }
+    let (content, call) = MessageContent.stored(item.content, isSent: item.isSent)
     self.init(
-      id: item.id, direction: item.isSent ? .sent : .received, content: content ?? .text(""),
+      id: item.id, direction: item.isSent ? .sent : .received, content: content,
       quote: item.quote.flatMap { QuoteRecord(stored: $0, isSent: item.isSent) },
       status: ChatItemStatus(stored: item.status), sharedID: item.sharedID.map { TextEncoding.base64URL($0) },
       timestamp: item.itemAt, created: item.createdAt, updated: item.updatedAt, isEdited: item.isEdited,
@@ -157,6 +154,18 @@ extension ChatItemRecord {
       isChangeable: item.sharedID != nil
         && ItemRules.edit(ItemRules.Subject(item, at: now ?? item.itemAt)) == .allowed)
     self.call = call
+  }
+}
+
+extension MessageContent {
+  init(_ item: ShownItem) { self = Self.stored(item.content, isSent: item.isSent).content }
+
+  /// With the call that the item is of. Empty for what cannot be read.
+  fileprivate static func stored(_ text: String, isSent: Bool) -> (content: MessageContent, call: CallItem?) {
+    let json = try? JSONValue(parsing: text)
+    let call = json.flatMap { CallItem(stored: $0) }
+    let content = json.flatMap { MessageContent(json: $0) } ?? call.map { .text($0.text(isSent ? .sent : .received)) }
+    return (content ?? .text(""), call)
   }
 }
 

@@ -41,9 +41,9 @@ struct PushPresentation {
     guard !run.hasStagedAnswer else { return }
     // Most pushes that show nothing need no write, and wait for no writer.
     let placeholders = PushPlaceholders(context)
+    let overview = try store.overview()
     let due =
-      try store.entriesToPresent(limit: Self.notificationsAtOnce).count
-      + store.withdrawals(limit: Self.withdrawalsAtOnce).count
+      try store.entriesToPresent(limit: 1, asOf: overview).count + store.withdrawals(limit: 1, asOf: overview).count
     let announced = run.expecting.isEmpty ? 0 : try placeholders.due(run, policy(store), store).count
     guard due + announced > 0 else {
       try fill(run, store)
@@ -104,10 +104,14 @@ struct PushPresentation {
   private func fill(_ run: PushRun, _ store: Store) throws(StoreError) -> Filled {
     var content = PushContent()
     var filled = Filled()
-    let policy = try policy(store)
+    // Nothing changes what it says before all of this is recorded.
+    let overview = try store.overview(settings: Self.policySettings, badge: true)
+    let policy = Self.policy(overview)
     var shown: [BurstComposition.Shown] = []
     var obsolete: [String] = []
-    for entry in try store.entriesToPresent(limit: Self.notificationsAtOnce, boot: context.instance.boot) {
+    let due = try store.entriesToPresent(
+      limit: Self.notificationsAtOnce, boot: context.instance.boot, asOf: overview)
+    for entry in due {
       do throws(StoreError) {
         if entry.kind == .application {
           try handOver(entry, &content, &filled, run, store)
@@ -133,7 +137,7 @@ struct PushPresentation {
     }
     filled.placeholders = try PushPlaceholders(context).due(run, policy, store)
     content.placeholders = filled.placeholders.count
-    filled.removals = try store.withdrawals(limit: Self.withdrawalsAtOnce)
+    filled.removals = try store.withdrawals(limit: Self.withdrawalsAtOnce, asOf: overview)
     var bursts = try BurstComposition(shown, filled.placeholders, policy, context, store)
     for summary in Set(filled.removals.compactMap(\.summary)).sorted() { try bursts.update(summary, store) }
     filled.bursts = bursts
@@ -146,7 +150,7 @@ struct PushPresentation {
       content.withdrawals.append(NotificationNotice.identifier)
     }
     // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.
-    let badge = try store.badge()
+    let badge = overview.badge
     content.badge = badge
     let strings = notifications.isEmpty ? .english : try strings.table(store)
     content.notifications = notifications.map { notification in
@@ -176,9 +180,14 @@ struct PushPresentation {
   }
 
   func policy(_ store: Store) throws(StoreError) -> NotificationPolicy {
-    let settings = try store.overview(settings: [Setting.previewMode, Setting.appLock]).settings
-    let mode = settings[Setting.previewMode].flatMap { PreviewMode(rawValue: $0) }
-    return NotificationPolicy(previewMode: mode ?? .message, hasAppLock: settings[Setting.appLock] == "on")
+    Self.policy(try store.overview(settings: Self.policySettings))
+  }
+
+  private static let policySettings = [Setting.previewMode, Setting.appLock]
+
+  private static func policy(_ overview: StoreOverview) -> NotificationPolicy {
+    let mode = overview.settings[Setting.previewMode].flatMap { PreviewMode(rawValue: $0) }
+    return NotificationPolicy(previewMode: mode ?? .message, hasAppLock: overview.settings[Setting.appLock] == "on")
   }
 
   /// By which a tap recognises what the notification is about, in a store that came back from a backup, too: requests share the
@@ -216,12 +225,12 @@ struct PushPresentation {
         identifier: identifier, owner: owner, kind: .call(.init(record), media), filter: filter)
     case .message:
       guard let itemID = entry.itemID else { return nil }
-      let item = ChatItemRecord(try store.item(itemID))
+      let item = try store.shownItem(itemID)
       return NotificationEvent(
         identifier: identifier, owner: owner,
         kind: .message(
           .init(
-            chat: .init(record), content: item.content, direction: .received, isDeleted: item.deleted != nil,
+            chat: .init(record), content: MessageContent(item), direction: .received, isDeleted: item.isDeleted,
             mentionsUser: item.mentionsUser)), filter: filter)
     }
   }

@@ -177,8 +177,7 @@ final class PushRun {
       Self.json(
         outcome: isPresented ? Push.State.presented.name : Push.State.expired.name,
         reason: "time was up before the store was closed", work: .partial, holders: holders, content: content,
-        quiescent: false, nextRefresh: nextRefresh, trace: trace.json
-      ).text
+        quiescent: false, nextRefresh: nextRefresh, trace: trace)
     }
     hasStagedAnswer = isTaken
     return isTaken
@@ -201,22 +200,21 @@ final class PushRun {
     pending.finish(
       Self.json(
         outcome: state.name, reason: reason.isEmpty ? Self.words(state) : reason, work: work, holders: holders,
-        content: content, quiescent: quiescent, nextRefresh: nextRefresh, trace: trace.json
-      ).text)
+        content: content, quiescent: quiescent, nextRefresh: nextRefresh, trace: trace))
   }
 
   /// For a caller that is answered without the engine.
   static func unanswered(_ outcome: String, _ reason: String, _ content: PushContent = PushContent()) -> String {
     json(
-      outcome: outcome, reason: reason, work: .skipped, holders: [], content: content, quiescent: false, trace: []
-    ).text
+      outcome: outcome, reason: reason, work: .skipped, holders: [], content: content, quiescent: false,
+      trace: PushTrace())
   }
 
   static func json(
     outcome: String, reason: String, work: PushWork, holders: [String], content: PushContent, quiescent: Bool,
-    nextRefresh: Span? = nil, trace: [JSONValue]
-  ) -> JSONValue {
-    .compact([
+    nextRefresh: Span? = nil, trace: PushTrace
+  ) -> String {
+    let members = JSONValue.compact([
       "outcome": .string(outcome), "reason": .string(reason), "work": .string(work.rawValue),
       "holders": holders.isEmpty ? nil : .array(holders.map { .string($0) }),
       "notifications": .array(content.notifications),
@@ -224,8 +222,13 @@ final class PushRun {
       "withdrawals": .array(content.withdrawals.map { .string($0) }), "badge": content.badge.map { JSONValue($0) },
       "recorded": content.isRecorded || content.isEmpty ? nil : .bool(false), "quiescent": .bool(quiescent),
       "nextRefreshMs": nextRefresh.map { JSONValue($0.milliseconds) },
-      "trace": .array(trace),
     ])
+    var text = members.utf8
+    text.removeLast()
+    text.append(contentsOf: Array(",\"trace\":[".utf8))
+    trace.write(to: &text)
+    text.append(contentsOf: Array("]}".utf8))
+    return String(decoding: text, as: UTF8.self)
   }
 
   private static func words(_ state: Push.State) -> String {
@@ -258,10 +261,16 @@ struct PushTrace {
     let event: String
     let state: String
 
-    var json: JSONValue {
-      [
-        "us": JSONValue(microseconds), "machine": .string(machine), "event": .string(event), "state": .string(state),
-      ]
+    /// All are names of the machines, which need no escapes. A push has dozens of steps: values for them would cost it more than
+    /// writing all the rest.
+    func write(to text: inout [UInt8]) {
+      text.append(contentsOf: "{\"us\":\(microseconds),\"machine\":\"".utf8)
+      text.append(contentsOf: machine.utf8)
+      text.append(contentsOf: "\",\"event\":\"".utf8)
+      text.append(contentsOf: event.utf8)
+      text.append(contentsOf: "\",\"state\":\"".utf8)
+      text.append(contentsOf: state.utf8)
+      text.append(contentsOf: "\"}".utf8)
     }
   }
 
@@ -282,7 +291,13 @@ struct PushTrace {
     }
   }
 
-  var json: [JSONValue] { (first + last[next...] + last[..<next]).map(\.json) }
+  /// As elements of a JSON array.
+  func write(to text: inout [UInt8]) {
+    for (index, step) in (first + last[next...] + last[..<next]).enumerated() {
+      if index > 0 { text.append(UInt8(ascii: ",")) }
+      step.write(to: &text)
+    }
+  }
 }
 
 /// How much of its work a push did; doing nothing is never reported as success (INC-19).

@@ -204,15 +204,16 @@ struct MailboxOpening {
     let opened = try recordChange(message, connection, store) { (changes) throws(StoreError) in
       try changes.insert(content)
     }
+    let contactID: Int64
     switch opened.content {
-    case .item(_, let contactID, _, _), .changed(_, let contactID):
-      let changes = changes(message, connection, contactID, store)
-      guard try changes.wantsReceipt() else { return opened }
-      try store.enqueue(
-        .receipt(sharedID: content.sharedID), connectionID: connection.id, itemID: nil, with: &stored,
-        attempt: context.randomness.bytes(24))
-    default: break
+    case .item(let item): contactID = item.contactID
+    case .changed(_, let contact): contactID = contact
+    default: return opened
     }
+    guard try changes(message, connection, contactID, store).wantsReceipt() else { return opened }
+    try store.enqueue(
+      .receipt(sharedID: content.sharedID), connectionID: connection.id, itemID: nil, with: &stored,
+      attempt: context.randomness.bytes(24))
     return opened
   }
 

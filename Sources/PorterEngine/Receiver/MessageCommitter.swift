@@ -163,8 +163,8 @@ final class MessageCommitter {
     let contactID: Int64
     var item: StoredItem?
     switch content {
-    case .item(let id, let contact, _, _), .call(let id, let contact, _, _):
-      (contactID, item) = (contact, try store.item(id))
+    case .item(let stored): (contactID, item) = (stored.contactID, stored)
+    case .call(let id, let contact, _, _): (contactID, item) = (contact, try store.item(id))
     case .changed(let change, let contact): (contactID, item) = (contact, try change.remainingItem(store))
     case .connected, .updated, .left, .connecting:
       guard let contact = connection.contactID else { return nil }
@@ -186,7 +186,7 @@ final class MessageCommitter {
     let kind: StoredLedgerEntry.Kind
     var (contactID, itemID, requestID): (Int64?, Int64?, Int64?)
     switch content {
-    case .item(let id, let contact, _, _): (kind, contactID, itemID) = (.message, contact, id)
+    case .item(let item): (kind, contactID, itemID) = (.message, item.contactID, item.id)
     case .call(let id, let contact, _, let rings):
       guard rings else { return [] }
       (kind, contactID, itemID) = (.call, contact, id)
@@ -219,9 +219,9 @@ final class MessageCommitter {
     var (isMention, detail): (Bool, String?) = (false, nil)
     var isOver = false
     switch content {
-    case .item(let id, let contact, let time, let mentionsUser):
-      (kind, contactID, itemID, itemAt) = (.message, contact, id, time)
-      isMention = mentionsUser
+    case .item(let item):
+      (kind, contactID, itemID, itemAt) = (.message, item.contactID, item.id, item.itemAt)
+      isMention = item.mentionsUser
     case .changed(let change, let contact): (kind, contactID, detail) = (.changed, contact, change.stored)
     case .call(let id, let contact, let time, let rings):
       (kind, contactID, itemID, itemAt) = (.call, contact, id, time)

@@ -125,7 +125,8 @@ struct OpenedMessage {
   let changesConnection: Bool
 
   enum Content {
-    case item(Int64, contactID: Int64, at: WallTime, mentionsUser: Bool = false)
+    /// As the transaction has stored it.
+    case item(StoredItem)
     /// It changed another message.
     case changed(ItemChange, contactID: Int64)
     /// A contact calls; `rings` unless its time was up when it came.

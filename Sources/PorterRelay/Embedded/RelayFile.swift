@@ -35,6 +35,8 @@ final class RelayFile {
 
   /// A short log keeps the first opening after a crash, or after `releaseFiles()`, fast: the whole log is read.
   static let logPages = 256
+  /// Of a process that is open for one push.
+  private static let mostCacheKibibytes = 128
   /// Of a process that has no time for it: some hundred messages.
   private static let mostLogPages = 1_024
 
@@ -123,9 +125,28 @@ final class RelayFile {
     }
   }
 
+  /// The same for one with RETURNING.
+  func commit<Result>(
+    _ durability: Database.Durability, _ sql: String, _ bindings: [Binding],
+    returning map: (borrowing Row) throws(SQLiteError) -> Result
+  ) throws(RelayError) -> Result? {
+    if !isGathering { try set(durability) }
+    return try storage { () throws(SQLiteError) in
+      guard isGathering else { return try database.commit(sql, bindings, returning: map) }
+      return try database.rows(sql, bindings, map).first
+    }
+  }
+
   private func set(_ durability: Database.Durability) throws(RelayError) {
     guard durability != self.durability else { return }
-    try storage { () throws(SQLiteError) in try database.setDurability(durability) }
+    try storage { () throws(SQLiteError) in
+      // A brief opening spares the statement.
+      if isBrief, database.isFullByDefault {
+        try database.choose(durability)
+      } else {
+        try database.setDurability(durability)
+      }
+    }
     self.durability = durability
   }
 
@@ -136,7 +157,8 @@ final class RelayFile {
     dropped += 1
     guard dropped == 2 else { return }
     try storage { () throws(SQLiteError) in
-      try database.execute("PRAGMA cache_size=-\(cacheKibibytes); PRAGMA secure_delete=OFF;")
+      try database.execute(
+        "PRAGMA cache_size=-\(min(cacheKibibytes, Self.mostCacheKibibytes)); PRAGMA secure_delete=OFF;")
     }
   }
 

@@ -185,8 +185,11 @@ extension RelayFile {
     guard let listener else {
       // Two transactions of one statement each. Mostly the service has the notification by now, and there is only the first. A process
       // that is killed between them leaves one that is given to no service, since its message is gone.
-      guard try commit(.normal, sql, bindings) > 0 else { return false }
-      if try hasNotification(number) { try commit(.normal, Self.dropNotification, [.integer(number)]) }
+      let notifies = try commit(
+        .normal, sql + " RETURNING EXISTS (SELECT 1 FROM notification WHERE message = ?1)", bindings
+      ) { $0.flag(0) }
+      guard let notifies else { return false }
+      if notifies { try commit(.normal, Self.dropNotification, [.integer(number)]) }
       return true
     }
     return try commit(.normal) { () throws(RelayError) in
@@ -219,12 +222,6 @@ extension RelayFile {
         SELECT number FROM message INDEXED BY message_waiting
         WHERE mailbox = ?1 AND body IS NOT NULL AND identifier = ?2
         """, [.integer(mailbox.number), .blob(message.bytes)])
-    }
-  }
-
-  private func hasNotification(_ number: Int64) throws(RelayError) -> Bool {
-    try storage { () throws(SQLiteError) in
-      try database.integer("SELECT 1 FROM notification WHERE message = ?1", [.integer(number)]) != nil
     }
   }
 }

@@ -100,7 +100,7 @@ package final class Database {
   let ports: Ports
   let waiter: BusyWaiter
   private var writeLock: FairWriteLock
-  private var statements: [String: Statement] = [:]
+  private var statements: [StatementText: Statement] = [:]
   #if DEBUG
     /// Called for each statement that is run, on the thread that runs it. For tests that count them.
     package var observer: ((String) -> Void)?
@@ -215,9 +215,10 @@ package final class Database {
 
   /// The prepared form of one statement, kept until the database is closed.
   package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
-    if let statement = statements[sql] { return statement }
+    let text = StatementText(sql: sql)
+    if let statement = statements[text] { return statement }
     let statement = try compile(sql, persistent: true)
-    statements[sql] = statement
+    statements[text] = statement
     return statement
   }
 
@@ -304,6 +305,18 @@ package final class Database {
     waiter.takeTurn(at: &writeLock)
     defer { writeLock.leave() }
     return try run(sql, bindings)
+  }
+
+  /// The same for one with RETURNING: what `map` makes of its only row; nil if it changed none. It runs to its end, which commits.
+  package func commit<Result>(
+    _ sql: String, _ bindings: [Binding], returning map: (borrowing Row) throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result? {
+    waiter.interruptionsBefore = interrupter.interruptions
+    waiter.takeTurn(at: &writeLock)
+    defer { writeLock.leave() }
+    var result: Result?
+    try query(sql, bindings) { (row) throws(SQLiteError) in result = try map(row) }
+    return result
   }
 
   /// Runs `body` in a transaction: committed when it returns, rolled back when it throws. Transactions do not nest.

@@ -3,7 +3,7 @@ import PorterPlatform
 
 extension Database {
   /// Whether this SQLite was built to sync each commit, unless told otherwise.
-  var isFullByDefault: Bool {
+  package var isFullByDefault: Bool {
     sqlite3_compileoption_used("DEFAULT_SYNCHRONOUS=2") != 0
       && sqlite3_compileoption_used("DEFAULT_WAL_SYNCHRONOUS=2") != 0
   }

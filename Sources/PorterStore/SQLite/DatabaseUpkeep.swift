@@ -18,7 +18,7 @@ extension Database {
 
   /// What the commit of each transaction guarantees from here on, on a connection whose commits are `full` otherwise. No
   /// statement is compiled for it.
-  func choose(_ durability: Durability) throws(SQLiteError) {
+  package func choose(_ durability: Durability) throws(SQLiteError) {
     guard let handle else { throw SQLiteError(kind: .closed) }
     let code = log_sync_choose(
       handle, durability == .full ? 1 : 0, isOnSystemVFS ? synchronizeLog : nil,

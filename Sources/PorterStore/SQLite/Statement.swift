@@ -156,3 +156,16 @@ package final class Statement {
 /// Tells SQLite to copy what is bound before the call returns (its SQLITE_TRANSIENT, a cast that Swift does not
 /// import).
 private var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+
+/// Of a statement that is kept. Texts have hundreds of characters, and a push looks some hundred up: their lengths and ends tell nearly
+/// all of them apart.
+struct StatementText: Hashable {
+  let sql: String
+
+  func hash(into hasher: inout Hasher) {
+    let end = sql.utf8.withContiguousStorageIfAvailable { text in
+      text.suffix(16).reduce(UInt64(truncatingIfNeeded: text.count)) { $0 &* 31 &+ UInt64($1) }
+    }
+    hasher.combine(end ?? UInt64(truncatingIfNeeded: sql.utf8.count))
+  }
+}

@@ -71,10 +71,10 @@
       guard let text = String(validating: message.body, as: UTF8.self), !text.isEmpty else {
         return OpenedMessage(.quarantined("not a text"))
       }
-      let itemID = try store.insertReceivedItem(
+      let item = try store.insertReceivedItem(
         contactID: contactID, content: MessageContent.text(text).json.text, sharedID: message.identifier,
         itemAt: message.timestamp, at: context.clock.wall())
-      return OpenedMessage(.item(itemID, contactID: contactID, at: message.timestamp))
+      return OpenedMessage(.item(item))
     }
 
     func acknowledge(

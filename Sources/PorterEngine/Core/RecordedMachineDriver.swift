@@ -1,3 +1,5 @@
+import PorterMachines
+
 /// Steps the machines of one kind whose state is stored in a row, and not in memory.
 ///
 /// A step is taken inside the transaction that stores what it records. It is traced, and its other effects are carried out,
@@ -52,7 +54,7 @@ package final class RecordedMachineDriver<M: Machine, Argument> {
     if surroundings.trace.isWatching {
       surroundings.trace.stepped(M.self, taken.subject, runner: 0, from: taken.before, on: taken.event, taken.step)
     }
-    for effect in taken.step.effects {
+    taken.step.effects.each { effect in
       assert(M.timer(effect) == nil, "\(M.name): a stored machine has no timers")
       if M.kind(effect) != .record { perform(effect, taken.argument) }
     }

@@ -1,6 +1,8 @@
 import PorterMachines
 import XCTest
 
+@testable import PorterEngine
+
 /// Machines whose state is a row: a step counts when its transaction has been committed.
 final class RecordedDriverTests: XCTestCase {
   private struct RolledBack: Error {}
@@ -31,15 +33,12 @@ final class RecordedDriverTests: XCTestCase {
   /// A step that changes the state and has effects.
   private var moving: Step {
     get throws {
-      for state in LedgerEntry.State.allCases {
-        for event in LedgerEntry.Event.allCases {
+      let steps = LedgerEntry.State.allCases.flatMap { state in LedgerEntry.Event.allCases.map { ($0, state) } }
+      return try XCTUnwrap(
+        steps.first { (event, state) in
           let step = LedgerEntry.step(state, event)
-          if step.next != state, step.effects.contains(where: { LedgerEntry.kind($0) != .record }) {
-            return (event, state)
-          }
-        }
-      }
-      throw Missing(what: "a step of ledger_entry that does something")
+          return step.next != state && step.effects.contains { LedgerEntry.kind($0) != .record }
+        })
     }
   }
 

@@ -1,3 +1,5 @@
+import PorterMachines
+
 /// What a machine's driver needs from its engine.
 package struct MachineSurroundings {
   package let queue: StepQueue
@@ -33,18 +35,17 @@ package protocol MachineTrace {
 /// Threads: the engine's. Ownership: the driver belongs to the part whose state the machine is; `perform` must not keep
 /// that part alive.
 ///
-/// `@inlinable`, so that it is compiled where the machine is known: the generic form looks up some types of each machine
+/// In this module, so that it is compiled where the machine is known: the generic form looks up some types of each machine
 /// when it runs.
 package final class MachineDriver<M: Machine, Argument> {
-  @usableFromInline var current: M.State
-  @inlinable package var state: M.State { current }
+  private var current: M.State
+  package var state: M.State { current }
   /// The subject of the machine, where there are several of its kind: used in traces and in the names of timers.
-  @usableFromInline let subject: String
-  @usableFromInline let runner: Int
-  @usableFromInline let surroundings: MachineSurroundings
-  @usableFromInline let perform: (M.Effect, Argument) -> Void
+  private let subject: String
+  private let runner: Int
+  private let surroundings: MachineSurroundings
+  private let perform: (M.Effect, Argument) -> Void
 
-  @inlinable
   package init(
     _ surroundings: MachineSurroundings, subject: String = "", state: M.State = M.initial,
     perform: @escaping (M.Effect, Argument) -> Void
@@ -57,7 +58,6 @@ package final class MachineDriver<M: Machine, Argument> {
   }
 
   /// Queues the event. `answered` is called when its step has been taken, before the effects.
-  @inlinable
   package func post(
     _ event: M.Event, _ argument: Argument, answered: ((MachineAnswer<M.Reason>) -> Void)? = nil
   ) {
@@ -66,7 +66,6 @@ package final class MachineDriver<M: Machine, Argument> {
 
   /// Takes the step with everything that it causes, and returns the machine's answer; nil from within another step,
   /// since this one has not been taken then.
-  @inlinable
   package func request(_ event: M.Event, _ argument: Argument) -> MachineAnswer<M.Reason>? {
     var answer: MachineAnswer<M.Reason>?
     post(event, argument) { answer = $0 }
@@ -74,12 +73,10 @@ package final class MachineDriver<M: Machine, Argument> {
   }
 
   /// The machine's answer now, without taking a step: for asking whether something may begin.
-  @inlinable
   package func answer(to event: M.Event) -> MachineAnswer<M.Reason> { M.step(state, event).answer }
 
   /// Takes a step that changes no state, bypassing the queue: for asking whether something may begin, when the caller
   /// cannot wait for the answer. A step that would change the state is not taken, and is the caller's mistake.
-  @inlinable
   package func decide(_ event: M.Event, _ argument: Argument) -> MachineAnswer<M.Reason> {
     let step = M.step(state, event)
     guard step.next == state else {
@@ -87,11 +84,10 @@ package final class MachineDriver<M: Machine, Argument> {
       return step.answer
     }
     trace(event, from: state, step)
-    for effect in step.effects where M.timer(effect) == nil { perform(effect, argument) }
+    step.effects.each { if M.timer($0) == nil { perform($0, argument) } }
     return step.answer
   }
 
-  @inlinable
   func take(
     _ event: M.Event, _ argument: Argument, _ answered: ((MachineAnswer<M.Reason>) -> Void)?
   ) {
@@ -100,7 +96,7 @@ package final class MachineDriver<M: Machine, Argument> {
     current = step.next
     trace(event, from: before, step)
     answered?(step.answer)
-    for effect in step.effects {
+    step.effects.each { effect in
       switch M.timer(effect) {
       case .start(let name, let milliseconds, let event):
         surroundings.timers.set(timerName(name), milliseconds: milliseconds) { [weak self] in
@@ -112,12 +108,21 @@ package final class MachineDriver<M: Machine, Argument> {
     }
   }
 
-  @inlinable
   func trace(_ event: M.Event, from state: M.State, _ step: MachineStep<M>) {
     guard surroundings.trace.isWatching else { return }
     surroundings.trace.stepped(M.self, subject, runner: runner, from: state, on: event, step)
   }
 
-  @inlinable
   func timerName(_ name: String) -> String { "\(M.name) \(subject) \(name)" }
+}
+
+extension MachineEffects {
+  /// In order. Their iterator is another module's, which has no form of it for a machine that is known.
+  func each(_ body: (Effect) -> Void) {
+    var rest = packed
+    while rest != 0, let effect = Effect(rawValue: UInt8(truncatingIfNeeded: rest) &- 1) {
+      rest >>= 8
+      body(effect)
+    }
+  }
 }

@@ -92,10 +92,10 @@ bench-relay: servers ## measure porter-relay beside its back end and plain SQLit
 	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_RELAY_LOAD=$(CURDIR)/$(SERVERS)/release/relay-load \
 	  COUNT=$(or $(COUNT),20000) $(if $(FOLDER),FOLDER=$(FOLDER)) .venv/bin/python Servers/Benchmarks/relay.py
 
-bench-jetstream: servers ## measure porter-relay on NATS JetStream beside publishes through libnats; COUNT=messages
+bench-jetstream: servers ## measure porter-relay on NATS JetStream beside publishes through libnats; COUNT=messages, NODES=1
 	@scripts/setup test
 	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_RELAY_LOAD=$(CURDIR)/$(SERVERS)/release/relay-load \
-	  COUNT=$(or $(COUNT),20000) .venv/bin/python Servers/Benchmarks/jetstream.py
+	  COUNT=$(or $(COUNT),6000) NODES="$(or $(NODES),1 3)" .venv/bin/python Servers/Benchmarks/jetstream.py
 
 install: lib ## install headers, library and pkg-config file below PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig

@@ -14,9 +14,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Tests/peers"))
 from tests import nats, protocol, support  # noqa: E402
 
-COUNT = int(os.environ.get("COUNT", "20000"))
+COUNT = int(os.environ.get("COUNT", "6000"))
 LOAD = os.environ["PORTER_RELAY_LOAD"]
 CLIENTS = [1, 16, 128]
+NODES = [int(count) for count in os.environ.get("NODES", "1 3").split()]
 
 
 def resident(pid: int) -> float:
@@ -43,13 +44,14 @@ def once(nodes: int, publisher: str, results: dict) -> None:
         name = f"{name}, {nodes} node{'s' if nodes > 1 else ''}"
         if name not in results or result["perSecond"] > results[name]["perSecond"]:
             results[name] = result
+            print(name, result, file=sys.stderr)
 
     cluster = nats.Cluster(nodes)
     try:
         replicas = "3" if nodes > 1 else "1"
         for window in CLIENTS:
             count = str(COUNT if window > 1 else COUNT // 8)
-            note(f"publishes, {window} at a time", run(publisher, cluster.address, "bench", replicas, count, str(window)))
+            note(f"publishes, {window} at a time", run(publisher, cluster.address, f"bench-{window}", replicas, count, str(window)))
         with tempfile.TemporaryDirectory() as folder:
             relay = support.Relay(folder + "/data", store=cluster.address)
             for clients in CLIENTS:
@@ -70,7 +72,7 @@ with tempfile.TemporaryDirectory() as tools:
         ["cc", "-O2", "-o", publisher, str(Path(__file__).with_name("nats-publish.c")), "-lnats"], check=True)
     results: dict[str, dict] = {}
     for _ in range(int(os.environ.get("ROUNDS", "3"))):
-        for nodes in [1, 3]:
+        for nodes in NODES:
             once(nodes, publisher, results)
 print(f"| {'':34} | a second | p50 ms | p99 ms |\n|{'-' * 36}|{'-' * 10}|{'-' * 8}|{'-' * 8}|")
 for name, result in results.items():

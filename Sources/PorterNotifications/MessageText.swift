@@ -18,7 +18,7 @@ enum MessageText {
   /// notification.
   static func body(_ content: MessageContent, fileName: String?) -> ShownText {
     let text = withoutSecrets(content.text)
-    switch content {
+    switch content.kind {
     case .voice(_, let duration) where text.isEmpty: return .phrase(.voiceMessage, [.text(clock(duration))])
     case .report(_, let reason):
       let reported = cleanBody(text)

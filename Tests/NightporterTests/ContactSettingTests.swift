@@ -93,11 +93,47 @@ final class ContactSettingTests: XCTestCase {
     for bad in [
       #"{"displayName":"alice","fullName":"","image":5}"#, #"{"displayName":"alice","fullName":"","peerType":"cat"}"#,
       #"{"displayName":"alice","fullName":"","preferences":{"calls":{"allow":"perhaps"}}}"#,
-      #"{"displayName":"alice","fullName":"","preferences":{"commands":1}}"#,
+      #"{"displayName":"alice","fullName":"","preferences":{"commands":1}}"#, #"{"displayName":"alice","fullName":7}"#,
     ] {
       XCTAssertEqual(pair.alice.send("/_profile 1 \(bad)").errorTag, "commandError", bad)
     }
     pair.alice.send("/_profile 1 \(profile)").assert("userProfileNoChange")
+  }
+
+  /// What a new user would have and this library has not is refused, not answered with `false`.
+  func testANewUserIsTakenMemberForMember() throws {
+    let folder = try TemporaryFolder()
+    let host = try XCTUnwrap(Host.open(folder.file("a")).host)
+    let profile = #""profile":{"displayName":"alice","fullName":""}"#
+    for refused in [
+      #""userChatRelay":true"#, #""clientService":true"#, #""userChatRelay":1"#,
+      #""pastTimestamp":"no""#, #""newer":true"#,
+    ] {
+      XCTAssertEqual(host.send("/_create user {\(profile),\(refused)}").errorTag, "commandError", refused)
+    }
+    XCTAssertEqual(host.send("/users")["result"]["users"].count, 0)
+    let taken = #""pastTimestamp":true,"userChatRelay":false,"clientService":null"#
+    let user = host.send("/_create user {\(profile),\(taken)}")
+    user.assert("activeUser")
+    XCTAssertFalse(user["result"]["user"]["userChatRelay"].flag)
+  }
+
+  /// In both directions, at rest and when it is edited, with members that no kind has.
+  func testAMessageIsKeptMemberForMember() throws {
+    let pair = try Pair()
+    func content(_ host: Host) -> NSDictionary? {
+      let items = host.send("/_get chat @1 count=1")["result"]["chat"]["chatItems"]
+      return items[0]["content"]["msgContent"].value as? NSDictionary
+    }
+    let sent = #"{"type":"text","text":"hello","newer":{"deep":[1,null]}}"#
+    pair.alice.send(#"/_send @1 json [{"msgContent":\#(sent),"mentions":{}}]"#).assert("newChatItems")
+    let seen = pair.bob.event("newChatItems")?["result"]["chatItems"][0]["chatItem"]["content"]["msgContent"]
+    XCTAssertEqual(seen?.value as? NSDictionary, JSON(sent).value as? NSDictionary)
+    let id = pair.alice.send("/_get chat @1 count=1")["result"]["chat"]["chatItems"][0]["meta"]["itemId"].number
+    let edited = #"{"type":"voice","text":"","duration":3,"newer":true}"#
+    pair.alice.send(#"/_update item @1 \#(id) json {"msgContent":\#(edited),"mentions":{}}"#).assert("chatItemUpdated")
+    pair.bob.event("chatItemUpdated")
+    for host in [pair.alice, pair.bob] { XCTAssertEqual(content(host), JSON(edited).value as? NSDictionary) }
   }
 
   func testADatabasesAddressIsNoPassphrase() throws {

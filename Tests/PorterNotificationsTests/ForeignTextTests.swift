@@ -99,7 +99,7 @@ final class ForeignTextTests: XCTestCase {
       let text = String(repeating: chosen.joined(), count: 40)
       for event in [
         Sample.message(.text(text), in: .group(id: 1, name: text, member: text)),
-        Sample.message(.report(text: text, reason: .spam), in: .contact(id: 1, name: text)),
+        Sample.message(.init(.report(text: text, reason: .spam)), in: .contact(id: 1, name: text)),
         Sample.event(.many(.init(count: 3, .chats([.contact(id: 1, name: text), Sample.club])))),
       ] {
         let content = try ContentBuilder.content(for: event, NotificationPolicy()).get()

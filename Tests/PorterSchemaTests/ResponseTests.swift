@@ -147,15 +147,26 @@ final class ResponseTests: XCTestCase {
   func testWhatIsWrittenIsReadBack() {
     forAll(Make.profile) { try expectEqual(Profile(json: $0.json), $0) }
     forAll(Make.preferences) { try expectEqual(Preferences(json: $0.json), $0) }
-    forAll(Make.content) { try expectEqual(MessageContent(json: $0.json), $0) }
+    forAll(Make.content) { content in
+      let further = MessageContent(content.kind, others: JSONObject([("newer", ["deep": [.string(content.text)]])]))
+      for written in [content, further] { try expectEqual(MessageContent(json: written.json), written) }
+    }
     forAll(Make.chat) { try expectEqual(try JSONValue(parsing: $0.json.text), $0.json) }
   }
 
   func testOddContentIsKeptAndShown() {
     let voice: JSONValue = ["type": "voice", "text": "hm", "duration": "long"]
-    XCTAssertEqual(MessageContent(json: voice), .unknown(tag: "voice", text: "hm", json: voice))
+    XCTAssertEqual(MessageContent(json: voice), .init(.unknown(tag: "voice", text: "hm", json: voice)))
     let poll: JSONValue = ["type": "poll", "text": "which?", "options": ["a"]]
     XCTAssertEqual(MessageContent(json: poll)?.text, "which?")
+    // Members that a known kind does not have stay with it.
+    for known: JSONValue in [
+      ["type": "text", "text": "a", "newer": ["deep": [1]], "image": "data:"],
+      ["type": "voice", "text": "", "duration": 3, "newer": nil],
+      ["type": "unknown", "tag": "poll", "text": "b", "json": ["type": "poll"], "newer": 1],
+    ] {
+      XCTAssertEqual(MessageContent(json: known)?.json, known)
+    }
     XCTAssertNil(MessageContent(json: ["type": "text"]))
     XCTAssertNil(MessageContent(json: ["text": "a"]))
     XCTAssertNil(MessageContent(json: "text"))

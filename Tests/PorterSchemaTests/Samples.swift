@@ -300,10 +300,12 @@ extension EveryCase {
   static func contents(_ text: String, _ words: String, _ number: Int64) -> [MessageContent] {
     let preview: JSONValue = ["uri": "https://a.b", "title": "t", "description": "d", "image": ""]
     let poll: JSONValue = ["type": "poll", "text": .string(text), "options": []]
-    return [
-      .text(text), .link(text: text, preview: preview), .image(text: text, image: words),
-      .video(text: text, image: words, duration: number), .voice(text: text, duration: number), .file(text: text),
-      .unknown(tag: "poll", text: text, json: poll),
-    ] + MessageContent.ReportReason.allCases.map { .report(text: text, reason: $0) }
+    let kinds: [MessageContent.Kind] =
+      [
+        .text(text), .link(text: text, preview: preview), .image(text: text, image: words),
+        .video(text: text, image: words, duration: number), .voice(text: text, duration: number), .file(text: text),
+        .unknown(tag: "poll", text: text, json: poll),
+      ] + MessageContent.ReportReason.allCases.map { .report(text: text, reason: $0) }
+    return kinds.map { MessageContent($0) }
   }
 }

@@ -7,7 +7,8 @@ extension Command {
     Rule("/users", .listUsers),
     Rule("/_create user") { (cursor) throws(ChatError) in
       let object = try cursor.spaceAndJSON("a new user")
-      guard case .object = object else { throw cursor.failure("a new user as a JSON object") }
+      guard case .object(let members) = object else { throw cursor.failure("a new user as a JSON object") }
+      try checkTraits(members, at: cursor)
       guard let profile = object["profile"], profile != .null else { return .createUser(nil) }
       return .createUser(try Profile(checking: profile, at: cursor))
     },
@@ -38,6 +39,22 @@ extension Command {
       return .updateProfile(id, try Profile(checking: try cursor.spaceAndJSON("a profile"), at: cursor))
     },
   ]
+
+  /// Beside the profile. What is not understood is refused, and so is what this library would answer `false` for.
+  private static func checkTraits(_ members: JSONObject, at cursor: CommandCursor) throws(ChatError) {
+    for (name, value) in members.members where name != "profile" && value != .null {
+      guard let isSet = value.boolValue, ["pastTimestamp", "userChatRelay", "clientService"].contains(name) else {
+        throw cursor.failure(
+          "a new user with profile, and pastTimestamp, userChatRelay, clientService as true or false")
+      }
+      switch name {
+      case "userChatRelay" where isSet: throw .nightporter(.notSupported("chat relays"))
+      case "clientService" where isSet: throw .nightporter(.notSupported("client services"))
+      // `pastTimestamp` dates the chats that SimpleX makes with a new user, of which there are none here.
+      default: break
+      }
+    }
+  }
 
   private static func optionalPassword(_ cursor: inout CommandCursor) throws(ChatError) -> SecretText? {
     cursor.isAtEnd ? nil : try cursor.jsonText("a password")

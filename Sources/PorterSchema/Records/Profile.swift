@@ -52,7 +52,8 @@ package struct Profile: Hashable, Sendable {
     self.init(json: json)
     guard case .object(let members) = json else { return nil }
     for (name, value) in members.members where value != .null && Self.known.contains(name) {
-      guard self.json[name] != nil else { return nil }
+      // `fullName` is never absent; a value of another shape is not the one that was kept.
+      guard name == "preferences" ? preferences != nil : self.json[name] == value else { return nil }
     }
     if let preferences = json["preferences"], preferences != .null {
       guard Preferences(strict: preferences) != nil else { return nil }

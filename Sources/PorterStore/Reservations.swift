@@ -57,6 +57,12 @@ extension Store {
     return Reservation(kind: kind, value: value, epoch: change.epoch, material: change.material)
   }
 
+  /// Whether `reserve` would answer nil.
+  package func isUsed(_ kind: ReservationKind, _ value: [UInt8]) throws(StoreError) -> Bool {
+    let existing = try reservation(kind, value)
+    return ValueReservation.storedStep(existing?.state ?? .free, .want).next != .reserved
+  }
+
   /// A transaction that commits only if `reservation` has not been taken over since (INC-08, INC-09).
   @discardableResult
   package func transaction<Result>(

@@ -58,6 +58,26 @@ final class InvitationTests: XCTestCase {
     XCTAssertEqual(bob.send("/_connect plan 1 nonsense").errorTag, "invalidConnReq")
   }
 
+  /// The plan says what `/connect` answers for an invitation that this store has used up: for another profile, and for a contact
+  /// that was deleted since.
+  func testAPlanForAnInvitationThatCannotBeUsedAgain() throws {
+    let pair = try Pair()
+    let link = invitation(pair.alice)
+    func expectUsed(_ user: Int, line: UInt = #line) {
+      let plan = pair.bob.send("/_connect plan \(user) \(link)")["result"]["connectionPlan"]
+      XCTAssertEqual(plan["type"].text, "error", plan.description, line: line)
+      XCTAssertEqual(plan["chatError"]["np"]["code"].text, "invitationUsed", plan.description, line: line)
+      let answer = pair.bob.send("/connect \(link)")
+      XCTAssertEqual(answer["error"]["np"]["code"].text, "invitationUsed", answer.description, line: line)
+    }
+    connect(pair.bob, to: pair.alice, link)
+    pair.bob.send(#"/_create user {"profile":{"displayName":"second","fullName":""}}"#).assert("activeUser")
+    expectUsed(2)
+    pair.bob.send("/_user 1").assert("activeUser")
+    pair.bob.send("/_delete @2 full notify=off").assert("contactDeleted")
+    expectUsed(1)
+  }
+
   func testAnInvitationUsedByAnotherIsRefused() throws {
     let pair = try Pair()
     let link = invitation(pair.alice)

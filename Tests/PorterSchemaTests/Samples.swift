@@ -43,7 +43,9 @@ enum Samples {
     let addresses: [AddressPlan] = [
       .ok, .ownLink, .connectingConfirmReconnect, .connectingProhibit(contact), .known(contact),
     ]
-    let plans = invitations.map(ConnectionPlan.invitation) + addresses.map(ConnectionPlan.address)
+    let plans =
+      invitations.map(ConnectionPlan.invitation) + addresses.map(ConnectionPlan.address)
+      + [.error(.nightporter(.invitationUsed))]
     let requests = EveryCase.requests(parts)
     return [
       .activeUser(user), .usersList([UserSummary(user: user, unreadCount: parts.number)]),

@@ -37,7 +37,7 @@ extension Engine {
     let user = try stored { () throws(StoreError) in try store.user(userID) }
     let plan: ConnectionPlan =
       switch try ConnectionLink(checking: text) {
-      case .invitation(let link): .invitation(try plan(link, user, store))
+      case .invitation(let link): try plan(link, user, store)
       case .address(let link): .address(try plan(link, user, store))
       }
     return .connectionPlan(UserRecord(user), link: text, plan)
@@ -45,13 +45,17 @@ extension Engine {
 
   private func plan(
     _ link: InvitationLink, _ user: StoredUser, _ store: Store
-  ) throws(ChatError) -> InvitationPlan {
-    if try isOwn(link.senderID, user) { return .ownLink }
+  ) throws(ChatError) -> ConnectionPlan {
+    if try isOwn(link.senderID, user) { return .invitation(.ownLink) }
     let connection = try stored { () throws(StoreError) in try store.connection(peerSenderID: link.senderID) }
-    guard let connection, connection.userID == user.id else { return .ok }
+    guard let connection, connection.userID == user.id else {
+      // What `/connect` would answer: another profile used it, or its contact was deleted.
+      let isUsed = try stored { () throws(StoreError) in try store.isUsed(.invitation, link.senderID) }
+      return isUsed ? .error(.nightporter(.invitationUsed)) : .invitation(.ok)
+    }
     let contact = try contact(of: connection, store)
-    guard let contact, connection.isConnected else { return .connecting(contact) }
-    return .known(contact)
+    guard let contact, connection.isConnected else { return .invitation(.connecting(contact)) }
+    return .invitation(.known(contact))
   }
 
   private func plan(_ link: AddressLink, _ user: StoredUser, _ store: Store) throws(ChatError) -> AddressPlan {

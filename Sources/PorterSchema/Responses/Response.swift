@@ -201,7 +201,8 @@ package enum InvitationPlan: Hashable, Sendable {
   }
 }
 
-/// What the link of an address leads to.
+/// What the link of an address leads to. SimpleX's `contactViaAddress`, a contact without a connection, cannot occur: each
+/// contact here is made with its connection.
 package enum AddressPlan: Hashable, Sendable {
   case ok
   case ownLink
@@ -227,11 +228,14 @@ package enum AddressPlan: Hashable, Sendable {
 package enum ConnectionPlan: Hashable, Sendable {
   case invitation(InvitationPlan)
   case address(AddressPlan)
+  /// Connecting would fail with this.
+  case error(ChatError)
 
   package var json: JSONValue {
     switch self {
     case .invitation(let plan): .tagged("invitationLink", ["invitationLinkPlan": plan.json])
     case .address(let plan): .tagged("contactAddress", ["contactAddressPlan": plan.json])
+    case .error(let error): .tagged("error", ["chatError": error.json])
     }
   }
 }

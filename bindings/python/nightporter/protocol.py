@@ -2011,6 +2011,13 @@ class ConnectionPlan_contactAddress(TypedDict):
     contactAddressPlan: "ContactAddressPlan"
 
 
+class ConnectionPlan_error(TypedDict):
+    """Connecting would fail with this."""
+
+    type: Literal["error"]
+    chatError: "Error"
+
+
 class AddressSettings_autoAccept(TypedDict):
     acceptIncognito: bool
 
@@ -2573,7 +2580,11 @@ ContactAddressPlan: TypeAlias = Union[
 ]
 
 # What a link leads to.
-ConnectionPlan: TypeAlias = Union["ConnectionPlan_invitationLink", "ConnectionPlan_contactAddress"]
+ConnectionPlan: TypeAlias = Union[
+    "ConnectionPlan_invitationLink",
+    "ConnectionPlan_contactAddress",
+    "ConnectionPlan_error",
+]
 
 # What a user can do with a notification.
 NotificationAction: TypeAlias = Literal[

@@ -587,7 +587,8 @@ enum np_contact_request_state {
   NP_CONTACT_REQUEST_STATE_ACCEPTING = 2,
   /* The contact has been created. */
   NP_CONTACT_REQUEST_STATE_ACCEPTED = 3,
-  /* The user rejected it. The person gets no message about it, and asking again changes nothing. */
+  /* The user rejected it. The person gets no message about it, and asking again changes nothing. Past 4,096 rejected
+  persons of one address the first of them are forgotten. */
   NP_CONTACT_REQUEST_STATE_REJECTED = 4,
   /* There is nothing left to accept. */
   NP_CONTACT_REQUEST_STATE_WITHDRAWN = 5

@@ -164,15 +164,13 @@ extension Store {
   }
 
   /// Keeps what an address has received bounded: of the requests that are over and of the messages that showed nothing,
-  /// the newest are kept, by which a repeat is recognised. Costs the same however many came.
-  package func pruneAddress(_ address: StoredAddress, keeping count: Int64) throws(StoreError) {
-    let waiting = [PorterMachines.ContactRequest.State.received, .accepting].map { "'\($0.name)'" }
-    try run(
-      """
-      DELETE FROM contact_requests WHERE request_id IN (
-        SELECT request_id FROM contact_requests WHERE address_id = ? AND state NOT IN (\(waiting.joined(separator: ", ")))
-        ORDER BY request_id DESC LIMIT -1 OFFSET ?)
-      """, [.integer(address.id), .integer(count)])
+  /// the newest `count` are kept, by which a repeat is recognised; of persons who were rejected, `rejected`, beyond `count` by
+  /// nothing but the name that each chose for this address. Costs the same however many came.
+  package func pruneAddress(
+    _ address: StoredAddress, keeping count: Int64, rejected: Int64
+  ) throws(StoreError) {
+    try pruneRequests(address, keeping: count)
+    try pruneRejected(address, keeping: count, names: rejected)
     try run(
       """
       DELETE FROM ledger WHERE entry_id IN (
@@ -180,5 +178,38 @@ extension Store {
           AND (request_id IS NULL OR request_id NOT IN (SELECT request_id FROM contact_requests))
         ORDER BY entry_id DESC LIMIT -1 OFFSET ?2)
       """, [.integer(address.connectionID), .integer(count)])
+  }
+
+  /// An accepted one is not over before its contact is connected, is gone or has left: until then it says that the contact is to be
+  /// welcomed, or deleted if its mailbox is gone. There are as many of these as contacts.
+  private func pruneRequests(_ address: StoredAddress, keeping count: Int64) throws(StoreError) {
+    typealias Request = PorterMachines.ContactRequest.State
+    let connected = [PorterMachines.Connection.State.ready, .left].map { "'\($0.name)'" }.joined(separator: ", ")
+    try run(
+      """
+      DELETE FROM contact_requests WHERE request_id IN (
+        SELECT request_id FROM contact_requests WHERE address_id = ?1 AND (state = ?3 OR state = ?4 AND NOT EXISTS (
+          SELECT 1 FROM connections
+          WHERE connections.contact_id = contact_requests.contact_id AND status NOT IN (\(connected))))
+        ORDER BY request_id DESC LIMIT -1 OFFSET ?2)
+      """,
+      [.integer(address.id), .integer(count), .text(Request.withdrawn.name), .text(Request.accepted.name)])
+  }
+
+  private func pruneRejected(
+    _ address: StoredAddress, keeping count: Int64, names: Int64
+  ) throws(StoreError) {
+    let older = """
+      request_id IN (SELECT request_id FROM contact_requests WHERE address_id = ?1 AND state = ?2
+        ORDER BY request_id DESC LIMIT -1 OFFSET ?3)
+      """
+    let state = Binding.text(PorterMachines.ContactRequest.State.rejected.name)
+    try run("DELETE FROM contact_requests WHERE \(older)", [.integer(address.id), state, .integer(names)])
+    try run(
+      """
+      UPDATE contact_requests SET display_name = '', full_name = '', profile = NULL, mailbox = x'', invitation = NULL,
+        incognito = NULL
+      WHERE display_name <> '' AND \(older)
+      """, [.integer(address.id), state, .integer(count)])
   }
 }

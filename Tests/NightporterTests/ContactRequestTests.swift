@@ -11,60 +11,8 @@ import XCTest
 
 /// Contact addresses and the requests that come through them, through the C interface.
 final class ContactRequestTests: XCTestCase {
-  /// Alice has an address; bob would like to be her contact.
-  private final class Meeting {
-    let folder: TemporaryFolder
-    let alice: Host
-    let bob: Host
-    let link: String
-
-    init(settings: String? = nil) throws {
-      folder = try TemporaryFolder()
-      alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
-      bob = try XCTUnwrap(Host.open(folder.file("bob")).host)
-      alice.begin("alice", relay: folder.file("relay.db"))
-      bob.begin("bob", relay: folder.file("relay.db"))
-      let made = alice.send("/_address 1 pq_ratchet=on")
-      made.assert("userContactLinkCreated")
-      link = made["result"]["connLinkContact"]["connFullLink"].text
-      XCTAssertFalse(link.isEmpty)
-      if let settings { alice.send("/_address_settings 1 \(settings)").assert("userContactLinkUpdated") }
-    }
-
-    /// Bob asks; the request as alice's host gets it.
-    func ask(file: StaticString = #filePath, line: UInt = #line) -> JSON {
-      bob.send("/_connect 1 \(link)").assert("sentInvitation", file, line)
-      let event = alice.event("receivedContactRequest", file: file, line: line)
-      return event?["result"]["contactRequest"] ?? JSON("")
-    }
-
-    func plan() -> JSON { bob.send("/_connect plan 1 \(link)")["result"]["connectionPlan"]["contactAddressPlan"] }
-
-    /// One number of a host's store, or of the relay, once it is this.
-    func awaitCount(_ count: Int64, _ sql: String, in path: String) throws {
-      let database = try Database(path: path)
-      defer { try? database.close() }
-      for _ in 0..<2_000 {
-        if try database.integer(sql) == count { return }
-        usleep(10_000)
-      }
-      XCTFail("it never came to \(count), it is \(try database.integer(sql) ?? -1): \(sql)")
-    }
-
-    func awaitCount(_ count: Int64, _ sql: String, of host: Host) throws {
-      try awaitCount(count, sql, in: host.prefix + "_chat.db")
-    }
-
-    /// Everything that was sent has been taken in.
-    func awaitEmptyRelay() throws {
-      try awaitCount(0, "SELECT count(*) FROM message WHERE body IS NOT NULL", in: folder.file("relay.db"))
-    }
-
-    func contacts(_ host: Host) -> JSON { host.send("/_contacts 1")["result"]["contacts"] }
-  }
-
   func testARequestThatIsAcceptedBecomesAContact() throws {
-    let meeting = try Meeting()
+    let meeting = try AddressMeeting()
     XCTAssertEqual(meeting.plan()["type"].text, "ok")
     let request = meeting.ask()
     XCTAssertEqual(request["profile"]["displayName"].text, "bob", request.description)
@@ -100,7 +48,7 @@ final class ContactRequestTests: XCTestCase {
 
   /// Bob's request is accepted, and alice sleeps before the handshake has ended.
   func testAPlanForAnAddressThatHasAcceptedAndIsNotConnectedYet() throws {
-    let meeting = try Meeting()
+    let meeting = try AddressMeeting()
     let request = meeting.ask()
     try meeting.awaitEmptyRelay()
     meeting.bob.send("/_app suspend 0").assert("cmdOk")
@@ -119,7 +67,7 @@ final class ContactRequestTests: XCTestCase {
   }
 
   func testTheSameAddressTakesManyRequests() throws {
-    let meeting = try Meeting(settings: #"{"businessAddress":false,"autoAccept":{"acceptIncognito":false}}"#)
+    let meeting = try AddressMeeting(settings: #"{"businessAddress":false,"autoAccept":{"acceptIncognito":false}}"#)
     var others: [Host] = []
     for name in ["carol", "dave", "erin"] {
       let host = try XCTUnwrap(Host.open(meeting.folder.file(name)).host)
@@ -136,7 +84,7 @@ final class ContactRequestTests: XCTestCase {
   func testAnAddressAcceptsAndWelcomesByItself() throws {
     let settings =
       #"{"businessAddress":false,"autoAccept":{"acceptIncognito":false},"autoReply":{"type":"text","text":"welcome"}}"#
-    let meeting = try Meeting(settings: settings)
+    let meeting = try AddressMeeting(settings: settings)
     let shown = meeting.alice.send("/_show_address 1")["result"]["contactLink"]
     XCTAssertEqual(
       shown["addressSettings"].value as? NSDictionary, JSON(settings).value as? NSDictionary, "member for member")
@@ -153,7 +101,7 @@ final class ContactRequestTests: XCTestCase {
   }
 
   func testAnAddressThatAcceptsIncognitoShowsAMadeUpProfile() throws {
-    let meeting = try Meeting(settings: #"{"businessAddress":false,"autoAccept":{"acceptIncognito":true}}"#)
+    let meeting = try AddressMeeting(settings: #"{"businessAddress":false,"autoAccept":{"acceptIncognito":true}}"#)
     meeting.bob.send("/connect \(meeting.link)").assert("sentInvitation")
     let seen = meeting.bob.event("contactConnected")?["result"]["contact"]["profile"]["displayName"].text ?? ""
     let told = meeting.alice.event("contactConnected")?["result"]["userCustomProfile"]["displayName"].text ?? ""
@@ -163,7 +111,7 @@ final class ContactRequestTests: XCTestCase {
   }
 
   func testBadSettingsOfAnAddressAreRefused() throws {
-    let meeting = try Meeting()
+    let meeting = try AddressMeeting()
     let kept = #"{"businessAddress":false,"theirs":{"a":[1]}}"#
     meeting.alice.send("/_address_settings 1 \(kept)").assert("userContactLinkUpdated")
     for bad in [
@@ -180,7 +128,7 @@ final class ContactRequestTests: XCTestCase {
 
   /// A message given before the other side has answered is not lost: its mailbox takes no signature yet.
   func testAMessageGivenBeforeTheHelloArrives() throws {
-    let meeting = try Meeting()
+    let meeting = try AddressMeeting()
     let request = meeting.ask()
     meeting.bob.send("/_app suspend 0").assert("cmdOk")
     meeting.alice.send("/_accept \(request["contactRequestId"].number)").assert("acceptingContactRequest")
@@ -193,7 +141,7 @@ final class ContactRequestTests: XCTestCase {
   }
 
   func testIncognitoProfilesHideTheUsersOwn() throws {
-    let meeting = try Meeting()
+    let meeting = try AddressMeeting()
     let asked = meeting.bob.send("/_connect 1 incognito=on \(meeting.link)")
     asked.assert("sentInvitation")
     let alias = asked["result"]["customUserProfile"]["displayName"].text
@@ -220,7 +168,7 @@ final class ContactRequestTests: XCTestCase {
   }
 
   func testARejectedRequestIsOver() throws {
-    let meeting = try Meeting()
+    let meeting = try AddressMeeting()
     let id = meeting.ask()["contactRequestId"].number
     let rejected = meeting.alice.send("/_reject \(id)")
     rejected.assert("contactRequestRejected")
@@ -237,7 +185,7 @@ final class ContactRequestTests: XCTestCase {
 
   /// Bob takes his request back: alice's host hears of it, and accepting it comes too late.
   func testARequestCanBeTakenBack() throws {
-    let meeting = try Meeting()
+    let meeting = try AddressMeeting()
     let id = meeting.ask()["contactRequestId"].number
     let pending = meeting.bob.send("/_get chats 1 pcc=on")["result"]["chats"][0]["chatInfo"]["contactConnection"]
     XCTAssertTrue(pending["viaContactUri"].flag, pending.description)
@@ -251,7 +199,7 @@ final class ContactRequestTests: XCTestCase {
 
   /// Alice has accepted, and bob takes his request back before he hears of it: the contact is one that has left.
   func testARequestTakenBackAfterItWasAcceptedEndsTheContact() throws {
-    let meeting = try Meeting()
+    let meeting = try AddressMeeting()
     let id = meeting.ask()["contactRequestId"].number
     let pending = meeting.bob.send("/_get chats 1 pcc=on")["result"]["chats"][0]["chatInfo"]["contactConnection"]
     // He is offline, and his store is open.
@@ -311,7 +259,7 @@ final class ContactRequestTests: XCTestCase {
 
   /// His mailbox was deleted without notice to alice: accepting fails for good, and leaves no contact.
   func testAcceptingARequestWhoseMailboxIsGoneLeavesNoContact() throws {
-    let meeting = try Meeting()
+    let meeting = try AddressMeeting()
     let id = meeting.ask()["contactRequestId"].number
     let pending = meeting.bob.send("/_get chats 1 pcc=on")["result"]["chats"][0]["chatInfo"]["contactConnection"]
     meeting.bob.send("/_delete :\(pending["pccConnId"].number) full notify=off").assert("contactConnectionDeleted")
@@ -324,7 +272,7 @@ final class ContactRequestTests: XCTestCase {
   }
 
   func testADeletedAddressTakesNothingMore() throws {
-    let meeting = try Meeting()
+    let meeting = try AddressMeeting()
     let id = meeting.ask()["contactRequestId"].number
     XCTAssertEqual(meeting.alice.send("/_address 1").errorTag, "duplicateContactLink")
     meeting.alice.send("/_profile_address 1 on").assert("userProfileUpdated")
@@ -352,43 +300,23 @@ final class ContactRequestTests: XCTestCase {
 
   /// Whatever lies in an address's mailbox, the next request is taken in; and what strangers send stays bounded.
   func testWhatStrangersLeaveAtAnAddressStaysBounded() throws {
-    let meeting = try Meeting()
-    let link = try AddressLink(parsing: meeting.link)
-    let relay = EmbeddedRelay(path: meeting.folder.file("relay.db"), ports: .system, log: .silent)
-    defer { relay.close() }
-    let client = RelayClient(port: relay, randomness: SystemRandomness())
-    let address = try XCTUnwrap(RelayIdentifier(bytes: link.senderID))
-    func leave(_ body: [UInt8]) throws {
-      // The mailbox holds 128 that wait; alice empties it meanwhile.
-      for _ in 0..<2_000 {
-        do {
-          return try client.send(
-            body, to: address, key: nil, attempt: try client.newIdentifier(), notify: false)
-        } catch RelayError.quota { usleep(5_000) }
-      }
-      XCTFail("the mailbox stays full")
-    }
-    func request(_ name: String, person: [UInt8]) throws -> [UInt8] {
-      let secret = try InvitationSecret.create(randomness: SystemRandomness())
-      let key = try SigningKeyPair.generate(randomness: SystemRandomness())
-      let invitation = InvitationLink(
-        senderID: SystemRandomness().bytes(24), publicKeys: secret.publicKeys, peerKey: key.publicKey)
-      return try RequestMessage.contact(.init(displayName: name), person: person, invitation: invitation)
-        .sealed(for: link.key, randomness: SystemRandomness()).bytes
-    }
-    let forged = try request("mallory", person: SystemRandomness().bytes(24))
+    let meeting = try AddressMeeting()
+    let crowd = try Crowd(meeting)
+    defer { crowd.end() }
+    let (leave, request) = (crowd.leave, crowd.request)
+    let forged = try request("mallory", SystemRandomness().bytes(24))
     for body in [[], [1, 2, 3], [UInt8](repeating: 82, count: 16_384), Array(forged.dropLast()), Array("C".utf8)] {
       try leave(body)
     }
-    try leave(try request("\u{202e}\u{7}\n", person: SystemRandomness().bytes(24)))
+    try leave(try request("\u{202e}\u{7}\n", SystemRandomness().bytes(24)))
     try meeting.awaitCount(6, "SELECT count(*) FROM ledger WHERE state = 'quarantined'", of: meeting.alice)
     // One person, however often; then more persons than may wait.
     let insistent = SystemRandomness().bytes(24)
-    for _ in 0..<12 { try leave(try request("insistent", person: insistent)) }
+    for _ in 0..<12 { try leave(try request("insistent", insistent)) }
     try meeting.awaitCount(RequestLimits.repeats, "SELECT max(repeats) FROM contact_requests", of: meeting.alice)
     try meeting.awaitCount(1, "SELECT count(*) FROM contact_requests", of: meeting.alice)
     try meeting.awaitCount(1, "SELECT count(*) FROM ledger WHERE kind = 'request'", of: meeting.alice)
-    for number in 0..<262 { try leave(try request("crowd \(number)", person: SystemRandomness().bytes(24))) }
+    for number in 0..<262 { try leave(try request("crowd \(number)", SystemRandomness().bytes(24))) }
     for _ in 0..<180 { try leave([0]) }
     try meeting.awaitEmptyRelay()
     let store = try Database(path: meeting.alice.prefix + "_chat.db")

@@ -90,7 +90,7 @@ struct MailboxOpening {
     guard connection.isAddress, try store.newestLedgerEntry() % RequestLimits.pruningInterval == 0,
       let address = try store.address(connectionID: connection.id)
     else { return }
-    try store.pruneAddress(address, keeping: RequestLimits.kept)
+    try store.pruneAddress(address, keeping: RequestLimits.kept, rejected: RequestLimits.rejected)
   }
 
   /// Fails with a reason for the quarantine; then the ratchet is as it was.

@@ -4,8 +4,10 @@ enum RequestLimits {
   static let waiting: Int64 = 256
   /// Times that one person's request is refreshed by asking again; what comes beyond is dropped.
   static let repeats: Int64 = 8
-  /// Requests that are over, and messages of an address that showed nothing, by which a repeat is recognised.
+  /// Requests that are over (of those rejected, whole), and messages of an address that showed nothing, by which a repeat is recognised.
   static let kept: Int64 = 128
+  /// Persons who were rejected: of those beyond `kept`, nothing but the name that each chose for this address.
+  static let rejected: Int64 = 4_096
   /// Messages of an address between two times at which older ones are deleted.
   static let pruningInterval: Int64 = 32
 }

@@ -13,7 +13,8 @@ package enum ContactRequest: Machine {
     case accepting
     /// The contact has been created.
     case accepted
-    /// Final. The user rejected it. The person gets no message about it, and asking again changes nothing.
+    /// Final. The user rejected it. The person gets no message about it, and asking again changes nothing. Past 4,096
+    /// rejected persons of one address the first of them are forgotten.
     case rejected
     /// Final. There is nothing left to accept.
     case withdrawn

@@ -1,0 +1,67 @@
+import CNightporter
+import Foundation
+import PorterStore
+import XCTest
+
+/// Alice has an address; bob would like to be her contact.
+final class AddressMeeting {
+  let folder: TemporaryFolder
+  let alice: Host
+  let bob: Host
+  let link: String
+
+  init(settings: String? = nil) throws {
+    folder = try TemporaryFolder()
+    alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
+    bob = try XCTUnwrap(Host.open(folder.file("bob")).host)
+    alice.begin("alice", relay: folder.file("relay.db"))
+    bob.begin("bob", relay: folder.file("relay.db"))
+    let made = alice.send("/_address 1 pq_ratchet=on")
+    made.assert("userContactLinkCreated")
+    link = made["result"]["connLinkContact"]["connFullLink"].text
+    XCTAssertFalse(link.isEmpty)
+    if let settings { alice.send("/_address_settings 1 \(settings)").assert("userContactLinkUpdated") }
+  }
+
+  /// Bob asks; the request as alice's host gets it.
+  func ask(file: StaticString = #filePath, line: UInt = #line) -> JSON {
+    bob.send("/_connect 1 \(link)").assert("sentInvitation", file, line)
+    let event = alice.event("receivedContactRequest", file: file, line: line)
+    return event?["result"]["contactRequest"] ?? JSON("")
+  }
+
+  func plan() -> JSON { bob.send("/_connect plan 1 \(link)")["result"]["connectionPlan"]["contactAddressPlan"] }
+
+  /// One number of a host's store, or of the relay, once it is this.
+  func awaitCount(_ count: Int64, _ sql: String, in path: String) throws {
+    let database = try Database(path: path)
+    defer { try? database.close() }
+    for _ in 0..<6_000 {
+      if try database.integer(sql) == count { return }
+      usleep(10_000)
+    }
+    XCTFail("it never came to \(count), it is \(try database.integer(sql) ?? -1): \(sql)")
+  }
+
+  func awaitCount(_ count: Int64, _ sql: String, of host: Host) throws {
+    try awaitCount(count, sql, in: host.prefix + "_chat.db")
+  }
+
+  /// Everything that was sent has been taken in.
+  func awaitEmptyRelay() throws {
+    try awaitCount(0, "SELECT count(*) FROM message WHERE body IS NOT NULL", in: folder.file("relay.db"))
+  }
+
+  /// The same of one mailbox, by the name that its senders have for it.
+  func awaitEmptyRelay(mailbox: [UInt8]) throws {
+    let name = mailbox.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    try awaitCount(
+      0,
+      """
+      SELECT count(*) FROM message WHERE body IS NOT NULL
+        AND mailbox = (SELECT number FROM mailbox WHERE sender = x'\(name)')
+      """, in: folder.file("relay.db"))
+  }
+
+  func contacts(_ host: Host) -> JSON { host.send("/_contacts 1")["result"]["contacts"] }
+}

@@ -134,10 +134,12 @@ extension Store {
   }
 
   /// The entries after one entry, oldest first.
-  package func ledgerEntries(after entry: Int64, through last: Int64) throws(StoreError) -> [StoredLedgerEntry] {
+  package func ledgerEntries(
+    after entry: Int64, through last: Int64, limit: Int = .max
+  ) throws(StoreError) -> [StoredLedgerEntry] {
     try rows(
-      "SELECT \(Self.ledgerColumns) FROM ledger WHERE entry_id > ? AND entry_id <= ? ORDER BY entry_id",
-      [.integer(entry), .integer(last)]
+      "SELECT \(Self.ledgerColumns) FROM ledger WHERE entry_id > ? AND entry_id <= ? ORDER BY entry_id LIMIT ?",
+      [.integer(entry), .integer(last), .integer(Int64(limit))]
     ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
   }
 

@@ -1,5 +1,6 @@
 import PorterPlatform
 import PorterSchema
+import Synchronization
 import XCTest
 
 @testable import PorterEngine
@@ -21,6 +22,27 @@ final class EventQueueTests: XCTestCase {
     XCTAssertEqual(queue.count, 3)
     for number: Int64 in 0..<3 { expectText(number, queue) }
     XCTAssertNil(taken(queue))
+  }
+
+  /// Events that can wait elsewhere get half of the queue, by number and by bytes; the host's takes say when there is room again.
+  func testRoomIsGivenBackAsTheHostTakes() throws {
+    let many = try XCTUnwrap(EventQueue(byteBound: 1 << 30))
+    try expectRoomAfterOne(many, full: EventQueue.bound / 2)
+    let large = try XCTUnwrap(EventQueue(byteBound: 2 * 20 * text(100).utf8.count))
+    try expectRoomAfterOne(large, full: 20)
+  }
+
+  private func expectRoomAfterOne(_ queue: EventQueue, full: Int, line: UInt = #line) throws {
+    let calls = Mutex(0)
+    for number in 100..<Int64(99 + full) { queue.post(.eventsLost(number % 100 + 100)) }
+    XCTAssertEqual(queue.room { calls.withLock { $0 += 1 } }?.events, EventQueue.bound / 2 - full + 1, line: line)
+    queue.post(.eventsLost(100))
+    XCTAssertNil(queue.room { calls.withLock { $0 += 1 } }, line: line)
+    queue.post(.eventsLost(100))
+    _ = taken(queue)
+    XCTAssertEqual(calls.withLock { $0 }, 0, line: line)
+    for _ in 0..<2 { _ = taken(queue) }
+    XCTAssertEqual(calls.withLock { $0 }, 1, "once", line: line)
   }
 
   /// The oldest go when there are too many bytes; up to eight events are not counted yet.

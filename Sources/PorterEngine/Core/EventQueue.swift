@@ -39,8 +39,16 @@ package final class EventQueue: Sendable {
     var bytes = 0
     var lost = 0
     var isClosed = false
+    /// Called on the host's thread once there is room.
+    var roomAwaited: (@Sendable () -> Void)?
 
     var count: Int { events.count - first }
+
+    /// Half of what the queue holds, less what waits. Nil if that is nothing.
+    func room(within byteBound: Int) -> (events: Int, bytes: Int)? {
+      let room = (events: EventQueue.bound / 2 - count, bytes: byteBound / 2 - bytes)
+      return room.events > 0 && room.bytes > 0 ? room : nil
+    }
 
     mutating func take() -> Entry? {
       guard first < events.count else { return nil }
@@ -71,7 +79,7 @@ package final class EventQueue: Sendable {
   }
 
   private enum Found {
-    case entry(Entry)
+    case entry(Entry, roomAwaited: (@Sendable () -> Void)?)
     case lost(Int)
     case closed
   }
@@ -121,6 +129,16 @@ package final class EventQueue: Sendable {
     }
   }
 
+  /// What may be added of events that can as well wait elsewhere, so that as much is left for those that cannot: as many of
+  /// them, and as many bytes. Nil if nothing; `then` is called as soon as the host has taken enough.
+  func room(orLater then: @escaping @Sendable () -> Void) -> (events: Int, bytes: Int)? {
+    contents.withLock { contents in
+      let room = contents.room(within: byteBound)
+      if room == nil { contents.roomAwaited = then }
+      return room
+    }
+  }
+
   /// Wakes everyone who waits; what is queued can still be taken.
   package func close() {
     contents.signal { contents in
@@ -142,15 +160,20 @@ package final class EventQueue: Sendable {
       }
       if let entry = contents.take() {
         if contents.count == 0, !contents.isClosed { self.wake.lower() }
-        return .entry(entry)
+        guard let awaited = contents.roomAwaited, contents.room(within: byteBound) != nil else {
+          return .entry(entry, roomAwaited: nil)
+        }
+        contents.roomAwaited = nil
+        return .entry(entry, roomAwaited: awaited)
       }
       return contents.isClosed ? .closed : nil
     }
     // The lock is free again.
     switch found {
-    case .entry(let entry):
+    case .entry(let entry, let roomAwaited):
       let text = entry.text
       entry.taken?()
+      roomAwaited?()
       return (.event(text), entry.taken != nil)
     case .lost(let count): return (.lost(count), false)
     case .closed: return (.closed, false)

@@ -37,11 +37,7 @@ final class CommittedChanges {
       noteTold(newest)
       return knownEntry = newest
     }
-    // No more than the queue holds.
-    let bound = Int64(EventQueue.bound / 2)
-    let first = max(min(last, newest), newest - bound)
-    if first > last { context.emit(.eventsLost(first - last)) }
-    knownEntry = first
+    knownEntry = min(last, newest)
   }
 
   // MARK: What was handed over to the host
@@ -75,39 +71,80 @@ final class CommittedChanges {
   var reportsEntries: Bool { context.role == .app }
 
   /// Reports what others committed since the last look, up to the entry `last`. Costs one look into an index when there is
-  /// nothing. What cannot be reported now is reported later: an entry counts as known when its events are on their way.
+  /// nothing. What cannot be reported now is reported later: an entry counts as known when its events are on their way. Of many
+  /// entries, those for which the queue of events has room; the others follow as the host takes these.
   func report(through last: Int64 = .max) {
     guard let known = knownEntry, known < last, let store = context.store else { return }
     do throws(StoreError) {
-      let entries = try store.ledgerEntries(after: known, through: last)
-      guard let newest = entries.last?.id else {
-        if last != .max { knownEntry = last }
-        return
-      }
-      var shown: [StoredLedgerEntry] = []
-      if screen.isVisible, entries.contains(where: \.waitsToBeShown) {
-        shown = try store.lightTransaction { () throws(StoreError) in
-          // Read again, since an extension may just show it.
-          let unshown = try store.ledgerEntries(after: known, through: newest).filter(\.waitsToBeShown)
-          for entry in unshown { try store.raise(.present, entry) }
-          return unshown
+      let portion = try nextPortion(after: known, through: last, store)
+      if let newest = portion.entries.last?.entry.id {
+        var shown: [StoredLedgerEntry] = []
+        if screen.isVisible, portion.entries.contains(where: \.entry.waitsToBeShown) {
+          shown = try store.lightTransaction { () throws(StoreError) in
+            // Read again, since an extension may just show it.
+            let unshown = try store.ledgerEntries(after: known, through: newest).filter(\.waitsToBeShown)
+            for entry in unshown { try store.raise(.present, entry) }
+            return unshown
+          }
         }
-      }
-      for entry in entries {
-        if entry.kind == .application {
-          try offer(entry, store)
-        } else {
-          for event in try events(of: entry, store) { emit(event, of: entry.id) }
+        for (entry, events) in portion.entries {
+          if entry.kind == .application { try offer(entry, store) }
+          for event in events { emit(event, of: entry.id) }
+          knownEntry = entry.id
         }
-        knownEntry = entry.id
+        screen.show(shown, in: store)
       }
-      screen.show(shown, in: store)
-      if last != .max { knownEntry = last }
+      switch portion.rest {
+      case .nothing: if last != .max { knownEntry = last }
+      case .more: context.later { [weak self] in self?.report() }
+      case .waitsForHost: break
+      }
     } catch {
       context.log(.warning, "what others committed could not be read", ["error": error.description])
       reportLater()
     }
   }
+
+  /// Entries to be reported in one turn, with their events.
+  private struct Portion {
+    enum Rest {
+      case nothing
+      case more
+      /// The queue is full; the host's next looks into it continue here.
+      case waitsForHost
+    }
+
+    var entries: [(entry: StoredLedgerEntry, events: [Event])] = []
+    var rest = Rest.nothing
+  }
+
+  private func nextPortion(
+    after known: Int64, through last: Int64, _ store: Store
+  ) throws(StoreError) -> Portion {
+    var portion = Portion()
+    let found = try store.ledgerEntries(after: known, through: last, limit: Self.reportedAtOnce)
+    if found.isEmpty { return portion }
+    guard var room = context.events.room(orLater: { [turns] in turns.enqueue { $0.changes.report() } }) else {
+      portion.rest = .waitsForHost
+      return portion
+    }
+    for entry in found {
+      let events = entry.kind == .application ? [] : try events(of: entry, store)
+      room.events -= max(events.count, 1)
+      // Of a few there is no need to know.
+      if found.count > Self.few { for event in events { room.bytes -= event.text.utf8.count } }
+      guard portion.entries.isEmpty || room.events >= 0 && room.bytes >= 0 else {
+        portion.rest = .more
+        return portion
+      }
+      portion.entries.append((entry, events))
+    }
+    if found.count == Self.reportedAtOnce { portion.rest = .more }
+    return portion
+  }
+
+  private static let reportedAtOnce = 256
+  private static let few = 8
 
   /// The app has come to the foreground: what was committed and shown by no process, such as by a round in the background that was
   /// cut off, is shown now. Its events were reported.

@@ -136,7 +136,9 @@ final class MessageCommitter {
       if case .quarantined(let reason) = opened.content {
         let user = UserRecord(
           try transacted.user.or { () throws(StoreError) in try store.user(connection.userID) })
-        if isInTurn { changes.emit(.messageError(user, severity: "error", message: reason), of: transacted.newest) }
+        let event = Event.messageError(user, severity: "error", message: reason)
+        // The ledger has no event for it; what is reported from there first is not to count as handed over.
+        if isInTurn { changes.emit(event, of: transacted.newest) } else { context.emit(event) }
         return .quarantined(committed)
       }
       if isInTurn { report(opened.content, committed, of: transacted.newest) }

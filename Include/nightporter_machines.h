@@ -1284,60 +1284,62 @@ enum np_push_event {
   NP_PUSH_EVENT_COMMIT_DONE = 31,
   /* The same, and a call is waiting for its user. */
   NP_PUSH_EVENT_COMMIT_CALL = 32,
+  /* The app has committed a call, which is waiting for its user. */
+  NP_PUSH_EVENT_CALL_CAME = 33,
   /* A call has waited long enough; the other mailboxes are looked into afterwards. */
-  NP_PUSH_EVENT_CALL_WAITS = 33,
+  NP_PUSH_EVENT_CALL_WAITS = 34,
   /* A later push waits for this mailbox, which may be a call's, and the relay has not answered for long: that one asks
   again. */
-  NP_PUSH_EVENT_MAILBOX_TAKEN = 34,
+  NP_PUSH_EVENT_MAILBOX_TAKEN = 35,
   /* The ledger has it already; nothing changed. */
-  NP_PUSH_EVENT_COMMIT_REPEAT = 35,
+  NP_PUSH_EVENT_COMMIT_REPEAT = 36,
   /* It does not decrypt; it is committed as quarantined, with the reason (INC-41, INC-66). */
-  NP_PUSH_EVENT_COMMIT_QUARANTINED = 36,
+  NP_PUSH_EVENT_COMMIT_QUARANTINED = 37,
   /* Another process has taken the connection: our epoch is over (INC-04, INC-05). */
-  NP_PUSH_EVENT_COMMIT_STALE = 37,
+  NP_PUSH_EVENT_COMMIT_STALE = 38,
   /* What is recorded of this connection is damaged. The message stays at the relay, and the other connections have
   their turn (INC-44, INC-66). */
-  NP_PUSH_EVENT_COMMIT_DAMAGED = 38,
+  NP_PUSH_EVENT_COMMIT_DAMAGED = 39,
   /* The store cannot write. */
-  NP_PUSH_EVENT_COMMIT_FAILED = 39,
+  NP_PUSH_EVENT_COMMIT_FAILED = 40,
   /* The relay has dropped the message, and does not say whether the mailbox holds more. */
-  NP_PUSH_EVENT_ACKNOWLEDGED = 40,
+  NP_PUSH_EVENT_ACKNOWLEDGED = 41,
   /* The relay did not answer. The message is committed; a repeat will be recognised. */
-  NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 41,
+  NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 42,
   /* There is something to show, or to withdraw; it is recorded as shown. */
-  NP_PUSH_EVENT_COMPOSED_SHOW = 42,
+  NP_PUSH_EVENT_COMPOSED_SHOW = 43,
   /* Nothing that came is to be shown, but placeholders for what did not come are; they are recorded as announced. */
-  NP_PUSH_EVENT_COMPOSED_ANNOUNCED = 43,
+  NP_PUSH_EVENT_COMPOSED_ANNOUNCED = 44,
   /* There is nothing to show. */
-  NP_PUSH_EVENT_COMPOSED_NOTHING = 44,
+  NP_PUSH_EVENT_COMPOSED_NOTHING = 45,
   /* Nothing of the outboxes is under way any more: it is sent, it waits for later, or the moment for it is over. */
-  NP_PUSH_EVENT_SENT = 45,
+  NP_PUSH_EVENT_SENT = 46,
   /* Time is up: the deadline is near, or the system says so. */
-  NP_PUSH_EVENT_EXPIRE = 46,
+  NP_PUSH_EVENT_EXPIRE = 47,
   /* The store is released. There is something to show, or to withdraw. */
-  NP_PUSH_EVENT_RELEASED_PRESENTED = 47,
+  NP_PUSH_EVENT_RELEASED_PRESENTED = 48,
   /* The store is released. All is read, muted, or recorded already (INC-37). */
-  NP_PUSH_EVENT_RELEASED_NOTHING_NEW = 48,
+  NP_PUSH_EVENT_RELEASED_NOTHING_NEW = 49,
   /* The store is released. Another process fetches. */
-  NP_PUSH_EVENT_RELEASED_YIELDED = 49,
+  NP_PUSH_EVENT_RELEASED_YIELDED = 50,
   /* The store is released. The token was verified. */
-  NP_PUSH_EVENT_RELEASED_VERIFIED = 50,
+  NP_PUSH_EVENT_RELEASED_VERIFIED = 51,
   /* The store is released. The device has not been unlocked yet. */
-  NP_PUSH_EVENT_RELEASED_LOCKED = 51,
+  NP_PUSH_EVENT_RELEASED_LOCKED = 52,
   /* The store is released. No relay was reached. */
-  NP_PUSH_EVENT_RELEASED_OFFLINE = 52,
+  NP_PUSH_EVENT_RELEASED_OFFLINE = 53,
   /* The store is released. Time is up. */
-  NP_PUSH_EVENT_RELEASED_EXPIRED = 53,
+  NP_PUSH_EVENT_RELEASED_EXPIRED = 54,
   /* The store is released. The push is not about anything known here. */
-  NP_PUSH_EVENT_RELEASED_UNKNOWN = 54,
+  NP_PUSH_EVENT_RELEASED_UNKNOWN = 55,
   /* The store is released. What came is quarantined. */
-  NP_PUSH_EVENT_RELEASED_QUARANTINED = 55,
+  NP_PUSH_EVENT_RELEASED_QUARANTINED = 56,
   /* The store is released. The user stopped the chat. */
-  NP_PUSH_EVENT_RELEASED_STOPPED = 56,
+  NP_PUSH_EVENT_RELEASED_STOPPED = 57,
   /* The store is released. The store is older or newer than this program. */
-  NP_PUSH_EVENT_RELEASED_WRONG_SCHEMA = 57,
+  NP_PUSH_EVENT_RELEASED_WRONG_SCHEMA = 58,
   /* The store is released. The store failed. */
-  NP_PUSH_EVENT_RELEASED_FAILED = 58
+  NP_PUSH_EVENT_RELEASED_FAILED = 59
 };
 
 enum np_push_effect {

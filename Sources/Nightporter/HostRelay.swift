@@ -2,6 +2,7 @@ public import CNightporter
 import PorterEngine
 import PorterPlatform
 import PorterRelay
+import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -13,19 +14,28 @@ import PorterRelay
   import Android
 #endif
 
-/// A host's own transport as a relay port, with two lanes, each of which makes one call at a time.
-///
-/// `@unchecked Sendable`: the host promises that its context can be used on the library's threads, two calls at a time.
-private final class HostRelay: RelayPort, @unchecked Sendable {
+/// A host's own transport as a relay port, with as many ways as it takes calls at the same time.
+private final class HostRelay: RelayPort {
   private let transport: HostTransport
-  private let receivingLane: HostRelayLane
-  let sending: any RelayPort
+  /// Made when they are needed first. They outlive a suspension.
+  private let ways = Mutex<[Int: HostRelayWay]>([:])
 
   init?(_ relay: np_relay) {
     guard let transport = HostTransport(relay) else { return nil }
     self.transport = transport
-    receivingLane = HostRelayLane(transport)
-    sending = HostRelayLane(transport)
+  }
+
+  var exchangesAtOnce: Int { transport.callsAtOnce }
+
+  func way(_ number: Int) -> any RelayPort { wayOfHost(number) }
+
+  private func wayOfHost(_ number: Int) -> HostRelayWay {
+    ways.withLock { ways in
+      if let way = ways[number] { return way }
+      let way = HostRelayWay(transport)
+      ways[number] = way
+      return way
+    }
   }
 
   func accept() { transport.accept() }
@@ -38,20 +48,24 @@ private final class HostRelay: RelayPort, @unchecked Sendable {
   func close() { transport.suspend() }
   var endsExchanges: Bool { transport.canSuspend }
 
-  func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] { try receivingLane.exchange(request) }
+  func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] { try wayOfHost(0).exchange(request) }
 }
 
 /// What a host gave.
+///
+/// `@unchecked Sendable`: the host promises that its context can be used on the library's threads, for that many calls at a time.
 private final class HostTransport: @unchecked Sendable {
   private let relay: np_relay
   private let exchangeFunction: np_relay_exchange
   /// False until the engine has taken the transport over: a refused one stays the host's.
   private let isAccepted = Monitor(false)
+  let callsAtOnce: Int
 
   init?(_ relay: np_relay) {
     guard let exchange = relay.exchange else { return nil }
     self.relay = relay
     exchangeFunction = exchange
+    callsAtOnce = relay.calls == 0 ? 2 : min(Int(relay.calls), Controller.exchangesAtOnce)
   }
 
   var canSuspend: Bool { relay.suspend != nil }
@@ -71,7 +85,8 @@ private final class HostTransport: @unchecked Sendable {
   }
 }
 
-private final class HostRelayLane: RelayPort, @unchecked Sendable {
+/// Makes one call at a time.
+private final class HostRelayWay: RelayPort {
   private let transport: HostTransport
   /// An exchange that hangs outlives the suspension that abandoned it. The next one waits for it, as the host was
   /// promised, but not indefinitely: each activation has threads of its own, and these would pile up behind a transport
@@ -84,6 +99,7 @@ private final class HostRelayLane: RelayPort, @unchecked Sendable {
   init(_ transport: HostTransport) { self.transport = transport }
 
   var isLocal: Bool { false }
+  var isOccupied: Bool { isBusy.withLock { $0 } }
   var wakeDescriptor: Int32? { nil }
   func drainWake() {}
   func close() {}
@@ -130,7 +146,9 @@ private func knownMembers(of relay: UnsafePointer<np_relay>) -> np_relay? {
 public func np_set_relay(_ ctrl: chat_ctrl!, _ relay: UnsafePointer<np_relay>!) -> np_error {
   if ctrl == nil || relay == nil { return NP_ERROR_NULL }
   guard let controller = Handles.find(ctrl) else { return NP_ERROR_HANDLE }
-  guard let relay, let known = knownMembers(of: relay), let port = HostRelay(known) else { return NP_ERROR_ARGUMENT }
+  guard let relay, let known = knownMembers(of: relay), known.calls == 0 || known.calls >= 2, known.reserved == 0,
+    let port = HostRelay(known)
+  else { return NP_ERROR_ARGUMENT }
   guard controller.setRelay(port) else { return NP_ERROR_STATE }
   port.accept()
   return NP_OK

@@ -202,7 +202,7 @@ package final class Controller: Sendable {
       return busy.snapshot.describe(
         busy.activity, for: busy.since,
         peer: PhaseFile(prefix: configuration.prefix, role: peerRole.rawValue, ports: configuration.ports),
-        peerRole: peerRole, eventsWaiting: events.count
+        peerRole: peerRole, eventsWaiting: events.count, pushesWaiting: max(0, pushes.unanswered - 1)
       ).text
     }
   }

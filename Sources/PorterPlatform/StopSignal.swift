@@ -25,6 +25,8 @@ package final class StopSignal: Sendable {
   private let command = Atomic<Int64>(none)
   /// The end of all waiting while the thread releases its resources; `none` otherwise.
   private let releaseEnd = Atomic<Int64>(none)
+  /// How often a wait or a computation was cut off, or was asked to end.
+  private let cutsSoFar = Atomic<Int>(0)
   private let interruption = Mutex<(@Sendable () -> Void)?>(nil)
   /// Whether the thread carries out a command, and has committed something of it.
   private let isAnswering = Atomic<Bool>(false)
@@ -37,6 +39,7 @@ package final class StopSignal: Sendable {
   /// Counts: as many calls of `lower` revert it.
   package func raise() {
     requests.add(1, ordering: .sequentiallyConsistent)
+    cutsSoFar.add(1, ordering: .sequentiallyConsistent)
     interruption.withLock { $0?() }
   }
 
@@ -61,6 +64,16 @@ package final class StopSignal: Sendable {
     return first != Self.none && clock.now().nanoseconds >= first
   }
 
+  /// The same for a wait, which is cut off then.
+  package var cutsOff: Bool {
+    guard isRaised else { return false }
+    cutsSoFar.add(1, ordering: .relaxed)
+    return true
+  }
+
+  /// Another number than before when something was cut off meanwhile, whose failure says nothing of the store then.
+  package var cuts: Int { cutsSoFar.load(ordering: .relaxed) }
+
   /// Whether a stop is requested that this thread has not yet acted on.
   package var isStopRequested: Bool { requests.load(ordering: .relaxed) > 0 }
 
@@ -70,7 +83,7 @@ package final class StopSignal: Sendable {
   private var isReleasing: Bool { releaseEnd.load(ordering: .relaxed) != Self.none }
 
   /// Whether to stop reading. Not in a command that has committed: its caller would take what is stored for refused, and ask again.
-  package var stopsReading: Bool { isRaised && !hasCommitted.load(ordering: .relaxed) }
+  package var stopsReading: Bool { !hasCommitted.load(ordering: .relaxed) && cutsOff }
 
   /// Carries out a command. Once something of it is committed, what it still reads is read to its end.
   package func answering<Result>(_ body: () -> Result) -> Result {

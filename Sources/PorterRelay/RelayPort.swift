@@ -15,8 +15,14 @@ package protocol RelayPort: Sendable {
   /// Whether the relay is a file of this machine: available without a network, and closed within a bounded time.
   var isLocal: Bool { get }
 
-  /// The way for requests that must not wait behind one that receives. The port itself, where each request is short.
-  var sending: any RelayPort { get }
+  /// How many exchanges may be in progress at the same time, from 1. With one, each has to be short.
+  var exchangesAtOnce: Int { get }
+
+  /// The way with this number, from 0 and below `exchangesAtOnce`; one exchange is in progress on each.
+  func way(_ number: Int) -> any RelayPort
+
+  /// Whether an exchange that was given up is still in progress here: the next one would wait for it.
+  var isOccupied: Bool { get }
 
   /// Becomes readable when something may be waiting at the relay for this process's subscriptions; then call
   /// `drainWake()` and ask. Nil before the first subscription, and for a transport without one. Owned by the port:
@@ -40,7 +46,9 @@ package protocol RelayPort: Sendable {
 extension RelayPort {
   package func open() {}
   package var endsExchanges: Bool { isLocal }
-  package var sending: any RelayPort { self }
   package func takeReset() -> Bool { false }
   package var problem: String? { nil }
+  package var exchangesAtOnce: Int { isLocal ? 1 : 2 }
+  package func way(_ number: Int) -> any RelayPort { self }
+  package var isOccupied: Bool { false }
 }

@@ -48,13 +48,13 @@ final class OpeningLock {
       }
       self.file = lockFile
       while try !lock(lockFile, kind) {
-        guard clock.now() < deadline, stop?.isRaised != true else { throw SQLiteError(kind: .busy) }
+        guard clock.now() < deadline, stop?.cutsOff != true else { throw SQLiteError(kind: .busy) }
         clock.pause(.milliseconds(2))
       }
       if isCurrent { return }
       // The file was deleted meanwhile, and other processes lock a new one. A process that keeps deleting it delays an
       // opening no longer than this (INC-39).
-      guard clock.now() < deadline, stop?.isRaised != true else {
+      guard clock.now() < deadline, stop?.cutsOff != true else {
         release()
         throw SQLiteError(kind: .busy)
       }

@@ -165,7 +165,7 @@ package enum Rekeying {
     guard let stop else { return try body() }
     let interrupter = database.interrupter
     return try stop.interrupting(by: { interrupter.interrupt() }) { () throws(SQLiteError) in
-      if stop.isRaised { throw SQLiteError(kind: .interrupted) }
+      if stop.cutsOff { throw SQLiteError(kind: .interrupted) }
       return try body()
     }
   }

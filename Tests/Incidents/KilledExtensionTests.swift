@@ -1,3 +1,4 @@
+import Foundation
 import PorterJSON
 import PorterNight
 import PorterProcesses
@@ -139,19 +140,21 @@ final class KilledExtensionTests: XCTestCase {
         try night.bobSends(text)
         return try night.nextPush()
       }
+      let begins = night.directory.appendingPathComponent("\(stage) begins").path
       let dying = try ScriptedHost(
-        store: night.alice.store, background: true, environment: ["PORTER_HALT_AT": stage])
+        store: night.alice.store, background: true,
+        environment: [
+          "PORTER_WAIT_AT": "beforeFetch:\(begins)", "PORTER_HALT_AT": stage, "PORTER_HALT_WITH_PUSHES": "2",
+        ])
       defer { dying.process.kill() }
-      // The first one waits to claim the mailbox until the second one is there as well.
-      let holder = try Database(path: night.alice.store + "_chat.db")
-      try holder.execute("BEGIN IMMEDIATE")
+      // The first one waits to ask the relay until the second one is there as well. Without that one, it would not be killed.
       let push = JSONValue(try XCTUnwrap(pushes.last).text).text
       try dying.call("&first = np_receive_push $c \(push) 30000")
-      try awaitThat("it waits for the store") { try dying.state["busy"] != nil }
+      try awaitThat("it is about to ask") { try dying.state["busy"] != nil }
       try dying.call("&second = np_receive_push $c \(push) 30000")
-      XCTAssertNotNil(try dying.state["busy"], stage)
-      try holder.execute("COMMIT")
-      try holder.close()
+      try awaitThat("the second one is there") { try dying.state["pushesWaiting"] == 1 }
+      XCTAssertNotNil(try dying.state["busy"], "\(stage): the first one still waits")
+      XCTAssertTrue(FileManager.default.createFile(atPath: begins, contents: nil))
       XCTAssertEqual(try dying.process.waitForEnd(), .killed(SIGKILL), stage)
 
       let answers = try pushes.map { try night.present($0) }

@@ -20,11 +20,17 @@ final class HostTransport: @unchecked Sendable {
     /// From this request for a message on.
     var hangsFromGet = Int.max
     var hangsFromSubscribe = Int.max
+    /// From these mailboxes.
+    var hangingMailboxes: Set<[UInt8]> = []
+    /// Which mailboxes the requests for messages are about that are inside.
+    var asked: [[UInt8]] = []
     /// Only this one.
-    var hangingGet: Int?
+    var hangingGets: Set<Int> = []
     var hangingAcknowledgement: Int?
     var acknowledgements = 0
     var fails: Kind?
+    /// In microseconds.
+    var delays: (kind: Kind, time: UInt32)?
     /// Carried out, and not answered.
     var losesGet: Int?
     var isOfAnEarlierVersion = false
@@ -51,11 +57,17 @@ final class HostTransport: @unchecked Sendable {
   /// The same for requests that subscribe.
   func hang(fromSubscribe number: Int) { state.signal { $0.hangsFromSubscribe = number } }
   /// Only this request for a message waits.
-  func hang(onlyGet number: Int?) { state.signal { $0.hangingGet = number } }
+  func hang(onlyGet number: Int?) { hang(gets: number.map { [$0] } ?? []) }
+  /// Only these requests for messages wait.
+  func hang(gets numbers: Set<Int>) { state.signal { $0.hangingGets = numbers } }
+  /// Requests for the messages of these mailboxes wait.
+  func hang(mailboxes: [[UInt8]?]) { state.signal { $0.hangingMailboxes = Set(mailboxes.compactMap(\.self)) } }
   /// Only this acknowledgement waits.
   func hang(onlyAcknowledgement number: Int?) { state.signal { $0.hangingAcknowledgement = number } }
   /// The answer to this request for a message is lost, counted from 1.
   func lose(get number: Int) { state.signal { $0.losesGet = number } }
+  /// Requests of this kind take as many microseconds.
+  func delay(_ kind: Kind, by time: UInt32) { state.signal { $0.delays = (kind, time) } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
   /// It refuses the commands that ask about many mailboxes at the same time, and what came after them.
   func speakAnEarlierVersion() { state.signal { $0.isOfAnEarlierVersion = true } }
@@ -66,9 +78,9 @@ final class HostTransport: @unchecked Sendable {
   /// The most calls that it made at the same time.
   var mostAtOnce: Int { state.withLock { $0.mostInside } }
 
-  /// Waits until the library is in a request.
-  func waitUntilInside(file: StaticString = #filePath, line: UInt = #line) {
-    XCTAssertNotNil(state.wait(atMost: .seconds(30)) { $0.inside > 0 ? true : nil }, file: file, line: line)
+  /// Waits until the library is in as many requests.
+  func waitUntilInside(_ count: Int = 1, file: StaticString = #filePath, line: UInt = #line) {
+    XCTAssertNotNil(state.wait(atMost: .seconds(30)) { $0.inside >= count ? true : nil }, file: file, line: line)
   }
 
   /// Waits until a message was acknowledged, whatever the answer is to say beside that.
@@ -77,9 +89,17 @@ final class HostTransport: @unchecked Sendable {
       state.wait(atMost: .seconds(30)) { $0.acknowledgements > 0 ? true : nil }, file: file, line: line)
   }
 
-  func install(in host: Host, file: StaticString = #filePath, line: UInt = #line) {
+  /// Waits until the library asks for the messages of this mailbox.
+  func waitUntilAsked(for mailbox: [UInt8]?, file: StaticString = #filePath, line: UInt = #line) {
+    let isAsked = state.wait(atMost: .seconds(30)) { state in state.asked.contains { $0 == mailbox } ? true : nil }
+    XCTAssertNotNil(isAsked, file: file, line: line)
+  }
+
+  /// `calls`: how many it takes at the same time; 0 as of a host that does not say.
+  func install(in host: Host, calls: Int32 = 0, file: StaticString = #filePath, line: UInt = #line) {
     var vtable = np_relay()
     vtable.size = MemoryLayout<np_relay>.size
+    vtable.calls = calls
     vtable.context = Unmanaged.passRetained(self).toOpaque()
     vtable.release = { context in
       if let context { Unmanaged<HostTransport>.fromOpaque(context).release() }
@@ -118,23 +138,27 @@ final class HostTransport: @unchecked Sendable {
   private func exchange(_ request: [UInt8]) -> [UInt8]? {
     let kind = Self.kind(of: request)
     let isAcknowledgement = Self.isAcknowledgement(request)
+    let mailbox = (try? RelayRequest(decoding: request))?.entity?.bytes
     let (number, acknowledgement) = state.signal { state in
       state.inside += 1
       if kind.isSending { state.insideSending += 1 }
       state.mostSending = max(state.mostSending, state.insideSending)
       state.mostInside = max(state.mostInside, state.inside)
       state.counts.append(kind)
+      if kind == .get, let mailbox { state.asked.append(mailbox) }
       if isAcknowledgement { state.acknowledgements += 1 }
       return (state.counts.count { $0 == kind }, state.acknowledgements)
     }
     defer {
       state.signal { state in
         state.inside -= 1
+        if kind == .get, let index = state.asked.firstIndex(where: { $0 == mailbox }) { state.asked.remove(at: index) }
         if kind.isSending { state.insideSending -= 1 }
       }
     }
     let mayPass = state.wait(atMost: .seconds(60)) { state -> Bool? in
-      if state.hangs || state.hanging == kind || (kind == .get && state.hangingGet == number)
+      if state.hangs || state.hanging == kind || (kind == .get && state.hangingGets.contains(number))
+        || (kind == .get && mailbox.map { state.hangingMailboxes.contains($0) } ?? false)
         || (isAcknowledgement && state.hangingAcknowledgement == acknowledgement)
         || (kind == .subscribe && number >= state.hangsFromSubscribe)
         || (kind == .get && state.counts.count { $0 == .get } >= state.hangsFromGet)
@@ -144,6 +168,7 @@ final class HostTransport: @unchecked Sendable {
       return state.fails != kind
     }
     guard mayPass == true else { return nil }
+    if let delay = state.withLock({ $0.delays }), delay.kind == kind { usleep(delay.time) }
     if state.withLock({ $0.isOfAnEarlierVersion }), Self.isNew(request) {
       return RelayAnswer.failed(.syntax).encoded(
         for: RelayIdentifier(bytes: request.dropFirst().prefix(RelayIdentifier.count)) ?? .zero)

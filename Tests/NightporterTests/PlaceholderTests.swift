@@ -195,6 +195,9 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(schema.placeholders, ["Open the app to update its database."])
     let (opening, _) = Host.open(station.alice.prefix, isExtension: true)
     XCTAssertEqual(JSON(opening)["notice"]["bodyKey"].text, "Open the app to update its database.", opening)
+    let cause = JSON(opening)["migrationError"]["mtrError"]
+    XCTAssertEqual(cause["type"].text, "noDown", "only a newer program can open it: \(opening)")
+    XCTAssertEqual(cause["dbMigrations"].count, 1, opening)
     try database.setUserVersion(Int32(clamping: version))
     try database.close()
 

@@ -63,6 +63,23 @@ final class RequestPushTests: XCTestCase {
     XCTAssertEqual(bodies, ["hello"])
   }
 
+  /// For a host that drives the push step by step: it is about the address, and the request comes with the message.
+  func testAPushForARequestIsAboutTheAddress() throws {
+    let (station, carol, link) = try asked()
+    carol.send("/connect \(link)").assert("sentInvitation")
+    let push = JSON(try station.nextPush())["notificationData"]
+    let service = try station.makeExtension()
+    service.send("/_start main=off snd_files=off").assert("chatStarted")
+    let notified = service.send("/_ntf conns \(push["nonce"].text) \(push["message"].text)")["result"]["ntfConns"][0]
+    let entity = notified["connEntity"]
+    XCTAssertEqual(entity["type"].text, "userContactConnection", notified.description)
+    XCTAssertEqual(entity["userContact"]["connReqContact"].text, link, notified.description)
+    XCTAssertFalse(entity["contact"].exists, notified.description)
+    let request = "\(notified["agentConnId"].text):\(notified["agentDbQueueId"].number):2026-01-01T00:00:00.000Z"
+    service.send("/_ntf conn messages \(request)").assert("connNtfMessages")
+    service.event("receivedContactRequest")
+  }
+
   /// From the lock screen: the tap waits for the app, which accepts once, incognito or not, or rejects.
   func testATapAcceptsOrRejectsARequest() throws {
     let (station, carol, link) = try asked()

@@ -170,20 +170,18 @@ private final class SimulatedTurns: Turns, Participant, @unchecked Sendable {
 /// Carries out one request a step.
 private final class SimulatedWorker: RequestWorker, Participant {
   private let world: OneThread
-  private var requests: [(number: Int, request: Request)] = []
+  private var requests: [Request] = []
 
   init(_ world: OneThread) { self.world = world }
 
   var isReady: Bool { !requests.isEmpty }
   var due: Moment? { nil }
-  func step() { requests.removeFirst().request()() }
+  func step() { requests.removeFirst()()() }
 
-  func submit(_ number: Int, _ request: @escaping Request) -> Bool {
-    requests.append((number, request))
+  func submit(_ request: @escaping Request) -> Bool {
+    requests.append(request)
     return true
   }
-
-  func cancel(_ number: Int) { requests.removeAll { $0.number == number } }
 
   func close() {
     requests.removeAll()

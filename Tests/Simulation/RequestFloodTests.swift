@@ -63,7 +63,7 @@ final class RequestFloodTests: XCTestCase {
         // What is counted does not depend on the disk, which would take most of the time.
         try? engine.context.store?.database.execute("PRAGMA synchronous=OFF")
         let connection = try? engine.context.store?.database.integer("SELECT connection_id FROM addresses")
-        engine.claims.claim(connection ?? 0) { result in
+        engine.claims.claim(connection ?? 0, for: .init(rank: 0, asked: { nil }, giveBack: {})) { result in
           if case .success(.granted(let granted)) = result { claimed.withLock { $0 = granted.claim } }
         }
       }

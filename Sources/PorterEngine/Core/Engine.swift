@@ -35,14 +35,16 @@ package final class Engine {
     configuration.makeSource?(self)
     ?? MailboxSource(
       context, relay: relayLink, connections: connections, sender: sender, requests: requests, calls: calls,
-      scopes: scopes)
+      scopes: scopes, isNamedByPush: { [unowned self] in pushes.name($0) })
   private(set) lazy var claims = ConnectionClaims(context, peers: peers, source: source, changes: changes)
+  private(set) lazy var mailboxWatch = MailboxWatch(context, claims)
   private(set) lazy var committer = MessageCommitter(
     context, peers: peers, source: source, claims: claims, changes: changes, connections: connections, screen: screen)
   private(set) lazy var receiver = Receiver(
     context,
     Receiver.Parts(
-      lifecycle: lifecycle, source: source, claims: claims, committer: committer, sender: sender))
+      lifecycle: lifecycle, source: source, claims: claims, watch: mailboxWatch, committer: committer, sender: sender,
+      rang: { [unowned self] in pushes.callCommitted() }))
 
   private(set) lazy var tokens = Tokens(context, host: self)
   private(set) lazy var strings = NotificationStrings(context)

@@ -24,9 +24,7 @@ package protocol RequestWorker: AnyObject {
   typealias Request = @Sendable () -> Handover
 
   /// False when the system has no thread to give.
-  func submit(_ number: Int, _ request: @escaping Request) -> Bool
-  /// A request whose turn has not come is not carried out any more.
-  func cancel(_ number: Int)
+  func submit(_ request: @escaping Request) -> Bool
   /// Drops the requests whose turn has not come, and takes no more.
   func close()
   /// After `close`: waits for the request that is under way.
@@ -42,7 +40,7 @@ package protocol Execution: Sendable {
   func makeWorker(isAwaited: Bool) -> any RequestWorker
 }
 
-/// A thread for each engine, and one for each relay that it asks.
+/// A thread for each engine, and one for each way to a relay that it asks.
 package struct ThreadedExecution: Execution {
   package init() {}
 

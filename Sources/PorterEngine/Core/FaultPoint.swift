@@ -1,4 +1,5 @@
 import PorterStore
+import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -14,7 +15,9 @@ import PorterStore
 ///
 /// Debug builds only: `PORTER_HALT_AT=afterCommit` ends the process there by SIGKILL, as a system under memory pressure
 /// would. `PORTER_STOP_AT=afterFetch` freezes it there by SIGSTOP, as a system does with what is not on screen; with
-/// `afterFetch:/some/file` only when that file is there, which is removed, so that it happens once.
+/// `afterFetch:/some/file` only when that file is there, which is removed, so that it happens once. With
+/// `PORTER_HALT_WITH_PUSHES=2` the process is killed only while as many pushes are in progress. `PORTER_WAIT_AT=beforeFetch:/some/file`
+/// has it wait there until that file is there.
 enum FaultPoint: String {
   case beforeFetch, afterFetch, insideCommit, afterCommit, beforeAcknowledge, afterAcknowledge
   case beforeJoin, afterTokenAnswer
@@ -26,17 +29,33 @@ enum FaultPoint: String {
   #if DEBUG
     // raise(3) rather than kill(2): a signal to the process may reach another thread first, and this one go on a little.
     private static let wanted = getenv("PORTER_HALT_AT").map { String(cString: $0) }
-    private static let stopping = getenv("PORTER_STOP_AT").map {
-      String(cString: $0).split(separator: ":", maxSplits: 1).map(String.init)
+    private static let wantedPushes = getenv("PORTER_HALT_WITH_PUSHES").flatMap { Int(String(cString: $0)) } ?? 0
+    private static let pushes = Atomic<Int>(0)
+    private static let stopping = parts(of: "PORTER_STOP_AT")
+    private static let waiting = parts(of: "PORTER_WAIT_AT")
+
+    private static func parts(of variable: String) -> [String]? {
+      getenv(variable).map { String(cString: $0).split(separator: ":", maxSplits: 1).map(String.init) }
     }
   #endif
+
+  /// As many pushes are in progress.
+  @inline(__always)
+  static func note(pushes count: Int) {
+    #if DEBUG
+      pushes.store(count, ordering: .relaxed)
+    #endif
+  }
 
   @inline(__always)
   static func reach(_ point: FaultPoint) {
     #if DEBUG
-      if let wanted, wanted == point.rawValue { raise(SIGKILL) }
+      if let wanted, wanted == point.rawValue, pushes.load(ordering: .relaxed) >= wantedPushes { raise(SIGKILL) }
       if let stopping, stopping.first == point.rawValue, stopping.count == 1 || unlink(stopping[1]) == 0 {
         raise(SIGSTOP)
+      }
+      if let waiting, waiting.first == point.rawValue, let file = waiting.last {
+        while access(file, F_OK) != 0 { usleep(1_000) }
       }
     #endif
   }

@@ -173,7 +173,8 @@ struct EngineSnapshot: Sendable {
 
   /// `np_state`'s answer without the engine. It may have changed since, so it is never reported as quiescent.
   func describe(
-    _ activity: StatusBoard.Activity, for span: Span, peer: PhaseFile, peerRole: Role, eventsWaiting: Int
+    _ activity: StatusBoard.Activity, for span: Span, peer: PhaseFile, peerRole: Role, eventsWaiting: Int,
+    pushesWaiting: Int
   ) -> JSONValue {
     let busy = "the engine is \(activity.rawValue)"
     return [
@@ -184,6 +185,7 @@ struct EngineSnapshot: Sendable {
         "role": .string(peerRole.rawValue), "state": .string(presence.name), "working": .bool(peer.isHeldElsewhere()),
       ],
       "claims": claimed, "eventsWaiting": JSONValue(eventsWaiting),
+      "pushesWaiting": JSONValue(Int64(pushesWaiting)),
       "busy": ["doing": .string(activity.rawValue), "milliseconds": JSONValue(span.milliseconds)],
     ]
   }

@@ -3,7 +3,7 @@ import PorterPlatform
 /// A thread that carries out requests, started with the first of them.
 final class ThreadWorker: RequestWorker {
   private struct Queue {
-    var requests: [(number: Int, request: Request)] = []
+    var requests: [Request] = []
     var isClosed = false
   }
 
@@ -19,13 +19,11 @@ final class ThreadWorker: RequestWorker {
 
   init(isAwaited: Bool) { self.isAwaited = isAwaited }
 
-  func submit(_ number: Int, _ request: @escaping Request) -> Bool {
+  func submit(_ request: @escaping Request) -> Bool {
     guard start() else { return false }
-    queue.signal { $0.requests.append((number, request)) }
+    queue.signal { $0.requests.append(request) }
     return true
   }
-
-  func cancel(_ number: Int) { queue.withLock { $0.requests.removeAll { $0.number == number } } }
 
   func close() {
     queue.signal { queue in
@@ -56,7 +54,7 @@ final class ThreadWorker: RequestWorker {
   /// controller on the answer is the last to hold it.
   private static func performNext(_ queue: Monitor<Queue>) -> Handover? {
     let next: Request?? = queue.wait(atMost: nil) { queue in
-      if !queue.requests.isEmpty { return .some(.some(queue.requests.removeFirst().request)) }
+      if !queue.requests.isEmpty { return .some(.some(queue.requests.removeFirst())) }
       return queue.isClosed ? .some(.none) : nil
     }
     guard case .some(.some(let request)) = next else { return nil }

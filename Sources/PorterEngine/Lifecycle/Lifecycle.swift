@@ -198,8 +198,11 @@ final class Lifecycle {
     // An app that a system has launched in the background is the main run, though its host has not started it.
     if context.role == .app, isAtRest { isMain = true }
     activationWaiters.append(then)
-    phase.beginBackgroundWork { [weak self] _ in
-      if let self { reportActivation(isActive) }
+    phase.beginBackgroundWork { [weak self] answer in
+      guard let self else { return }
+      // It is under way, for a push that came in the same turn; its end is reported to both.
+      if case .ignored = answer, !isActive { return }
+      reportActivation(isActive)
     }
   }
 

@@ -32,12 +32,6 @@ package final class PendingPush: Sendable {
   /// Nil if nothing is to be done about it.
   func expire() -> Urgency? { post(.expire).urgency }
 
-  /// The turn that an expiry asks for has come.
-  func takeExpiry() { life.withLock { $0.expiriesToCome -= 1 } }
-
-  /// Whether such a turn is to come. Until then what the engine waits for is interrupted.
-  var awaitsExpiry: Bool { life.withLock { $0.expiriesToCome > 0 } }
-
   /// Settles what is shown, before it is recorded as shown. False when the caller was answered without it. The text is made
   /// only if the caller is answered with it.
   func stage(_ text: @escaping @Sendable () -> String) -> Bool { post(.stage, text).isTaken }
@@ -77,7 +71,6 @@ package final class PendingPush: Sendable {
       let work = AnswerWork(isTaken: step.answer == .moved, text: text, staged: life.staged, answer)
       for effect in step.effects { PushAnswer.perform(effect, by: work, ()) }
       life.staged = work.staged
-      if work.urgency != nil { life.expiriesToCome += 1 }
       return work
     }
   }
@@ -86,7 +79,6 @@ package final class PendingPush: Sendable {
     let runner: Int
     var machine = MachineRunner<PushAnswer>()
     var staged: (@Sendable () -> String)?
-    var expiriesToCome = 0
   }
 }
 
@@ -145,6 +137,8 @@ final class PushQueue: Sendable {
 
   /// The one that the engine works on: pushes have their turn in the order in which they came.
   var running: PendingPush? { pushes.withLock { $0.first { !$0.isAnswered } } }
+
+  var unanswered: Int { pushes.withLock { $0.count { !$0.isAnswered } } }
 
   func named(_ identifier: String) -> [PendingPush] {
     pushes.withLock { $0.filter { $0.identifier == identifier && !$0.isAnswered } }

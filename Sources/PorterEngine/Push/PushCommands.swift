@@ -84,58 +84,12 @@ extension Engine {
     }
     guard let connection else { return then(.error(.connection(.notFound, context: ""))) }
     committer.expect(request.timestamp, connection.id)
-    claims.claim(connection.id, known: connection) { [weak self] result in
+    let taking = MessageTaking(self, then)
+    claims.claim(connection.id, known: connection, for: taking.holder) { result in
       switch result {
-      case .success(.granted(let claimed)): self?.takeOne(claimed, then: then)
-      case .success(.skipped(let holder)): then(.error(.internal("skipped: \(holder) has the connection")))
-      case .failure(let error): then(.error(.internal(error.description)))
-      }
-    }
-  }
-
-  private func takeOne(_ claimed: ClaimedConnection, then: @escaping (ReceivedNotification) -> Void) {
-    let then = { [weak self] (result: ReceivedNotification) in
-      self?.claims.end(claimed.claim)
-      then(result)
-    }
-    source.fetch(claimed) { [weak self] result in
-      guard let self else { return }
-      switch result {
-      case .failure(let error):
-        then(.error(.broker(server: self.relayLink.name, .network(reason: error.description))))
-      case .success(nil): then(.information(nil))
-      case .success(let message?): self.takeOne(message, claimed, then: then)
-      }
-    }
-  }
-
-  private func takeOne(
-    _ message: SourceMessage, _ claimed: ClaimedConnection, then: @escaping (ReceivedNotification) -> Void
-  ) {
-    guard let delivery = begin(.delivery) else { return then(.error(.internal("the chat suspends"))) }
-    let committed: CommittedMessage
-    switch committer.commit(message, under: claimed.claim) {
-    case .failed(let error):
-      delivery.end()
-      return then(.error(.internal(error.description)))
-    case .committed(let message), .repeated(let message), .quarantined(let message): committed = message
-    }
-    source.acknowledge(message, committed.connection) { [weak self] result in
-      delivery.end()
-      guard let self, case .success(let next) = result else {
-        return then(.information(message.notification(more: nil)))
-      }
-      self.committer.emitMarker(message, committed)
-      // The next message stays at the relay: it is given again until it is acknowledged.
-      switch next {
-      case .message: then(.information(message.notification(more: true)))
-      case .nothing: then(.information(message.notification(more: false)))
-      case .unknown:
-        self.source.fetch(claimed) { next in
-          var more: Bool?
-          if case .success(let waiting) = next { more = waiting != nil }
-          then(.information(message.notification(more: more)))
-        }
+      case .success(.granted(let claimed)): taking.begin(claimed)
+      case .success(.skipped(let holder)): taking.end(.error(.internal("skipped: \(holder) has the connection")))
+      case .failure(let error): taking.end(.error(.internal(error.description)))
       }
     }
   }
@@ -159,13 +113,5 @@ extension Engine {
         reply(.error(ChatError(failure, server: address.description, relay: self.relayName)))
       }
     }
-  }
-}
-
-extension SourceMessage {
-  fileprivate func notification(more: Bool?) -> NotificationMessage {
-    var named = notification
-    named.flags = .init(notification: notifies, more: more)
-    return named
   }
 }

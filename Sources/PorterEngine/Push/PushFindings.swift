@@ -4,7 +4,7 @@ import PorterMachines
 /// here and nowhere else, in the order that `spec/machines/push.md` names.
 struct PushFindings: Equatable, Sendable {
   private struct Facts: OptionSet, Equatable {
-    let rawValue: UInt16
+    let rawValue: UInt32
     static let expired = Facts(rawValue: 1 << 0)
     static let stopped = Facts(rawValue: 1 << 1)
     static let locked = Facts(rawValue: 1 << 2)
@@ -21,6 +21,7 @@ struct PushFindings: Equatable, Sendable {
     static let appCame = Facts(rawValue: 1 << 13)
     static let hurried = Facts(rawValue: 1 << 14)
     static let settled = Facts(rawValue: 1 << 15)
+    static let looked = Facts(rawValue: 1 << 16)
   }
 
   private var facts: Facts = []
@@ -33,10 +34,22 @@ struct PushFindings: Equatable, Sendable {
   /// The store failed at a part of the push.
   var hasFailed: Bool { facts.contains(.failed) }
 
-  /// Whether nothing kept the push from looking into every mailbox that it is about.
-  var hasReachedEverything: Bool {
-    facts.isDisjoint(with: [.expired, .stopped, .locked, .wrongSchema, .failed, .offline, .yielded])
+  /// Whether the push looked into every mailbox that it is about.
+  var look: Look {
+    let hindrances: Facts = [.expired, .stopped, .locked, .wrongSchema, .failed, .offline, .yielded, .hurried]
+    if !facts.isDisjoint(with: hindrances) { return .cut }
+    return facts.contains(.looked) ? .whole : .none
   }
+
+  enum Look: CaseIterable {
+    /// There was nothing to look into, such as for a push that is known already.
+    case none
+    case whole
+    case cut
+  }
+
+  /// A call was shown before everything was looked into.
+  var isHurried: Bool { facts.contains(.hurried) }
 
   /// A record that the push needs is damaged. What is committed is shown anyway, and other connections have their
   /// turn (INC-44): the push has failed only if there is nothing to show.
@@ -75,6 +88,7 @@ struct PushFindings: Equatable, Sendable {
     case .storeBusy, .claimBusy, .commitStale: facts.insert(.yielded)
     case .payloadUnknown, .decodedUnknown: facts.insert(.unknown)
     case .callWaits: facts.insert(.hurried)
+    case .claimNoneLeft: facts.insert(.looked)
     case .claimMissing, .fetchDenied: facts.insert(.missing)
     case .commitDone, .commitCall:
       committed += 1
@@ -84,7 +98,7 @@ struct PushFindings: Equatable, Sendable {
       answers += 1
     case .commitRepeat, .fetchEmpty: answers += 1
     case .payloadMessage, .payloadVerification, .payloadWake, .appInactive, .storeOpened, .decodedMessage,
-      .decodedVerification, .decodedRepeat, .claimGranted, .claimNoneLeft, .fetchMessage, .acknowledged, .mailboxTaken,
+      .decodedVerification, .decodedRepeat, .claimGranted, .callCame, .fetchMessage, .acknowledged, .mailboxTaken,
       .composedAnnounced, .composedNothing, .sent:
       break
     case .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
@@ -124,4 +138,22 @@ struct PushFindings: Equatable, Sendable {
       return .partial
     }
   }
+}
+
+/// Which of several pushes in progress at the same time looked into every mailbox, by their numbers in the order in which they
+/// came. A value.
+struct LookRecord {
+  private var whole = 0
+  private var cut = 0
+
+  mutating func note(_ number: Int, _ look: PushFindings.Look) {
+    switch look {
+    case .none: break
+    case .whole: whole = max(whole, number)
+    case .cut: cut = max(cut, number)
+    }
+  }
+
+  /// Whether the one that came last did, whichever ended last: what it is about may have come after the others looked.
+  var isWhole: Bool { whole > cut }
 }

@@ -16,9 +16,13 @@ extension PushRunner {
 
   private func claim(_ named: NamedConnection, _ run: PushRun) {
     run.wanted = named
-    watchMailbox(run)
-    engine.claims.claim(named.id, known: named.record) { [weak self] result in
+    let holder = ConnectionClaims.Holder(
+      rank: run.number, asked: { run.asked }, giveBack: { [weak self] in self?.post(.mailboxTaken, run) })
+    let waiter = waiter(run)
+    engine.mailboxWatch.begin(named.id, waiter)
+    engine.claims.claim(named.id, known: named.record, for: holder) { [weak self] result in
       guard let self else { return }
+      engine.mailboxWatch.end(named.id, waiter)
       switch result {
       case .success(.granted(let claimed)) where run.state != .claiming:
         // Its time was up before the connection was free.
@@ -44,37 +48,19 @@ extension PushRunner {
     }
   }
 
-  // MARK: A mailbox that another push asks
-
-  static func mailboxTimer(_ run: PushRun) -> String { run.timer + " waits for a mailbox" }
-
-  /// A mailbox that two pushes name is asked for the first of them, and the second waits for what it finds. But a request that
-  /// has no answer for long is left to the second, which asks again: it may be a call's, and the transport may have lost it.
-  private func watchMailbox(_ run: PushRun) {
-    // One that asks for nothing at the moment will ask again.
-    let asked = holder(ofWantedBy: run)?.asked ?? context.clock.now()
-    let due = max(asked, run.started) + Durations.mailboxPatience
-    context.timers.set(Self.mailboxTimer(run), after: max(.zero, due - context.clock.now())) { [weak self] in
-      self?.takeMailbox(run)
-    }
-  }
-
-  private func takeMailbox(_ run: PushRun) {
-    guard run.state == .claiming, let holder = holder(ofWantedBy: run) else { return }
-    guard let asked = holder.asked, context.clock.now() - asked >= Durations.mailboxPatience else {
-      return watchMailbox(run)
-    }
-    post(.mailboxTaken, holder)
-  }
-
-  /// The earlier push that is looking into the mailbox which this one waits for.
-  private func holder(ofWantedBy run: PushRun) -> PushRun? {
-    running.prefix { $0 !== run }.first { $0.holding.claimed?.connection.id == run.wanted?.id }
+  private func waiter(_ run: PushRun) -> MailboxWaiter {
+    MailboxWaiter(name: run.timer, rank: run.number, since: run.started) { run.state == .claiming }
   }
 
   func putMailboxBack(_ run: PushRun) {
-    run.forgetRequest()
+    giveRequestUp(run)
     run.putBack()
+  }
+
+  /// Nothing waits for its answer any more, and nothing is asked for a push that has ended.
+  func giveRequestUp(_ run: PushRun) {
+    run.forgetRequest()
+    if let claimed = run.holding.claimed { engine.source.giveUp(claimed.connection.id) }
   }
 
   /// Only connections for which something waits are claimed.
@@ -102,7 +88,7 @@ extension PushRunner {
   private func receive(_ run: PushRun) {
     var named: [Int64] = []
     while let next = run.nextConnection() { named.append(next.id) }
-    engine.receiver.look(into: named, emptied: { run.noteExhausted($0) }) { [weak self] look in
+    engine.receiver.look(into: named, for: waiter(run), emptied: { run.noteExhausted($0) }) { [weak self] look in
       for finding in look.findings { run.findings.note(finding) }
       for holder in look.holders { run.noteHeld(by: holder) }
       if let reason = look.reason { run.reason = reason }
@@ -213,7 +199,9 @@ extension PushRunner {
 
   static func callTimer(_ run: PushRun) -> String { run.timer + " with a call" }
 
+  /// Of several calls, the first one counts.
   func armCallDeadline(_ run: PushRun) {
+    guard !context.timers.isSet(Self.callTimer(run)) else { return }
     context.timers.set(Self.callTimer(run), after: Durations.callPatience) { [weak self] in self?.post(.callWaits, run)
     }
   }
@@ -232,9 +220,11 @@ extension PushRunner {
     let request = run.ask(at: asked)
     engine.source.acknowledge(message, committed.connection) { [weak self] result in
       FaultPoint.reach(.afterAcknowledge)
-      if case .success = result { self?.engine.committer.emitMarker(message, committed) }
+      let isAwaited = run.noteAnswer(to: request)
+      // One that was given up may have been carried out; the message is committed, and does not come again then.
+      if result.isSuccess || !isAwaited { self?.engine.committer.emitMarker(message, committed) }
       delivery.end()
-      guard run.noteAnswer(to: request) else { return }
+      guard isAwaited else { return }
       switch result {
       case .success(.message(let next)): self?.takeNext(next, under: claimed, run)
       case .success(.nothing): self?.noteEmpty(claimed, since: asked, run)

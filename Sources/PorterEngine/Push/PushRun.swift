@@ -11,8 +11,8 @@ final class PushRun {
   let started: Moment
   /// When the best there is has to be answered.
   let due: Moment
-  /// Of its deadline.
-  let timer: String
+  /// In the order in which they come, from 1.
+  let number: Int
   let pending: PendingPush
 
   /// Set when the run is made.
@@ -63,13 +63,19 @@ final class PushRun {
   var reason = ""
   private var trace = PushTrace()
 
-  init(text: String, started: Moment, due: Moment, timer: String, _ pending: PendingPush) {
+  init(text: String, started: Moment, due: Moment, number: Int, _ pending: PendingPush) {
     self.text = text
     self.started = started
     self.due = due
-    self.timer = timer
+    self.number = number
     self.pending = pending
   }
+
+  /// Of its deadline; others are named after it.
+  var timer: String { "push \(number)" }
+
+  /// How often the engine's waits had been cut off when this push was worked on last.
+  var cuts = 0
 
   var state: Push.State { driver?.state ?? Push.initial }
 

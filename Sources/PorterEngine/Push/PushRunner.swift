@@ -30,11 +30,11 @@ final class PushRunner {
   private var waiting: [PushRun] = []
   /// The last push, for which everything is being released.
   private var releasing: PushRun?
-  /// Those that have ended and still interrupt what the engine waits for, until the turns of their expiries.
-  private var interrupting: [PendingPush] = []
   /// Since when a connection's mailbox was seen to be empty: pushes that came before need not look again.
   var emptySince: [Int64: Moment] = [:]
   private var arrived = 0
+  /// Those that looked into the mailboxes since none was in progress.
+  private var looks = LookRecord()
 
   init(_ engine: Engine) {
     self.engine = engine
@@ -51,7 +51,7 @@ final class PushRunner {
   func arrive(_ text: String, _ pending: PendingPush, started: Moment, deadline: Span) {
     let due = started + max(.zero, deadline - Durations.pushMargin)
     arrived += 1
-    let run = PushRun(text: text, started: started, due: due, timer: "push \(arrived)", pending)
+    let run = PushRun(text: text, started: started, due: due, number: arrived, pending)
     run.driver = MachineDriver(context.machines) { [unowned self] effect, run in
       withTime(of: run) { Push.perform(effect, by: self, run) }
     }
@@ -73,7 +73,12 @@ final class PushRunner {
     waiting = []
     let sending = running.filter(isSending)
     running += new
-    if running.isEmpty { emptySince.removeAll() }
+    FaultPoint.note(pushes: running.count)
+    if running.isEmpty {
+      emptySince.removeAll()
+      looks = LookRecord()
+      engine.mailboxWatch.forget()
+    }
     // What is left to be sent waits for the new push.
     if !new.isEmpty { for run in sending { post(.sent, run) } }
     for run in new { begin(run) }
@@ -100,6 +105,7 @@ final class PushRunner {
   /// What one push does ends with its own time, not with that of another. The platform freezes an extension soon after; an
   /// app continues, and what else it does is not cut off.
   private func withTime(of run: PushRun, _ body: () -> Void) {
+    run.cuts = context.stop.cuts
     guard context.role == .extension, running.contains(where: { $0 === run }) else { return body() }
     context.stop.set(.push, end(of: run))
     body()
@@ -118,13 +124,11 @@ final class PushRunner {
     run.pending.isExpired ? min(run.due, context.clock.now()) : run.due
   }
 
-  /// Whether a store's error means that another push's time was up, which interrupts what the engine waits for. This one has its
-  /// own time, and tries again.
+  /// Whether a store's error means that the time of something else was up, such as another push's, which cuts off what the engine
+  /// waits for. This one has its own time, and tries again.
   func isOthersTime(_ error: StoreError, _ run: PushRun) -> Bool {
     guard case .sqlite(let error) = error, [.interrupted, .busy].contains(error.kind) else { return false }
-    let now = context.clock.now()
-    guard !run.isOver(at: now) else { return false }
-    return !interrupting.isEmpty || running.contains { $0 !== run && $0.isOver(at: now) }
+    return run.cuts != context.stop.cuts && !run.isOver(at: context.clock.now())
   }
 
   /// The same for what a push reads or composes, which says that the store failed.
@@ -135,8 +139,6 @@ final class PushRunner {
 
   /// Time is up for this push.
   func expire(_ pending: PendingPush) {
-    pending.takeExpiry()
-    interrupting.removeAll { !$0.awaitsExpiry }
     guard let run = (running + waiting).first(where: { $0.pending === pending }) else { return }
     post(.expire, run)
   }
@@ -144,6 +146,19 @@ final class PushRunner {
   /// Time is up for the round that an app's pushes are.
   func expireAll() {
     for run in running { post(.expire, run) }
+  }
+
+  /// An app has committed a call, which must not wait as long as a message may for what else the pushes look into.
+  func callCommitted() {
+    for run in running { post(.callCame, run) }
+  }
+
+  /// Whether a push in progress is about this connection, and says so.
+  func name(_ connectionID: Int64) -> Bool {
+    running.contains { run in
+      guard case .message = run.payload else { return false }
+      return run.named?.contains { $0.id == connectionID } ?? false
+    }
   }
 
   /// False when there is no push in progress.
@@ -253,16 +268,17 @@ extension PushRunner: PushEffects {
     if context.role == .extension, [.releasedOffline, .releasedExpired].contains(outcome) {
       engine.receiver.polling.makeDue()
     }
+    looks.note(run.number, run.findings.look)
     guard isLast(run) else { return end(run, outcome) }
     if context.role == .app {
       // Time was up before the round began: what a process has open that was just launched is released all the same.
       if !engine.isQuiescent, engine.lifecycle.phase.stateName == AppPhase.State.suspended.name {
         engine.refresh.begin()
       }
-      let isWhole = run.findings.hasReachedEverything
-      // A host that says that time is up may be frozen next.
+      // A host that says that time is up may be frozen next, and a call does not wait for what still hangs.
       let now = context.clock.now()
-      return engine.refresh.end(isWhole: isWhole, by: run.isOver(at: now) ? now : run.due) { [weak self] in
+      let hurries = run.isOver(at: now) || run.findings.isHurried
+      return engine.refresh.end(isWhole: looks.isWhole, by: hurries ? now : run.due) { [weak self] in
         self?.end(run, outcome)
       }
     }
@@ -288,15 +304,14 @@ extension PushRunner: PushEffects {
     context.timers.cancel(run.timer)
     context.timers.cancel(Self.callTimer(run))
     context.timers.cancel(Self.sendingTimer(run))
-    context.timers.cancel(Self.mailboxTimer(run))
     running.removeAll { $0 === run }
+    FaultPoint.note(pushes: running.count)
     waiting.removeAll { $0 === run }
     if releasing === run { releasing = nil }
     limitWork()
     if run.content.withdrawals.last == NotificationNotice.identifier { NoticeMark(context.configuration).remove() }
     run.nextRefresh = engine.refresh.nextRefresh
     run.finish(quiescent: engine.isQuiescent)
-    if run.pending.awaitsExpiry { interrupting.append(run.pending) }
     beginWaiting()
   }
 
@@ -312,43 +327,6 @@ extension PushRunner: PushEffects {
     try? context.store?.quarantinePush(reason: run.reason, payload: run.text, at: context.clock.wall())
   }
 
-  func verifyToken(_ run: PushRun) {
-    let left: LeftTokenAttempt?
-    do throws(StoreError) { left = try TokenAttempt.left(context.store) } catch {
-      run.reason = error.description
-      return post(.storeFailed, run)
-    }
-    guard let left else { return sendCode(run) }
-    // The app was cut off. Asked again under this process's name, so that what the app still does with the earlier answer
-    // is refused (INC-09).
-    engine.tokens.finish(left) { [weak self] in
-      switch left.attempt {
-      case .register: self?.sendCode(run)
-      case .replace:
-        run.reason = "the token was being replaced; the server sends another code"
-        self?.post(.verifyFailed, run)
-      }
-    }
-  }
-
-  private func sendCode(_ run: PushRun) {
-    guard case .verification(let nonce, let sealedCode) = run.payload, let token = try? context.store?.token(),
-      let secret = token.pushSecret
-    else { return post(.verifyFailed, run) }
-    do throws(PushError) { _ = try VerificationCode(opening: sealedCode, nonce: nonce, with: secret) } catch {
-      run.reason = "the verification push does not open: \(error)"
-      return post(.verifyForged, run)
-    }
-    engine.tokens.verify(token, nonce: nonce, sealedCode: sealedCode) { [weak self] reply in
-      switch reply {
-      case .result: self?.post(.verifyDone, run)
-      case .error:
-        run.reason = "the notification server did not take the code"
-        self?.post(.verifyFailed, run)
-      }
-    }
-  }
-
   func cancelWork(_ run: PushRun) {
     // In the app, a command may be waiting for the server, which does not concern this push. Neither does another push's code.
     if context.role == .extension, run.isVerification,
@@ -356,6 +334,7 @@ extension PushRunner: PushEffects {
     {
       engine.tokens.abandonRequests()
     }
+    giveRequestUp(run)
     releaseClaim(run)
   }
 

@@ -23,16 +23,30 @@ final class ConnectionClaims {
     case failed(StoreError, Completion)
   }
 
+  /// The work of this process that has a claim, or is about to.
+  struct Holder {
+    /// As of a `MailboxWaiter`.
+    let rank: Int
+    /// Since when its request to the source has had no answer; nil while there is none.
+    let asked: () -> Moment?
+    /// Gives the request up, and the claim.
+    let giveBack: () -> Void
+  }
+
   /// One connection as this process owns it, or not.
   private final class Tracked {
     let connectionID: Int64
+    let holder: Holder
     var driver: MachineDriver<Ownership, Finding>?
     /// Of a claim that is held.
     var claimed: ClaimedConnection?
     /// Work that wants the connection afterwards.
-    var waiting: [Completion] = []
+    var waiting: [(holder: Holder, then: Completion)] = []
 
-    init(connectionID: Int64) { self.connectionID = connectionID }
+    init(connectionID: Int64, holder: Holder) {
+      self.connectionID = connectionID
+      self.holder = holder
+    }
   }
 
   private let context: EngineContext
@@ -53,13 +67,19 @@ final class ConnectionClaims {
   /// Claims the connection under a new epoch. `then` is called once, in a later step. `connection` is its record, if the
   /// caller has just read it. Work of this process has a connection one after the other, in the order in which it asks, so that
   /// each is given another message.
-  func claim(_ connectionID: Int64, known connection: StoredConnection? = nil, then: @escaping Completion) {
-    if let tracked = tracked[connectionID] { return tracked.waiting.append(then) }
-    begin(connectionID, known: connection, then)
+  func claim(
+    _ connectionID: Int64, known connection: StoredConnection? = nil, for holder: Holder, then: @escaping Completion
+  ) {
+    if let tracked = tracked[connectionID] { return tracked.waiting.append((holder, then)) }
+    begin(connectionID, known: connection, holder, then)
   }
 
-  private func begin(_ connectionID: Int64, known connection: StoredConnection?, _ then: @escaping Completion) {
-    let tracked = track(connectionID)
+  func holder(of connectionID: Int64) -> Holder? { tracked[connectionID]?.holder }
+
+  private func begin(
+    _ connectionID: Int64, known connection: StoredConnection?, _ holder: Holder, _ then: @escaping Completion
+  ) {
+    let tracked = track(connectionID, holder)
     tracked.driver?.post(.want, .wanted(connection, then)) { answer in
       // Another attempt on it has not come to its end.
       if case .refused = answer { then(.failure(.sqlite(SQLiteError(kind: .busy)))) }
@@ -81,7 +101,7 @@ final class ConnectionClaims {
   func forgetAll() {
     let waiting = tracked.keys.sorted().flatMap { tracked[$0]?.waiting ?? [] }
     tracked.removeAll()
-    for then in waiting { context.steps.post { then(.failure(.sqlite(SQLiteError(kind: .closed)))) } }
+    for (_, then) in waiting { context.steps.post { then(.failure(.sqlite(SQLiteError(kind: .closed)))) } }
   }
 
   /// For people: connection, state and epoch, by connection.
@@ -99,12 +119,12 @@ final class ConnectionClaims {
   private func beginNext(after ended: Tracked) {
     tracked[ended.connectionID] = nil
     guard let next = ended.waiting.first else { return }
-    begin(ended.connectionID, known: nil, next)
+    begin(ended.connectionID, known: nil, next.holder, next.then)
     tracked[ended.connectionID]?.waiting = Array(ended.waiting.dropFirst())
   }
 
-  private func track(_ connectionID: Int64) -> Tracked {
-    let new = Tracked(connectionID: connectionID)
+  private func track(_ connectionID: Int64, _ holder: Holder) -> Tracked {
+    let new = Tracked(connectionID: connectionID, holder: holder)
     let work = ConnectionClaimWork(context, peers, source, changes, connectionID) { [weak self, weak new] change in
       guard let new else { return }
       switch change {

@@ -12,6 +12,8 @@ enum FetchResult: Equatable {
   case skipped(holder: Owner)
   /// The chat suspends, or the source was closed.
   case interrupted
+  /// The source did not answer for long, and a push asks again.
+  case givenBack
   case sourceFailed(SourceError)
   case storeFailed(StoreError)
 }
@@ -43,19 +45,23 @@ final class MailboxFetchRun: MailboxFetchEffects {
   private let context: EngineContext
   private let parts: Receiver.Parts
   private let connectionID: Int64
+  private let rank: Int
   private var driver: MachineDriver<MailboxFetch, Finding>?
   /// How many were asked for.
   private var acknowledgements = 0
+  /// What the source is being asked for, and since when.
+  private var request: (finding: Finding, asked: Moment)?
   /// Nil once it was called.
   private var then: ((FetchResult) -> Void)?
 
   init(
-    _ context: EngineContext, _ parts: Receiver.Parts, _ connectionID: Int64,
+    _ context: EngineContext, _ parts: Receiver.Parts, _ connectionID: Int64, rank: Int,
     then: @escaping (FetchResult) -> Void
   ) {
     self.context = context
     self.parts = parts
     self.connectionID = connectionID
+    self.rank = rank
     self.then = then
     driver = MachineDriver(context.machines(timers: FetchTimers(parts.source, context)), subject: String(connectionID))
     { [weak self] effect, finding in
@@ -70,11 +76,14 @@ final class MailboxFetchRun: MailboxFetchEffects {
   }
 
   private func next(under claimed: ClaimedConnection?) {
+    guard !hasEnded else { return }
     guard parts.lifecycle.operations.admits(.receiving), context.store != nil else {
       return finish(.interrupted, claimed)
     }
     if let claimed { return post(.get, .asked(claimed)) }
-    parts.claims.claim(connectionID) { [weak self] result in
+    let holder = ConnectionClaims.Holder(
+      rank: rank, asked: { [weak self] in self?.request?.asked }, giveBack: { [weak self] in self?.giveBack() })
+    parts.claims.claim(connectionID, for: holder) { [weak self] result in
       switch result {
       case .success(.granted(let claimed)): self?.post(.get, .asked(claimed))
       case .success(.skipped(let holder)): self?.finish(.skipped(holder: holder), nil)
@@ -83,7 +92,21 @@ final class MailboxFetchRun: MailboxFetchEffects {
     }
   }
 
-  private func post(_ event: MailboxFetch.Event, _ finding: Finding) { driver?.post(event, finding) }
+  private func post(_ event: MailboxFetch.Event, _ finding: Finding) {
+    request = nil
+    driver?.post(event, finding)
+  }
+
+  /// What the source still answers, or cannot give up, finds a run that has ended.
+  private func giveBack() {
+    guard let then, let request else { return }
+    self.then = nil
+    parts.source.giveUp(connectionID)
+    parts.claims.end(request.finding.claimed.claim)
+    then(.givenBack)
+  }
+
+  private var hasEnded: Bool { then == nil }
 
   private func finish(_ result: FetchResult, _ claimed: ClaimedConnection?) {
     guard let then else { return }
@@ -96,6 +119,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
 
   func sendGet(_ finding: Finding) {
     let claimed = finding.claimed
+    request = (finding, context.clock.now())
     FaultPoint.reach(.beforeFetch)
     parts.source.fetch(claimed) { [weak self] result in
       FaultPoint.reach(.afterFetch)
@@ -116,6 +140,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
     case .committed(let committed):
       FaultPoint.reach(.afterCommit)
       parts.sender.offerNew(alsoFor: connectionID)
+      if committed.rings { parts.rang() }
       post(.committed, .committed(message, committed, claimed, delivery))
     case .repeated(let committed), .quarantined(let committed):
       post(.committed, .committed(message, committed, claimed, delivery))
@@ -131,6 +156,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
 
   /// Nil if nothing is to be received any more.
   private func fetched(_ finding: Finding) -> SourceMessage? {
+    guard !hasEnded else { return nil }
     switch finding {
     case .message(let message, _): return message
     case .acknowledged(_, _, _, let delivery, .message(let next)):
@@ -146,6 +172,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
     guard case .committed(let message, let committed, let claimed, let delivery) = finding else { return }
     acknowledgements += 1
     let number = acknowledgements
+    request = (finding, context.clock.now())
     FaultPoint.reach(.beforeAcknowledge)
     parts.source.acknowledge(message, committed.connection) { [weak self] result in
       FaultPoint.reach(.afterAcknowledge)

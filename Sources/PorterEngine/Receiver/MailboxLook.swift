@@ -44,7 +44,7 @@ final class MailboxLook {
     case .skipped(let holder):
       findings.append(.claimBusy)
       holders.append(holder)
-    case .interrupted:
+    case .interrupted, .givenBack:
       findings.append(.fetchOffline)
       reason = "the app suspends"
     case .sourceFailed(let error):
@@ -64,7 +64,7 @@ extension FetchResult {
     switch self {
     case .drained, .storeFailed(.notFound): true
     case .sourceFailed(let error): error.kind == .denied
-    case .displaced, .skipped, .interrupted, .storeFailed: false
+    case .displaced, .skipped, .interrupted, .storeFailed, .givenBack: false
     }
   }
 }
@@ -74,11 +74,15 @@ extension Receiver {
   /// nothing is left in one of a connection; `then` once, when nothing waits any more or cannot be reached. Every wait in it is
   /// bounded.
   func look(
-    into named: [Int64], emptied: @escaping (Int64) -> Void = { _ in }, then: @escaping (MailboxLook) -> Void
+    into named: [Int64], for waiter: MailboxWaiter, emptied: @escaping (Int64) -> Void,
+    then: @escaping (MailboxLook) -> Void
   ) {
     let look = MailboxLook(emptied: emptied, then: then)
     look.began()
-    for connection in named { lookInto(connection, look) }
+    for connection in named {
+      look.began()
+      fetch(connection, for: waiter) { look.ended($0, connection) }
+    }
     lookWhereSomethingWaits(except: named, look)
     look.ended()
   }

@@ -12,14 +12,17 @@ final class MailboxSource: Source {
   private let sender: Sender
   private let opening: MailboxOpening
   private let listening: MailboxListening
+  /// Whether a push in progress is about this connection.
+  private let isNamedByPush: (Int64) -> Bool
 
   init(
     _ context: EngineContext, relay: RelayLink, connections: Connections, sender: Sender, requests: ContactRequests,
-    calls: Calls, scopes: Scopes
+    calls: Calls, scopes: Scopes, isNamedByPush: @escaping (Int64) -> Bool
   ) {
     self.context = context
     self.relay = relay
     self.sender = sender
+    self.isNamedByPush = isNamedByPush
     listening = MailboxListening(context, relay: relay)
     opening = MailboxOpening(context, connections: connections, requests: requests, calls: calls, scopes: scopes)
   }
@@ -101,12 +104,19 @@ final class MailboxSource: Source {
 
   // MARK: Messages
 
+  func hasten(_ connectionID: Int64) { relay.hasten(connectionID) }
+  func giveUp(_ connectionID: Int64) { relay.giveUp(connectionID) }
+
+  private func urgency(of connection: StoredConnection) -> RelayWays.Urgency {
+    .init(subject: connection.id, isPushed: isNamedByPush(connection.id))
+  }
+
   func validate(_ connection: StoredConnection) throws(StoreError) { _ = try Self.mailbox(of: connection) }
 
   func fetch(_ claimed: ClaimedConnection, then: @escaping (Result<SourceMessage?, SourceError>) -> Void) {
     guard let mailbox = try? Self.mailbox(of: claimed.connection) else { return then(.failure(.closed)) }
     let (key, clock) = (claimed.connection.recipientKey, context.clock)
-    relay.perform(.receiving) { (client) throws(RelayError) in
+    relay.perform(.receiving, about: urgency(of: claimed.connection)) { (client) throws(RelayError) in
       // The message's age is that of this moment; the engine's turn may come much later.
       try client.getMessage(mailbox, key: key).map { SourceMessage($0, at: clock.now()) }
     } then: { result in
@@ -132,7 +142,7 @@ final class MailboxSource: Source {
     secureIfNeeded(mailbox, connection) { [weak self] secured in
       if case .failure(let error) = secured { return then(.failure(SourceError(error))) }
       guard let self else { return then(.failure(.closed)) }
-      self.relay.perform { (client) throws(RelayError) in
+      self.relay.continueDelivery(about: self.urgency(of: connection)) { (client) throws(RelayError) in
         // A relay that did not have it any more has dropped it as well.
         switch try client.acknowledgeAndGet(identifier, in: mailbox, key: key).1 {
         case .unknown: NextMessage.unknown
@@ -154,7 +164,7 @@ final class MailboxSource: Source {
     guard !connection.isSecured, let sender = connection.peerPublicKey.flatMap({ SigningPublicKey(bytes: $0) })
     else { return then(.success(())) }
     let key = connection.recipientKey
-    relay.perform { (client) throws(RelayError) in
+    relay.continueDelivery(about: urgency(of: connection)) { (client) throws(RelayError) in
       try client.secureMailbox(mailbox, key: key, senderKey: sender)
     } then: { [weak self] result in
       guard let self, case .success = result else { return then(result) }

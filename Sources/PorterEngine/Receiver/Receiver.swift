@@ -10,14 +10,17 @@ final class Receiver {
     let lifecycle: Lifecycle
     let source: any Source
     let claims: ConnectionClaims
+    let watch: MailboxWatch
     let committer: MessageCommitter
     let sender: Sender
+    /// A call was committed that waits for its user.
+    let rang: () -> Void
   }
 
   /// A fetch that is under way, and the callers that want another look when it ends.
   private struct Fetch {
     let run: MailboxFetchRun
-    var waiting: [(FetchResult) -> Void] = []
+    var waiting: [(rank: Int, then: (FetchResult) -> Void)] = []
   }
 
   let context: EngineContext
@@ -36,20 +39,33 @@ final class Receiver {
   // MARK: Fetching
 
   /// Fetches until nothing waits. One fetch of a connection at a time: calls that come meanwhile wait for the end of the
-  /// first, and together get one more look, since something may have come after the first one's last.
-  func fetch(_ connectionID: Int64, then: @escaping (FetchResult) -> Void) {
+  /// first, and together get one more look, since something may have come after the first one's last. `rank`: of the push that it
+  /// is for; 0 without one.
+  func fetch(_ connectionID: Int64, rank: Int = 0, then: @escaping (FetchResult) -> Void) {
     if fetches[connectionID] != nil {
-      fetches[connectionID]?.waiting.append(then)
+      fetches[connectionID]?.waiting.append((rank, then))
       return
     }
-    let run = MailboxFetchRun(context, parts, connectionID) { [weak self] result in
-      let waiting = self?.fetches.removeValue(forKey: connectionID)?.waiting ?? []
-      then(result)
-      guard !waiting.isEmpty else { return }
-      self?.fetch(connectionID) { result in for report in waiting { report(result) } }
+    let run = MailboxFetchRun(context, parts, connectionID, rank: rank) { [weak self] result in
+      var waiting = self?.fetches.removeValue(forKey: connectionID)?.waiting ?? []
+      // Its request was given up for one of those that wait, and all of them get the answer to the next one.
+      if case .givenBack = result { waiting.append((rank, then)) } else { then(result) }
+      guard let last = waiting.map(\.rank).max() else { return }
+      self?.fetch(connectionID, rank: last) { result in for (_, report) in waiting { report(result) } }
     }
     fetches[connectionID] = Fetch(run: run)
     run.continueLater()
+  }
+
+  /// The same for a push, which comes first: what is being asked already is not left behind what others ask, and is asked again
+  /// when there is no answer for long.
+  func fetch(_ connectionID: Int64, for waiter: MailboxWaiter, then: @escaping (FetchResult) -> Void) {
+    parts.source.hasten(connectionID)
+    parts.watch.begin(connectionID, waiter)
+    fetch(connectionID, rank: waiter.rank) { [watch = parts.watch] result in
+      watch.end(connectionID, waiter)
+      then(result)
+    }
   }
 
   // MARK: Listening
@@ -125,7 +141,7 @@ final class Receiver {
   private func fetched(_ result: FetchResult) {
     switch result {
     case .drained: context.retries.reset(TimerName.subscribe)
-    case .interrupted: break
+    case .interrupted, .givenBack: break
     case .sourceFailed(let error): if error.isTemporary { listenLater() }
     case .displaced, .skipped, .storeFailed: listenLater()
     }

@@ -25,6 +25,12 @@ protocol Source: AnyObject {
   /// Which of these connections something waits for, without listening to them; nil when the source cannot tell.
   func whoWaits(among connections: [Int64], then: @escaping (Result<[Int64]?, SourceError>) -> Void)
 
+  /// What was asked for this connection is asked before anything else that waits to be asked.
+  func hasten(_ connectionID: Int64)
+
+  /// What was asked for this connection, and has no answer yet, fails: nothing waits for it any more.
+  func giveUp(_ connectionID: Int64)
+
   /// Throws `damaged` if nothing can be fetched by this record.
   func validate(_ connection: StoredConnection) throws(StoreError)
 
@@ -43,8 +49,11 @@ protocol Source: AnyObject {
   )
 }
 
-/// A source that tells nothing beforehand: each connection is asked.
+/// A source that tells nothing beforehand: each connection is asked, in the order in which they come.
 extension Source {
+  func hasten(_ connectionID: Int64) {}
+  func giveUp(_ connectionID: Int64) {}
+
   func takeNews(then: @escaping (Result<[Int64]?, SourceError>) -> Void) { then(.success(nil)) }
 
   func whoWaits(among connections: [Int64], then: @escaping (Result<[Int64]?, SourceError>) -> Void) {
@@ -172,4 +181,10 @@ struct SourceError: Error, Equatable {
 
   static let closed = SourceError(kind: .closed, description: "closed")
   static let timeout = SourceError(kind: .failed(isTemporary: true), description: "no answer in time")
+}
+
+extension Result {
+  var isSuccess: Bool {
+    if case .success = self { true } else { false }
+  }
 }

@@ -79,8 +79,8 @@ final class RelayLink {
     port.open()
     driver = RelayDriver(
       identifier: opened, port: port, randomness: context.randomness, turns: turns,
-      makeWorker: { context.configuration.execution.makeWorker(isAwaited: port.isLocal) }, timers: context.timers,
-      sharesWays: context.role == .extension,
+      makeWorker: { [context] in context.configuration.execution.makeWorker(isAwaited: port.isLocal) },
+      timers: context.timers, sharesSending: context.role == .extension,
       fileIsBusy: { [weak self] in self?.hastenRetries() })
   }
 
@@ -108,22 +108,37 @@ final class RelayLink {
   /// Asks the relay, as a piece of work of this kind. `then` is called once; with `closed` when there is no relay or
   /// the work may not begin.
   func perform<Value: Sendable>(
-    _ kind: OperationKind, _ work: @escaping RelayDriver.Work<Value>,
+    _ kind: OperationKind, about urgency: RelayWays.Urgency = .init(), _ work: @escaping RelayDriver.Work<Value>,
     then: @escaping (Result<Value, RelayError>) -> Void
   ) {
     guard let driver, let operation = lifecycle.operations.begin(kind) else { return then(.failure(.closed)) }
-    driver.perform(work, on: kind.lane) { result in
+    driver.perform(work, on: lane(kind, urgency), about: urgency.subject) { result in
       then(result)
       operation.end()
     }
   }
 
   /// Asks the relay as part of the delivery of a message that the caller has begun.
-  func perform<Value: Sendable>(
-    _ work: @escaping RelayDriver.Work<Value>, then: @escaping (Result<Value, RelayError>) -> Void
+  func continueDelivery<Value: Sendable>(
+    about urgency: RelayWays.Urgency, _ work: @escaping RelayDriver.Work<Value>,
+    then: @escaping (Result<Value, RelayError>) -> Void
   ) {
     guard let driver else { return then(.failure(.closed)) }
-    driver.perform(work, on: .receiving, then: then)
+    driver.perform(work, on: lane(.delivery, urgency), about: urgency.subject, then: then)
+  }
+
+  /// A push is about this connection now.
+  func hasten(_ connectionID: Int64) { driver?.hasten(connectionID) }
+
+  /// Nothing waits any more for what is asked about this connection: it ends with `timeout`.
+  func giveUp(_ connectionID: Int64) { driver?.giveUp(connectionID) }
+
+  private func lane(_ kind: OperationKind, _ urgency: RelayWays.Urgency) -> RelayWays.Lane {
+    switch kind {
+    // What an extension receives is what its pushes are about.
+    case .receiving, .delivery, .database: urgency.isPushed || context.role == .extension ? .push : .receiving
+    case .notifications, .sending: .sending
+    }
   }
 
   /// The answer to a request of the driver with this number, or its failure.
@@ -159,14 +174,5 @@ final class RelayLink {
     lastHeard = context.clock.now()
     driver.port.drainWake()
     return true
-  }
-}
-
-extension OperationKind {
-  fileprivate var lane: RelayDriver.Lane {
-    switch self {
-    case .receiving, .delivery, .database: .receiving
-    case .notifications, .sending: .sending
-    }
   }
 }

@@ -160,6 +160,8 @@ package enum Push: Machine {
     case commitDone
     /// The same, and a call is waiting for its user.
     case commitCall
+    /// The app has committed a call, which is waiting for its user.
+    case callCame
     /// A call has waited long enough; the other mailboxes are looked into afterwards.
     case callWaits
     /// A later push waits for this mailbox, which may be a call's, and the relay has not answered for long: that one
@@ -250,6 +252,7 @@ package enum Push: Machine {
       case .fetchDenied: "fetch.denied"
       case .commitDone: "commit.done"
       case .commitCall: "commit.call"
+      case .callCame: "call.came"
       case .callWaits: "call.waits"
       case .mailboxTaken: "mailbox.taken"
       case .commitRepeat: "commit.repeat"
@@ -443,8 +446,8 @@ package enum Push: Machine {
       .decodedRepeat, .decodedUnknown, .decodedUndecryptable, .verifyDone, .verifyForged,
       .verifyFailed, .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed,
       .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone,
-      .commitCall, .callWaits, .mailboxTaken, .commitRepeat, .commitQuarantined, .commitStale,
-      .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
+      .commitCall, .callCame, .callWaits, .mailboxTaken, .commitRepeat, .commitQuarantined,
+      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
       .composedAnnounced, .composedNothing, .sent, .releasedPresented, .releasedNothingNew,
       .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
       .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
@@ -464,12 +467,12 @@ package enum Push: Machine {
       .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable, .verifyDone,
       .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing, .claimDamaged,
       .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied,
-      .commitDone, .commitCall, .callWaits, .mailboxTaken, .commitRepeat, .commitQuarantined,
-      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .sent, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
+      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
+      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.deciding, .ignored(.early))
     case .appRunning, .appStopped, .appWoke, .expire:
       MachineStep(.releasing, .moved, .releaseStore)
@@ -486,12 +489,12 @@ package enum Push: Machine {
       .appInactive, .appStopped, .decodedMessage, .decodedVerification, .decodedRepeat,
       .decodedUnknown, .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed,
       .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits,
-      .mailboxTaken, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed,
-      .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
-      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
-      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
-      .releasedWrongSchema, .releasedFailed:
+      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame,
+      .callWaits, .mailboxTaken, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
+      .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
+      .composedNothing, .sent, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.openingStore, .ignored(.early))
     case .appWoke, .storeLocked, .storeWrongSchema, .storeBusy, .storeFailed, .expire:
       MachineStep(.releasing, .moved, .releaseStore)
@@ -507,7 +510,7 @@ package enum Push: Machine {
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken, .commitRepeat,
+      .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
@@ -542,12 +545,12 @@ package enum Push: Machine {
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .claimGranted, .claimBusy, .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft,
-      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits,
-      .mailboxTaken, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed,
-      .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
-      .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
-      .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
-      .releasedWrongSchema, .releasedFailed:
+      .fetchMessage, .fetchEmpty, .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame,
+      .callWaits, .mailboxTaken, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
+      .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow, .composedAnnounced,
+      .composedNothing, .sent, .releasedPresented, .releasedNothingNew, .releasedYielded,
+      .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
+      .releasedQuarantined, .releasedStopped, .releasedWrongSchema, .releasedFailed:
       MachineStep(.verifying, .ignored(.late))
     case .appWoke, .expire:
       // The code is recorded; the app sends it.
@@ -587,6 +590,9 @@ package enum Push: Machine {
       MachineStep(.claiming, .stayed, .claimNext)
     case .claimFailed, .claimNoneLeft:
       MachineStep(.presenting, .moved, .composeContent)
+    case .callCame:
+      // An app takes the messages in by itself while its push waits here.
+      MachineStep(.claiming, .stayed, .armCallDeadline)
     case .callWaits:
       // A call must not wait as long as a message may.
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
@@ -602,8 +608,8 @@ package enum Push: Machine {
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
-      .claimDamaged, .claimFailed, .claimNoneLeft, .commitDone, .commitCall, .commitRepeat,
-      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .claimDamaged, .claimFailed, .claimNoneLeft, .commitDone, .commitCall, .callCame,
+      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -636,11 +642,11 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .callWaits, .mailboxTaken, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .sent, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchDenied, .callCame, .callWaits, .mailboxTaken, .acknowledged, .acknowledgeFailed,
+      .composedShow, .composedAnnounced, .composedNothing, .sent, .releasedPresented,
+      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
+      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.committing, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the app fetches the rest (INC-22).
@@ -671,8 +677,8 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchOffline, .fetchDenied, .commitDone,
-      .commitCall, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed,
-      .composedShow, .composedAnnounced, .composedNothing, .sent, .releasedPresented,
+      .commitCall, .callCame, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
+      .commitFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .releasedPresented,
       .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
       .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -708,7 +714,7 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken, .commitRepeat,
+      .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken, .commitRepeat,
       .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .sent, .releasedPresented, .releasedNothingNew, .releasedYielded,
       .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired, .releasedUnknown,
@@ -733,12 +739,12 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .commitDone, .commitCall, .mailboxTaken, .commitRepeat, .commitQuarantined,
-      .commitStale, .commitDamaged, .commitFailed, .acknowledged, .acknowledgeFailed, .composedShow,
-      .composedAnnounced, .composedNothing, .releasedPresented, .releasedNothingNew,
-      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
-      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
-      .releasedFailed:
+      .fetchDenied, .commitDone, .commitCall, .callCame, .mailboxTaken, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .releasedPresented,
+      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
+      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
+      .releasedWrongSchema, .releasedFailed:
       MachineStep(.sending, .ignored(.late))
     case .appWoke, .storeFailed, .callWaits, .sent, .expire:
       MachineStep(.releasing, .moved, .releaseStore)
@@ -753,7 +759,7 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent:
       MachineStep(.releasing, .ignored(.late))
@@ -794,7 +800,7 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
@@ -812,7 +818,7 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
@@ -830,7 +836,7 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
@@ -848,7 +854,7 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
@@ -866,7 +872,7 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
@@ -884,7 +890,7 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
@@ -902,7 +908,7 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
@@ -920,7 +926,7 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
@@ -938,7 +944,7 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
@@ -956,7 +962,7 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
@@ -974,7 +980,7 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
@@ -992,7 +998,7 @@ package enum Push: Machine {
       .storeFailed, .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown,
       .decodedUndecryptable, .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy,
       .claimMissing, .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty,
-      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callWaits, .mailboxTaken,
+      .fetchOffline, .fetchDenied, .commitDone, .commitCall, .callCame, .callWaits, .mailboxTaken,
       .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .expire,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,

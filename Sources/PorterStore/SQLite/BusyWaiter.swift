@@ -52,7 +52,7 @@ final class BusyWaiter {
   /// SQLite bytecode instructions: some ten microseconds' worth, a hundred rows.
   static let instructionsBetweenLooks: Int32 = 512
 
-  private var isStopped: Bool { observesStop && stop?.isRaised == true }
+  private var isStopped: Bool { observesStop && stop?.cutsOff == true }
   private var stopsReading: Bool { observesStop && stop?.stopsReading == true }
 
   func noteCommit() { stop?.noteCommit() }

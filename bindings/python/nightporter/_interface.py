@@ -80,6 +80,8 @@ class Relay(Structure):
         ("release", CFUNCTYPE(None, c_void_p)),
         ("suspend", CFUNCTYPE(None, c_void_p)),
         ("resume", CFUNCTYPE(None, c_void_p)),
+        ("calls", c_int),
+        ("reserved", c_int),
     ]
 
 

@@ -190,7 +190,9 @@ class Controller:
         await self._off_loop(self._open_calls().set_strings, string_table(language, strings))
 
     async def set_relay(self, exchange: Callable[[bytes, float], Awaitable[bytes]]) -> None:
-        """Reaches the relay through `exchange(request, timeout)`, which runs on this loop. Before `/_start` only."""
+        """Reaches the relay through `exchange(request, timeout)`, which runs on this loop, once for each push in
+        progress and twice beside them. Before `/_start` only.
+        """
         loop = self._own_loop()
 
         def carry(request: bytes, timeout: float) -> bytes:
@@ -200,7 +202,7 @@ class Controller:
 
             return asyncio.run_coroutine_threadsafe(bounded(), loop).result()
 
-        await self._off_loop(self._open_calls().set_relay, carry)
+        await self._off_loop(self._open_calls().set_relay, carry, 66)
 
     def relay_ready(self) -> None:
         """Reports that, as the host's transport learned, something is waiting at the relay. Does not wait."""

@@ -1310,7 +1310,7 @@ class State(TypedDict):
     owners: NotRequired[list["OwnerState"]]
     nextRefreshMs: NotRequired[int]
     eventsWaiting: int
-    pushesWaiting: NotRequired[int]
+    pushesWaiting: int
     busy: NotRequired["State_busy"]
 
 

@@ -61,32 +61,33 @@
 #define push_on_fetchDenied 30
 #define push_on_commitDone 31
 #define push_on_commitCall 32
-#define push_on_callWaits 33
-#define push_on_mailboxTaken 34
-#define push_on_commitRepeat 35
-#define push_on_commitQuarantined 36
-#define push_on_commitStale 37
-#define push_on_commitDamaged 38
-#define push_on_commitFailed 39
-#define push_on_acknowledged 40
-#define push_on_acknowledgeFailed 41
-#define push_on_composedShow 42
-#define push_on_composedAnnounced 43
-#define push_on_composedNothing 44
-#define push_on_sent 45
-#define push_on_expire 46
-#define push_on_releasedPresented 47
-#define push_on_releasedNothingNew 48
-#define push_on_releasedYielded 49
-#define push_on_releasedVerified 50
-#define push_on_releasedLocked 51
-#define push_on_releasedOffline 52
-#define push_on_releasedExpired 53
-#define push_on_releasedUnknown 54
-#define push_on_releasedQuarantined 55
-#define push_on_releasedStopped 56
-#define push_on_releasedWrongSchema 57
-#define push_on_releasedFailed 58
+#define push_on_callCame 33
+#define push_on_callWaits 34
+#define push_on_mailboxTaken 35
+#define push_on_commitRepeat 36
+#define push_on_commitQuarantined 37
+#define push_on_commitStale 38
+#define push_on_commitDamaged 39
+#define push_on_commitFailed 40
+#define push_on_acknowledged 41
+#define push_on_acknowledgeFailed 42
+#define push_on_composedShow 43
+#define push_on_composedAnnounced 44
+#define push_on_composedNothing 45
+#define push_on_sent 46
+#define push_on_expire 47
+#define push_on_releasedPresented 48
+#define push_on_releasedNothingNew 49
+#define push_on_releasedYielded 50
+#define push_on_releasedVerified 51
+#define push_on_releasedLocked 52
+#define push_on_releasedOffline 53
+#define push_on_releasedExpired 54
+#define push_on_releasedUnknown 55
+#define push_on_releasedQuarantined 56
+#define push_on_releasedStopped 57
+#define push_on_releasedWrongSchema 58
+#define push_on_releasedFailed 59
 
 #define push_do_readAppPhase 0
 #define push_do_openStore 1
@@ -197,6 +198,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitDone ->
        answer = IGNORED
     :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callCame ->
        answer = IGNORED
     :: event == push_on_callWaits ->
        answer = IGNORED
@@ -319,6 +322,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitCall ->
        answer = IGNORED
+    :: event == push_on_callCame ->
+       answer = IGNORED
     :: event == push_on_callWaits ->
        answer = IGNORED
     :: event == push_on_mailboxTaken ->
@@ -439,6 +444,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitDone ->
        answer = IGNORED
     :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callCame ->
        answer = IGNORED
     :: event == push_on_callWaits ->
        answer = IGNORED
@@ -561,6 +568,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitCall ->
        answer = IGNORED
+    :: event == push_on_callCame ->
+       answer = IGNORED
     :: event == push_on_callWaits ->
        answer = IGNORED
     :: event == push_on_mailboxTaken ->
@@ -681,6 +690,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitDone ->
        answer = IGNORED
     :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callCame ->
        answer = IGNORED
     :: event == push_on_callWaits ->
        answer = IGNORED
@@ -803,6 +814,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitCall ->
        answer = IGNORED
+    :: event == push_on_callCame ->
+       answer = STAYED; push_does(push_do_armCallDeadline)
     :: event == push_on_callWaits ->
        answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_mailboxTaken ->
@@ -923,6 +936,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitDone ->
        answer = IGNORED
     :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callCame ->
        answer = IGNORED
     :: event == push_on_callWaits ->
        answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
@@ -1045,6 +1060,8 @@ inline push_step(state, event, answer) {
        answer = MOVED; state = push_state_acknowledging; push_does(push_do_acknowledge)
     :: event == push_on_commitCall ->
        answer = MOVED; state = push_state_acknowledging; push_does(push_do_acknowledge); push_does(push_do_armCallDeadline)
+    :: event == push_on_callCame ->
+       answer = IGNORED
     :: event == push_on_callWaits ->
        answer = IGNORED
     :: event == push_on_mailboxTaken ->
@@ -1165,6 +1182,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitDone ->
        answer = IGNORED
     :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callCame ->
        answer = IGNORED
     :: event == push_on_callWaits ->
        answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
@@ -1287,6 +1306,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitCall ->
        answer = IGNORED
+    :: event == push_on_callCame ->
+       answer = IGNORED
     :: event == push_on_callWaits ->
        answer = IGNORED
     :: event == push_on_mailboxTaken ->
@@ -1407,6 +1428,8 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitDone ->
        answer = IGNORED
     :: event == push_on_commitCall ->
+       answer = IGNORED
+    :: event == push_on_callCame ->
        answer = IGNORED
     :: event == push_on_callWaits ->
        answer = MOVED; state = push_state_releasing; push_does(push_do_releaseStore)
@@ -1529,6 +1552,8 @@ inline push_step(state, event, answer) {
        answer = IGNORED
     :: event == push_on_commitCall ->
        answer = IGNORED
+    :: event == push_on_callCame ->
+       answer = IGNORED
     :: event == push_on_callWaits ->
        answer = IGNORED
     :: event == push_on_mailboxTaken ->
@@ -1628,6 +1653,7 @@ active proctype push_world() {
       :: event = push_on_fetchDenied
       :: event = push_on_commitDone
       :: event = push_on_commitCall
+      :: event = push_on_callCame
       :: event = push_on_callWaits
       :: event = push_on_mailboxTaken
       :: event = push_on_commitRepeat

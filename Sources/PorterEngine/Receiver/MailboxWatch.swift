@@ -1,0 +1,73 @@
+import PorterPlatform
+
+/// A push that waits for a mailbox which other work of this process has claimed.
+struct MailboxWaiter {
+  /// Names its timers.
+  let name: String
+  /// In the order in which pushes come, from 1. What no push asks for has 0.
+  let rank: Int
+  /// When it began to wait.
+  let since: Moment
+  let isWaiting: () -> Bool
+}
+
+/// How long a request for messages has time while a push waits for the same mailbox. A value.
+enum MailboxPatience {
+  /// When the request that was made at `asked` is given up; nil `asked`: the work asks for nothing at the moment, and will ask
+  /// again. The time doubles with each request for the mailbox that was given up, so that a slow network is not asked forever
+  /// without its answer being awaited.
+  static func end(asked: Moment?, since: Moment, givenUp: Int, now: Moment) -> Moment {
+    var patience = Durations.mailboxPatience
+    for _ in 0..<min(givenUp, 4) { patience = patience + patience }
+    return max(asked ?? now, since) + patience
+  }
+}
+
+/// Gives up a request for messages that has had no answer for two seconds while a later push waits for the same mailbox, and that
+/// push asks again: it may be a call's, and the transport may have lost the request (INC-43). A late answer is dropped.
+/// Threads: the engine's.
+final class MailboxWatch {
+  private let context: EngineContext
+  private let claims: ConnectionClaims
+  /// By connection, since no push was in progress.
+  private var givenUp: [Int64: Int] = [:]
+
+  init(_ context: EngineContext, _ claims: ConnectionClaims) {
+    self.context = context
+    self.claims = claims
+  }
+
+  func begin(_ connectionID: Int64, _ waiter: MailboxWaiter) {
+    let due = patience(connectionID, waiter)
+    context.timers.set(Self.timer(connectionID, waiter), after: max(.zero, due - context.clock.now())) { [weak self] in
+      self?.look(connectionID, waiter)
+    }
+  }
+
+  func end(_ connectionID: Int64, _ waiter: MailboxWaiter) { context.timers.cancel(Self.timer(connectionID, waiter)) }
+
+  /// No push is in progress any more.
+  func forget() { givenUp.removeAll() }
+
+  /// When what is asked now is given up.
+  private func patience(_ connectionID: Int64, _ waiter: MailboxWaiter) -> Moment {
+    MailboxPatience.end(
+      asked: claims.holder(of: connectionID)?.asked(), since: waiter.since, givenUp: givenUp[connectionID] ?? 0,
+      now: context.clock.now())
+  }
+
+  private func look(_ connectionID: Int64, _ waiter: MailboxWaiter) {
+    // An earlier push is not asked to wait for a later one's request: of two, each would give up the other's.
+    guard waiter.isWaiting(), let holder = claims.holder(of: connectionID), holder.rank < waiter.rank else { return }
+    guard holder.asked() != nil, context.clock.now() >= patience(connectionID, waiter) else {
+      return begin(connectionID, waiter)
+    }
+    context.log(.info, "a request for messages is given up for a push", ["connection": String(connectionID)])
+    givenUp[connectionID, default: 0] += 1
+    holder.giveBack()
+  }
+
+  private static func timer(_ connectionID: Int64, _ waiter: MailboxWaiter) -> String {
+    "\(waiter.name) waits for mailbox \(connectionID)"
+  }
+}

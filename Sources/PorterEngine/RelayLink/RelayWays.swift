@@ -1,0 +1,114 @@
+/// Which request to the relay is carried out when, and on which of the port's ways. A value: it decides, and the driver does.
+///
+/// What a push is about comes first, and has a way of its own while there is one: no push waits behind a request of another one
+/// that hangs, nor behind what the process asks for by itself (INC-43). Beside that, one request for messages is carried out at a
+/// time, and one that sends, on the way that is kept for sending: a request for messages that hangs delays nothing that is sent.
+struct RelayWays {
+  enum Lane: CaseIterable {
+    /// What a push is about; in an extension everything that is received.
+    case push
+    case receiving
+    case sending
+  }
+
+  /// What a request is about.
+  struct Urgency {
+    var subject: Int64?
+    /// A push names it.
+    var isPushed = false
+  }
+
+  /// To be handed over now.
+  struct Start: Equatable {
+    let request: Int
+    let way: Int
+  }
+
+  private struct Carried {
+    let request: Int
+    let lane: Lane
+    var isAwaited = true
+  }
+
+  static let sendingWay = 1
+
+  /// With one way, everything is carried out on it, one after the other.
+  let count: Int
+  /// Pushes may take the way that is kept for sending when no other is free: an extension ends soon, and has little to send.
+  private let sharesSending: Bool
+  /// Whether an exchange from before a suspension still hangs on a way.
+  private let isOccupied: (Int) -> Bool
+  /// In the order in which they came.
+  private var queued: [(request: Int, lane: Lane)] = []
+  /// By way; also requests that were given up, until the port has ended them.
+  private var carried: [Int: Carried] = [:]
+
+  init(count: Int, sharesSending: Bool, isOccupied: @escaping (Int) -> Bool = { _ in false }) {
+    self.count = count
+    self.sharesSending = sharesSending
+    self.isOccupied = isOccupied
+  }
+
+  /// Returns what is to be started.
+  mutating func add(_ request: Int, on lane: Lane) -> [Start] {
+    queued.append((request, lane))
+    return startQueued()
+  }
+
+  /// A push is about this request now. Returns what is to be started.
+  mutating func hasten(_ request: Int) -> [Start] {
+    guard let index = queued.firstIndex(where: { $0.request == request && $0.lane == .receiving }) else { return [] }
+    queued[index].lane = .push
+    return startQueued()
+  }
+
+  /// The port has ended it. Returns what is to be started in its place.
+  mutating func ended(_ request: Int) -> [Start] {
+    if let way = way(of: request) { carried[way] = nil }
+    return startQueued()
+  }
+
+  /// Nothing waits for its answer any more: it is not started, if it was not. One that was keeps its way. Returns what is to be
+  /// started.
+  mutating func givenUp(_ request: Int) -> [Start] {
+    queued.removeAll { $0.request == request }
+    if let way = way(of: request) { carried[way]?.isAwaited = false }
+    return startQueued()
+  }
+
+  /// Nothing is started any more.
+  mutating func close() {
+    queued.removeAll()
+  }
+
+  private func way(of request: Int) -> Int? { carried.first { $0.value.request == request }?.key }
+
+  private mutating func startQueued() -> [Start] {
+    var starts: [Start] = []
+    for lane in Lane.allCases {
+      while let index = queued.firstIndex(where: { $0.lane == lane }), let way = freeWay(for: lane) {
+        let request = queued.remove(at: index).request
+        carried[way] = Carried(request: request, lane: lane)
+        starts.append(Start(request: request, way: way))
+      }
+    }
+    return starts
+  }
+
+  private func freeWay(for lane: Lane) -> Int? {
+    let candidates = ways(for: lane).filter { carried[$0] == nil }
+    // If all of them are occupied, the request waits at one: nothing reports when that exchange ends.
+    return candidates.first { !isOccupied($0) } ?? candidates.first
+  }
+
+  /// In the order in which they are taken.
+  private func ways(for lane: Lane) -> [Int] {
+    guard count > 1 else { return [0] }
+    let receiving = [0] + Array(2..<count)
+    switch lane {
+    case .push: return sharesSending ? receiving + [Self.sendingWay] : receiving
+    case .sending: return [Self.sendingWay]
+    case .receiving: return carried.values.contains { $0.lane == .receiving && $0.isAwaited } ? [] : receiving
+    }
+  }
+}

@@ -1,0 +1,296 @@
+import CNightporter
+import Foundation
+import PorterPlatform
+import XCTest
+
+@testable import Nightporter
+@testable import PorterEngine
+@testable import PorterStore
+
+/// A call's push does not wait for what another push waits for (INC-43).
+final class CallBehindPushesTests: XCTestCase {
+  /// The call is shown while the first push still waits, which has its own answer afterwards.
+  private func assertCallOvertakes(
+    _ waiting: CallStation, _ first: Promise<String>, release: () throws -> Void, file: StaticString = #filePath,
+    line: UInt = #line
+  ) throws {
+    let call = try waiting.answer(waiting.push(waiting.call), file: file, line: line)
+    XCTAssertEqual(call["outcome"].text, "presented", call.description, file: file, line: line)
+    XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description, file: file, line: line)
+    XCTAssertNil(first.wait(atMost: .zero), "it still waits", file: file, line: line)
+    XCTAssertFalse(call["quiescent"].flag, call.description, file: file, line: line)
+    try release()
+    let late = try waiting.answer(first, file: file, line: line)
+    XCTAssertEqual(late.bodies, ["from carol"], late.description, file: file, line: line)
+    XCTAssertEqual(
+      Set(late.identifiers), Set(call.identifiers.dropFirst()), "what was announced comes", file: file, line: line)
+    XCTAssertTrue(late["quiescent"].flag, late.description, file: file, line: line)
+    XCTAssertTrue(waiting.service.state["quiescent"].flag, file: file, line: line)
+    waiting.station.alice.send("/_app activate").assert("cmdOk", file, line)
+    XCTAssertEqual(
+      waiting.station.alice.send("/_call get")["result"]["callInvitations"].count, 1, file: file, line: line)
+  }
+
+  func testACallDoesNotWaitBehindAPushThatHangs() throws {
+    let waiting = try CallStation()
+    waiting.transport.hang(onlyGet: 1)
+    let first = waiting.push(waiting.message)
+    waiting.transport.waitUntilInside()
+    try assertCallOvertakes(waiting, first) { waiting.transport.hang(onlyGet: nil) }
+    XCTAssertEqual(waiting.transport.count(.get), 4, "each mailbox is asked until it is empty, and once")
+  }
+
+  /// The message of the first push is committed; the relay does not hear of it.
+  func testACallDoesNotWaitBehindAnAcknowledgementThatHangs() throws {
+    let waiting = try CallStation()
+    waiting.transport.hang(onlyAcknowledgement: 1)
+    let first = waiting.push(waiting.message)
+    waiting.transport.waitUntilAcknowledging()
+    let call = try waiting.answer(waiting.push(waiting.call))
+    XCTAssertEqual(Set(call.bodies), ["Incoming audio call", "from carol"], "what is committed is shown: \(call)")
+    XCTAssertNil(first.wait(atMost: .zero), "it still waits")
+    waiting.transport.hang(onlyAcknowledgement: nil)
+    XCTAssertEqual(try waiting.answer(first)["outcome"].text, "nothingNew")
+    XCTAssertTrue(waiting.service.state["quiescent"].flag)
+  }
+
+  /// A command of the host has the connection, and hangs; the first push waits to claim it.
+  func testACallDoesNotWaitBehindAPushThatWaitsForAClaim() throws {
+    let waiting = try CallStation()
+    waiting.service.send("/_start main=off snd_files=off").assert("chatStarted")
+    let contacts = waiting.service.send("/_contacts 1")["result"]["contacts"].elements
+    let connection = try XCTUnwrap(contacts.first { $0["localDisplayName"].text == "carol" })["activeConn"][
+      "agentConnId"]
+    waiting.transport.hang(onlyGet: 1)
+    let command = "/_ntf conn messages \(connection.text):1:2026-01-01T00:00:00.000Z"
+    let taking = waiting.service.inBackground { $0.send(command).description }
+    waiting.transport.waitUntilInside()
+    let first = waiting.push(waiting.message)
+    awaitThat("it waits for the claim") { waiting.service.state["machines"]["push"].text == "claiming" }
+    let call = try waiting.answer(waiting.push(waiting.call))
+    XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
+    XCTAssertNil(first.wait(atMost: .zero), "it still waits")
+    waiting.transport.hang(onlyGet: nil)
+    XCTAssertEqual(try waiting.answer(taking)["result"]["receivedMsgs"][0]["type"].text, "info")
+    XCTAssertEqual(try waiting.answer(first).bodies, ["from carol"])
+  }
+
+  /// The store is closed to the process, for both: the call waits for it until its own time is up, and not longer. Once the store
+  /// is there, the call does not wait for what the first push waits for then.
+  func testACallWaitsForAClosedStoreForItsOwnTime() throws {
+    let waiting = try CallStation()
+    let file = waiting.station.alice.prefix + "_chat.db"
+    XCTAssertEqual(take(chat_close_store(waiting.service.handle)), "")
+    var replacing: OpeningLock? = try OpeningLock(file: file, .exclusive, creates: false, timeout: .seconds(5))
+    waiting.transport.hang(onlyGet: 1)
+    let first = waiting.push(waiting.message)
+    let early = try waiting.answer(waiting.push(waiting.call, deadline: 500))
+    XCTAssertEqual(early["outcome"].text, "expired", early.description)
+    XCTAssertEqual(early.identifiers, ["np:notice"], "there is something to show: \(early)")
+    XCTAssertNil(first.wait(atMost: .zero), "its own time is not up")
+    XCTAssertNotNil(replacing)
+    replacing = nil
+    waiting.transport.waitUntilInside()
+    let call = try waiting.answer(waiting.push(waiting.call))
+    XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
+    waiting.transport.hang(onlyGet: nil)
+    XCTAssertEqual(try waiting.answer(first).bodies, ["from carol"])
+  }
+
+  /// The first push waits to commit its message, since another process writes. So does the call's, and both have what they need
+  /// as soon as that ends.
+  func testACallBehindACommitThatWaitsIsShown() throws {
+    let waiting = try CallStation()
+    waiting.transport.hang(onlyGet: 1)
+    let first = waiting.push(waiting.message)
+    waiting.transport.waitUntilInside()
+    let holder = try Database(path: waiting.station.alice.prefix + "_chat.db")
+    try holder.execute("BEGIN IMMEDIATE")
+    waiting.transport.hang(onlyGet: nil)
+    let second = waiting.push(waiting.call)
+    try holder.execute("COMMIT")
+    try holder.close()
+    let call = try waiting.answer(second)
+    XCTAssertEqual((call.bodies + (try waiting.answer(first).bodies)).sorted(), ["Incoming audio call", "from carol"])
+  }
+
+  /// What the app left to be sent hangs, for both contacts. It has one of the transport's two ways, and the call the other.
+  func testACallDoesNotWaitBehindWhatIsSent() throws {
+    let waiting = try CallStation()
+    try leaveSomethingToSend(waiting)
+    waiting.transport.hang(.send)
+    let first = waiting.push(waiting.message)
+    awaitThat("it sends") { waiting.transport.count(.send) > 0 }
+    let second = try waiting.answer(waiting.push(waiting.call))
+    XCTAssertEqual(
+      Set(try waiting.answer(first).bodies + second.bodies), ["from carol", "Incoming audio call"], second.description)
+    XCTAssertEqual(waiting.transport.count(.send), 1)
+    waiting.transport.hang(nil)
+  }
+
+  /// Both name bob's mailbox. The request for it was lost, and the call's push asks again.
+  func testACallsOwnMailboxIsAskedAgainAfterARequestThatHangs() throws {
+    let waiting = try CallStation(friends: [])
+    waiting.transport.hang(onlyGet: 1)
+    let first = waiting.push(waiting.message)
+    waiting.transport.waitUntilInside()
+    let call = try waiting.answer(waiting.push(waiting.call))
+    XCTAssertEqual(Set(call.bodies), ["Incoming audio call", "from bob"], call.description)
+    let other = try waiting.answer(first)
+    XCTAssertTrue(other["trace"].elements.contains { $0["event"].text == "mailbox.taken" }, other.description)
+    XCTAssertEqual(other["outcome"].text, "nothingNew", "the call's push has shown its message: \(other)")
+    XCTAssertTrue(waiting.service.state["quiescent"].flag)
+    waiting.transport.hang(onlyGet: nil)
+    // The call has no text.
+    waiting.station.wake(expecting: ["from bob", ""])
+  }
+
+  /// As many requests hang as there are pushes; the host takes one call more.
+  func testACallDoesNotWaitBehindManyPushesThatHang() throws {
+    let names = ["carol", "dave", "erin"]
+    let waiting = try CallStation(friends: names, calls: 66)
+    waiting.transport.hang(gets: [1, 2, 3])
+    var firsts: [Promise<String>] = []
+    for (number, message) in waiting.messages.enumerated() {
+      firsts.append(waiting.push(message))
+      waiting.transport.waitUntilInside(number + 1)
+    }
+    let call = try waiting.answer(waiting.push(waiting.call))
+    XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
+    for first in firsts { XCTAssertNil(first.wait(atMost: .zero), "it still waits") }
+    waiting.transport.hang(gets: [])
+    let bodies = try firsts.flatMap { try waiting.answer($0).bodies }
+    XCTAssertEqual(bodies.sorted(), names.map { "from \($0)" })
+    XCTAssertEqual(waiting.transport.count(.get), 8, "each mailbox is asked until it is empty, and once")
+    XCTAssertTrue(waiting.service.state["quiescent"].flag)
+  }
+
+  /// A command of the host has bob's mailbox, and its request was lost.
+  func testACallsOwnMailboxIsAskedAgainAfterACommandThatHangs() throws {
+    let waiting = try CallStation()
+    waiting.service.send("/_start main=off snd_files=off").assert("chatStarted")
+    let contacts = waiting.service.send("/_contacts 1")["result"]["contacts"].elements
+    let connection = try XCTUnwrap(contacts.first { $0["localDisplayName"].text == "bob" })["activeConn"]["agentConnId"]
+    waiting.transport.hang(onlyGet: 1)
+    let command = "/_ntf conn messages \(connection.text):1:2026-01-01T00:00:00.000Z"
+    let taking = waiting.service.inBackground { $0.send(command).description }
+    waiting.transport.waitUntilInside()
+    let call = try waiting.answer(waiting.push(waiting.call))
+    XCTAssertEqual(Set(call.bodies), ["Incoming audio call", "from carol"], call.description)
+    let result = try waiting.answer(taking)["result"]["receivedMsgs"][0]
+    XCTAssertEqual(result["ntfMsgError"]["brokerErr"]["type"].text, "TIMEOUT", result.description)
+    // What the relay still answers is dropped.
+    waiting.transport.hang(onlyGet: nil)
+    XCTAssertEqual(try waiting.station.present(waiting.call).bodies, [])
+    waiting.station.wake(expecting: [""])
+  }
+
+  /// The app is at work and says nothing, as one that was frozen: each push finds that out by itself.
+  func testACallDoesNotWaitBehindAPushThatFindsOutWhoActs() throws {
+    let waiting = try CallStation()
+    let carol = try CallStation.mailboxes(of: waiting.station)["carol"]
+    waiting.transport.hang(mailboxes: [carol])
+    waiting.station.alice.send("/_app activate").assert("cmdOk")
+    let app = try XCTUnwrap(Handles.find(waiting.station.alice.handle))
+    let (isBlocked, continues) = (Promise<Bool>(), Promise<Bool>())
+    app.turns.enqueue { _ in
+      isBlocked.fulfil(true)
+      _ = continues.wait(atMost: .seconds(60))
+    }
+    XCTAssertEqual(isBlocked.wait(atMost: .seconds(30)), true)
+    defer { continues.fulfil(true) }
+    let first = waiting.push(waiting.message)
+    let call = try waiting.answer(waiting.push(waiting.call))
+    XCTAssertEqual(call["trace"][0]["state"].text, "deciding", call.description)
+    XCTAssertEqual(call["trace"][1]["event"].text, "app.inactive", call.description)
+    XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
+    XCTAssertNil(first.wait(atMost: .zero), "it still waits")
+    waiting.transport.hang(mailboxes: [])
+    XCTAssertEqual(try waiting.answer(first).bodies, ["from carol"])
+  }
+
+  /// The code of a verification push is on its way to the notification server, which hangs.
+  func testACallDoesNotWaitBehindAVerificationPush() throws {
+    let station = try Station(activates: false)
+    let verification = try station.register(station.token, of: station.alice)
+    let data = JSON(verification)["notificationData"]
+    station.alice.send("/_ntf verify apns_test \(station.token) \(data["nonce"].text) \(data["verification"].text)")
+      .assert("cmdOk")
+    _ = try CallStation.make([], station)
+    station.bob.send("/_call invite @1 \(CallStation.audio)").assert("cmdOk")
+    let push = try XCTUnwrap(station.allPushes().last)
+    // The server's answer to the code was lost.
+    let database = try Database(path: station.alice.prefix + "_chat.db")
+    try database.execute("UPDATE token SET status = 'registered'")
+    try database.close()
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    transport.hang(.send)
+    let first = service.inBackground { $0.push(verification, deadline: 30_000).description }
+    awaitThat("the code is being sent") { service.state["machines"]["push"].text == "verifying" }
+    transport.waitUntilInside()
+    let call = service.push(push, deadline: 30_000)
+    XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
+    XCTAssertNil(first.wait(atMost: .zero), "it still waits")
+    transport.hang(nil)
+    awaitThat("it is answered") {
+      // The host's transport says that something has come, whenever it may have.
+      np_relay_ready(service.handle)
+      return first.wait(atMost: .milliseconds(10)) != nil
+    }
+    XCTAssertTrue(service.state["quiescent"].flag)
+  }
+
+  /// The earlier push has bob's message and has acknowledged it; the answer to that is lost.
+  func testACallsOwnMailboxIsAskedAgainAfterAnAcknowledgementThatHangs() throws {
+    let waiting = try CallStation(friends: [])
+    waiting.transport.hang(onlyAcknowledgement: 1)
+    let first = waiting.push(waiting.message)
+    waiting.transport.waitUntilAcknowledging()
+    let call = try waiting.answer(waiting.push(waiting.call))
+    XCTAssertTrue(call.bodies.contains("Incoming audio call"), call.description)
+    let other = try waiting.answer(first)
+    XCTAssertTrue(other["trace"].elements.contains { $0["event"].text == "mailbox.taken" }, other.description)
+    XCTAssertEqual((call.bodies + other.bodies).sorted(), ["Incoming audio call", "from bob"])
+    waiting.transport.hang(onlyAcknowledgement: nil)
+  }
+
+  /// A network that takes longer than the watch is patient: a request is given up once, and not for ever.
+  func testASlowNetworkIsNotAskedForEver() throws {
+    let waiting = try CallStation(friends: [], calls: 66)
+    waiting.transport.delay(.get, by: 2_600_000)
+    let first = waiting.push(waiting.message)
+    waiting.transport.waitUntilInside()
+    let call = try waiting.answer(waiting.push(waiting.call))
+    let other = try waiting.answer(first)
+    XCTAssertEqual((call.bodies + other.bodies).sorted(), ["Incoming audio call", "from bob"], "\(call)\n\(other)")
+  }
+
+  /// What the app left to be sent is sent by the last push, and keeps no earlier one.
+  func testAPushBesideAnotherSendsNothing() throws {
+    let waiting = try CallStation()
+    try leaveSomethingToSend(waiting)
+    waiting.transport.hang(onlyGet: 1)
+    let first = waiting.push(waiting.message)
+    waiting.transport.waitUntilInside()
+    waiting.transport.hang(.send)
+    let call = try waiting.answer(waiting.push(waiting.call))
+    XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
+    XCTAssertEqual(waiting.transport.count(.send), 0, "the other one is not at its end")
+    waiting.transport.hang(nil)
+    waiting.transport.hang(onlyGet: nil)
+    XCTAssertEqual(try waiting.answer(first).bodies, ["from carol"])
+    XCTAssertGreaterThan(waiting.transport.count(.send), 0)
+  }
+
+  private func leaveSomethingToSend(_ waiting: CallStation) throws {
+    let database = try Database(path: waiting.station.alice.prefix + "_chat.db")
+    try database.run(
+      """
+      INSERT INTO outbox (connection_id, item_id, purpose, signed, notify, body, deduplication)
+      SELECT connection_id, NULL, 'message', 1, 0, x'00', randomblob(24) FROM connections
+      """, [])
+    try database.close()
+  }
+}

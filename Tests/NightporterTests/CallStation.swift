@@ -1,0 +1,103 @@
+import CNightporter
+import Foundation
+import PorterPlatform
+import XCTest
+
+@testable import PorterStore
+
+/// An extension of alice's with pushes to come: one for a message of each friend, and then one for bob's call.
+struct CallStation {
+  static let audio = #"{"media":"audio","capabilities":{"encryption":false}}"#
+
+  let station: Station
+  /// The last one for each of the friends, who wrote in this order; without friends, one for a message of bob's.
+  let messages: [String]
+  let call: String
+  let transport: HostTransport
+  let service: Host
+
+  var message: String { messages.last ?? "" }
+
+  /// Each friend has written "from" and the name. `calls`: how many calls the transport takes at the same time. `isFriends`: bob
+  /// has written instead, and the friend calls.
+  init(friends names: [String] = ["carol"], calls: Int32 = 0, isFriends: Bool = false) throws {
+    let (station, friends) = try Self.make(names)
+    var messages: [String] = []
+    if names.isEmpty || isFriends {
+      station.pair.send("from bob", from: station.bob)
+      messages.append(try XCTUnwrap(station.allPushes().last))
+    }
+    for (friend, name) in zip(friends, names) where !isFriends {
+      friend.send("/_send @1 text from \(name)").assert("newChatItems")
+      messages.append(try XCTUnwrap(station.allPushes().last))
+    }
+    let caller = isFriends ? friends[0] : station.bob
+    caller.send("/_call invite @1 \(Self.audio)").assert("cmdOk")
+    try awaitSent(caller)
+    (self.station, self.messages) = (station, messages)
+    call = try XCTUnwrap(station.allPushes().last)
+    transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    service = try station.makeExtension()
+    transport.install(in: service, calls: calls)
+  }
+
+  func push(_ payload: String, deadline: Int32 = 30_000) -> Promise<String> {
+    service.inBackground { $0.push(payload, deadline: deadline).description }
+  }
+
+  func answer(_ promise: Promise<String>, file: StaticString = #filePath, line: UInt = #line) throws -> JSON {
+    JSON(try XCTUnwrap(promise.wait(atMost: .seconds(40)), "no answer", file: file, line: line))
+  }
+
+  /// Until the engine works on as many pushes.
+  func awaitPushes(_ count: Int, file: StaticString = #filePath, line: UInt = #line) {
+    awaitThat("\(count) are in progress", file: file, line: line) {
+      service.state["pushesWaiting"].number == count - 1 && !service.state["busy"].exists
+    }
+  }
+
+  /// Of alice's contacts, by name: where they write to.
+  static func mailboxes(of station: Station) throws -> [String: [UInt8]] {
+    let database = try Database(path: station.alice.prefix + "_chat.db")
+    defer { try? database.close() }
+    var mailboxes: [String: [UInt8]] = [:]
+    try database.query("SELECT local_name, recipient_id FROM connections JOIN contacts USING (contact_id)") {
+      mailboxes[$0.text(0)] = $0.blob(1)
+    }
+    return mailboxes
+  }
+
+  /// Alice with bob and others, whose mailboxes are subscribed at the notification server; she is suspended.
+  static func make(_ names: [String] = ["carol"], _ station: Station? = nil) throws -> (Station, [Host]) {
+    let station = try station ?? Station()
+    let friends = try names.map { name in
+      let friend = try XCTUnwrap(Host.open(station.pair.folder.file(name)).host)
+      friend.begin(name, relay: station.pair.folder.file("relay.db"))
+      let link = friend.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+      station.alice.send("/connect \(link)").assert("sentConfirmation")
+      station.alice.event("contactConnected")
+      friend.event("contactConnected")
+      return friend
+    }
+    let database = try Database(path: station.alice.prefix + "_chat.db")
+    try awaitThat("all are subscribed") {
+      try database.integer("SELECT count(*) FROM connections WHERE subscription LIKE 'created%'")
+        == Int64(names.count + 1)
+    }
+    try database.close()
+    station.suspend()
+    return (station, friends)
+  }
+}
+
+/// Waits until the relay has everything.
+func awaitSent(_ host: Host, file: StaticString = #filePath, line: UInt = #line) throws {
+  for _ in 0..<2_000 {
+    let database = try Database(path: host.prefix + "_chat.db")
+    let waiting = try database.integer("SELECT count(*) FROM outbox")
+    try database.close()
+    if waiting == 0 { return }
+    usleep(2_000)
+  }
+  XCTFail("something waits in the outbox", file: file, line: line)
+}

@@ -1,0 +1,171 @@
+import PropertyTesting
+import XCTest
+
+@testable import PorterEngine
+
+/// Which request is carried out when, and on which way.
+final class RelayWaysTests: XCTestCase {
+  private func starts(_ pairs: (Int, Int)...) -> [RelayWays.Start] {
+    pairs.map { RelayWays.Start(request: $0.0, way: $0.1) }
+  }
+
+  func testWithOneWayEverythingIsCarriedOutInOrderAndPushesFirst() {
+    var ways = RelayWays(count: 1, sharesSending: true)
+    XCTAssertEqual(ways.add(0, on: .sending), starts((0, 0)))
+    XCTAssertEqual(ways.add(1, on: .receiving), [])
+    XCTAssertEqual(ways.add(2, on: .push), [])
+    XCTAssertEqual(ways.add(3, on: .push), [])
+    XCTAssertEqual(ways.ended(0), starts((2, 0)))
+    XCTAssertEqual(ways.ended(2), starts((3, 0)))
+    XCTAssertEqual(ways.ended(3), starts((1, 0)))
+    XCTAssertEqual(ways.ended(1), [])
+  }
+
+  func testWithTwoWaysWhatIsReceivedDelaysNothingThatIsSent() {
+    var ways = RelayWays(count: 2, sharesSending: true)
+    XCTAssertEqual(ways.add(0, on: .receiving), starts((0, 0)))
+    XCTAssertEqual(ways.add(1, on: .receiving), [])
+    XCTAssertEqual(ways.add(2, on: .sending), starts((2, 1)))
+    XCTAssertEqual(ways.add(3, on: .sending), [])
+    XCTAssertEqual(ways.ended(2), starts((3, 1)))
+    XCTAssertEqual(ways.ended(0), starts((1, 0)))
+  }
+
+  /// The third push waits, and comes before what is sent.
+  func testWithTwoWaysTwoPushesHaveBoth() {
+    var ways = RelayWays(count: 2, sharesSending: true)
+    XCTAssertEqual(ways.add(0, on: .push), starts((0, 0)))
+    XCTAssertEqual(ways.add(1, on: .push), starts((1, 1)))
+    XCTAssertEqual(ways.add(2, on: .sending), [])
+    XCTAssertEqual(ways.add(3, on: .push), [])
+    XCTAssertEqual(ways.ended(1), starts((3, 1)))
+    XCTAssertEqual(ways.ended(0), [], "sending has a way of its own")
+    XCTAssertEqual(ways.ended(3), starts((2, 1)))
+  }
+
+  /// Each push has a way of its own, whatever hangs; the sending one is taken last.
+  func testWithManyWaysNoPushWaits() {
+    var ways = RelayWays(count: 5, sharesSending: true)
+    XCTAssertEqual(ways.add(0, on: .receiving), starts((0, 0)))
+    XCTAssertEqual(ways.add(1, on: .receiving), [], "one at a time")
+    XCTAssertEqual(ways.add(2, on: .push), starts((2, 2)))
+    XCTAssertEqual(ways.add(3, on: .push), starts((3, 3)))
+    XCTAssertEqual(ways.add(4, on: .push), starts((4, 4)))
+    XCTAssertEqual(ways.add(5, on: .push), starts((5, 1)))
+    XCTAssertEqual(ways.add(6, on: .push), [])
+    XCTAssertEqual(ways.ended(3), starts((6, 3)))
+    XCTAssertEqual(ways.ended(0), starts((1, 0)))
+  }
+
+  /// What the process receives by itself does not wait behind a push that hangs.
+  func testReceivingTakesAnyFreeWay() {
+    var ways = RelayWays(count: 3, sharesSending: true)
+    XCTAssertEqual(ways.add(0, on: .push), starts((0, 0)))
+    XCTAssertEqual(ways.add(1, on: .receiving), starts((1, 2)))
+  }
+
+  func testWhatAPushIsAboutIsHastened() {
+    var ways = RelayWays(count: 3, sharesSending: true)
+    XCTAssertEqual(ways.add(0, on: .receiving), starts((0, 0)))
+    XCTAssertEqual(ways.add(1, on: .receiving), [])
+    XCTAssertEqual(ways.add(2, on: .receiving), [])
+    XCTAssertEqual(ways.hasten(2), starts((2, 2)))
+    XCTAssertEqual(ways.hasten(2), [], "it is under way")
+    XCTAssertEqual(ways.hasten(7), [], "unknown")
+    XCTAssertEqual(ways.add(3, on: .sending), starts((3, 1)))
+    XCTAssertEqual(ways.add(4, on: .sending), [])
+    XCTAssertEqual(ways.hasten(4), [], "no push is about what is sent")
+  }
+
+  /// A request that was given up is not started, and keeps its way if it was.
+  func testWhatWasGivenUpIsNotStarted() {
+    var ways = RelayWays(count: 2, sharesSending: true)
+    XCTAssertEqual(ways.add(0, on: .sending), starts((0, 1)))
+    XCTAssertEqual(ways.add(1, on: .sending), [])
+    XCTAssertEqual(ways.add(2, on: .sending), [])
+    XCTAssertEqual(ways.givenUp(0), [])
+    XCTAssertEqual(ways.givenUp(1), [])
+    XCTAssertEqual(ways.add(3, on: .sending), [])
+    XCTAssertEqual(ways.ended(0), starts((2, 1)))
+    ways.close()
+    XCTAssertEqual(ways.ended(2), [])
+  }
+
+  /// What a suspension abandoned still hangs in the host's transport.
+  func testOccupiedWaysAreTakenLast() {
+    var ways = RelayWays(count: 4, sharesSending: true) { [0, 2].contains($0) }
+    XCTAssertEqual(ways.add(0, on: .push), starts((0, 3)))
+    XCTAssertEqual(ways.add(1, on: .push), starts((1, 1)))
+    XCTAssertEqual(ways.add(2, on: .push), starts((2, 0)), "it waits for its end")
+    XCTAssertEqual(ways.add(3, on: .receiving), starts((3, 2)))
+  }
+
+  /// An app sends as well as it receives: its pushes leave the way that is kept for that.
+  func testAnAppsPushesDelayNothingThatIsSent() {
+    var ways = RelayWays(count: 2, sharesSending: false)
+    XCTAssertEqual(ways.add(0, on: .push), starts((0, 0)))
+    XCTAssertEqual(ways.add(1, on: .push), [])
+    XCTAssertEqual(ways.add(2, on: .sending), starts((2, 1)))
+    XCTAssertEqual(ways.ended(2), [])
+    XCTAssertEqual(ways.ended(0), starts((1, 0)))
+  }
+
+  /// A request that never returns keeps its way, and the next one has another.
+  func testWhatHangsAndWasGivenUpDoesNotKeepOthersFromReceiving() {
+    var ways = RelayWays(count: 3, sharesSending: false)
+    XCTAssertEqual(ways.add(0, on: .receiving), starts((0, 0)))
+    XCTAssertEqual(ways.add(1, on: .receiving), [])
+    XCTAssertEqual(ways.givenUp(0), starts((1, 2)))
+    XCTAssertEqual(ways.add(2, on: .receiving), [])
+    XCTAssertEqual(ways.ended(1), starts((2, 2)))
+  }
+
+  /// Whatever comes in whatever order: no way carries two, a push waits only while every way that it may take is carrying
+  /// something, what is sent only while its own is, nothing is started twice, and in the end everything was that was not given up.
+  func testEverythingIsStartedOnce() {
+    for seed in 0..<300 {
+      var generator = SplitMix64(state: UInt64(seed))
+      let (count, shares) = (Int.random(in: 1...6, using: &generator), Bool.random(using: &generator))
+      let occupied = Set((0..<count).filter { _ in Int.random(in: 0..<5, using: &generator) == 0 })
+      var ways = RelayWays(count: count, sharesSending: shares) { occupied.contains($0) }
+      var carried: [Int: Int] = [:]
+      var (started, dropped): (Set<Int>, Set<Int>) = ([], [])
+      var lanes: [Int: RelayWays.Lane] = [:]
+      func note(_ starts: [RelayWays.Start]) {
+        for start in starts {
+          XCTAssertNil(carried[start.way], "seed \(seed)")
+          XCTAssertTrue((0..<count).contains(start.way), "seed \(seed)")
+          XCTAssertTrue(started.insert(start.request).inserted, "seed \(seed)")
+          XCTAssertFalse(dropped.contains(start.request), "seed \(seed)")
+          carried[start.way] = start.request
+        }
+        let waiting = Set(lanes.filter { !started.contains($0.key) && !dropped.contains($0.key) }.values)
+        let forPushes = (0..<count).filter { count == 1 || shares || $0 != RelayWays.sendingWay }
+        if waiting.contains(.push) { XCTAssertTrue(forPushes.allSatisfy { carried[$0] != nil }, "seed \(seed)") }
+        if waiting.contains(.sending) { XCTAssertNotNil(carried[min(RelayWays.sendingWay, count - 1)], "seed \(seed)") }
+      }
+      for request in 0..<60 {
+        let lane = RelayWays.Lane.allCases.randomElement(using: &generator) ?? .push
+        lanes[request] = lane
+        note(ways.add(request, on: lane))
+        if lane == .receiving, Bool.random(using: &generator) {
+          let starts = ways.hasten(request)
+          if !started.contains(request) { lanes[request] = .push }
+          note(starts)
+        }
+        if Int.random(in: 0..<6, using: &generator) == 0 {
+          let victim = Int.random(in: 0...request, using: &generator)
+          if !started.contains(victim) { dropped.insert(victim) }
+          note(ways.givenUp(victim))
+        }
+        if let way = carried.keys.sorted().randomElement(using: &generator), Bool.random(using: &generator),
+          let ended = carried.removeValue(forKey: way)
+        {
+          note(ways.ended(ended))
+        }
+      }
+      while let way = carried.keys.min(), let ended = carried.removeValue(forKey: way) { note(ways.ended(ended)) }
+      XCTAssertEqual(started.union(dropped).count, 60, "seed \(seed)")
+    }
+  }
+}

@@ -19,7 +19,7 @@ extension ClusteredRelay {
   func send(
     _ request: RelayRequest, _ attempt: RelayIdentifier, notify: Bool, _ body: [UInt8]
   ) async throws(ExchangeFailure) -> RelayAnswer {
-    let mailbox = try await authorizedBySender(request)
+    let mailbox = try await authorizedBySender(request, attempt)
     let message = try randomIdentifier()
     let key = mailbox.key
     var number: UInt64?
@@ -103,8 +103,13 @@ extension ClusteredRelay {
   }
 
   /// A secured mailbox requires its sender's signature, an unsecured one rejects any. A record of an unsecured one may be outdated.
-  private func authorizedBySender(_ request: RelayRequest) async throws(ExchangeFailure) -> FoundMailbox {
+  /// A sender without an answer repeats the request, and the recipient may have secured the mailbox meanwhile. Only that sender
+  /// knows the attempt.
+  private func authorizedBySender(
+    _ request: RelayRequest, _ attempt: RelayIdentifier
+  ) async throws(ExchangeFailure) -> FoundMailbox {
     try await admitted(.sender, request, fresh: false) { (found) throws(ExchangeFailure) in
+      if let found, request.signature == nil, found.record.knows(attempt) { return }
       guard let found, found.record.senderKey == nil else {
         return try authorize(request, key: found?.record.senderKey)
       }

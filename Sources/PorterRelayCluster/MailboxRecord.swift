@@ -67,6 +67,10 @@ struct MailboxRecord: Equatable {
     return past.contains { $0.attempt == Array(attempt.bytes.prefix(8)) } ? .dropped : .new
   }
 
+  func knows(_ attempt: RelayIdentifier) -> Bool {
+    if case .new = state(of: attempt) { false } else { true }
+  }
+
   func oldest(at now: Int64) -> Entry? { waiting.first { !Self.isExpired($0.sentAt, at: now) } }
 
   func entry(_ message: RelayIdentifier) -> Entry? { waiting.first { $0.message == message } }

@@ -124,6 +124,24 @@ final class ClusteredRelayTests: XCTestCase {
     }
   }
 
+  /// The answer was lost, and the recipient has secured the mailbox since: the repeat is no stranger's.
+  func testARepeatedSendingIsRecognisedThoughTheMailboxWasSecuredMeanwhile() throws {
+    let key = try SigningKeyPair.generate(randomness: randomness)
+    let senderKey = try SigningKeyPair.generate(randomness: randomness)
+    let made = try client.createMailbox(recipientKey: key)
+    let attempt = try RelayIdentifier.generate(randomness: randomness)
+    try client.send([1], to: made.sender, key: nil, attempt: attempt, notify: false)
+    try client.secureMailbox(made.recipient, key: key, senderKey: senderKey.publicKey)
+    try client.send([1], to: made.sender, key: nil, attempt: attempt, notify: false)
+    let message = try XCTUnwrap(try client.getMessage(made.recipient, key: key))
+    try client.acknowledge(message.identifier, in: made.recipient, key: key)
+    XCTAssertNil(try client.getMessage(made.recipient, key: key), "it comes once")
+    let other = try RelayIdentifier.generate(randomness: randomness)
+    XCTAssertThrowsError(try client.send([2], to: made.sender, key: nil, attempt: other, notify: false)) {
+      XCTAssertEqual($0 as? RelayError, .auth)
+    }
+  }
+
   func testOutOfReachEveryRequestIsUnavailableAndNothingIsRefused() throws {
     let mailbox = try newMailbox()
     store.setOutOfReach(true)

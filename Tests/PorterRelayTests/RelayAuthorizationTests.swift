@@ -34,6 +34,24 @@ final class RelayAuthorizationTests: RelayTestCase {
     XCTAssertNil(try head(of: mailbox))
   }
 
+  /// The answer was lost, and the recipient has secured the mailbox since: the repeat is no stranger's.
+  func testARepeatedSendingIsRecognisedThoughTheMailboxWasSecuredMeanwhile() throws {
+    let (recipientKey, senderKey) = (try newKey(), try newKey())
+    let mailbox = try client.createMailbox(recipientKey: recipientKey)
+    let attempt = try newAttempt()
+    try client.send([1], to: mailbox.sender, key: nil, attempt: attempt, notify: false)
+    let message = try XCTUnwrap(try client.getMessage(mailbox.recipient, key: recipientKey))
+    try client.secureMailbox(mailbox.recipient, key: recipientKey, senderKey: senderKey.publicKey)
+    try client.send([1], to: mailbox.sender, key: nil, attempt: attempt, notify: false)
+    try client.acknowledge(message.identifier, in: mailbox.recipient, key: recipientKey)
+    try client.send([1], to: mailbox.sender, key: nil, attempt: attempt, notify: false)
+    XCTAssertNil(try client.getMessage(mailbox.recipient, key: recipientKey), "it comes once")
+    let other = try newAttempt()
+    assertRefused(.auth) { try client.send([2], to: mailbox.sender, key: nil, attempt: other, notify: false) }
+    let elsewhere = try client.createMailbox(recipientKey: try newKey(), senderKey: senderKey.publicKey)
+    assertRefused(.auth) { try client.send([2], to: elsewhere.sender, key: nil, attempt: attempt, notify: false) }
+  }
+
   func testAnyoneSendsUntilTheMailboxIsSecuredAndThenOnlyTheSender() throws {
     let (recipientKey, senderKey, other) = (try newKey(), try newKey(), try newKey())
     let mailbox = try client.createMailbox(recipientKey: recipientKey)

@@ -10,7 +10,10 @@ extension RelayFile {
     _ request: RelayRequest, attempt: RelayIdentifier, notify: Bool, body: [UInt8]
   ) throws(RelayError) -> Reply {
     let mailbox = try mailbox(.sender, request.entity)
-    try authorizeSender(request, of: mailbox)
+    // A sender without an answer repeats the request, and the recipient may have secured the mailbox meanwhile. Only that sender
+    // knows the attempt.
+    let isKnown = request.signature == nil ? try isWaiting(attempt: attempt, in: mailbox) != nil : false
+    if !isKnown { try authorizeSender(request, of: mailbox) }
     guard let mailbox else { throw .auth }
     try admit(request)
     let message = RelayMessage(
@@ -47,11 +50,11 @@ extension RelayFile {
   }
 
   /// Nil if the attempt is new; otherwise whether its message is still waiting.
-  private func isWaiting(attempt: RelayIdentifier, in mailbox: Mailbox) throws(RelayError) -> Bool? {
+  private func isWaiting(attempt: RelayIdentifier, in mailbox: Mailbox?) throws(RelayError) -> Bool? {
     try storage { () throws(SQLiteError) in
       try database.first(
         "SELECT body IS NOT NULL FROM message WHERE mailbox = ?1 AND attempt = ?2",
-        [.integer(mailbox.number), .blob(attempt.bytes)]
+        [.integer(mailbox?.number ?? 0), .blob(attempt.bytes)]
       ) { $0.flag(0) }
     }
   }

@@ -50,6 +50,13 @@ extension Store {
     return contact
   }
 
+  /// Not found if its profile is one that only the password leads to.
+  package func visibleContactRequest(_ id: Int64) throws(StoreError) -> StoredContactRequest {
+    let request = try contactRequest(id)
+    guard try !user(request.userID).isOutOfSight else { throw .notFound(.request) }
+    return request
+  }
+
   /// The new user becomes the active one.
   package func createUser(
     displayName: String, fullName: String, profile: String? = nil, at time: WallTime

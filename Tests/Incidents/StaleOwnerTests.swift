@@ -89,6 +89,7 @@ final class StaleOwnerTests: XCTestCase {
       XCTAssertEqual(answer["outcome"]?.stringValue, outcome, answer.text)
       XCTAssertEqual(answer["work"], "skipped", "INC-19: \(answer.text)")
       XCTAssertEqual(answer.bodies, [])
+      XCTAssertEqual(answer.placeholders.count, 1, "the user learns that something came: \(answer.text)")
       XCTAssertEqual(answer["quiescent"], true, answer.text)
       let holders = answer["holders"]?.arrayValue?.compactMap(\.stringValue) ?? []
       XCTAssertTrue(

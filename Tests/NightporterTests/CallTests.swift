@@ -268,13 +268,22 @@ final class CallTests: XCTestCase {
   // MARK: Who may call
 
   func testWhoSwitchedCallsOffIsNotRung() throws {
-    let pair = try Pair()
     let profile = #"{"displayName":"alice","fullName":"","preferences":{"calls":{"allow":"no"}}}"#
+    try assertNotRung(after: "/_profile 1 \(profile)", "userProfileUpdated")
+  }
+
+  func testWhoSwitchedCallsOffForOneContactIsNotRungByIt() throws {
+    try assertNotRung(after: #"/_set prefs @1 {"calls":{"allow":"no"}}"#, "contactPrefsUpdated")
+  }
+
+  private func assertNotRung(after command: String, _ answer: String) throws {
+    let pair = try Pair()
     let relay = try Database(path: pair.folder.file("relay.db"))
     try relay.execute("BEGIN IMMEDIATE")
     // Bob does not know of it yet.
-    pair.alice.send("/_profile 1 \(profile)").assert("userProfileUpdated")
+    pair.alice.send(command).assert(answer)
     pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    XCTAssertEqual(pair.alice.send("/_call invite @1 \(audio)").errorTag, "commandError", command)
     try relay.execute("COMMIT")
     try relay.close()
     pair.bob.event("contactUpdated", within: 30)

@@ -118,8 +118,9 @@ final class ProfileTests: XCTestCase {
       XCTAssertEqual(host.send("/_delete user 2 del_smp=on\(password)").errorTag, "userUnknown", password)
     }
     XCTAssertEqual(host.send(#"/_unhide user 2 "wrong""#).errorTag, "userUnknown")
-    XCTAssertEqual(host.send("/_unmute user 2").errorTag, "hiddenUserAlwaysMuted")
+    XCTAssertEqual(host.send("/_unmute user 2").errorTag, "userUnknown")
     host.send(#"/_user 2 "öffne dich""#).assert("activeUser")
+    XCTAssertEqual(host.send("/_unmute user 2").errorTag, "hiddenUserAlwaysMuted")
     XCTAssertTrue(host.send(#"/_unhide user 2 "öffne dich""#)["result"]["updatedUser"]["showNtfs"].flag)
     host.send("/_user 1").assert("activeUser")
     host.send("/_user 2").assert("activeUser")
@@ -130,25 +131,43 @@ final class ProfileTests: XCTestCase {
     let station = try Station()
     try addProfile("secret", station)
     let alice = station.alice
+    // An invitation and two requests of the profile that will be hidden.
+    let pending = alice.send("/_connect 2")["result"]["connection"]["pccConnId"].number
+    let address = alice.send("/_address 2")
+    address.assert("userContactLinkCreated")
+    let people = try ["carol", "dave"].map { (name) throws in
+      let person = try XCTUnwrap(Host.open(station.pair.folder.file(name)).host)
+      person.begin(name, relay: station.pair.folder.file("relay.db"))
+      person.send("/connect \(address["result"]["connLinkContact"]["connFullLink"].text)").assert("sentInvitation")
+      alice.event("receivedContactRequest", within: 20)
+      return person
+    }
+    defer { people.forEach { $0.free() } }
+    let link = station.bob.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
     let commands = [
       "/_contacts 2", "/_get chats 2", "/_get chat @2 count=5", "/_send @2 text hello", "/_read chat @2",
       #"/_settings @2 {"enableNtfs":"all","favorite":true}"#, "/_set alias @2 x",
       "/_show_address 2", #"/_address_settings 2 {"businessAddress":false}"#,
       #"/_call invite @2 {"media":"audio","capabilities":{"encryption":true}}"#, "/_call end @2",
-      "/_delete @2 full notify=off",
+      "/_groups 2", "/_connect plan 2 \(link)", #"/_profile 2 {"displayName":"known","fullName":""}"#,
+      "/_read user 2", "/_set receipts contacts 2 on", "/_set alias :\(pending) x", "/_accept 2", "/_reject 1",
+      "/_delete :\(pending) full notify=off", "/_mute user 2", "/_delete @2 full notify=off",
     ]
-    alice.send("/_address 2").assert("userContactLinkCreated")
+    // Its own password is needed for what a host may do with a profile that is hidden.
+    let forms = [#"/_hide user 2 "x""#, #"/_unhide user 2 "x""#, #"/_unhide user 2 """#, "/_unmute user 2"]
     alice.send("/_user 1").assert("activeUser")
     alice.send("/_get chat @2 count=5").assert("apiChat")
     alice.send(#"/_hide user 2 "open sesame""#).assert("userPrivacy")
-    for command in commands {
-      let missing = command.replacingOccurrences(of: " 2", with: " 9").replacingOccurrences(of: "@2", with: "@9")
+    for command in commands + forms {
+      let missing = [
+        (" 2", " 9"), ("@2", "@9"), (":\(pending) ", ":99 "), ("/_reject 1", "/_reject 9"),
+      ].reduce(command) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
+      XCTAssertNotEqual(missing, command)
       let (hidden, none) = (alice.send(command), alice.send(missing))
       XCTAssertTrue(none["error"].exists, "\(missing): \(none)")
+      // But for the number.
       XCTAssertEqual(
-        hidden.description.replacingOccurrences(of: "2", with: "9"),
-        none.description.replacingOccurrences(of: "2", with: "9"),
-        command)
+        hidden.description.filter { !$0.isNumber }, none.description.filter { !$0.isNumber }, command)
     }
     alice.send(#"/_user 2 "open sesame""#).assert("activeUser")
     for command in commands.dropLast() { XCTAssertFalse(alice.send(command)["error"].exists, command) }
@@ -242,5 +261,25 @@ final class ProfileTests: XCTestCase {
     XCTAssertEqual(station.alice.state["unread"].number, 3)
     station.alice.send("/_read chat @1").assert("cmdOk")
     XCTAssertEqual(station.alice.state["unread"].number, 0)
+  }
+
+  /// A contact that knows a made-up profile mentions its name; it does not know that the user has another.
+  func testAMentionNamesTheProfileThatTheContactKnows() throws {
+    let pair = try Pair()
+    let (alice, bob) = (pair.alice, pair.bob)
+    let link = alice.send("/_connect 1 incognito=on")["result"]["connLinkInvitation"]["connFullLink"]
+    bob.send("/connect \(link.text)").assert("sentConfirmation")
+    let name = alice.event("contactConnected", within: 20)?["result"]["userCustomProfile"]["displayName"].text ?? ""
+    XCTAssertFalse(["", "alice"].contains(name), name)
+    bob.event("contactConnected", within: 20)
+    for text in ["hello @\(name)", "hello @alice"] { bob.send("/_send @2 text \(text)").assert("newChatItems") }
+    try wait("both are there") { alice.send("/_get chat @2 count=10")["result"]["chat"]["chatItems"].count == 2 }
+    let items = alice.send("/_get chat @2 count=10")["result"]["chat"]["chatItems"].elements
+    XCTAssertEqual(items.map { $0["meta"]["userMention"].flag }, [true, false])
+    // An edit is read in the same way.
+    let item = bob.send("/_get chat @2 count=3")["result"]["chat"]["chatItems"][1]["meta"]["itemId"].number
+    bob.send("/_update item @2 \(item) text hello again, @\(name)").assert("chatItemUpdated")
+    let edited = alice.event("chatItemUpdated", within: 20)?["result"]["chatItem"]["chatItem"]["meta"]
+    XCTAssertEqual(edited?["userMention"].flag, true, edited?.description ?? "")
   }
 }

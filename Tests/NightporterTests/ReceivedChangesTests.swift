@@ -50,8 +50,8 @@ final class ReceivedChangesTests: XCTestCase {
       number += 1
       let time = WallTime(milliseconds: start.milliseconds + number * 1_000 + hours * 3_600_000)
       let received = ReceivedChanges(
-        store: store, contactID: contactID, userID: userID, contact: nil, user: nil, relayedAt: time, now: time,
-        log: .silent)
+        store: store, contactID: contactID, userID: userID, contact: nil, user: nil, incognito: nil, relayedAt: time,
+        now: time, log: .silent)
       return try store.transaction { () throws(StoreError) in
         let content = try change(received)
         switch content {

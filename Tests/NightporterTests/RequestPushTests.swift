@@ -116,6 +116,34 @@ final class RequestPushTests: XCTestCase {
     XCTAssertEqual(carol.state["eventsWaiting"].number, 0)
   }
 
+  /// Hidden while the relay is asked: the tap makes nothing of it visible.
+  func testAProfileThatIsHiddenWhileItAcceptsDoesNotBecomeActive() throws {
+    let station = try Station()
+    let alice = station.alice
+    alice.send(#"/_create user {"profile":{"displayName":"work"}}"#).assert("activeUser")
+    let link = alice.send("/_address 2")["result"]["connLinkContact"]["connFullLink"].text
+    alice.send("/_user 1").assert("activeUser")
+    try awaitSubscriptions(2, of: alice)
+    station.suspend()
+    let carol = try XCTUnwrap(Host.open(station.pair.folder.file("carol")).host)
+    carol.begin("carol", relay: station.pair.folder.file("relay.db"))
+    carol.send("/connect \(link)").assert("sentInvitation")
+    let shown = try station.present(try station.nextPush())["notifications"][0]
+    XCTAssertEqual(shown["userInfo"]["userId"].number, 2, shown.description)
+    alice.send("/_app activate").assert("cmdOk")
+    alice.event("receivedContactRequest", within: 20)
+    let relay = try Database(path: station.pair.folder.file("relay.db"))
+    try relay.execute("BEGIN IMMEDIATE")
+    XCTAssertEqual(alice.respond(to: shown, "NTF_ACT_ACCEPT_CONTACT")["result"]["outcome"].text, "applying")
+    alice.send(#"/_hide user 2 "open sesame""#).assert("userPrivacy")
+    try relay.execute("COMMIT")
+    try relay.close()
+    let event = try XCTUnwrap(alice.event("ntfResponse", within: 20))["result"]
+    XCTAssertEqual(event["outcome"].text, "stale", event.description)
+    XCTAssertEqual(alice.send("/u")["result"]["user"]["userId"].number, 1)
+    XCTAssertEqual(alice.send("/users")["result"]["users"].count, 1)
+  }
+
   func testAHiddenPreviewNamesNobody() throws {
     let (station, carol, link) = try asked()
     station.alice.send("/_app activate").assert("cmdOk")

@@ -32,6 +32,7 @@ final class DiskPushTests: XCTestCase {
     XCTAssertEqual(failed["outcome"], "failed", failed.text)
     XCTAssertEqual(failed["quiescent"], true, failed.text)
     XCTAssertEqual(failed.bodies, [])
+    XCTAssertEqual(failed.placeholders.count, 1, "the user learns that something came: \(failed.text)")
     XCTAssertFalse(failed.text.contains("xxxx"))
     try end(disk)
     let shown = try night.alice.call("np_receive_push $e \(JSONValue(push.text).text) 10000")

@@ -164,10 +164,8 @@ final class Calls {
   private func mayCall(
     _ contactID: Int64, _ userID: Int64, _ store: Store
   ) throws(StoreError) -> (forUser: Bool, forContact: Bool) {
-    let contact = ContactRecord(try store.contact(contactID), connection: nil)
-    let own = UserRecord(try store.user(userID)).profile.profile.preferences ?? Preferences()
-    let theirs = contact.profile.profile.preferences ?? Preferences()
-    return Preferences.enabled(own: own.allows(.calls), contact: theirs.allows(.calls))
+    let features = ContactFeatures(try store.user(userID), try store.contact(contactID))
+    return (features.allow(.calls, .user), features.allow(.calls, .contact))
   }
 
   // MARK: What our user does

@@ -205,6 +205,7 @@ extension Engine {
     return .cmdOk(
       UserRecord(
         try stored { () throws(StoreError) in
+          _ = try store.visibleUser(userID)
           try store.setUserReceipts(userID, sent: sends, overridesContacts: overridesContacts)
           return try store.user(userID)
         }))

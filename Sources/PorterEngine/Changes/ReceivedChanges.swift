@@ -14,6 +14,8 @@ struct ReceivedChanges {
   /// As the transaction has read them.
   let contact: StoredContact?
   let user: StoredUser?
+  /// The made-up profile by which the contact knows the user; nil if it knows the user's own.
+  let incognito: String?
   /// When the relay took the message.
   let relayedAt: WallTime
   let now: WallTime
@@ -57,6 +59,7 @@ struct ReceivedChanges {
   /// The name is looked up only if it may be there: a push pays for each look.
   private func mentionsUser(_ traits: MessageTraits, _ content: MessageContent) throws(StoreError) -> Bool {
     guard !traits.mentions.isEmpty || content.text.utf8.contains(UInt8(ascii: "@")) else { return false }
+    if let profile = Profile(incognito: incognito) { return traits.mention(profile.displayName, in: content) }
     let user = try user.or { () throws(StoreError) in try store.user(userID) }
     return traits.mention(user.displayName, in: content)
   }

@@ -241,7 +241,7 @@ extension Engine {
 
   func readUser(_ id: Int64) throws(ChatError) -> Response {
     let store = try requireStore()
-    let user = try stored { () throws(StoreError) in try store.user(id) }
+    let user = try stored { () throws(StoreError) in try store.visibleUser(id) }
     for contact in try stored({ () throws(StoreError) in try store.contacts(userID: id) }) {
       guard contact.unread > 0 || contact.isMarkedUnread else { continue }
       _ = try readChat(contactID: contact.id, items: nil)

@@ -18,13 +18,7 @@ extension Engine {
 
   func setConnectionAlias(_ id: Int64, _ alias: String) throws(ChatError) -> Response {
     let store = try requireStore()
-    let connection = try stored { () throws(StoreError) -> StoredConnection? in
-      do throws(StoreError) { return try store.connection(id) } catch {
-        if error == .notFound(.connection) { return nil }
-        throw error
-      }
-    }
-    guard var connection, connection.contactID == nil, !connection.isAddress else {
+    guard var connection = try stored({ () throws(StoreError) in try store.pendingConnection(id) }) else {
       throw .store(.pendingConnectionNotFound(id))
     }
     try stored { () throws(StoreError) in try store.setConnectionAlias(id, alias) }
@@ -65,6 +59,6 @@ extension Engine {
 
   func listGroups(_ userID: Int64) throws(ChatError) -> Response {
     let store = try requireStore()
-    return .groupsList(UserRecord(try stored { () throws(StoreError) in try store.user(userID) }))
+    return .groupsList(UserRecord(try stored { () throws(StoreError) in try store.visibleUser(userID) }))
   }
 }

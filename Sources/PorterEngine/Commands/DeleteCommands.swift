@@ -46,8 +46,7 @@ extension Engine {
     let store = try requireStore()
     let connection = try stored { () throws(StoreError) in
       try store.transaction { () throws(StoreError) -> StoredConnection? in
-        let connection = try store.connection(id)
-        guard connection.contactID == nil, !connection.isAddress else { return nil }
+        guard let connection = try store.pendingConnection(id) else { return nil }
         try self.connections.delete(connection, tellsPeer: tellsPeer, store)
         return connection
       }
@@ -56,5 +55,16 @@ extension Engine {
     let user = try stored { () throws(StoreError) in try store.user(connection.userID) }
     connections.reportEnded()
     return .contactConnectionDeleted(UserRecord(user), PendingConnectionRecord(connection))
+  }
+}
+
+extension Store {
+  /// A connection that has no contact yet and is no address; nil if there is none, or if its profile is one that only the
+  /// password leads to.
+  func pendingConnection(_ id: Int64) throws(StoreError) -> StoredConnection? {
+    let found: StoredConnection
+    do throws(StoreError) { found = try connection(id) } catch .notFound(.connection) { return nil }
+    guard found.contactID == nil, !found.isAddress, try !user(found.userID).isOutOfSight else { return nil }
+    return found
   }
 }

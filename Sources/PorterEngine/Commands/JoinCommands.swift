@@ -34,7 +34,7 @@ extension Engine {
   /// What `/connect` would do; looks into the store only.
   func planConnection(_ userID: Int64, link text: String) throws(ChatError) -> Response {
     let store = try requireStore()
-    let user = try stored { () throws(StoreError) in try store.user(userID) }
+    let user = try stored { () throws(StoreError) in try store.visibleUser(userID) }
     let plan: ConnectionPlan =
       switch try ConnectionLink(checking: text) {
       case .invitation(let link): try plan(link, user, store)

@@ -17,7 +17,7 @@ extension Engine {
 
   func hideUser(_ id: Int64, _ password: SecretText) throws(ChatError) -> Response {
     let store = try requireStore()
-    let before = try stored { () throws(StoreError) in try store.user(id) }
+    let before = try stored { () throws(StoreError) in try store.visibleUser(id) }
     if before.isHidden { throw .error(.userAlreadyHidden(id)) }
     if password.text.isEmpty { throw .error(.emptyUserPassword(id)) }
     let visible = try stored { () throws(StoreError) in try store.users().filter { !$0.isHidden }.count }
@@ -31,7 +31,7 @@ extension Engine {
     let store = try requireStore()
     let before = try stored { () throws(StoreError) in try store.user(id) }
     guard before.isHidden else { throw .error(.userNotHidden(id)) }
-    if password.text.isEmpty { throw .error(.emptyUserPassword(id)) }
+    if password.text.isEmpty, !before.isOutOfSight { throw .error(.emptyUserPassword(id)) }
     try require(password, of: before)
     return try setViewPassword(before, nil)
   }
@@ -44,7 +44,7 @@ extension Engine {
 
   func unmuteUser(_ id: Int64) throws(ChatError) -> Response {
     let store = try requireStore()
-    let user = try stored { () throws(StoreError) in try store.user(id) }
+    let user = try stored { () throws(StoreError) in try store.visibleUser(id) }
     if user.isHidden { throw .error(.hiddenUserAlwaysMuted(id)) }
     return try setUserNotifications(id, shown: true)
   }

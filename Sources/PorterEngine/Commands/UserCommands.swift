@@ -56,7 +56,7 @@ extension Engine {
     let store = try requireStore()
     try requireStarted()
     try check(profile)
-    let before = try stored { () throws(StoreError) in try store.user(id) }
+    let before = try stored { () throws(StoreError) in try store.visibleUser(id) }
     guard before.profileToSend != profile else { return .userProfileNoChange(UserRecord(before)) }
     var told: [ContactRecord] = []
     do throws(StoreError) {
@@ -116,7 +116,7 @@ extension Engine {
 
   func setUserNotifications(_ id: Int64, shown: Bool) throws(ChatError) -> Response {
     let store = try requireStore()
-    let before = try stored { () throws(StoreError) in try store.user(id) }
+    let before = try stored { () throws(StoreError) in try store.visibleUser(id) }
     let after = try stored { () throws(StoreError) in try store.setUserNotifications(id, shown: shown) }
     return .userPrivacy(user: UserRecord(before), updated: UserRecord(after))
   }

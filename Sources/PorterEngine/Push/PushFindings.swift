@@ -58,6 +58,8 @@ struct PushFindings: Equatable, Sendable {
   /// Each message that the push names was shown, announced or shown before, or is not to be shown by the user's choice.
   var isAccountedFor: Bool { facts.contains(.accounted) }
   mutating func noteAccountedFor() { facts.insert(.accounted) }
+  /// What was to be shown is left out of the answer.
+  mutating func noteUnaccounted() { facts.remove(.accounted) }
 
   /// The app is running, fetches what is left, and notifies its user.
   var isLeftToApp: Bool { facts.contains(.appCame) }

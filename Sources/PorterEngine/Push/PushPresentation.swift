@@ -74,6 +74,8 @@ struct PushPresentation {
       // showed would come again with the next.
       if run.findings.hasFailed {
         run.content = PushContent()
+        // None of what was looked up is shown: the push says that the store failed.
+        run.findings.noteUnaccounted()
       } else {
         // Shown twice under one identifier is better than never.
         try fill(run, store)

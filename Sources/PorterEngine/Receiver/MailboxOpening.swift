@@ -245,7 +245,7 @@ struct MailboxOpening {
     return ReceivedChanges(
       store: store, contactID: contactID, userID: connection.userID,
       contact: reading?.contact?.id == contactID ? reading?.contact : nil, user: reading?.user,
-      relayedAt: message.timestamp, now: context.clock.wall(), log: context.log)
+      incognito: connection.incognito, relayedAt: message.timestamp, now: context.clock.wall(), log: context.log)
   }
 
   /// What overtakes the hello has no contact yet, and is not given again: the contact gets its name from the hello.

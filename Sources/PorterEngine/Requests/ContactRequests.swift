@@ -161,7 +161,7 @@ final class ContactRequests {
     do throws(ChatError) {
       step = try stored(id) { () throws(StoreError) in
         try store.transaction { () throws(StoreError) in
-          let request = try store.contactRequest(id)
+          let request = try store.visibleContactRequest(id)
           let taken = try self.take(ContactRequestChange(.accept, request, store))
           if case .moved = taken.step.answer, incognito {
             try store.setContactRequest(id, incognito: IncognitoProfile.make(self.context.randomness).json.text)
@@ -192,7 +192,7 @@ final class ContactRequests {
     let store = try lifecycle.requireStore()
     let rejected = try stored(id) { () throws(StoreError) in
       try store.transaction { () throws(StoreError) -> StoredContactRequest? in
-        let request = try store.contactRequest(id)
+        let request = try store.visibleContactRequest(id)
         guard case .moved = try self.take(ContactRequestChange(.reject, request, store)).step.answer else { return nil }
         return request
       }

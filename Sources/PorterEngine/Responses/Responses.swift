@@ -216,6 +216,11 @@ final class Responses {
         () throws(StoreError) -> RecordedMachineDriver<ResponseMachine, Int64>.Taken? in
         let response = try store.response(response.id)
         guard response.state == .applying else { return nil }
+        var ending = ending
+        // Its profile may have been hidden or deleted while the relay was asked: no tap leads there any more.
+        if ending.reason == nil, case .gone(let reason) = try ResponseTarget.find(response, store) {
+          ending = .stale(reason)
+        }
         if let user = ending.userID, ending.chatID != nil { try store.makeActive(user) }
         return try self.end(response, ending, store)
       }

@@ -6,7 +6,9 @@
 /// after 40 min in the mode instant, 20 min in the mode periodic and 10 min without a token; after a round that was cut
 /// off, or that did not reach everything, after 10 min, the minimum. A round that is requested earlier is carried out
 /// anyway: the system has its reasons, and looking twice is harmless. An extension at work is no reason to wait either,
-/// since claims keep the two apart.
+/// since claims keep the two apart. SimpleX's app ends a round when nothing has come for 6 s, because it subscribes,
+/// and cannot know whether more is on its way. A round here asks each mailbox until that answers that it is empty, and
+/// ends with the last one: there is nothing left to wait for.
 package enum BackgroundRefresh: Machine {
   package enum State: UInt8, MachineCode {
     /// No round is due: the app is on screen, is stopped, or has just been started.

@@ -184,7 +184,9 @@ then in progress has 5 s to finish, so that both fit the 30 s that a system gran
 in the mode instant, 20 min in the mode periodic and 10 min without a token; after a round that was cut off, or that did
 not reach everything, after 10 min, the minimum. A round that is requested earlier is carried out anyway: the system has
 its reasons, and looking twice is harmless. An extension at work is no reason to wait either, since claims keep the two
-apart. */
+apart. SimpleX's app ends a round when nothing has come for 6 s, because it subscribes, and cannot know whether more is
+on its way. A round here asks each mailbox until that answers that it is empty, and ends with the last one: there is
+nothing left to wait for. */
 enum np_background_refresh_state {
   /* No round is due: the app is on screen, is stopped, or has just been started. */
   NP_BACKGROUND_REFRESH_STATE_IDLE = 0,
@@ -1585,11 +1587,13 @@ enum np_server_token_reason {
 
 /* The subscription of one connection at the notification server, as the client keeps it: the relay must know a notifier
 key for the mailbox, the server must watch the mailbox with it, and that is checked from time to time, since servers
-forget (INC-64, INC-67). It needs an active token and the mode instant; create is raised only then. For each thing that
-is asked there is a state in which it is due and one in which it is under way, so that nothing is asked twice at the
-same time. The state is stored with the connection, but a request ends with the relay that carries it. A process that
-finds one under way that another process, or an earlier relay, has left raises the event that it is lost: then it is due
-again, and asked again. An answer counts only for the notifier key that it was asked with. */
+forget (INC-64, INC-67). It needs an active token, the mode instant, and a chat and a profile that notify; create is
+raised only then, and turnOff when one of them ends: what is muted or hidden has no push, also where the store cannot be
+read when it comes. For each thing that is asked there is a state in which it is due and one in which it is under way,
+so that nothing is asked twice at the same time. The state is stored with the connection, but a request ends with the
+relay that carries it. A process that finds one under way that another process, or an earlier relay, has left raises the
+event that it is lost: then it is due again, and asked again. An answer counts only for the notifier key that it was
+asked with. */
 enum np_subscription_state {
   /* The relay is to be given a notifier key. */
   NP_SUBSCRIPTION_STATE_NEW = 0,

@@ -111,6 +111,20 @@ extension Store {
     }
   }
 
+  /// Of which the user is not notified: the chat or the profile is muted, or the profile is hidden. What comes for a scope is
+  /// the host's own, and is the app's alone only for a hidden profile.
+  package func silencedConnectionIDs() throws(StoreError) -> Set<Int64> {
+    Set(
+      try rows(
+        """
+        SELECT connections.connection_id FROM connections JOIN users ON users.user_id = connections.user_id
+        LEFT JOIN contacts ON contacts.contact_id = connections.contact_id
+        WHERE users.view_hash IS NOT NULL OR contacts.notifications = 'none'
+          OR users.show_notifications = 0 AND connections.connection_id NOT IN (SELECT connection_id FROM scopes)
+        """
+      ) { $0.integer(0) })
+  }
+
   /// How many connections have each state of their push subscription.
   package func subscriptionCounts() throws(StoreError) -> [(state: String, count: Int64)] {
     try rows("SELECT subscription, count(*) FROM connections GROUP BY subscription ORDER BY subscription") {

@@ -115,21 +115,34 @@ static bool all_subscribed(const struct json *state) {
   return any;
 }
 
-bool stage_await_subscriptions(struct device *device) {
+/* Whether a connection has given its notifier back. */
+static bool one_released(const struct json *state) {
+  return json_integer_at(state, "result.notifications.subscriptions.off", 0) > 0;
+}
+
+static bool await_subscriptions(struct device *device, const char *what, bool (*is_so)(const struct json *state)) {
   uint64_t deadline = deadline_after(EVENT_TIME);
   struct text came = {0};
   bool held = false;
   while (!held && now_microseconds() < deadline && !device_interrupted()) {
     struct json *state = stage_state(device);
-    held = all_subscribed(state);
+    held = is_so(state);
     text_clear(&came);
     if (!held && state != NULL) json_write(&came, json_at(state, "result.notifications"));
     json_free(state);
     if (!held) device_wait(device, NULL, deadline_after(20));
   }
-  if (!held) device_fail(device, "the server is to send pushes for every mailbox", text_string(&came));
+  if (!held) device_fail(device, what, text_string(&came));
   text_free(&came);
   return held;
+}
+
+bool stage_await_subscriptions(struct device *device) {
+  return await_subscriptions(device, "the server is to send pushes for every mailbox", all_subscribed);
+}
+
+bool stage_await_release(struct device *device) {
+  return await_subscriptions(device, "a mailbox is to have no pushes any more", one_released);
 }
 
 /* ------------------------------------------------------------------------------------------------ pushes */

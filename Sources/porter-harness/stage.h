@@ -102,6 +102,9 @@ bool stage_has_once(struct device *device, const char *text);
 /* Waits until the server is to send pushes for all of alice's mailboxes. */
 bool stage_await_subscriptions(struct device *device);
 
+/* Waits until the relay and the server have forgotten a mailbox of alice's that is to have no push. */
+bool stage_await_release(struct device *device);
+
 /* What np_state says of alice's app, to be freed. */
 struct json *stage_state(struct device *device);
 

@@ -19,7 +19,8 @@ final class SharedStoreTests: XCTestCase {
     try night.suspendAlice()
     try night.bobSends("one")
     // The extension writes: the relay no longer has the message, and the app finds it in the store.
-    let shown = try night.present(try night.nextPush())
+    let push = try night.nextPush()
+    let shown = try night.present(push)
     XCTAssertEqual(shown.bodies, ["one"], shown.text)
     XCTAssertEqual(shown["badge"], 1)
     try night.wakeAlice()
@@ -31,7 +32,8 @@ final class SharedStoreTests: XCTestCase {
       "/_settings @\(night.aliceContact) {\"enableNtfs\":\"none\",\"sendRcpts\":true,\"favorite\":false}", "cmdOk")
     try night.suspendAlice()
     try night.bobSends("two")
-    let silent = try night.present(try night.nextPush())
+    // A muted chat has no push of its own; an older one leads to its mailbox until that is released.
+    let silent = try night.present(push)
     XCTAssertEqual(silent.bodies, [], silent.text)
     XCTAssertEqual(silent["badge"], 0)
     try night.wakeAlice()

@@ -14,7 +14,7 @@ final class InterruptedCommandTests: XCTestCase {
     #"/_create user {"profile":{"displayName":"second","fullName":""}}"#, "/_user 1",
     #"/_profile 1 {"displayName":"alicia","fullName":""}"#, "/_mute user 1", "/_unmute user 1",
     "/_set alias @1 neighbour",
-    #"/_set custom @1 {"a":1}"#, #"/_set prefs @1 {"calls":{"allow":"no"}}"#, #"/_settings @1 {"enableNtfs":"none"}"#,
+    #"/_set custom @1 {"a":1}"#, #"/_set prefs @1 {"voice":{"allow":"no"}}"#, #"/_settings @1 {"enableNtfs":"none"}"#,
     "/_set receipts contacts 1 on", "/_unread chat @1 on", "/_read chat @1", "/_read user 1", "/_read chat items @1 2",
     "/_send @1 text another", #"/_update item @1 1 json {"msgContent":{"type":"text","text":"edited"},"mentions":{}}"#,
     #"/_reaction @1 2 on {"type":"emoji","emoji":"👍"}"#,

@@ -82,15 +82,20 @@ final class PlaceholderTests: XCTestCase {
   /// INC-37: what is muted stays silent, and a hidden preview stays hidden.
   func testINC37WhatIsMutedOrHiddenStaysSo() throws {
     let station = try Station()
-    station.alice.send(#"/_settings @1 {"enableNtfs":"none","favorite":false}"#).assert("cmdOk")
     station.suspend()
     let muted = try station.push(for: "muted")
+    // Once the push is on its way; for a chat that is muted the server sends none.
+    let other = try station.makeExtension()
+    other.send("/_start main=off snd_files=off").assert("chatStarted")
+    other.send(#"/_settings @1 {"enableNtfs":"none","favorite":false}"#).assert("cmdOk")
+    other.send("/_app suspend 0").assert("cmdOk")
     XCTAssertEqual(try offline(station, muted).titles, [])
     XCTAssertEqual(try expired(station, muted).titles, [])
 
     station.wake(expecting: ["muted"])
     station.alice.send(#"/_settings @1 {"enableNtfs":"all","favorite":false}"#).assert("cmdOk")
     station.alice.send(#"/_save app settings {"notificationPreviewMode":"hidden"}"#).assert("cmdOk")
+    try station.awaitWatched(1)
     station.suspend()
     let answer = try offline(station, try station.push(for: "more"))
     XCTAssertEqual(answer.titles, ["Contact hidden:"], answer.description)

@@ -87,10 +87,10 @@ final class ProfileTests: XCTestCase {
     XCTAssertEqual(second.badge, 2)
     alice.send("/_app activate").assert("cmdOk")
     alice.send("/_unmute user 2").assert("userPrivacy")
-    XCTAssertEqual(alice.state["unread"].number, 4)
+    try wait("unread") { alice.state["unread"].number == 4 }
     // The hidden one had all of its messages, too.
     alice.send(#"/_unhide user 3 "open sesame""#).assert("userPrivacy")
-    XCTAssertEqual(alice.state["unread"].number, 6)
+    try wait("unread") { alice.state["unread"].number == 6 }
     XCTAssertEqual(names(alice), ["alice", "work", "secret"])
   }
 

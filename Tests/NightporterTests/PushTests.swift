@@ -61,17 +61,47 @@ final class PushTests: XCTestCase {
   func testINC37AMutedChatShowsNothingAndDoesNotCount() throws {
     let station = try Station()
     station.suspend()
-    let push = try station.push(for: "before")
-    station.wake(expecting: ["before"])
-    station.alice.send("/_settings @1 {\"enableNtfs\":\"none\",\"favorite\":false}").assert("cmdOk")
-    station.suspend()
-    station.pair.send("quiet", from: station.bob)
-    // Whether the server still pushes does not matter: an older push leads to the same mailbox.
+    let push = try station.push(for: "quiet")
+    // Once the push is on its way; for a chat that is muted the server sends none.
+    let other = try station.makeExtension()
+    other.send("/_start main=off snd_files=off").assert("chatStarted")
+    other.send(#"/_settings @1 {"enableNtfs":"none","favorite":false}"#).assert("cmdOk")
+    other.send("/_app suspend 0").assert("cmdOk")
     let answer = try station.present(push)
     XCTAssertEqual(answer["outcome"].text, "nothingNew", answer.description)
     XCTAssertEqual(answer.bodies, [])
     XCTAssertEqual(answer["badge"].number, 0)
-    station.wake(expecting: ["before", "quiet"])
+    station.wake(expecting: ["quiet"])
+  }
+
+  /// Not even a push that comes while nothing can be read tells of a chat that is muted: there is none. `mentions` has them.
+  func testINC37AMutedChatHasNoPush() throws {
+    let station = try Station()
+    let set = { (mode: String) in
+      station.alice.send("/_settings @1 {\"enableNtfs\":\"\(mode)\",\"favorite\":false}").assert("cmdOk")
+    }
+    try station.awaitWatched(1)
+    set("none")
+    try station.awaitWatched(0)
+    station.suspend()
+    station.pair.send("quiet", from: station.bob)
+    awaitRest(of: station.bob)
+    XCTAssertNil(station.server.nextPush(to: station.token, within: .zero))
+    station.wake(expecting: ["quiet"])
+    set("mentions")
+    try station.awaitWatched(1)
+    station.suspend()
+    let push = try station.push(for: "hello @alice")
+    XCTAssertEqual(try station.present(push).bodies, ["hello @alice"])
+    station.wake(expecting: ["quiet", "hello @alice"])
+    // Muted by an extension: the app makes it so when it is next at work.
+    station.suspend()
+    let other = try station.makeExtension()
+    other.send("/_start main=off snd_files=off").assert("chatStarted")
+    other.send(#"/_settings @1 {"enableNtfs":"none","favorite":false}"#).assert("cmdOk")
+    other.send("/_app suspend 0").assert("cmdOk")
+    station.alice.send("/_app activate").assert("cmdOk")
+    try station.awaitWatched(0)
   }
 
   func testAPushForADeletedContactIsUnknown() throws {

@@ -135,6 +135,17 @@ final class Station {
     return pushes
   }
 
+  /// The relay and the server watch this many mailboxes of alice's.
+  func awaitWatched(_ count: Int64) throws {
+    try awaitThat("\(count) are watched") {
+      try ["relay.db": "notifier", "server.db": "subscription"].allSatisfy { (file, table) in
+        let database = try Database(path: pair.folder.file(file))
+        defer { try? database.close() }
+        return try database.integer("SELECT count(*) FROM \(table)") == count
+      }
+    }
+  }
+
   private static func isEmpty(_ table: String, in file: String) throws -> Bool {
     let database = try Database(path: file)
     defer { try? database.close() }

@@ -58,6 +58,40 @@ final class SubscriptionTests: XCTestCase {
     try alice.wait("subscribed again") { try alice.watched == 1 }
   }
 
+  /// The relay is out of reach when the profile is muted, and the process ends: the next one has both forget it.
+  func testAMutedOrHiddenProfileIsNotWatched() throws {
+    let alice = try Watched()
+    let isWatched = { (count: Int64) throws in
+      try alice.wait("\(count) watched") {
+        alice.clock.move(.seconds(200))
+        return try alice.watched == count && alice.count("SELECT count(*) FROM notifier", in: "relay.db") == count
+      }
+    }
+    try isWatched(1)
+    alice.stopServer()
+    let locker = try Database(path: alice.folder.file("relay.db"))
+    try locker.execute("BEGIN EXCLUSIVE")
+    alice.send("/_mute user 1").assert("userPrivacy")
+    alice.stop()
+    try locker.execute("ROLLBACK")
+    try locker.close()
+    XCTAssertEqual(try alice.watched, 1, "it was never asked")
+    try alice.startServer()
+    try alice.start()
+    try isWatched(0)
+    alice.send("/_unmute user 1").assert("userPrivacy")
+    try isWatched(1)
+    alice.send(#"/_create user {"profile":{"displayName":"work"}}"#).assert("activeUser")
+    alice.send(#"/_hide user 1 "open sesame""#).assert("userPrivacy")
+    try isWatched(0)
+    // Not while its owner looks at it either: it is in no notification.
+    alice.send(#"/_user 1 "open sesame""#).assert("activeUser")
+    alice.send("/_connect 1").assert("invitation")
+    XCTAssertEqual(try alice.inState("notifier_key IS NOT NULL"), 0)
+    alice.send(#"/_unhide user 1 "open sesame""#).assert("userPrivacy")
+    try isWatched(2)
+  }
+
   func testTheServerForgetsADeletedInvitation() throws {
     let alice = try Watched()
     try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }

@@ -265,6 +265,7 @@ extension Engine {
         contactID, settings.notifications.setting, isFavorite: settings.isFavorite,
         sendsReceipts: settings.sendsReceipts)
     }
+    if contact.notifications != settings.notifications.setting { tokens.subscriptions.ensure() }
     let user = try stored { () throws(StoreError) in try store.user(contact.userID) }
     return .cmdOk(UserRecord(user))
   }

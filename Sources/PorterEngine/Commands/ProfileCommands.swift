@@ -39,6 +39,7 @@ extension Engine {
   private func setViewPassword(_ user: StoredUser, _ password: StoredPassword?) throws(ChatError) -> Response {
     let store = try requireStore()
     let after = try stored { () throws(StoreError) in try store.setViewPassword(user.id, password) }
+    tokens.subscriptions.ensure()
     return .userPrivacy(user: UserRecord(user), updated: UserRecord(after))
   }
 

@@ -118,6 +118,7 @@ extension Engine {
     let store = try requireStore()
     let before = try stored { () throws(StoreError) in try store.visibleUser(id) }
     let after = try stored { () throws(StoreError) in try store.setUserNotifications(id, shown: shown) }
+    tokens.subscriptions.ensure()
     return .userPrivacy(user: UserRecord(before), updated: UserRecord(after))
   }
 }

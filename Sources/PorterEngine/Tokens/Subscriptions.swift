@@ -43,14 +43,16 @@ final class Subscriptions {
 
   // MARK: What is wanted
 
-  /// Brings the subscriptions of all connections to where the token wants them. Safe to call at any time: what is done
-  /// already or under way is left alone, what failed is tried again (INC-67, INC-68).
+  /// Brings the subscriptions of all connections to where the token and the user want them. Safe to call at any time: what is
+  /// done already or under way is left alone, what failed is tried again (INC-67, INC-68). So what the user mutes or hides is
+  /// released by the next start if its process ends before, or if it was an extension.
   func ensure() {
     guard isReadyToAsk,
-      let connections = retries.read(
-        orLater: TimerName.allSubscriptions, { [weak self] in self?.ensure() }, wanted)
+      let wishes = retries.read(
+        orLater: TimerName.allSubscriptions, { [weak self] in self?.ensure() }, wishes)
     else { return }
-    raise(.create, at: connections) { $0.isDue || $0.isOff }
+    raise(.turnOff, at: wishes.silenced.filter { $0.notifierKey != nil }) { $0.isToBeReleased }
+    raise(.create, at: wishes.wanted) { $0.isDue || $0.isOff }
   }
 
   /// At a start: releases what is turned off, makes what is missing, and checks the rest.
@@ -119,10 +121,19 @@ final class Subscriptions {
   /// Only the app asks by itself, and only with a relay.
   private var mayAsk: Bool { host.maySend && context.role == .app && host.relayIdentifier != nil }
 
-  /// Connections that are to have a subscription.
-  private func wanted(_ store: Store) throws(StoreError) -> [StoredConnection] {
-    try store.token()?.wantsSubscriptions() ?? false ? store.connections() : []
+  /// Connections that are to have a subscription, and those that are to have none for what the user has muted or hidden: a
+  /// push that comes while the store cannot be read would be shown as one about which nothing is known. Without an active
+  /// token the machine `token` has turned off all that there were.
+  private func wishes(
+    _ store: Store
+  ) throws(StoreError) -> (wanted: [StoredConnection], silenced: [StoredConnection]) {
+    guard let token = try store.token(), try token.wantsSubscriptions() else { return ([], []) }
+    let silenced = try store.silencedConnectionIDs()
+    let connections = try store.connections()
+    return (connections.filter { !silenced.contains($0.id) }, connections.filter { silenced.contains($0.id) })
   }
+
+  private func wanted(_ store: Store) throws(StoreError) -> [StoredConnection] { try wishes(store).wanted }
 
   /// Raises the event at those in such a state. One whose state is damaged is left out, and its neighbours are not
   /// (INC-44).
@@ -340,6 +351,16 @@ extension SubscriptionMachine.State {
     switch self {
     case .createdNew, .createdPending, .createdActive, .createdInactive, .unchecked: true
     case .new, .enabling, .key, .subscribing, .checking, .turningOff, .releasing, .off, .deleted: false
+    }
+  }
+
+  /// Whether a turnOff is of any use.
+  var isToBeReleased: Bool {
+    switch self {
+    case .new, .enabling, .key, .subscribing, .createdNew, .createdPending, .createdActive, .createdInactive, .checking,
+      .unchecked:
+      true
+    case .turningOff, .releasing, .off, .deleted: false
     }
   }
 

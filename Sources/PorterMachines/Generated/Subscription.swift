@@ -2,12 +2,13 @@
 
 /// The subscription of one connection at the notification server, as the client keeps it: the relay must know a
 /// notifier key for the mailbox, the server must watch the mailbox with it, and that is checked from time to time,
-/// since servers forget (INC-64, INC-67). It needs an active token and the mode instant; create is raised only then.
-/// For each thing that is asked there is a state in which it is due and one in which it is under way, so that nothing
-/// is asked twice at the same time. The state is stored with the connection, but a request ends with the relay that
-/// carries it. A process that finds one under way that another process, or an earlier relay, has left raises the event
-/// that it is lost: then it is due again, and asked again. An answer counts only for the notifier key that it was asked
-/// with.
+/// since servers forget (INC-64, INC-67). It needs an active token, the mode instant, and a chat and a profile that
+/// notify; create is raised only then, and turnOff when one of them ends: what is muted or hidden has no push, also
+/// where the store cannot be read when it comes. For each thing that is asked there is a state in which it is due and
+/// one in which it is under way, so that nothing is asked twice at the same time. The state is stored with the
+/// connection, but a request ends with the relay that carries it. A process that finds one under way that another
+/// process, or an earlier relay, has left raises the event that it is lost: then it is due again, and asked again. An
+/// answer counts only for the notifier key that it was asked with.
 package enum Subscription: Machine {
   package enum State: UInt8, MachineCode {
     /// The relay is to be given a notifier key.

@@ -5,6 +5,12 @@ import XCTest
 
 /// Each night that the device can play (`porter-harness scenarios`), with real processes.
 final class NightTests: XCTestCase {
+  private static let nights: Set = [
+    "contact-request", "call-answered", "call-missed", "edited-and-deleted", "three-profiles", "muted-chat",
+    "hidden-preview", "app-lock", "burst", "reply", "server-down", "token-recovers", "periodic", "share", "clock-moved",
+    "force-quit", "killed-at-every-step", "dozing",
+  ]
+
   private var directory = URL(fileURLWithPath: "/")
 
   override func setUpWithError() throws { directory = try Places.makeTemporaryDirectory() }
@@ -18,7 +24,8 @@ final class NightTests: XCTestCase {
 
   func testEachScenarioHoldsAndLeavesNothing() throws {
     let names = try scenarios()
-    XCTAssertGreaterThan(names.count, 5)
+    XCTAssertEqual(Set(names), Self.nights)
+    XCTAssertEqual(names.count, Self.nights.count)
     for name in names {
       let played = try ChildProcess.run(
         // A debug build takes twice the memory of what a phone runs, whose limit the story's figures are held against.
@@ -41,6 +48,30 @@ final class NightTests: XCTestCase {
       environment: ["TMPDIR": directory.path])
     XCTAssertEqual(played.ending, .exited(1))
     XCTAssertEqual(try JSONValue(parsing: try XCTUnwrap(played.lines.last))["held"], false)
+  }
+
+  /// `make demo SCENARIO=all`, with three nights, in the second of which the server fails: the others are played, and it
+  /// is named.
+  func testAllContinuesAfterANightThatDoesNotHoldAndNamesIt() throws {
+    let harness = directory.appendingPathComponent("harness")
+    try """
+    #!/bin/sh
+    case " $* " in
+      " scenarios ") printf '%s\\n' 'force-quit One.' 'muted-chat Another.' 'hidden-preview A third.' ;;
+      *" muted-chat "*) exec '\(Places.harness)' "$@" --server /bin/false ;;
+      *) exec '\(Places.harness)' "$@" ;;
+    esac
+    """.write(to: harness, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: harness.path)
+    let played = try ChildProcess.run(
+      "/bin/sh", ["-c", "exec \"$0\" all --json 2>&1", Places.root.appendingPathComponent("scripts/scenarios").path],
+      environment: ["PORTER_HARNESS": harness.path, "TMPDIR": directory.path], within: 120)
+    XCTAssertEqual(played.ending, .exited(1))
+    XCTAssertEqual(played.lines.last, "did not hold: muted-chat")
+    let summaries = try played.lines.filter { $0.contains("\"event\":\"summary\"") }
+      .map { try JSONValue(parsing: $0) }
+    XCTAssertEqual(summaries.map { $0["scenario"]?.stringValue }, ["force-quit", "muted-chat", "hidden-preview"])
+    XCTAssertEqual(summaries.map { $0["held"] }, [true, false, true])
   }
 
   /// The page itself is opened in a browser by `make verify`.

@@ -3,8 +3,8 @@
     python play.py [FOLDER]
 
 Two bots, each a process of its own: the program that the package's own README shows, and menu_bot.py. The visitor meets
-each through its address. One of the bots is killed in the middle. Prints what held; ends with status 1 if something did not.
-SIMPLEX_LIBS_DIR is the folder of libsimplex.so.
+each through its address. One of the bots is killed in the middle of an answer, and once no relay is named. Prints what held; ends with status 1
+if something did not. SIMPLEX_LIBS_DIR is the folder of libsimplex.so, of a debug build.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import re
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -54,20 +54,20 @@ async def until(what: str, look: Callable[[], Result | None]) -> Result:
 class BotProcess:
     """A bot's program in a process of its own, from its start to its death."""
 
-    def __init__(self, folder: Path, program: Path, relay: Path) -> None:
-        self.folder, self.program, self.relay = folder, program, relay
+    def __init__(self, folder: Path, program: Path) -> None:
+        self.folder, self.program = folder, program
         self.process: asyncio.subprocess.Process | None = None
         self.reader: asyncio.Task[None] | None = None
         self.log: list[str] = []
 
-    async def start(self) -> str:
+    async def start(self, **environment: str) -> str:
         """Starts it, and returns its address."""
         self.log = []
         self.process = await asyncio.create_subprocess_exec(
             sys.executable,
             str(self.program),
             cwd=self.folder,
-            env={**os.environ, "NIGHTPORTER_RELAY": str(self.relay)},
+            env={**os.environ, **environment},
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
         )
@@ -84,6 +84,12 @@ class BotProcess:
         if self.process.returncode is not None:
             raise RuntimeError("the bot ended:\n" + "\n".join(self.log))
         return next((match[1] for line in self.log if (match := re.search(r"Bot address: (\S+)", line))), None)
+
+    def stopped(self) -> bool | None:
+        """Whether it has stopped itself."""
+        assert self.process is not None
+        status = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
+        return status.rpartition(")")[2].split()[0] == "T" or None
 
     async def end(self, how: signal.Signals) -> int:
         assert self.process is not None and self.reader is not None
@@ -146,17 +152,12 @@ async def visit_squares(who: Visitor, bot: BotProcess) -> None:
     held("it welcomes")
     for number in range(1, 11):
         await square(who, contact, number)
-    await bot.end(signal.SIGKILL)
-    sent = [await who.say(contact, str(number)) for number in range(11, 14)]
-    await bot.start()
-    for number, item in zip(range(11, 14), sent, strict=True):
-        await check_square(who, contact, number, item)
-    held("killed with SIGKILL and started again, it answers what was said meanwhile")
+    await kill_amid_squares(who, bot, contact)
+    held("killed with SIGKILL in the middle of an answer and started again, it answers what it had not")
     for number in range(14, 21):
         await square(who, contact, number)
+    await check_once(who, contact, 1)
     held("twenty squares, each in answer to its number, each once")
-    await who.say(contact, "hello")
-    await who.hear("Send me a number, like 7 or 3.14.", contact)
     again = await who.client.connect_to(await bot_address(bot), timeout=PATIENCE)
     assert again["contactId"] == contact, "meeting it again is the same contact"
     held("met again, it is the contact it was")
@@ -167,6 +168,37 @@ async def visit_squares(who: Visitor, bot: BotProcess) -> None:
     changes = [line for line in bot.log if "updating" in line or "creating" in line]
     assert not changes, f"a second start changes nothing, but: {changes}"
     held("a second start sends nothing that it need not")
+    await check_once(who, contact, 2)
+    held("nor does it answer anything again")
+
+
+async def kill_amid_squares(who: Visitor, bot: BotProcess, contact: int) -> None:
+    """
+    The bot stops itself (PORTER_STOP_AT, of debug builds) when its answer to 11 is stored and not yet sent. 12 and 13 come
+    while it lives, and then it is killed: one answer is on its way, two numbers were not handed over.
+    """
+    assert await bot.end(signal.SIGTERM) == 0
+    stop = bot.folder / "stop"
+    await bot.start(PORTER_STOP_AT=f"beforeSend:{stop}")
+    stop.touch()
+    sent = [await who.say(contact, "11")]
+    await until("the bot stops in the middle of an answer", bot.stopped)
+    assert not stop.exists(), "the bot stopped elsewhere"
+    sent += [await who.say(contact, str(number)) for number in (12, 13)]
+    assert not any(who.find(answer_to(number), contact) for number in range(11, 14)), "no square was outstanding"
+    await bot.end(signal.SIGKILL)
+    await bot.start()
+    for number, item in zip(range(11, 14), sent, strict=True):
+        await check_square(who, contact, number, item)
+
+
+async def check_once(who: Visitor, contact: int, times: int) -> None:
+    """Each of the twenty is there once. What was said last is answered last: a square that was sent again is there."""
+    fallback = "Send me a number, like 7 or 3.14."
+    await who.say(contact, "hello")
+    await until("the last answer", lambda: len(who.find(fallback, contact)) >= times or None)
+    counts = {number: len(who.find(answer_to(number), contact)) for number in range(1, 21)}
+    assert set(counts.values()) == {1}, f"not each square came once: {counts}"
 
 
 async def bot_address(bot: BotProcess) -> str:
@@ -179,8 +211,12 @@ async def square(who: Visitor, contact: int, number: int) -> None:
     await check_square(who, contact, number, await who.say(contact, str(number)))
 
 
+def answer_to(number: int) -> str:
+    return f"{float(number)} * {float(number)} = {float(number) * float(number)}"
+
+
 async def check_square(who: Visitor, contact: int, number: int, asked: dict[str, Any]) -> None:
-    expected = f"{float(number)} * {float(number)} = {float(number) * float(number)}"
+    expected = answer_to(number)
     answer = await who.hear(expected, contact)
     quote = answer["chatItem"]["quotedItem"]
     assert quote["content"]["text"] == str(number), f"{expected} quotes {quote}"
@@ -212,28 +248,44 @@ async def visit_menu(who: Visitor, bot: BotProcess) -> None:
     held("a deletion arrives")
 
 
-async def play(folder: Path) -> None:
-    relay = folder / "relay"
-    os.environ["NIGHTPORTER_RELAY"] = str(relay)
+async def visit_default_relay(who: Visitor, bot: BotProcess) -> None:
+    """Nothing is set but SIMPLEX_LIBS_DIR: the relay is in the folder of both stores."""
+    contact = (await who.client.connect_to(await bot.start(), timeout=PATIENCE))["contactId"]
+    await square(who, contact, 1)
+    said = [line for line in bot.log if line.startswith("nightporter: the relay is ")]
+    assert said == ["nightporter: the relay is ./nightporter.relay, unless the store names another"], bot.log
+    assert (bot.folder / "nightporter.relay").exists(), sorted(bot.folder.iterdir())
+    held("with no relay named, the bot's log names the one in its folder, where the visitor meets it")
+
+
+async def play(folder: Path, *visits: Callable[[Visitor, BotProcess], Awaitable[None]]) -> None:
+    """Each visit to a bot of its own."""
+    folder.mkdir()
     program = folder / "squaring_bot.py"
     program.write_text(readme_program(), encoding="utf-8")
-    squares, menu = BotProcess(folder, program, relay), BotProcess(folder, HERE / "menu_bot.py", relay)
     async with visitor(folder) as who:
-        try:
-            await visit_squares(who, squares)
-            await visit_menu(who, menu)
-        finally:
-            for bot in (squares, menu):
+        for visit in visits:
+            bot = BotProcess(folder, HERE / "menu_bot.py" if visit is visit_menu else program)
+            try:
+                await visit(who, bot)
+            finally:
                 if bot.process is not None:
                     await bot.end(signal.SIGKILL)
 
 
+async def play_all(folder: Path) -> None:
+    os.environ.pop("NIGHTPORTER_RELAY", None)
+    await play(folder / "default", visit_default_relay)
+    os.environ["NIGHTPORTER_RELAY"] = str(folder / "relay")
+    await play(folder / "named", visit_squares, visit_menu)
+
+
 async def main() -> None:
     if len(sys.argv) > 1:
-        await play(Path(sys.argv[1]).resolve())
+        await play_all(Path(sys.argv[1]).resolve())
         return
     with tempfile.TemporaryDirectory(prefix="nightporter-bots-") as folder:
-        await play(Path(folder))
+        await play_all(Path(folder))
 
 
 if __name__ == "__main__":

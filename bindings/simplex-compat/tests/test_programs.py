@@ -24,7 +24,7 @@ class ProgramTests(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             played = self.run_program(str(FOLDER / "bots" / "play.py"), folder)
         self.assertEqual(played.returncode, 0, played.stdout + played.stderr)
-        self.assertEqual(played.stdout.count("held: "), 11, played.stdout)
+        self.assertEqual(played.stdout.count("held: "), 13, played.stdout)
 
     def test_every_command_of_the_package_is_answered_as_coverage_says(self) -> None:
         checked = self.run_program(str(FOLDER / "tools" / "coverage.py"), "--check")

@@ -35,6 +35,7 @@ struct host {
   struct process process;
   char *store;         /* a prefix */
   char *key_file;      /* where the device keeps the store's key; NULL: the store is plain */
+  const char *environment; /* one "NAME=value" for its process, or NULL */
   long long user_id;
   long long contact_id; /* the other app's contact, in this host's store */
 };
@@ -135,7 +136,10 @@ struct json *host_line(struct device *device, struct host *host, int millisecond
 
 /*
  * Sends one command of the application programming interface, and checks the type of its result, unless that is NULL.
+ * In two halves, for what has to happen between them: host_ask() does not wait, host_answer() takes the answer.
  */
+bool host_ask(struct device *device, struct host *host, const char *command);
+struct json *host_answer(struct device *device, struct host *host, const char *command, const char *expected_type);
 struct json *host_command(struct device *device, struct host *host, const char *command, const char *expected_type);
 
 /* Waits for an event of this type. */

@@ -48,16 +48,10 @@ bool device_fail_silent(struct device *device, struct process *process, const ch
   return false;
 }
 
-struct json *host_line(struct device *device, struct host *host, int milliseconds, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  char *line = NULL;
-  int length = vasprintf(&line, format, arguments);
-  va_end(arguments);
-  if (length < 0) return NULL;
-  char *answer = NULL;
-  if (process_write(&host->process, line, (size_t)length) && process_write(&host->process, "\n", 1))
-    answer = device_line(device, &host->process, deadline_after(milliseconds));
+/* The answer to a line that was written, or could not be. */
+static struct json *take_answer(struct device *device, struct host *host, const char *line, bool written,
+                                int milliseconds) {
+  char *answer = written ? device_line(device, &host->process, deadline_after(milliseconds)) : NULL;
   struct json *json = answer == NULL ? NULL : json_parse(answer, strlen(answer));
   if (answer == NULL) {
     struct text expected = {0};
@@ -71,15 +65,40 @@ struct json *host_line(struct device *device, struct host *host, int millisecond
     device_fail(device, "an answer in JSON", answer);
   }
   free(answer);
+  return json;
+}
+
+static bool write_script_line(struct host *host, const char *line) {
+  return process_write(&host->process, line, strlen(line)) && process_write(&host->process, "\n", 1);
+}
+
+struct json *host_line(struct device *device, struct host *host, int milliseconds, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *line = NULL;
+  int length = vasprintf(&line, format, arguments);
+  va_end(arguments);
+  if (length < 0) return NULL;
+  struct json *json = take_answer(device, host, line, write_script_line(host, line), milliseconds);
   free(line);
   return json;
 }
 
+bool host_ask(struct device *device, struct host *host, const char *command) {
+  struct text line = {0};
+  text_add_string(&line, "chat_send_cmd $c ");
+  json_write_string(&line, command);
+  bool written = write_script_line(host, text_string(&line));
+  text_free(&line);
+  return written || device_fail_silent(device, &host->process, host->name, "a command can be given to it");
+}
+
 struct json *host_command(struct device *device, struct host *host, const char *command, const char *expected_type) {
-  struct text quoted = {0};
-  json_write_string(&quoted, command);
-  struct json *answer = host_line(device, host, ANSWER_TIME, "chat_send_cmd $c %s", text_string(&quoted));
-  text_free(&quoted);
+  return host_ask(device, host, command) ? host_answer(device, host, command, expected_type) : NULL;
+}
+
+struct json *host_answer(struct device *device, struct host *host, const char *command, const char *expected_type) {
+  struct json *answer = take_answer(device, host, command, true, ANSWER_TIME);
   if (answer == NULL || expected_type == NULL) return answer;
   const char *type = json_string_at(answer, "result.result.type");
   if (type != NULL && strcmp(type, expected_type) == 0) return answer;
@@ -110,7 +129,7 @@ static bool open_store(struct device *device, struct host *host, int role);
 
 static bool start_process(struct device *device, struct host *host) {
   char *arguments[] = {device->program, "script", "-", NULL};
-  bool started = device_start(device, &host->process, host->name, arguments, NULL);
+  bool started = device_start(device, &host->process, host->name, arguments, host->environment);
   if (!started) device_fail(device, "an app process starts", strerror(errno));
   if (started && device->options.log) json_free(host_line(device, host, 5000, "np_set_log \"error\" null 0"));
   return started;

@@ -251,15 +251,16 @@ const char *const page_template[] = {
     "    explain(bar, row.lane + ' runs as process ' + process.process + '\\nfrom ' + process.started"
     ".toFixed(1) + ' to ' + to.toFixed(1) + ' ms');\n",
     "  }\n",
-    "  if (row.lane === 'alice')\n",
-    "    for (const frozen of events.filter(e => e.event === 'frozen')) {\n",
-    "      const thawed = events.find(e => e.ms > frozen.ms && (e.event === 'activated' || e.event =="
-    "= 'quit'));\n",
+    "  if (row.lane === 'alice' || row.lane === 'extension')\n",
+    "    for (const frozen of events.filter(e => e.event === 'frozen' && (e.freezes || 'alice') === r"
+    "ow.lane)) {\n",
+    "      const ends = row.lane === 'alice' \? ['activated', 'quit'] : ['thawed'];\n",
+    "      const thawed = events.find(e => e.ms > frozen.ms && ends.includes(e.event));\n",
     "      const to = thawed \? thawed.ms : end;\n",
-    "      const ice = add(svg, 'rect', {x: x(frozen.ms), y: middle - 6, height: 12, width: x(to) - x"
-    "(frozen.ms), fill: 'var(--ice)', opacity: .3});\n",
-    "      explain(ice, 'the app is frozen from ' + frozen.ms.toFixed(1) + ' to ' + to.toFixed(1) + '"
-    " ms');\n",
+    "      const ice = add(svg, 'rect', {class: 'freeze', x: x(frozen.ms), y: middle - 6, height: 12,"
+    " width: x(to) - x(frozen.ms), fill: 'var(--ice)', opacity: .3});\n",
+    "      explain(ice, (row.lane === 'alice' \? 'the app' : 'the extension') + ' is frozen from ' + "
+    "frozen.ms.toFixed(1) + ' to ' + to.toFixed(1) + ' ms');\n",
     "    }\n",
     "  if (row.lane === 'relay')\n",
     "    for (const e of events.filter(atRelay)) {\n",
@@ -274,8 +275,8 @@ const char *const page_template[] = {
     "  let locked = null;\n",
     "  const close = to => {\n",
     "    if (!locked || locked.locks === 0) return;\n",
-    "    const bar = add(svg, 'rect', {x: x(locked.ms), y: middle + 8, height: 4, width: Math.max(2, "
-    "x(to) - x(locked.ms)), fill: 'var(--lock)'});\n",
+    "    const bar = add(svg, 'rect', {class: 'lock', x: x(locked.ms), y: middle + 8, height: 4, widt"
+    "h: Math.max(2, x(to) - x(locked.ms)), fill: 'var(--lock)'});\n",
     "    explain(bar, row.lane + ' holds ' + locked.locks + ' locks, ' + locked.openFiles + ' open fi"
     "les');\n",
     "  };\n",

@@ -171,6 +171,11 @@ static bool wait_for(struct process *process, int options, struct ending *ending
   return true;
 }
 
+bool process_stopped(struct process *process) {
+  siginfo_t info = {.si_pid = 0};
+  return waitid(P_PID, (id_t)process->pid, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid == process->pid;
+}
+
 bool process_freeze(struct process *process) {
   int status = 0;
   pid_t waited;

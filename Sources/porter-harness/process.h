@@ -41,6 +41,9 @@ bool process_read(struct process *process);
 /* Takes a whole line out of what was read, without its terminator; NULL if there is none yet. To be freed. */
 char *process_take_line(struct process *process);
 
+/* Whether it has stopped itself since it was last looked at. */
+bool process_stopped(struct process *process);
+
 /* Stops it (SIGSTOP) and waits until it has stopped. False if it ended instead. */
 bool process_freeze(struct process *process);
 

@@ -18,7 +18,8 @@ bool stage_freeze_extension(struct device *device) {
   if (holding.locks > device->summary.locks_held_when_frozen) device->summary.locks_held_when_frozen = holding.locks;
   bool held = stage_check(device, holding.locks == 0, "the frozen extension holds no lock", "%s",
                           text_string(&holding.description));
-  if (held) story_tell(device, "device", "frozen", "freezes the dozing extension");
+  if (held)
+    timeline_tell(&device->timeline, "device", "frozen", "\"freezes\":\"extension\"", "freezes the dozing extension");
   text_free(&holding.description);
   return held;
 }

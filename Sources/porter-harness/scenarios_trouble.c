@@ -134,32 +134,66 @@ bool scenario_periodic(struct device *device) {
          stage_has_once(device, "in the meantime");
 }
 
-/* A share extension: a process that opens alice's store in its role, and sends. */
-static bool share(struct device *device, struct host *extension, const char *text) {
-  struct json *sent = host_command(device, extension, text, "newChatItems");
+/* Waits until the share extension is in the middle of its send, where it stops (`enum FaultPoint`). */
+static bool await_stop(struct device *device, struct host *extension) {
+  uint64_t deadline = deadline_after(15000);
+  bool stopped = process_stopped(&extension->process);
+  while (!stopped && now_microseconds() < deadline && !device_interrupted()) {
+    device_wait(device, NULL, deadline_after(5));
+    stopped = process_stopped(&extension->process);
+  }
+  return stage_check(device, stopped, "a share extension is stopped in the middle of its send", "it is not");
+}
+
+/* A push from its beginning to its end, while the send is neither finished nor given up. */
+static bool push_amid_send(struct device *device, struct host *extension) {
+  return await_stop(device, extension) && stage_write(device, "look!") && stage_push(device, "presented", NULL) &&
+         stage_shows(device, "bob", "look!") &&
+         stage_check(device, kill(extension->process.pid, SIGCONT) == 0, "it sends on when the push is shown",
+                     "it has ended");
+}
+
+static void write_sharing(struct text *command, const struct device *device, const char *what) {
+  text_clear(command);
+  text_format(command,
+              "/_send @%lld live=off json [{\"msgContent\":{\"type\":\"text\",\"text\":\"%s\"},\"mentions\":{}}]",
+              device->alice.contact_id, what);
+}
+
+/*
+ * The share extension is a process that opens alice's store in its role. The notification extension sends what waits at
+ * its end, the picture too: it is offered to the relay twice, and the second one comes behind both offers.
+ */
+static bool share_beside_push(struct device *device, struct host *extension, const char *stop) {
+  struct text command = {0};
+  bool good = host_start_role(device, extension, 2) &&
+              story_command(device, extension, "/_start main=off", "chatStarted");
+  FILE *file = good ? fopen(stop, "we") : NULL;
+  write_sharing(&command, device, "a picture");
+  good = file != NULL && fclose(file) == 0 && host_ask(device, extension, text_string(&command)) &&
+         push_amid_send(device, extension);
+  struct json *sent = good ? host_answer(device, extension, text_string(&command), "newChatItems") : NULL;
+  write_sharing(&command, device, "a second picture");
+  good = sent != NULL && story_command(device, extension, text_string(&command), "newChatItems") &&
+         stage_host_has_once(device, &device->bob, "a second picture") &&
+         stage_host_has_once(device, &device->bob, "a picture");
   json_free(sent);
-  return sent != NULL;
+  text_free(&command);
+  return good;
 }
 
 bool scenario_share(struct device *device) {
-  struct host extension = {.name = "share", .process = {.input = -1, .output = -1}, .contact_id = 0};
-  struct text text = {0};
+  struct host extension = {.name = "share", .process = {.input = -1, .output = -1}};
+  struct text environment = {0};
   if (!stage_set(device) || !stage_sleep(device)) return false;
+  char *stop = device_path(device, "stop-share");
+  text_format(&environment, "PORTER_STOP_AT=beforeSend:%s", stop);
+  extension.environment = text_string(&environment);
   extension.store = device->alice.store;
   extension.key_file = device->alice.key_file;
-  text_format(&text,
-              "/_send @%lld live=off json "
-              "[{\"msgContent\":{\"type\":\"text\",\"text\":\"a picture\"},\"mentions\":{}}]",
-              device->alice.contact_id);
-  bool good = host_start_role(device, &extension, 2) &&
-              story_command(device, &extension, "/_start main=off", "chatStarted") && stage_write(device, "look!") &&
-              share(device, &extension, text_string(&text)) && stage_push(device, "presented", NULL) &&
-              stage_shows(device, "bob", "look!");
-  struct json *event = good ? stage_await(device, &device->bob, "newChatItems") : NULL;
-  const char *came = json_string_at(event, "result.result.chatItems.0.chatItem.content.msgContent.text");
-  good = came != NULL && stage_check(device, strcmp(came, "a picture") == 0, "what was shared arrives", "%s", came);
-  json_free(event);
+  bool good = share_beside_push(device, &extension, stop);
   device_end(device, &extension.process);
-  text_free(&text);
+  text_free(&environment);
+  free(stop);
   return good && stage_wake(device) && stage_has_once(device, "look!");
 }

@@ -345,10 +345,9 @@ bool stage_badge(struct device *device, long long badge) {
   return held;
 }
 
-/* How often a text occurs among the items that alice received; -1 without an answer. */
-static int copies_of(struct device *device, const char *text) {
-  struct json *answer =
-      stage_ask(device, &device->alice, "apiChat", "/_get chat @%lld count=100", device->alice.contact_id);
+/* How often a text occurs among the items that an app received; -1 without an answer. */
+static int copies_of(struct device *device, struct host *host, const char *text) {
+  struct json *answer = stage_ask(device, host, "apiChat", "/_get chat @%lld count=100", host->contact_id);
   if (answer == NULL) return -1;
   const struct json *items = json_at(answer, "result.result.chat.chatItems");
   int copies = 0;
@@ -363,14 +362,18 @@ static int copies_of(struct device *device, const char *text) {
 }
 
 bool stage_has_once(struct device *device, const char *text) {
+  return stage_host_has_once(device, &device->alice, text);
+}
+
+bool stage_host_has_once(struct device *device, struct host *host, const char *text) {
   struct text statement = {0};
   uint64_t deadline = deadline_after(10000);
-  int copies = copies_of(device, text);
+  int copies = copies_of(device, host, text);
   while (copies == 0 && now_microseconds() < deadline && !device_interrupted()) {
     device_wait(device, NULL, deadline_after(50));
-    copies = copies_of(device, text);
+    copies = copies_of(device, host, text);
   }
-  text_format(&statement, "alice's chat has \"%s\" once", text);
+  text_format(&statement, "%s's chat has \"%s\" once", host->name, text);
   bool held = copies >= 0 && stage_check(device, copies == 1, text_string(&statement), "%d times", copies);
   text_free(&statement);
   return held;

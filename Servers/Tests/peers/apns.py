@@ -1,4 +1,4 @@
-"""A stand-in for Apple's service. It checks each provider token with the library cryptography; push_service.py says how it is told what to
+"""A stand-in for Apple's service. It checks each provider token with the library cryptography; push_service.py says how a test sets what to
 play."""
 
 import base64

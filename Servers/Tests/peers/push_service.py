@@ -83,7 +83,7 @@ class Service:
         raise NotImplementedError
 
     def started(self) -> dict:
-        """What the test is told first, beside the port."""
+        """What it reports to the test first, beside the port."""
         return {}
 
     async def serve(self, reader, writer):

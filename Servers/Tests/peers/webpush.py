@@ -1,5 +1,5 @@
 """A stand-in for a push service. It verifies each VAPID token with the library py-vapid, and opens each message with http-ece, as the receiver
-that its first line describes; push_service.py says how it is told what to play."""
+that its first line describes; push_service.py says how a test sets what to play."""
 
 import base64
 import json

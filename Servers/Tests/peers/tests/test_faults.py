@@ -44,7 +44,7 @@ class Persistent:
                 pass
             self.repeats += 1
             self.close()
-            # A server that is away answers nothing, at once.
+            # A server that is away answers nothing, immediately.
             time.sleep(0.02)
         raise AssertionError("no answer")
 

@@ -95,6 +95,23 @@ final class HostRelayTests: XCTestCase {
     XCTAssertLessThanOrEqual(meeting.transport.mostAtOnce, 2)
   }
 
+  /// The store may be given another key as soon as "/_stop" is answered.
+  func testStoppingIsAnsweredWhenWhatHasBegunIsFinished() throws {
+    let meeting = try Meeting()
+    meeting.transport.hang(.create)
+    let (connected, _) = inBackground("/_connect 1", meeting.alice)
+    meeting.transport.waitUntilInside()
+    let (stopped, result) = inBackground("/_stop", meeting.alice)
+    awaitThat("it stops") { meeting.alice.state["machines"]["chat_lifecycle"].text == "stopping" }
+    XCTAssertFalse(result().exists, "not yet")
+    meeting.transport.hang(nil)
+    wait(for: [connected, stopped], timeout: 20)
+    result().assert("chatStopped")
+    XCTAssertEqual(meeting.alice.state["machines"]["chat_lifecycle"].text, "stopped")
+    let keys = #"{"currentKey":"","newKey":"another key"}"#
+    meeting.alice.send("/_db encryption \(keys)").assert("cmdOk")
+  }
+
   /// M9: a request for messages that hangs delays no message that is sent, and no mailbox that is made.
   func testAHangingRequestForMessagesDelaysNothingThatIsSent() throws {
     let meeting = try Meeting()

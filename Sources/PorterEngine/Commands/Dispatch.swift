@@ -46,6 +46,7 @@ extension Engine {
         try requireStarted()
         try tokens.delete(token, reply: reply)
       }
+    case .stopChat: stopChat(reply: reply)
     case .connectionMessages(let requests):
       answerLater(reply) { [self] () throws(ChatError) in try connectionMessages(requests, reply: reply) }
     case .subscribeScope(let request):
@@ -71,7 +72,6 @@ extension Engine {
     case .muteUser(let id): try setUserNotifications(id, shown: false)
     case .unmuteUser(let id): try unmuteUser(id)
     case .startChat(let mainApp, _): try startChat(mainApp: mainApp)
-    case .stopChat: try stopChat()
     case .checkRunning: lifecycle.isStarted ? .chatRunning : .chatStopped
     case .activateChat(let restores): try activateChat(restores: restores)
     case .suspendChat(let delay): try suspendChat(delay)
@@ -128,9 +128,10 @@ extension Engine {
     case .setCustomData(let id, let data): try setCustomData(id, data)
     case .setContactPreferences(let id, let preferences): try setContactPreferences(id, preferences)
     case .listGroups(let id): try listGroups(id)
-    case .addContact, .connect, .createAddress, .acceptContact, .registerToken, .verifyToken, .checkToken, .deleteToken,
+    case .stopChat, .addContact, .connect, .createAddress, .acceptContact, .registerToken, .verifyToken, .checkToken,
+      .deleteToken,
       .connectionMessages, .subscribeScope, .testNotificationServer:
-      throw .internal("a command of the relay's reached the wrong place")
+      throw .internal("a command that is answered later reached the wrong place")
     }
   }
 

@@ -60,6 +60,7 @@ final class Lifecycle {
   private(set) var isMain = false
   /// Callers that wait until the chat runs, or cannot.
   private var activationWaiters: [(Bool) -> Void] = []
+  private var stopWaiters: [() -> Void] = []
   /// Callers that wait until everything is released.
   private var releaseWaiters: [() -> Void] = []
 
@@ -229,10 +230,18 @@ final class Lifecycle {
     if chat.state == .dozing { chat.post(.close, .none) }
   }
 
-  /// `/_stop`.
-  func stop() {
+  /// `/_stop`. `then` is called once, when what has begun is finished or its time is up, so that the store may be replaced.
+  func stop(then: @escaping () -> Void) {
     phase.stop(Suspension(end: context.clock.now() + Durations.stop))
     reportReleased()
+    stopWaiters.append(then)
+  }
+
+  private func reportStopped() {
+    guard chat.state != .stopping else { return }
+    let waiting = stopWaiters
+    stopWaiters = []
+    for then in waiting { then() }
   }
 
   /// `/_app suspend`: within `delay`, and right now without one.
@@ -275,7 +284,10 @@ final class Lifecycle {
   }
 
   /// The last act of a controller.
-  func end() { phase.suspendNow(.final(at: context.clock.now())) }
+  func end() {
+    phase.suspendNow(.final(at: context.clock.now()))
+    reportStopped()
+  }
 
   /// An app came to the foreground, and no push is in progress.
   func yieldToApp() {
@@ -294,6 +306,7 @@ final class Lifecycle {
   /// Called at the end of each turn.
   func endTurn() {
     operations.endTurn()
+    reportStopped()
     assert(isConsistent, "chat_lifecycle says \(chat.state.name), the store is \(store == nil ? "closed" : "open")")
   }
 

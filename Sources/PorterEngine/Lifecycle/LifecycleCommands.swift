@@ -11,10 +11,7 @@ extension Engine {
     return try lifecycle.start(mainApp: mainApp) ? .chatStarted : .chatRunning
   }
 
-  func stopChat() throws(ChatError) -> Response {
-    lifecycle.stop()
-    return .chatStopped
-  }
+  func stopChat(reply: @escaping Reply) { lifecycle.stop { reply(.result(.chatStopped)) } }
 
   func activateChat(restores: Bool) throws(ChatError) -> Response {
     try lifecycle.activate(takesUpWork: restores)

@@ -44,7 +44,8 @@ bool scenario_clock_moved(struct device *device) {
 }
 
 bool scenario_force_quit(struct device *device) {
-  return stage_set(device) && stage_quit(device) && stage_write(device, "while you were out") &&
+  return stage_set(device) && stage_await_subscriptions(device) && stage_quit(device) &&
+         stage_write(device, "while you were out") &&
          stage_push_until(device, 1) && stage_shows(device, "bob", "while you were out") && stage_badge(device, 1) &&
          stage_restart(device) && stage_has_once(device, "while you were out");
 }

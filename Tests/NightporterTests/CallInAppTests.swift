@@ -27,9 +27,11 @@ final class CallInAppTests: XCTestCase {
     func refresh() -> Promise<String> { app.inBackground { take(np_background_refresh($0.handle, 30_000)) } }
   }
 
-  /// Carol has written, then bob has called; or the other way around.
-  private func launch(calls: Int32 = 66, isCarols: Bool = false) throws -> Launched {
-    let waiting = try CallStation(isFriends: isCarols)
+  /// Carol has written, then bob has called; or the other way around. Without friends bob has done both.
+  private func launch(
+    friends: [String] = ["carol"], calls: Int32 = 66, isCarols: Bool = false
+  ) throws -> Launched {
+    let waiting = try CallStation(friends: friends, isFriends: isCarols)
     let prefix = waiting.station.alice.prefix
     let mailboxes = try CallStation.mailboxes(of: waiting.station)
     waiting.service.free()
@@ -105,6 +107,24 @@ final class CallInAppTests: XCTestCase {
     XCTAssertEqual(
       answers.flatMap(\.bodies).sorted(), ["Incoming audio call", "from carol"], answers.map(\.description).joined())
     XCTAssertEqual(answers.flatMap(\.placeholders), [], "it has not waited for as long as a request may take")
+    launched.transport.hang(gets: [])
+  }
+
+  /// Both pushes name bob's mailbox. The request of the first one is given up, and that push has the answer to the next one, too.
+  func testBothPushesHaveTheAnswerToARequestThatWasMadeAgain() throws {
+    let launched = try launch(friends: [])
+    launched.transport.hang(mailboxes: [launched.mailboxes["bob"]])
+    let first = launched.push(launched.message)
+    launched.transport.waitUntilAsked(for: launched.mailboxes["bob"])
+    let call = launched.push(launched.call)
+    awaitThat("both are in progress") { launched.app.state["pushesWaiting"].number == 1 }
+    // Only the request that is inside hangs from here on.
+    launched.transport.hang(gets: Set(1...launched.transport.count(.get)))
+    launched.transport.hang(mailboxes: [])
+    let answers = try [launched.answer(first), launched.answer(call)]
+    XCTAssertEqual(answers.flatMap(\.bodies).sorted(), ["Incoming audio call", "from bob"], "\(answers)")
+    XCTAssertEqual(answers.flatMap(\.placeholders), [], "\(answers)")
+    XCTAssertFalse(answers.contains { $0["outcome"].text == "offline" }, "\(answers)")
     launched.transport.hang(gets: [])
   }
 

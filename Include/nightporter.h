@@ -47,7 +47,7 @@ extern "C" {
 #define NP_VERSION "0.1.0"
 
 /* Incremented whenever a program compiled against an older header could misbehave. */
-#define NP_ABI_VERSION 2
+#define NP_ABI_VERSION 3
 
 /* The library's version, such as "0.1.0". Static. */
 const char *np_version(void);
@@ -277,8 +277,8 @@ int np_event_fd(chat_ctrl ctrl);
  *
  * Call it from as many threads as there are pushes. They are in progress side by side: what one waits for, at the relay or for
  * another process, keeps no other from showing what it finds, a call first of all. They share the store, so that while that is
- * closed to the process each push waits for it until its own deadline, and a host's transport, which is asked for as many of
- * them at the same time as np_relay.calls allows. Each push has its own deadline, which begins with its call, and its own answer.
+ * closed to the process each push waits for it until its own deadline. Each push has its own deadline, which begins with its
+ * call, and its own answer.
  * A message is in the answer of one of them. A mailbox that several pushes name is asked for one of them; a request that has had
  * no answer for two seconds is given up, and made again for one that waits. The store is closed after the last push, so that
  * the answers of the others have "quiescent": false. At most 64 pushes are in progress; one more has the outcome "expired"
@@ -470,6 +470,9 @@ char *np_state(chat_ctrl ctrl);
  * A host's own transport
  * ------------------------------------------------------------------------------------------------------------------ */
 
+/* The most calls of a transport at the same time, for each controller. */
+#define NP_RELAY_CALLS 66
+
 /*
  * Carries one request to the relay and its answer back. spec/protocol/relay.md has their format, which a transport need not
  * know.
@@ -478,12 +481,13 @@ char *np_state(chat_ctrl ctrl);
  * answer_length  its length, at most 65536.
  * timeout_ms     after this time the answer is useless.
  *
- * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on the library's threads; it may block. At most np_relay.calls calls
- * are made at the same time for each controller: one that sends, one that receives what no push is about, and one for each push
- * in progress, so that no push waits for a request of another one that hangs, and a request for messages which hangs delays
- * no message that is sent. With two calls an extension's pushes may have both. A call cannot be taken back: while as many hang
- * as the host allows, what else waits for the relay waits until one of them returns, which timeout_ms bounds for a transport
- * that heeds it, and a push comes first then. The only function of this library that it may call is np_relay_ready().
+ * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on the library's threads, each of which is made when it is needed
+ * first and ends when the network comes to rest; it may block. Calls of one controller are made at the same time: one that
+ * sends, one that receives what no push is about, and one for each push in progress, so that no push, and least of all a call's,
+ * waits for a request of another one that hangs, and a request for messages which hangs delays no message that is sent. These
+ * are two calls without a push, and at most NP_RELAY_CALLS, with those from before a suspension that have not returned. A
+ * transport that lets one call wait for another takes that away.
+ * The only function of this library that it may call is np_relay_ready().
  */
 typedef np_error (*np_relay_exchange)(void *context, const uint8_t *request, size_t request_length, uint8_t **answer,
                                       size_t *answer_length, int timeout_ms);
@@ -500,15 +504,9 @@ typedef struct np_relay {
                                      abandoned, and connections are the host's to close */
   void (*resume)(void *context);  /* exchanges follow. Called before the first one, and after each `suspend` before the
                                      next; until then answer NP_ERROR_SYSTEM immediately. May be NULL */
-  int calls;                      /* how many calls of `exchange` the host takes at the same time: at least 2; 66 are enough
-                                     for 64 pushes, and more are not made. Each has a thread of the library's, which is made
-                                     when it is needed first and ends when the network comes to rest. 0: two; requests
-                                     that hang then hold up what a third push waits for */
-  int reserved;                   /* 0 */
 } np_relay;
 
-/* A structure without `suspend`, `resume` or `calls`, as hosts have it that were compiled against an earlier header, is taken as
-   well: its `size` says so. */
+/* A structure without `suspend` and `resume` is taken as well: its `size` says so. */
 
 /*
  * Makes the controller reach the relay through the host. Only before "/_start", otherwise NP_ERROR_STATE.

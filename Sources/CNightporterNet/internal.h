@@ -19,8 +19,6 @@ enum {
   ENTITY_BYTES = 24,      /* names a mailbox in a request */
   PAUSED_MAILBOXES = 8,
   HANGING_MS = 1000,
-  /* Exchanges at the same time: as many as a controller makes. They share a connection, unless one hangs on it. */
-  CALLS = 66,
   LOG_INFO = 1,
   LOG_WARNING = 2
 };

@@ -193,7 +193,7 @@ np_error np_net_relay(const char *url, const np_net_options *options, np_relay *
   struct net *net = NULL;
   np_error error = make(url, &copy, &net);
   if (error != NP_OK) return error;
-  *relay = (np_relay){sizeof *relay, net, exchange, release, suspend, resume, CALLS, 0};
+  *relay = (np_relay){sizeof *relay, net, exchange, release, suspend, resume};
   return NP_OK;
 }
 

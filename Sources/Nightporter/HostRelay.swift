@@ -14,7 +14,7 @@ import Synchronization
   import Android
 #endif
 
-/// A host's own transport as a relay port, with as many ways as it takes calls at the same time.
+/// A host's own transport as a relay port, with a way for each call that is made at the same time.
 private final class HostRelay: RelayPort {
   private let transport: HostTransport
   /// Made when they are needed first. They outlive a suspension.
@@ -25,7 +25,7 @@ private final class HostRelay: RelayPort {
     self.transport = transport
   }
 
-  var exchangesAtOnce: Int { transport.callsAtOnce }
+  var exchangesAtOnce: Int { Controller.exchangesAtOnce }
 
   func way(_ number: Int) -> any RelayPort { wayOfHost(number) }
 
@@ -53,19 +53,17 @@ private final class HostRelay: RelayPort {
 
 /// What a host gave.
 ///
-/// `@unchecked Sendable`: the host promises that its context can be used on the library's threads, for that many calls at a time.
+/// `@unchecked Sendable`: the host promises that its context can be used on several of the library's threads at the same time.
 private final class HostTransport: @unchecked Sendable {
   private let relay: np_relay
   private let exchangeFunction: np_relay_exchange
   /// False until the engine has taken the transport over: a refused one stays the host's.
   private let isAccepted = Monitor(false)
-  let callsAtOnce: Int
 
   init?(_ relay: np_relay) {
     guard let exchange = relay.exchange else { return nil }
     self.relay = relay
     exchangeFunction = exchange
-    callsAtOnce = relay.calls == 0 ? 2 : min(Int(relay.calls), Controller.exchangesAtOnce)
   }
 
   var canSuspend: Bool { relay.suspend != nil }
@@ -130,7 +128,7 @@ private final class HostRelayWay: RelayPort {
   }
 }
 
-/// A host that was built against an earlier header has a shorter structure: what it lacks is nil.
+/// A host's structure may be shorter, or longer than this version's: what it lacks is nil.
 private func knownMembers(of relay: UnsafePointer<np_relay>) -> np_relay? {
   // `size` is the first member of each version.
   let size = UnsafeRawPointer(relay).load(as: Int.self)
@@ -146,9 +144,7 @@ private func knownMembers(of relay: UnsafePointer<np_relay>) -> np_relay? {
 public func np_set_relay(_ ctrl: chat_ctrl!, _ relay: UnsafePointer<np_relay>!) -> np_error {
   if ctrl == nil || relay == nil { return NP_ERROR_NULL }
   guard let controller = Handles.find(ctrl) else { return NP_ERROR_HANDLE }
-  guard let relay, let known = knownMembers(of: relay), known.calls == 0 || known.calls >= 2, known.reserved == 0,
-    let port = HostRelay(known)
-  else { return NP_ERROR_ARGUMENT }
+  guard let relay, let known = knownMembers(of: relay), let port = HostRelay(known) else { return NP_ERROR_ARGUMENT }
   guard controller.setRelay(port) else { return NP_ERROR_STATE }
   port.accept()
   return NP_OK

@@ -148,7 +148,7 @@ final class CallBehindPushesTests: XCTestCase {
   /// As many requests hang as there are pushes; the host takes one call more.
   func testACallDoesNotWaitBehindManyPushesThatHang() throws {
     let names = ["carol", "dave", "erin"]
-    let waiting = try CallStation(friends: names, calls: 66)
+    let waiting = try CallStation(friends: names)
     waiting.transport.hang(gets: [1, 2, 3])
     var firsts: [Promise<String>] = []
     for (number, message) in waiting.messages.enumerated() {
@@ -258,7 +258,7 @@ final class CallBehindPushesTests: XCTestCase {
 
   /// A network that takes longer than the watch is patient: a request is given up once, and not for ever.
   func testASlowNetworkIsNotAskedForEver() throws {
-    let waiting = try CallStation(friends: [], calls: 66)
+    let waiting = try CallStation(friends: [])
     waiting.transport.delay(.get, by: 2_600_000)
     let first = waiting.push(waiting.message)
     waiting.transport.waitUntilInside()

@@ -29,7 +29,7 @@ final class CallInAppTests: XCTestCase {
 
   /// Carol has written, then bob has called; or the other way around. Without friends bob has done both.
   private func launch(
-    friends: [String] = ["carol"], calls: Int32 = 66, isCarols: Bool = false
+    friends: [String] = ["carol"], isCarols: Bool = false
   ) throws -> Launched {
     let waiting = try CallStation(friends: friends, isFriends: isCarols)
     let prefix = waiting.station.alice.prefix
@@ -38,7 +38,7 @@ final class CallInAppTests: XCTestCase {
     waiting.station.alice.free()
     let app = try XCTUnwrap(Host.open(prefix).host)
     let transport = HostTransport(relay: waiting.station.pair.folder.file("relay.db"))
-    transport.install(in: app, calls: calls)
+    transport.install(in: app)
     return Launched(
       station: waiting.station, message: waiting.message, call: waiting.call, transport: transport, app: app,
       mailboxes: mailboxes)
@@ -46,18 +46,16 @@ final class CallInAppTests: XCTestCase {
 
   /// The push waits a second for what else it looks into, and not for as long as a message may take.
   func testACallIsShownThoughAnotherMailboxHangs() throws {
-    for calls: Int32 in [0, 66] {
-      let launched = try launch(calls: calls)
-      launched.transport.hang(mailboxes: [launched.mailboxes["carol"]])
-      let call = try launched.answer(launched.push(launched.call))
-      XCTAssertEqual(call["outcome"].text, "presented", call.description)
-      XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
-      XCTAssertTrue(call["trace"].elements.contains { $0["event"].text == "call.waits" }, call.description)
-      XCTAssertTrue(call["quiescent"].flag, call.description)
-      XCTAssertEqual(call["nextRefreshMs"].number, 600_000, "not everything was looked into")
-      launched.transport.hang(mailboxes: [])
-      XCTAssertEqual(try launched.answer(launched.push(launched.message)).bodies, ["from carol"], "nothing is lost")
-    }
+    let launched = try launch()
+    launched.transport.hang(mailboxes: [launched.mailboxes["carol"]])
+    let call = try launched.answer(launched.push(launched.call))
+    XCTAssertEqual(call["outcome"].text, "presented", call.description)
+    XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
+    XCTAssertTrue(call["trace"].elements.contains { $0["event"].text == "call.waits" }, call.description)
+    XCTAssertTrue(call["quiescent"].flag, call.description)
+    XCTAssertEqual(call["nextRefreshMs"].number, 600_000, "not everything was looked into")
+    launched.transport.hang(mailboxes: [])
+    XCTAssertEqual(try launched.answer(launched.push(launched.message)).bodies, ["from carol"], "nothing is lost")
   }
 
   func testACallDoesNotWaitBehindAPushThatHangs() throws {
@@ -167,7 +165,7 @@ final class CallInAppTests: XCTestCase {
       station.alice.free()
       let app = try XCTUnwrap(Host.open(station.alice.prefix).host)
       let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
-      transport.install(in: app, calls: 66)
+      transport.install(in: app)
       func begin(_ name: String, _ payload: String) -> Promise<String> {
         app.inBackground { take(np_receive_push_id($0.handle, name, payload, 30_000)) }
       }

@@ -18,9 +18,9 @@ struct CallStation {
 
   var message: String { messages.last ?? "" }
 
-  /// Each friend has written "from" and the name. `calls`: how many calls the transport takes at the same time. `isFriends`: bob
+  /// Each friend has written "from" and the name. `isFriends`: bob
   /// has written instead, and the friend calls.
-  init(friends names: [String] = ["carol"], calls: Int32 = 0, isFriends: Bool = false) throws {
+  init(friends names: [String] = ["carol"], isFriends: Bool = false) throws {
     let (station, friends) = try Self.make(names)
     var messages: [String] = []
     if names.isEmpty || isFriends {
@@ -38,7 +38,7 @@ struct CallStation {
     call = try XCTUnwrap(station.allPushes().last)
     transport = HostTransport(relay: station.pair.folder.file("relay.db"))
     service = try station.makeExtension()
-    transport.install(in: service, calls: calls)
+    transport.install(in: service)
   }
 
   func push(_ payload: String, deadline: Int32 = 30_000) -> Promise<String> {

@@ -95,11 +95,9 @@ final class HostTransport: @unchecked Sendable {
     XCTAssertNotNil(isAsked, file: file, line: line)
   }
 
-  /// `calls`: how many it takes at the same time; 0 as of a host that does not say.
-  func install(in host: Host, calls: Int32 = 0, file: StaticString = #filePath, line: UInt = #line) {
+  func install(in host: Host, file: StaticString = #filePath, line: UInt = #line) {
     var vtable = np_relay()
     vtable.size = MemoryLayout<np_relay>.size
-    vtable.calls = calls
     vtable.context = Unmanaged.passRetained(self).toOpaque()
     vtable.release = { context in
       if let context { Unmanaged<HostTransport>.fromOpaque(context).release() }

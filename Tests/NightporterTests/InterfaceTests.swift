@@ -1,6 +1,8 @@
 import CNightporter
 import XCTest
 
+@testable import PorterEngine
+
 /// The small print of the header.
 final class InterfaceTests: XCTestCase {
   func testVersionAndABIAreTheHeaders() {
@@ -8,6 +10,11 @@ final class InterfaceTests: XCTestCase {
     XCTAssertEqual(np_abi_version(), NP_ABI_VERSION)
     XCTAssertEqual(String(cString: np_error_name(Int32(NP_ERROR_HANDLE.rawValue))), "NP_ERROR_HANDLE")
     XCTAssertEqual(String(cString: np_error_name(-7)), "unknown")
+  }
+
+  /// A host prepares for as many calls of its transport as the header says.
+  func testATransportIsCalledAsOftenAsTheHeaderSays() {
+    XCTAssertEqual(Int(NP_RELAY_CALLS), Controller.exchangesAtOnce)
   }
 
   func testMachinesCanBeWalkedFromC() throws {

@@ -120,6 +120,14 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.ended(1), starts((2, 2)))
   }
 
+  /// A transport that never returns has a few of these calls; a push still has a way of its own.
+  func testWhatHangsIsReceivedOnFewWays() {
+    let occupied = Set([0, 2, 3, 4])
+    var ways = RelayWays(count: 66, sharesSending: true) { occupied.contains($0) }
+    XCTAssertEqual(ways.add(0, on: .receiving), starts((0, 0)), "it waits for its end")
+    XCTAssertEqual(ways.add(1, on: .push), starts((1, 5)))
+  }
+
   /// Whatever comes in whatever order: no way carries two, a push waits only while every way that it may take is carrying
   /// something, what is sent only while its own is, nothing is started twice, and in the end everything was that was not given up.
   func testEverythingIsStartedOnce() {

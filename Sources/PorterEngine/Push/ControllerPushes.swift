@@ -6,6 +6,7 @@ import PorterPush
 /// The pushes of a controller, from any thread.
 extension Controller {
   /// As many exchanges with the relay as can be of use at the same time: one for each push, one that receives, and one that sends.
+  /// `NP_RELAY_CALLS` in the header.
   package static let exchangesAtOnce = PushQueue.bound + 2
 
   /// `identifier` is what the caller calls the push, to expire it by.

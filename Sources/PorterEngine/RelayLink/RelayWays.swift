@@ -31,6 +31,8 @@ struct RelayWays {
   }
 
   static let sendingWay = 1
+  /// What no push is about takes few ways: behind a transport that never returns, each activation leaves a call there.
+  static let receivingWays = 4
 
   /// With one way, everything is carried out on it, one after the other.
   let count: Int
@@ -108,7 +110,9 @@ struct RelayWays {
     switch lane {
     case .push: return sharesSending ? receiving + [Self.sendingWay] : receiving
     case .sending: return [Self.sendingWay]
-    case .receiving: return carried.values.contains { $0.lane == .receiving && $0.isAwaited } ? [] : receiving
+    case .receiving:
+      let isAwaited = carried.values.contains { $0.lane == .receiving && $0.isAwaited }
+      return isAwaited ? [] : Array(receiving.prefix(Self.receivingWays))
     }
   }
 }

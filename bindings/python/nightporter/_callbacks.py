@@ -58,14 +58,12 @@ _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_release)
 
 
 @contextmanager
-def relay(exchange: Exchange, calls: int) -> Iterator[Relay]:
-    """The C structure for a transport that takes as many calls at the same time; if the block fails, the transport is
-    forgotten again.
-    """
+def relay(exchange: Exchange) -> Iterator[Relay]:
+    """The C structure for a transport; if the block fails, the transport is forgotten again."""
     number = next(_numbers)
     _exchanges[number] = exchange
     try:
-        yield Relay(ctypes.sizeof(Relay), number, _EXCHANGE, _RELEASE, calls=calls)
+        yield Relay(ctypes.sizeof(Relay), number, _EXCHANGE, _RELEASE)
     except BaseException:
         _exchanges.pop(number, None)
         raise

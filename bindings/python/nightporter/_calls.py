@@ -216,8 +216,8 @@ class Calls:
 
     # Transport
 
-    def set_relay(self, exchange: _callbacks.Exchange, calls: int) -> None:
-        with self._gate, _callbacks.relay(exchange, calls) as relay:
+    def set_relay(self, exchange: _callbacks.Exchange) -> None:
+        with self._gate, _callbacks.relay(exchange) as relay:
             check(self._library.functions.np_set_relay(self._handle, ctypes.byref(relay)), "np_set_relay")
 
     def set_network_relay(self, relay: network.Relay, *, listens: bool) -> None:

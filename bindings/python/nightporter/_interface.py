@@ -17,7 +17,8 @@ from enum import IntEnum
 from typing import Any
 
 VERSION = "0.1.0"
-ABI_VERSION = 2
+ABI_VERSION = 3
+RELAY_CALLS = 66
 STEP_MAX_EFFECTS = 8
 
 
@@ -80,8 +81,6 @@ class Relay(Structure):
         ("release", CFUNCTYPE(None, c_void_p)),
         ("suspend", CFUNCTYPE(None, c_void_p)),
         ("resume", CFUNCTYPE(None, c_void_p)),
-        ("calls", c_int),
-        ("reserved", c_int),
     ]
 
 

@@ -202,7 +202,7 @@ class Controller:
 
             return asyncio.run_coroutine_threadsafe(bounded(), loop).result()
 
-        await self._off_loop(self._open_calls().set_relay, carry, 66)
+        await self._off_loop(self._open_calls().set_relay, carry)
 
     def relay_ready(self) -> None:
         """Reports that, as the host's transport learned, something is waiting at the relay. Does not wait."""

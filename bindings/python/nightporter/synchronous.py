@@ -146,11 +146,11 @@ class SyncController:
         """
         self._open_calls().set_strings(string_table(language, strings))
 
-    def set_relay(self, exchange: Callable[[bytes, float], bytes], *, calls: int = 2) -> None:
-        """Reaches the relay through `exchange(request, timeout)`, called on threads of the library's, `calls` of them at
-        the same time at most. With 66, each of 64 pushes has one of its own. Before `/_start` only.
+    def set_relay(self, exchange: Callable[[bytes, float], bytes]) -> None:
+        """Reaches the relay through `exchange(request, timeout)`, called on threads of the library's, several at the
+        same time: what one push waits for keeps no other waiting. Before `/_start` only.
         """
-        self._open_calls().set_relay(exchange, calls)
+        self._open_calls().set_relay(exchange)
 
     def relay_ready(self) -> None:
         """Reports that, as the host's transport learned, something is waiting at the relay. Does not wait."""

@@ -303,7 +303,7 @@ np_error np_set_relay(chat_ctrl ctrl, const np_relay *relay) {
   if (!find(ctrl)) return NP_ERROR_HANDLE;
   if (transport.exchange) return NP_ERROR_STATE;
   transport = *relay;
-  return relay->size == sizeof *relay && relay->calls >= 2 ? NP_OK : NP_ERROR_ARGUMENT;
+  return relay->size == sizeof *relay ? NP_OK : NP_ERROR_ARGUMENT;
 }
 
 np_error np_relay_ready(chat_ctrl ctrl) { return find(ctrl) ? NP_OK : NP_ERROR_HANDLE; }

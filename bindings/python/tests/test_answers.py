@@ -133,7 +133,7 @@ class AnswerTests(StandInCase):
             SyncController("a\0b").open()
 
     def test_a_library_of_another_abi_or_of_something_else_is_refused(self) -> None:
-        with self.assertRaisesRegex(LibraryError, "has ABI 99, this package needs 2"):
+        with self.assertRaisesRegex(LibraryError, "has ABI 99, this package needs 3"):
             Library(build_stand_in("-DSTAND_IN_ABI=99"))
         with self.assertRaisesRegex(LibraryError, "not a whole Nightporter library"):
             Library("libc.so.6")

@@ -131,6 +131,15 @@ final class ResponseBook: Sendable {
     if let earlier, earlier != ending { tally.problem("response \(id) ended as \(earlier) and as \(ending)") }
   }
 
+  /// As far as a process has reported it.
+  func wasApplied(_ action: String) -> Bool {
+    pages.withLock { pages in
+      pages.responses.contains { response in
+        response.action == action && response.id.map { pages.endings[$0] == "applied" } ?? false
+      }
+    }
+  }
+
   var responses: [Response] { pages.withLock { $0.responses } }
   var endings: [Int64: String] { pages.withLock { $0.endings } }
   var unanswered: [Response] { pages.withLock { pages in pages.unanswered.sorted().map { pages.responses[$0] } } }

@@ -20,17 +20,18 @@ enum np_machine {
   NP_MACHINE_EXTENSION_PHASE = 7,
   NP_MACHINE_LEDGER_ENTRY = 8,
   NP_MACHINE_MAILBOX_FETCH = 9,
-  NP_MACHINE_NOTIFICATION_RESPONSE = 10,
-  NP_MACHINE_OPERATIONS = 11,
-  NP_MACHINE_OWNERSHIP = 12,
-  NP_MACHINE_PRESENCE = 13,
-  NP_MACHINE_PUSH = 14,
-  NP_MACHINE_PUSH_ANSWER = 15,
-  NP_MACHINE_ROUND = 16,
-  NP_MACHINE_SERVER_TOKEN = 17,
-  NP_MACHINE_SUBSCRIPTION = 18,
-  NP_MACHINE_TOKEN_STATUS = 19,
-  NP_MACHINE_VALUE_RESERVATION = 20
+  NP_MACHINE_MESSAGE_FETCH = 10,
+  NP_MACHINE_NOTIFICATION_RESPONSE = 11,
+  NP_MACHINE_OPERATIONS = 12,
+  NP_MACHINE_OWNERSHIP = 13,
+  NP_MACHINE_PRESENCE = 14,
+  NP_MACHINE_PUSH = 15,
+  NP_MACHINE_PUSH_ANSWER = 16,
+  NP_MACHINE_ROUND = 17,
+  NP_MACHINE_SERVER_TOKEN = 18,
+  NP_MACHINE_SUBSCRIPTION = 19,
+  NP_MACHINE_TOKEN_STATUS = 20,
+  NP_MACHINE_VALUE_RESERVATION = 21
 };
 
 /* The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
@@ -854,6 +855,81 @@ enum np_mailbox_fetch_effect {
 enum np_mailbox_fetch_reason {
   NP_MAILBOX_FETCH_REASON_LATE = 0,
   NP_MAILBOX_FETCH_REASON_BUSY = 1
+};
+
+/* One message that a command asks for: get, commit, acknowledge, and a look at what waits after it, which stays at the
+relay. The command has one result on every path, which the final state names. Each wait has a deadline (INC-39), and
+ends earlier when a push waits for the same mailbox for long (INC-43). A message that was not acknowledged comes again,
+and the ledger recognises it. */
+enum np_message_fetch_state {
+  /* The connection is being claimed. */
+  NP_MESSAGE_FETCH_STATE_CLAIMING = 0,
+  /* The relay has been asked. */
+  NP_MESSAGE_FETCH_STATE_GETTING = 1,
+  /* The message is being decrypted and committed. */
+  NP_MESSAGE_FETCH_STATE_RECEIVED = 2,
+  /* The relay has been asked to drop it. */
+  NP_MESSAGE_FETCH_STATE_ACKNOWLEDGING = 3,
+  /* It is done, and the relay has been asked what waits after it. */
+  NP_MESSAGE_FETCH_STATE_LOOKING = 4,
+  /* No message was taken in, for the reason that the result gives. */
+  NP_MESSAGE_FETCH_STATE_UNTAKEN = 5,
+  /* Nothing waited. */
+  NP_MESSAGE_FETCH_STATE_NOTHING = 6,
+  /* The message is committed. Whether another one waits is not known. */
+  NP_MESSAGE_FETCH_STATE_TAKEN = 7,
+  /* The message is committed, and nothing waits after it. */
+  NP_MESSAGE_FETCH_STATE_LAST = 8,
+  /* The message is committed, and another one waits after it. */
+  NP_MESSAGE_FETCH_STATE_FOLLOWED = 9
+};
+
+enum np_message_fetch_event {
+  /* The connection is ours, under a new epoch. */
+  NP_MESSAGE_FETCH_EVENT_CLAIM_GRANTED = 0,
+  /* It is not: another running process has it, or the store cannot be read or written. */
+  NP_MESSAGE_FETCH_EVENT_CLAIM_FAILED = 1,
+  /* The relay has a message. */
+  NP_MESSAGE_FETCH_EVENT_MESSAGE = 2,
+  /* The mailbox is empty. */
+  NP_MESSAGE_FETCH_EVENT_EMPTY = 3,
+  /* The relay did not answer, or refused. */
+  NP_MESSAGE_FETCH_EVENT_FAILED = 4,
+  /* The message is committed, or quarantined. */
+  NP_MESSAGE_FETCH_EVENT_COMMITTED = 5,
+  /* The message could not be committed. */
+  NP_MESSAGE_FETCH_EVENT_ABANDONED = 6,
+  /* The relay has dropped the message, and does not say whether the mailbox holds more. */
+  NP_MESSAGE_FETCH_EVENT_DROPPED = 7,
+  /* A wait took too long, or a push that waits for the mailbox asks by itself. */
+  NP_MESSAGE_FETCH_EVENT_TIMEOUT = 8
+};
+
+enum np_message_fetch_effect {
+  /* Ask the relay for the first message. Answer: message, empty or failed. */
+  NP_MESSAGE_FETCH_EFFECT_SEND_GET = 0,
+  /* Decrypt and commit the message. Answer: committed or abandoned. */
+  NP_MESSAGE_FETCH_EFFECT_DELIVER_MESSAGE = 1,
+  /* Have the relay drop it, and say what waits after it if it can. Answer: message, empty, dropped or failed. */
+  NP_MESSAGE_FETCH_EFFECT_SEND_ACKNOWLEDGE = 2,
+  /* Drop what the relay still answers. */
+  NP_MESSAGE_FETCH_EFFECT_GIVE_UP_REQUEST = 3,
+  /* Emit ntfMessage if a push named the message: it is done. */
+  NP_MESSAGE_FETCH_EFFECT_EMIT_MARKER = 4,
+  /* Let the next one ask. */
+  NP_MESSAGE_FETCH_EFFECT_RELEASE_MAILBOX = 5,
+  /* Give the command the result that the final state names. */
+  NP_MESSAGE_FETCH_EFFECT_ANSWER = 6,
+  /* Starts the timer `deadline`: raise `timeout` after 10000 ms. */
+  NP_MESSAGE_FETCH_EFFECT_START_DEADLINE = 7,
+  /* Takes the timer `deadline` back; harmless if it does not run. */
+  NP_MESSAGE_FETCH_EFFECT_CANCEL_DEADLINE = 8
+};
+
+enum np_message_fetch_reason {
+  NP_MESSAGE_FETCH_REASON_EARLY = 0,
+  NP_MESSAGE_FETCH_REASON_LATE = 1,
+  NP_MESSAGE_FETCH_REASON_ENDED = 2
 };
 
 /* What the user did with one notification: a tap, an action, a reply. It is stored before anything is done, so that one

@@ -18,9 +18,9 @@ struct CallStation {
 
   var message: String { messages.last ?? "" }
 
-  /// Each friend has written "from" and the name. `isFriends`: bob
-  /// has written instead, and the friend calls.
-  init(friends names: [String] = ["carol"], isFriends: Bool = false) throws {
+  /// Each friend has written "from" and the name. `isFriends`: bob has written instead, and the friend calls. `clock`: the
+  /// extension's.
+  init(friends names: [String] = ["carol"], isFriends: Bool = false, clock: any Clock = SystemClock()) throws {
     let (station, friends) = try Self.make(names)
     var messages: [String] = []
     if names.isEmpty || isFriends {
@@ -37,7 +37,7 @@ struct CallStation {
     (self.station, self.messages) = (station, messages)
     call = try XCTUnwrap(station.allPushes().last)
     transport = HostTransport(relay: station.pair.folder.file("relay.db"))
-    service = try station.makeExtension()
+    service = try station.makeExtension(clock: clock)
     transport.install(in: service)
   }
 

@@ -9,6 +9,9 @@ import PorterStore
 import Synchronization
 import XCTest
 
+@testable import Nightporter
+@testable import PorterEngine
+
 /// Receives the server's pushes, in place of a platform.
 private final class PushTray: PushProvider {
   private let pushes = Monitor<[OutgoingPush]>([])
@@ -163,6 +166,13 @@ final class Station {
   func makeExtension(file: StaticString = #filePath, line: UInt = #line) throws -> Host {
     let (answer, host) = Host.open(alice.prefix, isExtension: true)
     return try XCTUnwrap(host, answer, file: file, line: line)
+  }
+
+  /// Another extension on alice's store, by this clock.
+  func makeExtension(clock: any Clock) throws -> Host {
+    let configuration = Configuration(
+      prefix: alice.prefix, role: .extension, confirmation: .yesUp, ports: Ports(clock: clock))
+    return Host(try XCTUnwrap(Handles.add(try XCTUnwrap(Controller.open(configuration).1))), alice.prefix)
   }
 
   /// The answer of an extension started for this push alone; it always ends quiescent.

@@ -7,14 +7,22 @@ import XCTest
 
 /// Clocks that a test advances.
 final class MovedClock: Clock {
-  private let ahead = Mutex(Span.zero)
+  private struct Time {
+    var ahead = Span.zero
+    /// Where it stands.
+    var stopped: Moment?
+  }
+  private let time = Mutex(Time())
 
-  func now() -> Moment { SystemClock().now() + ahead.withLock { $0 } }
+  func now() -> Moment { time.withLock { ($0.stopped ?? SystemClock().now()) + $0.ahead } }
   func wall() -> WallTime {
-    WallTime(milliseconds: SystemClock().wall().milliseconds + ahead.withLock { $0 }.milliseconds)
+    WallTime(milliseconds: SystemClock().wall().milliseconds + time.withLock { $0.ahead }.milliseconds)
   }
   func pause(_ span: Span) { SystemClock().pause(span) }
-  func move(_ span: Span) { ahead.withLock { $0 = $0 + span } }
+  func move(_ span: Span) { time.withLock { $0.ahead = $0.ahead + span } }
+  /// From now on it is moved only; `start` moves it to where it had been.
+  func stop() { time.withLock { $0.stopped = SystemClock().now() } }
+  func start() { time.withLock { $0.stopped = nil } }
 }
 
 /// An application whose clock the test moves, with one invitation whose mailbox is to be watched, by the real server or by a

@@ -84,14 +84,7 @@ extension Engine {
     }
     guard let connection else { return then(.error(.connection(.notFound, context: ""))) }
     committer.expect(request.timestamp, connection.id)
-    let taking = MessageTaking(self, then)
-    claims.claim(connection.id, known: connection, for: taking.holder) { result in
-      switch result {
-      case .success(.granted(let claimed)): taking.begin(claimed)
-      case .success(.skipped(let holder)): taking.end(.error(.internal("skipped: \(holder) has the connection")))
-      case .failure(let error): taking.end(.error(.internal(error.description)))
-      }
-    }
+    MessageFetchRun(self, connection, then: then).begin()
   }
 
   /// Asks the server something harmless: about a token that it cannot know. Any answer shows that the way there and

@@ -226,7 +226,7 @@ extension NextMessage {
 }
 
 /// The deadlines of a fetch.
-private struct FetchTimers: MachineTimers {
+struct FetchTimers: MachineTimers {
   private let source: any Source
   private let timers: any MachineTimers
 

@@ -13,6 +13,7 @@ extension MachineCatalog {
     MachineDescription(ExtensionPhase.self),
     MachineDescription(LedgerEntry.self),
     MachineDescription(MailboxFetch.self),
+    MachineDescription(MessageFetch.self),
     MachineDescription(NotificationResponse.self),
     MachineDescription(Operations.self),
     MachineDescription(Ownership.self),

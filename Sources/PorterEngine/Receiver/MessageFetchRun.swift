@@ -1,0 +1,160 @@
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// One message that a command asks for: carries out the effects of `message_fetch`. What it waits for keeps it until the command has its
+/// result.
+final class MessageFetchRun: MessageFetchEffects {
+  /// What comes with an event of the machine.
+  enum Finding {
+    /// The claim was not granted.
+    case refused(String)
+    case claimed(ClaimedConnection)
+    case failed(SourceError, ClaimedConnection)
+    case message(SourceMessage, ClaimedConnection)
+    case abandoned(String, ClaimedConnection)
+    /// Committed; also while the relay is asked what waits after it.
+    case committed(SourceMessage, CommittedMessage, ClaimedConnection, Operation)
+
+    var claimed: ClaimedConnection? {
+      switch self {
+      case .refused: nil
+      case .claimed(let claimed), .failed(_, let claimed), .message(_, let claimed), .abandoned(_, let claimed),
+        .committed(_, _, let claimed, _):
+        claimed
+      }
+    }
+
+    /// The relay has a message, which is taken in unless one was before.
+    fileprivate func with(_ message: SourceMessage, _ claimed: ClaimedConnection) -> Finding {
+      if case .committed = self { self } else { .message(message, claimed) }
+    }
+
+    /// What is committed stays the result.
+    fileprivate func with(_ error: SourceError, _ claimed: ClaimedConnection) -> Finding {
+      if case .committed = self { self } else { .failed(error, claimed) }
+    }
+  }
+
+  private unowned let engine: Engine
+  private let connection: StoredConnection
+  private var driver: MachineDriver<MessageFetch, Finding>?
+  /// What the relay is being asked for, and since when.
+  private var request: (finding: Finding, asked: Moment)?
+  private let then: (ReceivedNotification) -> Void
+
+  init(_ engine: Engine, _ connection: StoredConnection, then: @escaping (ReceivedNotification) -> Void) {
+    self.engine = engine
+    self.connection = connection
+    self.then = then
+    driver = MachineDriver(
+      engine.context.machines(timers: FetchTimers(engine.source, engine.context)), subject: String(connection.id)
+    ) { [weak self] effect, finding in
+      if let self { MessageFetch.perform(effect, by: self, finding) }
+    }
+  }
+
+  func begin() {
+    let holder = ConnectionClaims.Holder(
+      rank: 0, asked: { self.request?.asked },
+      giveBack: { if let request = self.request { self.post(.timeout, request.finding) } })
+    engine.claims.claim(connection.id, known: connection, for: holder) { [self] result in
+      switch result {
+      case .success(.granted(let claimed)): post(.claimGranted, .claimed(claimed))
+      case .success(.skipped(let holder)): post(.claimFailed, .refused("skipped: \(holder) has the connection"))
+      case .failure(let error): post(.claimFailed, .refused(error.description))
+      }
+    }
+  }
+
+  private func post(_ event: MessageFetch.Event, _ finding: Finding) {
+    request = nil
+    driver?.post(event, finding)
+  }
+
+  // MARK: Effects
+
+  func sendGet(_ finding: Finding) {
+    guard let claimed = finding.claimed else { return }
+    request = (finding, engine.context.clock.now())
+    engine.source.fetch(claimed) { [self] result in
+      switch result {
+      case .success(let message?): post(.message, finding.with(message, claimed))
+      case .success(nil): post(.empty, finding)
+      case .failure(let error): post(.failed, finding.with(error, claimed))
+      }
+    }
+  }
+
+  func deliverMessage(_ finding: Finding) {
+    guard case .message(let message, let claimed) = finding else { return }
+    guard let delivery = engine.begin(.delivery) else {
+      return post(.abandoned, .abandoned("the chat suspends", claimed))
+    }
+    switch engine.committer.commit(message, under: claimed.claim) {
+    case .failed(let error):
+      delivery.end()
+      post(.abandoned, .abandoned(error.description, claimed))
+    case .committed(let committed), .repeated(let committed), .quarantined(let committed):
+      post(.committed, .committed(message, committed, claimed, delivery))
+    }
+  }
+
+  func sendAcknowledge(_ finding: Finding) {
+    guard case .committed(let message, let committed, _, let delivery) = finding else { return }
+    request = (finding, engine.context.clock.now())
+    engine.source.acknowledge(message, committed.connection) { [self] result in
+      delivery.end()
+      switch result {
+      case .success(.message): post(.message, finding)
+      case .success(.nothing): post(.empty, finding)
+      case .success(.unknown): post(.dropped, finding)
+      case .failure: post(.failed, finding)
+      }
+    }
+  }
+
+  func giveUpRequest(_ finding: Finding) {
+    if let claimed = finding.claimed { engine.source.giveUp(claimed.connection.id) }
+  }
+
+  func emitMarker(_ finding: Finding) {
+    if case .committed(let message, let committed, _, _) = finding { engine.committer.emitMarker(message, committed) }
+  }
+
+  func releaseMailbox(_ finding: Finding) {
+    if let claimed = finding.claimed { engine.claims.end(claimed.claim) }
+  }
+
+  func answer(_ finding: Finding) {
+    switch driver?.state {
+    case .nothing: then(.information(nil))
+    case .taken: then(committed(finding, more: nil))
+    case .last: then(committed(finding, more: false))
+    case .followed: then(committed(finding, more: true))
+    case .untaken, .claiming, .getting, .received, .acknowledging, .looking, nil: then(.error(reason(finding)))
+    }
+  }
+
+  private func committed(_ finding: Finding, more: Bool?) -> ReceivedNotification {
+    guard case .committed(let message, _, _, _) = finding else { return .error(reason(finding)) }
+    return .information(message.notification(more: more))
+  }
+
+  private func reason(_ finding: Finding) -> AgentError {
+    switch finding {
+    case .refused(let reason), .abandoned(let reason, _): .internal(reason)
+    case .failed(let error, _): .broker(server: engine.relayLink.name, .network(reason: error.description))
+    case .claimed, .message, .committed: .broker(server: engine.relayLink.name, .timeout)
+    }
+  }
+}
+
+extension SourceMessage {
+  fileprivate func notification(more: Bool?) -> NotificationMessage {
+    var named = notification
+    named.flags = .init(notification: notifies, more: more)
+    return named
+  }
+}

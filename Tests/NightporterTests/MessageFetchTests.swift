@@ -1,0 +1,138 @@
+import Foundation
+import PorterPlatform
+import XCTest
+
+@testable import PorterEngine
+
+/// One message for a command (`/_ntf conn messages`), whatever the relay says, or does not say, of it and of what waits after it.
+final class MessageFetchTests: XCTestCase {
+  /// An extension of alice's for which two messages wait; its commands name the first.
+  private struct Waiting {
+    let station: Station
+    let clock = MovedClock()
+    let transport: HostTransport
+    let service: Host
+    let command: String
+    let identifier: String
+
+    init() throws {
+      station = try Station()
+      station.suspend()
+      let push = JSON(try station.push(for: "one"))["notificationData"]
+      station.pair.send("two", from: station.bob)
+      service = try station.makeExtension(clock: clock)
+      transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+      transport.install(in: service)
+      service.send("/_start main=off snd_files=off").assert("chatStarted")
+      let named = service.send("/_ntf conns \(push["nonce"].text) \(push["message"].text)")["result"]["ntfConns"][0]
+      let expected = named["expectedMsg_"]
+      identifier = expected["msgId"].text
+      command =
+        "/_ntf conn messages \(named["agentConnId"].text):\(named["agentDbQueueId"].number):\(expected["msgTs"].text)"
+    }
+
+    func fetch() -> JSON { service.send(command)["result"]["receivedMsgs"][0] }
+
+    /// The result of a fetch whose time is up while the relay does not answer.
+    func fetchInVain(_ isHanging: () -> Void) throws -> JSON {
+      let result = service.inBackground { [command] in $0.send(command).description }
+      isHanging()
+      XCTAssertNil(result.wait(atMost: .zero), "it waits")
+      clock.move(.seconds(10))
+      awaitThat("its time is up") {
+        // Any call makes the engine look at its timers.
+        _ = service.state
+        return result.wait(atMost: .milliseconds(10)) != nil
+      }
+      return JSON(try XCTUnwrap(result.wait(atMost: .zero)))["result"]["receivedMsgs"][0]
+    }
+
+    func assertTaken(_ result: JSON, more: Bool?, file: StaticString = #filePath, line: UInt = #line) {
+      XCTAssertEqual(result["ntfMsgInfo"]["msgId"].text, identifier, result.description, file: file, line: line)
+      let flag = result["ntfMsgInfo"]["flags"]["more"]
+      XCTAssertEqual(flag.exists ? flag.flag : nil, more, result.description, file: file, line: line)
+    }
+
+    /// Alice has both, each once, whatever was lost.
+    func assertBothArrive(file: StaticString = #filePath, line: UInt = #line) {
+      service.free()
+      station.wake(expecting: ["one", "two"], file: file, line: line)
+    }
+  }
+
+  func testARelayThatDoesNotSayWhatWaitsIsAsked() throws {
+    let waiting = try Waiting()
+    waiting.transport.speakAnEarlierVersion()
+    waiting.assertTaken(waiting.fetch(), more: true)
+    waiting.service.event("ntfMessage")
+    let last = waiting.fetch()
+    XCTAssertFalse(last["ntfMsgInfo"]["flags"]["more"].flag, last.description)
+    XCTAssertTrue(last["ntfMsgInfo"]["flags"]["more"].exists, last.description)
+    let nothing = waiting.fetch()
+    XCTAssertEqual(nothing["type"].text, "info", nothing.description)
+    XCTAssertFalse(nothing["ntfMsgInfo"].exists, nothing.description)
+    waiting.assertBothArrive()
+  }
+
+  func testWhatIsCommittedIsTheResultThoughTheAnswerToItsAcknowledgementIsLost() throws {
+    let waiting = try Waiting()
+    waiting.transport.lose(get: 2)
+    waiting.assertTaken(waiting.fetch(), more: nil)
+    waiting.assertBothArrive()
+  }
+
+  func testWhatIsCommittedIsTheResultThoughTheRelayDoesNotSayWhatWaits() throws {
+    let waiting = try Waiting()
+    waiting.transport.speakAnEarlierVersion()
+    // The first is the message, the second is refused by an earlier version.
+    waiting.transport.lose(get: 3)
+    waiting.assertTaken(waiting.fetch(), more: nil)
+    waiting.service.event("ntfMessage")
+    waiting.assertBothArrive()
+  }
+
+  func testAFetchThatFailsSaysSo() throws {
+    let waiting = try Waiting()
+    waiting.transport.fail(.get)
+    let failed = waiting.fetch()
+    XCTAssertEqual(failed["ntfMsgError"]["brokerErr"]["type"].text, "NETWORK", failed.description)
+    waiting.transport.fail(nil)
+    waiting.assertTaken(waiting.fetch(), more: true)
+    waiting.assertBothArrive()
+  }
+
+  /// INC-39: no wait for the relay is longer than its deadline.
+  func testINC39EachWaitOfAFetchEnds() throws {
+    let waiting = try Waiting()
+    waiting.transport.hang(onlyGet: 1)
+    let early = try waiting.fetchInVain { waiting.transport.waitUntilInside() }
+    XCTAssertEqual(early["ntfMsgError"]["brokerErr"]["type"].text, "TIMEOUT", early.description)
+    XCTAssertEqual(waiting.service.state["operations"]["receiving"].number, 0, "nothing waits for the request")
+    waiting.transport.hang(onlyGet: nil)
+    waiting.transport.waitUntilOutside()
+    waiting.transport.hang(onlyAcknowledgement: 1)
+    waiting.assertTaken(try waiting.fetchInVain { waiting.transport.waitUntilAcknowledging() }, more: nil)
+    XCTAssertEqual(waiting.service.state["operations"]["delivery"].number, 0, "nothing waits for the request")
+    // It may have been carried out.
+    waiting.service.event("ntfMessage")
+    waiting.transport.hang(onlyAcknowledgement: nil)
+    waiting.transport.waitUntilOutside()
+    waiting.assertBothArrive()
+  }
+
+  /// The same for the look at what waits, of a relay that has to be asked.
+  func testINC39TheLookAtWhatWaitsEnds() throws {
+    let waiting = try Waiting()
+    waiting.transport.speakAnEarlierVersion()
+    waiting.transport.hang(onlyGet: 3)
+    waiting.assertTaken(
+      try waiting.fetchInVain {
+        waiting.transport.waitUntilAcknowledging()
+        waiting.service.event("ntfMessage")
+        waiting.transport.waitUntilInside()
+      }, more: nil)
+    waiting.transport.hang(onlyGet: nil)
+    waiting.transport.waitUntilOutside()
+    waiting.assertBothArrive()
+  }
+}

@@ -1,5 +1,6 @@
 import CNightporter
 import Foundation
+import PorterMachines
 import PorterPlatform
 import XCTest
 
@@ -97,21 +98,26 @@ final class CallBehindPushesTests: XCTestCase {
     XCTAssertEqual(try waiting.answer(first).bodies, ["from carol"])
   }
 
-  /// The first push waits to commit its message, since another process writes. So does the call's, and both have what they need
-  /// as soon as that ends.
+  /// The engine waits to commit the message of one push, since another process writes, and the other has its message as well. Both
+  /// have what they need as soon as that ends.
   func testACallBehindACommitThatWaitsIsShown() throws {
     let waiting = try CallStation()
-    waiting.transport.hang(onlyGet: 1)
+    waiting.transport.hang(gets: [1, 2])
     let first = waiting.push(waiting.message)
     waiting.transport.waitUntilInside()
+    let second = waiting.push(waiting.call)
+    waiting.transport.waitUntilInside(2)
+    let statements = try Statements(of: waiting.service)
     let holder = try Database(path: waiting.station.alice.prefix + "_chat.db")
     try holder.execute("BEGIN IMMEDIATE")
-    waiting.transport.hang(onlyGet: nil)
-    let second = waiting.push(waiting.call)
+    waiting.transport.hang(gets: [])
+    awaitThat("it waits to commit") { statements.all.contains { $0.hasPrefix("BEGIN IMMEDIATE") } }
+    waiting.transport.waitUntilOutside()
+    for push in [first, second] { XCTAssertNil(push.wait(atMost: .zero), "it waits") }
     try holder.execute("COMMIT")
     try holder.close()
-    let call = try waiting.answer(second)
-    XCTAssertEqual((call.bodies + (try waiting.answer(first).bodies)).sorted(), ["Incoming audio call", "from carol"])
+    let answers = try [waiting.answer(first), waiting.answer(second)]
+    XCTAssertEqual(answers.flatMap(\.bodies).sorted(), ["Incoming audio call", "from carol"], "\(answers)")
   }
 
   /// What the app left to be sent hangs, for both contacts. It has one of the transport's two ways, and the call the other.
@@ -185,9 +191,12 @@ final class CallBehindPushesTests: XCTestCase {
     waiting.station.wake(expecting: [""])
   }
 
-  /// The app is at work and says nothing, as one that was frozen: each push finds that out by itself.
+  /// The app is at work and says nothing, as one that was frozen. Both pushes find that out at the same time: the extension's clock
+  /// stands, but for the time that one question may take.
   func testACallDoesNotWaitBehindAPushThatFindsOutWhoActs() throws {
-    let waiting = try CallStation()
+    let clock = MovedClock()
+    let waiting = try CallStation(clock: clock)
+    let service = try XCTUnwrap(Handles.find(waiting.service.handle))
     let carol = try CallStation.mailboxes(of: waiting.station)["carol"]
     waiting.transport.hang(mailboxes: [carol])
     waiting.station.alice.send("/_app activate").assert("cmdOk")
@@ -195,13 +204,19 @@ final class CallBehindPushesTests: XCTestCase {
     let (isBlocked, continues) = (Promise<Bool>(), Promise<Bool>())
     app.turns.enqueue { _ in
       isBlocked.fulfil(true)
-      _ = continues.wait(atMost: .seconds(60))
+      _ = continues.wait(atMost: .seconds(120))
     }
     XCTAssertEqual(isBlocked.wait(atMost: .seconds(30)), true)
     defer { continues.fulfil(true) }
+    func deciding() -> Int? { service.call { engine in engine.pushes.running.count { $0.state == .deciding } } }
+    clock.stop()
     let first = waiting.push(waiting.message)
-    let call = try waiting.answer(waiting.push(waiting.call))
-    XCTAssertEqual(call["trace"][0]["state"].text, "deciding", call.description)
+    let second = waiting.push(waiting.call)
+    awaitThat("both find out who acts") { deciding() == 2 }
+    clock.move(.milliseconds(600))
+    awaitThat("both have found out") { deciding() == 0 }
+    clock.start()
+    let call = try waiting.answer(second)
     XCTAssertEqual(call["trace"][1]["event"].text, "app.inactive", call.description)
     XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
     XCTAssertNil(first.wait(atMost: .zero), "it still waits")

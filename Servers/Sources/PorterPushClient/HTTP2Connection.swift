@@ -40,10 +40,12 @@ final class HTTP2Connection: ChannelInboundHandler {
   /// Below the library's handler.
   let gate = FlushGate()
   private weak var owner: PushClient?
+  private let clock: any PushClock
 
   /// `most`: requests at a time at most, whatever the peer allows.
-  init(owner: PushClient, most: Int) {
+  init(owner: PushClient, most: Int, clock: any PushClock) {
     self.owner = owner
+    self.clock = clock
     self.most = most
     limit = most
   }
@@ -153,8 +155,8 @@ final class HTTP2Connection: ChannelInboundHandler {
   private func take(_ headers: HPACKHeaders, _ id: HTTP2StreamID, isLast: Bool) {
     guard streams[id] != nil else { return }
     if let status = headers.first(name: ":status").flatMap(Int.init) { streams[id]?.status = status }
-    if let seconds = headers.first(name: "retry-after").flatMap(Int64.init), seconds >= 0 {
-      streams[id]?.retryAfter = .seconds(min(seconds, 86_400))
+    if let field = headers.first(name: "retry-after") {
+      streams[id]?.retryAfter = RetryAfter.pause(field, date: headers.first(name: "date"), now: clock.seconds)
     }
     if isLast { answer(id) }
   }

@@ -256,7 +256,7 @@ public final class PushClient {
 
   private func connect() {
     guard !isClosed else { return }
-    let made = HTTP2Connection(owner: self, most: peer.streams)
+    let made = HTTP2Connection(owner: self, most: peer.streams, clock: clock)
     connection = made
     let bound = NIOLoopBound((self, made), eventLoop: loop)
     stopConnecting = clock.schedule(after: peer.timeLimit, on: loop) {

@@ -143,7 +143,13 @@ final class WebPushTests: XCTestCase {
     }
     try mock.plan(#"{"status":429,"retryAfter":7}"#)
     XCTAssertEqual(try outcome(), .later(seconds: 7))
-    XCTAssertEqual(try mock.report().requests.count, table.count + 1, "no redirect is followed")
+    let form = DateFormatter()
+    (form.locale, form.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(identifier: "GMT"))
+    form.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    let date = form.string(from: Date(timeIntervalSince1970: Double(clock.seconds + 90)))
+    try mock.plan(#"{"status":429,"retryAfter":"\#(date)"}"#)
+    XCTAssertEqual(try outcome(), .later(seconds: 90))
+    XCTAssertEqual(try mock.report().requests.count, table.count + 2, "no redirect is followed")
   }
 
   func testAServiceThatFailsIsLeftAloneForLongerEachTime() throws {

@@ -26,7 +26,7 @@ SWIFT_ORDER = $(if $(wildcard $(ORDER)),-Xlinker --symbol-ordering-file=$(ORDER)
 SWIFT_PROGRAMS = swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld $(SWIFT_TYPES) \
   $(SWIFT_SECTIONS) $(SWIFT_ORDER)
 
-.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb bench-relay bench-jetstream
+.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb bench-relay bench-jetstream bench-providers
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -96,6 +96,10 @@ bench-jetstream: servers ## measure porter-relay on NATS JetStream beside publis
 	@scripts/setup test
 	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_RELAY_LOAD=$(CURDIR)/$(SERVERS)/release/relay-load \
 	  COUNT=$(or $(COUNT),6000) NODES="$(or $(NODES),1 3)" .venv/bin/python Servers/Benchmarks/jetstream.py
+
+bench-providers: servers ## measure how fast porter-push sends to APNs, beside h2load and the same stand-in; COUNT=pushes
+	@scripts/setup bench
+	@PORTER_PUSH_LOAD=$(CURDIR)/$(SERVERS)/release/push-load COUNT=$(or $(COUNT),50000) python3 Servers/Benchmarks/providers.py
 
 install: lib ## install headers, library and pkg-config file below PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig

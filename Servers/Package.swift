@@ -144,6 +144,15 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ], path: "Benchmarks/relay-load", swiftSettings: swift),
+    // `make bench-providers`.
+    .executableTarget(
+      name: "push-load",
+      dependencies: [
+        "PorterAPNs",
+        .product(name: "porter-pushing", package: "nightporter"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ], path: "Benchmarks/push-load", swiftSettings: swift),
 
     .target(name: "PorterMutation", path: "Tests/Support/PorterMutation", swiftSettings: swift),
     .testTarget(

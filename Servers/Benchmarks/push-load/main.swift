@@ -106,4 +106,5 @@ let result = try measure(provider, count: count, on: group.next())
 try provider.close()
 try group.syncShutdownGracefully()
 print(
-  "{\"count\":\(count),\"refused\":\(result.refused),\"seconds\":\(result.time),\"processorSeconds\":\(result.processor)}")
+  "{\"count\":\(count),\"refused\":\(result.refused),\"seconds\":\(result.time),\"processorSeconds\":\(result.processor)}"
+)

@@ -123,7 +123,7 @@ final class CallBehindPushesTests: XCTestCase {
   /// What the app left to be sent hangs, for both contacts. It has one of the transport's two ways, and the call the other.
   func testACallDoesNotWaitBehindWhatIsSent() throws {
     let waiting = try CallStation()
-    try leaveSomethingToSend(waiting)
+    try waiting.leaveSomethingToSend()
     waiting.transport.hang(.send)
     let first = waiting.push(waiting.message)
     awaitThat("it sends") { waiting.transport.count(.send) > 0 }
@@ -285,7 +285,7 @@ final class CallBehindPushesTests: XCTestCase {
   /// What the app left to be sent is sent by the last push, and keeps no earlier one.
   func testAPushBesideAnotherSendsNothing() throws {
     let waiting = try CallStation()
-    try leaveSomethingToSend(waiting)
+    try waiting.leaveSomethingToSend()
     waiting.transport.hang(onlyGet: 1)
     let first = waiting.push(waiting.message)
     waiting.transport.waitUntilInside()
@@ -297,15 +297,5 @@ final class CallBehindPushesTests: XCTestCase {
     waiting.transport.hang(onlyGet: nil)
     XCTAssertEqual(try waiting.answer(first).bodies, ["from carol"])
     XCTAssertGreaterThan(waiting.transport.count(.send), 0)
-  }
-
-  private func leaveSomethingToSend(_ waiting: CallStation) throws {
-    let database = try Database(path: waiting.station.alice.prefix + "_chat.db")
-    try database.run(
-      """
-      INSERT INTO outbox (connection_id, item_id, purpose, signed, notify, body, deduplication)
-      SELECT connection_id, NULL, 'message', 1, 0, x'00', randomblob(24) FROM connections
-      """, [])
-    try database.close()
   }
 }

@@ -49,6 +49,17 @@ struct CallStation {
     JSON(try XCTUnwrap(promise.wait(atMost: .seconds(40)), "no answer", file: file, line: line))
   }
 
+  /// The app left something to be sent to each contact.
+  func leaveSomethingToSend() throws {
+    let database = try Database(path: station.alice.prefix + "_chat.db")
+    try database.run(
+      """
+      INSERT INTO outbox (connection_id, item_id, purpose, signed, notify, body, deduplication)
+      SELECT connection_id, NULL, 'message', 1, 0, x'00', randomblob(24) FROM connections
+      """, [])
+    try database.close()
+  }
+
   /// Until the engine works on as many pushes.
   func awaitPushes(_ count: Int, file: StaticString = #filePath, line: UInt = #line) {
     awaitThat("\(count) are in progress", file: file, line: line) {

@@ -83,6 +83,87 @@ final class SideBySidePushTests: XCTestCase {
     station.wake(expecting: ["hello"])
   }
 
+  // MARK: Sending
+
+  /// Whatever asks for it, such as another process's commit, nothing is sent before it is settled what a push shows.
+  func testNothingIsSentWhileAPushIsInTheMiddleOfItsWork() throws {
+    let waiting = try CallStation()
+    try waiting.leaveSomethingToSend()
+    waiting.transport.hang(onlyGet: 1)
+    let first = waiting.push(waiting.message)
+    waiting.transport.waitUntilInside()
+    waiting.transport.hang(.send)
+    let controller = try XCTUnwrap(Handles.find(waiting.service.handle))
+    let isStarted = controller.call { engine -> Bool in
+      engine.storeChanged()
+      return engine.lifecycle.isStarted
+    }
+    XCTAssertEqual(isStarted, true)
+    XCTAssertEqual(waiting.service.state["operations"]["sending"].number, 0)
+    waiting.transport.hang(nil)
+    waiting.transport.hang(onlyGet: nil)
+    XCTAssertEqual(try answer(first).bodies, ["from carol"])
+    XCTAssertGreaterThan(waiting.transport.count(.send), 0)
+  }
+
+  /// One push has sent, and the relay does not answer. A push that settles what it shows beside another one does not wait for that:
+  /// the clock stands, so that no time for it ends.
+  func testAPushBesideAnotherDoesNotWaitForWhatIsBeingSent() throws {
+    let clock = MovedClock()
+    let waiting = try CallStation(clock: clock)
+    try waiting.leaveSomethingToSend()
+    let bob = try CallStation.mailboxes(of: waiting.station)["bob"]
+    waiting.transport.hang(.send)
+    let first = waiting.push(waiting.message)
+    awaitThat("it sends") { waiting.transport.count(.send) > 0 }
+    waiting.transport.hang(mailboxes: [bob])
+    let second = waiting.push(waiting.call)
+    XCTAssertEqual(try answer(first).bodies, ["from carol"])
+    waiting.transport.waitUntilAsked(for: bob)
+    clock.stop()
+    let third = try answer(waiting.push(waiting.message))
+    XCTAssertEqual(third["outcome"].text, "nothingNew")
+    let events = third["trace"].elements.map { $0["event"].text }
+    XCTAssertTrue(events.contains("sent") && !events.contains("expire"), third.description)
+    clock.start()
+    waiting.transport.hang(mailboxes: [])
+    waiting.transport.hang(nil)
+    XCTAssertEqual(try answer(second).bodies, ["Incoming audio call"])
+  }
+
+  // MARK: One mailbox
+
+  /// Of two pushes about one mailbox, the later one makes a request again that has no answer. The earlier one waits for that,
+  /// though it takes as long: else each would give up the other's.
+  func testTheRequestOfALaterPushIsNotGivenUpForAnEarlierOne() throws {
+    let clock = MovedClock()
+    let waiting = try CallStation(friends: [], clock: clock)
+    let controller = try XCTUnwrap(Handles.find(waiting.service.handle))
+    func holder() -> Int? {
+      let rank = controller.call { engine -> Int? in
+        engine.claims.states.first.flatMap { engine.claims.holder(of: $0.connectionID)?.rank }
+      }
+      return rank ?? nil
+    }
+    waiting.transport.hang(.get)
+    let first = waiting.push(waiting.message)
+    waiting.transport.waitUntilInside()
+    let second = waiting.push(waiting.call)
+    waiting.awaitPushes(2)
+    clock.move(Durations.mailboxPatience)
+    awaitThat("the later one asks") { holder() == 2 }
+    waiting.transport.waitUntilInside(2)
+    // The time that the next request has, which is twice as long, and once more.
+    for _ in 0..<2 {
+      clock.move(.seconds(4))
+      // Any call makes the engine look at its timers, and the next one is another turn's.
+      for _ in 0..<2 { XCTAssertEqual(holder(), 2) }
+    }
+    waiting.transport.hang(nil)
+    let answers = try [answer(first), answer(second)]
+    XCTAssertEqual(answers.flatMap(\.bodies).sorted(), ["Incoming audio call", "from bob"], "\(answers)")
+  }
+
   // MARK: Another push's time
 
   /// A push waits for a writer of another process when the host says that another push's time is up, which interrupts what the
